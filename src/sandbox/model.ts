@@ -1,0 +1,118 @@
+/**
+ * What the sandbox's parts say to each other: the chain side makes blocks of these, the lookups and the
+ * webhooks read them. Addresses and hashes are 0x-prefixed lower-case hex everywhere.
+ */
+
+export type Hex = `0x${string}`;
+
+export type Chain = {
+  /** May exceed 2^31-1. */
+  readonly id: number;
+  readonly name: string;
+  readonly tags: readonly string[];
+  /** The native asset, as webhooks describe it. */
+  readonly native: { readonly symbol: string; readonly name: string; readonly priceUsd: number };
+  /** Whether webhooks can be filtered by and delivered for this chain; lookups cover more chains. */
+  readonly webhooks: boolean;
+};
+
+/** A token contract that the service knows by name; ERC-20s have decimals and mostly a price. */
+export type Token = {
+  readonly chain: Chain;
+  readonly address: Hex;
+  readonly standard: 'erc20' | 'erc721' | 'erc1155';
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** Of one whole token; null when no market trades it. */
+  readonly priceUsd: number | null;
+};
+
+/** One movement of an asset, with what both sides held just before and just after it. */
+export type Transfer = {
+  readonly kind: 'transfer';
+  readonly asset: 'native' | Token['standard'];
+  /** Null for the native asset. */
+  readonly token: Hex | null;
+  /** Null unless the asset is an ERC-721 or ERC-1155. */
+  readonly tokenId: bigint | null;
+  /** The zero address when minted. */
+  readonly from: Hex;
+  /** The zero address when burned. */
+  readonly to: Hex;
+  readonly value: bigint;
+  readonly fromBefore: bigint;
+  readonly fromAfter: bigint;
+  readonly toBefore: bigint;
+  readonly toAfter: bigint;
+};
+
+export type Approval = {
+  readonly kind: 'approval';
+  readonly asset: Token['standard'];
+  readonly token: Hex;
+  readonly tokenId: bigint | null;
+  readonly owner: Hex;
+  readonly spender: Hex;
+  readonly value: bigint;
+};
+
+/** A trade through a router; the transfers that it caused stand beside it. */
+export type Swap = {
+  readonly kind: 'swap';
+  readonly trader: Hex;
+  readonly router: Hex;
+  readonly sold: { readonly token: Hex | null; readonly value: bigint };
+  readonly bought: { readonly token: Hex | null; readonly value: bigint };
+};
+
+export type Effect = Transfer | Approval | Swap;
+
+export type LogEntry = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
+
+export type Transaction = {
+  readonly chain: Chain;
+  readonly blockHash: Hex;
+  readonly blockNumber: number;
+  /** Milliseconds since 1970. */
+  readonly blockTime: number;
+  /** Position in the block. */
+  readonly index: number;
+  readonly hash: Hex;
+  readonly from: Hex;
+  /** Null when a contract is created. */
+  readonly to: Hex | null;
+  readonly value: bigint;
+  readonly data: Hex;
+  readonly nonce: number;
+  readonly gasPrice: bigint;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  /** EIP-2718. */
+  readonly type: number;
+  /** A failed transaction has no logs and no effects. */
+  readonly success: boolean;
+  readonly logs: readonly LogEntry[];
+  readonly effects: readonly Effect[];
+};
+
+export type Block = {
+  readonly chain: Chain;
+  readonly number: number;
+  readonly hash: Hex;
+  readonly time: number;
+  readonly transactions: readonly Transaction[];
+};
+
+export type DecodedInput = { readonly name: string; readonly type: string; readonly value: unknown };
+export type Decoded = { readonly name: string; readonly inputs: readonly DecodedInput[] };
+
+/** The chain side, as the webhooks see it. */
+export type World = {
+  readonly chains: readonly Chain[];
+  /** Null for a contract that the service does not know. */
+  token(chainId: number, address: Hex): Token | null;
+  /** Null when the contract or the signature is unknown, or the call data does not fit it. */
+  decodeCall(transaction: Transaction): Decoded | null;
+  decodeLog(chainId: number, log: LogEntry): Decoded | null;
+};
