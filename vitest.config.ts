@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { SummaryReporter } from './test/support/summary-reporter.ts';
 
 export default defineConfig({
   // One copy of graphql: vite would otherwise load its ESM and CommonJS builds side by side.
   ssr: { resolve: { conditions: ['node', 'module-sync', 'import', 'default'] } },
   test: {
-    include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+    include: ['test/**/*.test.ts'],
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: ['default', new SummaryReporter()],
   },
 });

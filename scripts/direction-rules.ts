@@ -1,0 +1,84 @@
+import type { IRegularForbiddenRuleType } from 'dependency-cruiser';
+
+const FEATURES = 'wallets|transactions|collectibles|webhooks|deliveries';
+
+const forbid = (
+  name: string,
+  from: IRegularForbiddenRuleType['from'],
+  to: IRegularForbiddenRuleType['to'],
+): IRegularForbiddenRuleType => ({ name, severity: 'error', from, to });
+
+const own = { path: '^src/' };
+
+/** Which room may import from which. The flows are one-way; they meet in context.ts alone. */
+export const rules: IRegularForbiddenRuleType[] = [
+  forbid('no circles', {}, { circular: true }),
+  forbid('no orphans', { orphan: true, path: '^src/', pathNot: '^src/(main|sandbox/main)\\.ts$' }, {}),
+  forbid('upstream/ knows nothing else', { path: '^src/upstream/' }, { ...own, pathNot: '^src/upstream/' }),
+  forbid(
+    'graph/ knows no feature and no server',
+    { path: '^src/graph/' },
+    { ...own, pathNot: '^src/(graph|upstream)/|^src/context\\.ts$' },
+  ),
+  forbid(
+    'graph/ takes only the type of context.ts',
+    { path: '^src/graph/' },
+    {
+      path: '^src/context\\.ts$',
+      dependencyTypesNot: ['type-only'],
+    },
+  ),
+  forbid(
+    'rest.ts imports only upstream/',
+    { path: '/rest\\.ts$' },
+    {
+      ...own,
+      pathNot: ['^src/upstream/', '^src/transactions/chains\\.ts$'],
+    },
+  ),
+  forbid(
+    'loader.ts adds its own rest.ts',
+    { path: '^src/([^/]+)/loader\\.ts$' },
+    {
+      ...own,
+      pathNot: '^src/upstream/|^src/$1/rest\\.ts$',
+    },
+  ),
+  forbid(
+    "a feature imports another's schema.ts only",
+    { path: `^src/(${FEATURES})/` },
+    {
+      path: `^src/(${FEATURES})/`,
+      pathNot: [`^src/(${FEATURES})/(schema|enums)\\.ts$`, '^src/$1/'],
+    },
+  ),
+  forbid(
+    'features know neither server nor app',
+    { path: `^src/(${FEATURES})/` },
+    { path: '^src/(server/|app|main|config)' },
+  ),
+  forbid('server/ knows no feature', { path: '^src/server/' }, { path: `^src/(${FEATURES})/` }),
+  forbid(
+    'the log of deliveries knows no GraphQL',
+    {
+      path: '^src/deliveries/',
+      pathNot: ['^src/deliveries/schema\\.ts$', '^src/deliveries/[a-z-]+-schema\\.ts$'],
+    },
+    { path: '^src/graph/' },
+  ),
+  forbid(
+    'the sandbox knows nothing of the gateway',
+    { path: '^src/sandbox/' },
+    {
+      ...own,
+      pathNot: '^src/sandbox/',
+    },
+  ),
+  forbid(
+    'only app.ts starts the sandbox',
+    { path: '^src/', pathNot: '^src/(app\\.ts|sandbox/)' },
+    {
+      path: '^src/sandbox/',
+    },
+  ),
+];

@@ -1,0 +1,137 @@
+import { type Config, ConfigError } from './config.ts';
+import { createContext } from './context.ts';
+import { createDeliveryAddresses } from './deliveries/address.ts';
+import { LogOpenError, messageOf } from './deliveries/errors.ts';
+import { createIngress } from './deliveries/ingress.ts';
+import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
+import { openSqliteLog } from './deliveries/sqlite-log.ts';
+import type { Log } from './log.ts';
+import { type Sandbox, startSandbox } from './sandbox/server.ts';
+import { schema } from './schema.ts';
+import { createAuthenticate } from './server/auth.ts';
+import { createGraphQL } from './server/graphql.ts';
+import { createHttpServer, type HttpServer } from './server/http.ts';
+import { createOriginCheck } from './server/origins.ts';
+import { serveWebSockets } from './server/websocket.ts';
+import { createUpstreamClient } from './upstream/client.ts';
+import { createPageStore } from './upstream/pages.ts';
+
+export type App = {
+  /** Where it listens: `http://host:port`. */
+  readonly url: string;
+  /** Stops accepting, finishes what runs, lets subscribers resume, closes the log. */
+  stop(): Promise<void>;
+};
+
+/** Builds and wires all parts, then listens. Rejects with ConfigError for what only the machine could tell. */
+export const startApp = async (config: Config, log: Log): Promise<App> => {
+  const parts = new AsyncDisposableStack();
+  try {
+    return await wire(config, log, parts);
+  } catch (error) {
+    await parts.disposeAsync();
+    throw error;
+  }
+};
+
+const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
+  const sandbox = config.upstream.url === null ? await embedSandbox(config, parts) : null;
+  const upstreamUrl = config.upstream.url ?? sandbox?.url;
+  const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
+  if (upstreamUrl === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
+
+  const { secret, deliveryLog } = await openDeliveries(config);
+  parts.defer(() => deliveryLog.close());
+  const addresses = createDeliveryAddresses(secret);
+  const client = createUpstreamClient({
+    ...config.upstream,
+    keyHeader: config.upstream.apiKeyHeader,
+    url: upstreamUrl,
+  });
+  parts.defer(() => client.close());
+
+  const maxBytes = (config.cache.maxMb * 1024 * 1024) / 2;
+  let url = '';
+  const publicUrl = () => config.publicUrl ?? url;
+  const keyHeader = config.upstream.apiKeyHeader;
+  const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
+  const graphql = createGraphQL({
+    schema,
+    authenticate,
+    createContext: createContext({
+      client,
+      stores: { transactions: createPageStore(maxBytes), collectibles: createPageStore(maxBytes) },
+      freshness: config.cache,
+      log: deliveryLog,
+      addresses,
+      publicUrl,
+    }),
+    allowedOrigins: config.allowedOrigins,
+    production: config.production,
+    log,
+  });
+  const http = createHttpServer({
+    graphql,
+    takeDelivery: createIngress({
+      log: deliveryLog,
+      addresses,
+      signature: config.deliveries.signature,
+    }),
+    notReady: () =>
+      deliveryLog.head('default').then(
+        () => [],
+        () => ['deliveries'],
+      ),
+    log,
+  });
+  const sockets = serveWebSockets({
+    server: http.server,
+    graphql,
+    isAllowedOrigin: createOriginCheck(config.allowedOrigins),
+    maxSockets: config.maxSockets,
+  });
+  url = await listen(http, config);
+  if (sandbox !== null) {
+    const { tenant } = authenticate({ get: () => sandbox.apiKey });
+    sandbox.start((webhookId) => addresses.deliveryUrl(publicUrl(), tenant, webhookId));
+  }
+
+  return {
+    url,
+    async stop() {
+      await Promise.all([http.stop(), sockets.stop()]);
+      await parts.disposeAsync();
+    },
+  };
+};
+
+/** An address that can't be bound is a problem of the configuration. */
+const listen = async (http: HttpServer, { host, port }: Config): Promise<string> => {
+  try {
+    return await http.listen(host, port);
+  } catch (error) {
+    throw new ConfigError([`HOST, PORT: ${host}:${port} can not be bound: ${messageOf(error)}`]);
+  }
+};
+
+const embedSandbox = async (config: Config, parts: AsyncDisposableStack): Promise<Sandbox> => {
+  const sandbox = await startSandbox({
+    ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
+    keyHeader: config.upstream.apiKeyHeader,
+    blockMs: config.sandboxBlockMs,
+  });
+  parts.defer(() => sandbox.stop());
+  return sandbox;
+};
+
+/** A folder that can't be made, read or written is a problem of the configuration. */
+const openDeliveries = async ({ deliveries }: Config) => {
+  try {
+    const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
+    return { secret, deliveryLog: await openSqliteLog(deliveries) };
+  } catch (error) {
+    if (error instanceof DeliverySecretError || error instanceof LogOpenError)
+      throw new ConfigError([`DATA_DIR: ${error.message}`]);
+    throw error;
+  }
+};

@@ -1,0 +1,151 @@
+import type { UpstreamRequest } from '../upstream/client.ts';
+import type { Credential } from '../upstream/credential.ts';
+import {
+  isObject,
+  optional,
+  type RawObject,
+  readAddress,
+  readBoolean,
+  readChainId,
+  readDecimal,
+  readInteger,
+  readList,
+  readNumber,
+  readString,
+  readTime,
+} from '../upstream/fields.ts';
+import { type Item, readPage } from '../upstream/items.ts';
+import type { Page } from '../upstream/pages.ts';
+
+/** A request costs the same whatever its size: a wallet's first page is small because it is often all there is. */
+export const FIRST_PAGE_SIZE = 250;
+export const PAGE_SIZE = 2500;
+
+/** Chains in the service's default tag when it was documented: what a request without chains is taken to cost. */
+const DEFAULT_CHAIN_COUNT = 14;
+
+export type CollectiblesRequest = {
+  readonly address: string;
+  /** The service's own parameter: ids and tags, comma-separated; null for its default. */
+  readonly chains: string | null;
+  readonly includeSpam: boolean;
+  readonly offset: string | null;
+  readonly limit: number;
+  readonly spamScores: boolean;
+  readonly credential: Credential;
+};
+
+/** A collectible as clients see it: exact numbers as decimal strings. */
+export type Collectible = {
+  readonly owner: string;
+  readonly contractAddress: string;
+  readonly tokenStandard: 'ERC721' | 'ERC1155' | null;
+  readonly tokenStandardName: string | null;
+  readonly tokenId: string;
+  readonly chain: string;
+  readonly chainId: number;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly symbol: string | null;
+  readonly imageUrl: string | null;
+  readonly lastSalePrice: string | null;
+  readonly metadata: Metadata | null;
+  readonly isSpam: boolean | null;
+  readonly spamScore: number | null;
+  readonly explanations: readonly Explanation[] | null;
+  readonly balance: string;
+  readonly lastAcquired: string | null;
+};
+
+export type Metadata = { readonly uri: string | null; readonly attributes: readonly Attribute[] };
+export type Attribute = { readonly key: string | null; readonly value: string | null };
+
+export type Explanation = {
+  readonly featureName: string;
+  readonly value: unknown;
+  readonly score: number | null;
+  readonly weight: number | null;
+};
+
+export const collectiblesRequest = (request: CollectiblesRequest): UpstreamRequest => {
+  const { address, chains, includeSpam, offset, limit, spamScores, credential } = request;
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (chains !== null) query.set('chain_ids', chains);
+  if (offset !== null) query.set('offset', offset);
+  if (includeSpam) query.set('filter_spam', 'false');
+  if (spamScores) query.set('show_spam_scores', 'true');
+  const cost = chains === null ? DEFAULT_CHAIN_COUNT : chains.split(',').length;
+  return { method: 'GET', path: `/v1/evm/collectibles/${address}`, query, credential, cost };
+};
+
+/** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
+export const readCollectiblesPage = (
+  body: unknown,
+  owner: string,
+  fetchedAt: number,
+): Page<Item<Collectible>> =>
+  readPage(
+    body,
+    'entries',
+    {
+      read: (raw) => readCollectible(raw, owner),
+      identity: ({ chainId, contractAddress, tokenId }) => `${chainId}:${contractAddress}:${tokenId}`,
+      // The contract promises no order, so an entry that is gone can't be placed by its time.
+      time: () => null,
+    },
+    fetchedAt,
+  );
+
+const readCollectible = (raw: RawObject, owner: string): Collectible => {
+  const standard = optional(readString)(raw, 'token_standard');
+  return {
+    owner,
+    contractAddress: readAddress(raw, 'contract_address'),
+    tokenStandard: knownStandard(standard),
+    tokenStandardName: standard,
+    tokenId: readInteger(raw, 'token_id'),
+    chain: readString(raw, 'chain'),
+    chainId: readChainId(raw, 'chain_id'),
+    name: optional(readString)(raw, 'name'),
+    description: optional(readString)(raw, 'description'),
+    symbol: optional(readString)(raw, 'symbol'),
+    imageUrl: optional(readString)(raw, 'image_url'),
+    lastSalePrice: optional(readDecimal)(raw, 'last_sale_price'),
+    metadata: isObject(raw.metadata) ? readMetadata(raw.metadata) : null,
+    isSpam: optional(readBoolean)(raw, 'is_spam'),
+    spamScore: optional(readNumber)(raw, 'spam_score'),
+    explanations: Array.isArray(raw.explanations)
+      ? raw.explanations.filter(isObject).map(readExplanation)
+      : null,
+    balance: readInteger(raw, 'balance'),
+    lastAcquired: optional(readTime)(raw, 'last_acquired'),
+  };
+};
+
+const knownStandard = (name: string | null): Collectible['tokenStandard'] => {
+  const compact = name?.toUpperCase().replace(/[^A-Z0-9]/g, '');
+  return compact === 'ERC721' || compact === 'ERC1155' ? compact : null;
+};
+
+const readMetadata = (raw: RawObject): Metadata => ({
+  uri: typeof raw.uri === 'string' ? raw.uri : null,
+  attributes: readList(raw, 'attributes')
+    .filter(isObject)
+    .map(({ key, value }) => ({
+      key: asText(key),
+      value: asText(value),
+    })),
+});
+
+/** Attribute values may be any JSON: what is not text becomes the JSON that it was. */
+const asText = (value: unknown): string | null => {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+const readExplanation = (raw: RawObject): Explanation => ({
+  featureName: readString(raw, 'feature'),
+  value: raw.value ?? null,
+  score: optional(readNumber)(raw, 'feature_score'),
+  weight: optional(readNumber)(raw, 'feature_weight'),
+});

@@ -1,0 +1,204 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
+
+/** What the environment asks for; README.md has the table. */
+export type Config = {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly upstream: {
+    /** Without a trailing slash; null starts the sandbox in this process. */
+    readonly url: string | null;
+    /** The key that the gateway itself holds; null when clients bring their own. */
+    readonly apiKey: string | null;
+    readonly apiKeyHeader: string;
+    readonly timeoutMs: number;
+    readonly connections: number;
+  };
+  readonly auth: 'open' | 'key';
+  readonly allowedOrigins: readonly string[];
+  /** Null: `http://HOST:PORT` with the port that was bound. */
+  readonly publicUrl: string | null;
+  readonly deliveries: {
+    /** Null: made once and kept in `dataDir`. */
+    readonly secret: string | null;
+    /** Null: deliveries need no signature. */
+    readonly signature: { readonly header: string; readonly secrets: readonly string[] } | null;
+    readonly retentionHours: number;
+    readonly retentionCount: number;
+    readonly dataDir: string;
+  };
+  readonly cache: { readonly headMs: number; readonly tailMs: number; readonly maxMb: number };
+  readonly maxSockets: number;
+  readonly production: boolean;
+  readonly logLevel: LogLevel;
+  readonly sandboxBlockMs: number;
+  /** Variables that are set and that this version does not act on yet. */
+  readonly ignored: readonly string[];
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every problem of an environment at once, each naming its variable and, unless it is a secret, what it got. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration has problems:', ...problems].join('\n  '));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** Throws ConfigError. An empty variable counts as one that is not set. */
+export const readConfig = (env: Environment): Config => {
+  const problems: string[] = [];
+  const read = <Value>(
+    name: string,
+    schema: z.ZodType<Value>,
+    expected: string,
+    secret = false,
+  ): Value | null => {
+    const text = env[name];
+    if (text === undefined || text === '') return null;
+    const result = schema.safeParse(text);
+    if (result.success) return result.data;
+    problems.push(`${name}: expected ${expected}, got ${secret ? 'something else' : JSON.stringify(text)}`);
+    return null;
+  };
+  const integer = (name: string, otherwise: number, min: number, max: number): number =>
+    read(name, integerIn(min, max), `an integer from ${min} to ${max}`) ?? otherwise;
+
+  const upstreamUrl = read(
+    'UPSTREAM_URL',
+    httpUrl,
+    'an http or https URL without credentials, query or fragment',
+    true,
+  );
+  const apiKey = read('UPSTREAM_API_KEY', headerValue, 'printable characters without spaces', true);
+  const host = env.HOST || '127.0.0.1';
+  const signatureSecrets = read('DELIVERY_SIGNATURE_SECRET', commaList, 'secrets, comma-separated', true);
+  const signatureHeader = read('DELIVERY_SIGNATURE_HEADER', headerName, 'the name of an HTTP header');
+  if ((signatureSecrets === null) !== (signatureHeader === null))
+    problems.push('DELIVERY_SIGNATURE_SECRET, DELIVERY_SIGNATURE_HEADER: expected both or neither');
+
+  const config: Config = {
+    host,
+    port: integer('PORT', 4000, 0, 65_535),
+    upstream: {
+      url: upstreamUrl,
+      apiKey,
+      apiKeyHeader:
+        read('UPSTREAM_API_KEY_HEADER', headerName, 'the name of an HTTP header') ?? 'X-Service-Api-Key',
+      timeoutMs: integer('UPSTREAM_TIMEOUT_MS', 10_000, 1, 600_000),
+      connections: integer('UPSTREAM_CONNECTIONS', 128, 1, 10_000),
+    },
+    auth: readAuth(env, { host, upstreamUrl, apiKey }, problems),
+    allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
+    publicUrl: read('PUBLIC_URL', httpUrl, 'an http or https URL without credentials, query or fragment'),
+    deliveries: {
+      secret: read('DELIVERY_SECRET', z.string().min(16), 'at least 16 characters', true),
+      signature:
+        signatureSecrets && signatureHeader
+          ? { header: signatureHeader.toLowerCase(), secrets: signatureSecrets }
+          : null,
+      retentionHours: integer('DELIVERY_RETENTION_HOURS', 168, 1, 876_000),
+      retentionCount: integer('DELIVERY_RETENTION_COUNT', 1_000_000, 1, 1_000_000_000),
+      dataDir: env.DATA_DIR || './data',
+    },
+    cache: {
+      headMs: integer('CACHE_HEAD_MS', 2000, 0, 86_400_000),
+      tailMs: integer('CACHE_TAIL_MS', 60_000, 0, 86_400_000),
+      maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
+    },
+    maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
+    production: env.NODE_ENV === 'production',
+    logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
+    sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
+    ignored: NOT_YET.filter((name) => env[name]),
+  };
+  for (const name of REFUSED_YET.filter((variable) => env[variable]))
+    problems.push(`${name}: this version does not support it yet, and going on without it would not be safe`);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+};
+
+/** Their absence costs nothing but what they would have saved: said at start, then ignored. */
+const NOT_YET = [
+  'UPSTREAM_RPS',
+  'CACHE_STALE_MS',
+  'MAX_COMPUTE_UNITS',
+  'CLIENT_COMPUTE_UNITS_PER_MINUTE',
+  'DEFAULT_CHAIN_COUNT',
+];
+
+/** Who sets one of these counts on it. */
+const REFUSED_YET = [
+  'REDIS_URL',
+  'TRUSTED_DOCUMENTS',
+  'JWT_SECRET',
+  'JWT_JWKS_URL',
+  'JWT_ISSUER',
+  'JWT_AUDIENCE',
+];
+
+type AuthFacts = {
+  readonly host: string;
+  readonly upstreamUrl: string | null;
+  readonly apiKey: string | null;
+};
+
+/** `open` lets everyone spend the gateway's key: safe on loopback only, and anywhere else only when said outright. */
+const readAuth = (env: Environment, facts: AuthFacts, problems: string[]): Config['auth'] => {
+  const { host, upstreamUrl, apiKey } = facts;
+  const said = env.AUTH || null;
+  if (said !== null && said !== 'open' && said !== 'key')
+    problems.push(
+      said === 'jwt'
+        ? 'AUTH: this version does not support jwt yet, expected open or key'
+        : `AUTH: expected open or key, got ${JSON.stringify(said)}`,
+    );
+  const holdsKey = Boolean(env.UPSTREAM_API_KEY) || !env.UPSTREAM_URL;
+  const auth = said === 'open' || said === 'key' ? said : holdsKey ? 'open' : 'key';
+  if (auth === 'open' && said === null && !isLoopback(host))
+    problems.push(
+      `HOST: expected a loopback address or AUTH=open said outright, got ${JSON.stringify(host)}: everyone who reaches it could spend the gateway's key`,
+    );
+  if (said === 'open' && upstreamUrl !== null && apiKey === null)
+    problems.push('AUTH: expected UPSTREAM_API_KEY beside UPSTREAM_URL when it is open, got none');
+  return auth;
+};
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+const integerIn = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+const httpUrl = z
+  .url({ protocol: /^https?$/ })
+  .transform((text) => new URL(text))
+  .refine((url) => !url.username && !url.password && !url.search && !url.hash)
+  .transform((url) => url.href.replace(/\/+$/, ''));
+
+const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/);
+const headerValue = z.string().regex(/^[\x21-\x7e]{1,4096}$/);
+
+const commaList = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.string()).min(1));
+
+const origins = commaList.refine((list) =>
+  list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+);

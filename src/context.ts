@@ -1,0 +1,55 @@
+import { createCollectiblesLoader } from './collectibles/loader.ts';
+import type { Collectible } from './collectibles/rest.ts';
+import type { DeliveryAddresses } from './deliveries/address.ts';
+import type { DeliveryLog } from './deliveries/log.ts';
+import { createTenantDeliveries } from './deliveries/tenant.ts';
+import { createTransactionsLoader } from './transactions/loader.ts';
+import type { Transaction } from './transactions/rest.ts';
+import type { UpstreamClient } from './upstream/client.ts';
+import type { Credential } from './upstream/credential.ts';
+import type { Item } from './upstream/items.ts';
+import type { Freshness } from './upstream/list-loader.ts';
+import { createMeter, metered } from './upstream/meter.ts';
+import type { PageStore } from './upstream/pages.ts';
+import { createWebhooks } from './webhooks/loader.ts';
+
+/** What all operations share. */
+export type ContextParts = {
+  readonly client: UpstreamClient;
+  readonly stores: {
+    readonly transactions: PageStore<Item<Transaction>>;
+    readonly collectibles: PageStore<Item<Collectible>>;
+  };
+  readonly freshness: Freshness;
+  readonly log: DeliveryLog;
+  readonly addresses: DeliveryAddresses;
+  /** How the service reaches this gateway, known once it listens. */
+  readonly publicUrl: () => string;
+};
+
+/** On whose behalf an operation runs. */
+export type Caller = {
+  readonly credential: Credential;
+  /** Whose deliveries it sees. */
+  readonly tenant: string;
+  /** With whom it shares kept pages. */
+  readonly scope: string;
+};
+
+export type Context = ReturnType<ReturnType<typeof createContext>>;
+
+/** What one operation has: loaders that are born with it, and what it cost so far. */
+export const createContext = (parts: ContextParts) => (caller: Caller) => {
+  const upstream = createMeter();
+  const client = metered(parts.client, upstream);
+  const { credential, tenant, scope } = caller;
+  const { freshness, stores } = parts;
+  const shared = { client, credential, meter: upstream, scope, freshness };
+  return {
+    upstream,
+    transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
+    collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles }),
+    webhooks: createWebhooks({ client, credential }),
+    deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
+  };
+};

@@ -1,0 +1,65 @@
+import { builder } from '../graph/builder.ts';
+import { badUserInput } from '../graph/errors.ts';
+import { WebhookType } from '../webhooks/enums.ts';
+import { InvalidCursorError } from './errors.ts';
+import { DeliveryEvent, eventsOf, payloadOf } from './event-schema.ts';
+import type { DeliveryType, StoredDelivery } from './log.ts';
+
+export const WebhookDelivery = builder.objectRef<StoredDelivery>('WebhookDelivery');
+
+builder.node(WebhookDelivery, {
+  description: 'One request of the service to this gateway, stored before it was answered.',
+  id: { resolve: ({ cursor }) => cursor },
+  loadOne: (cursor, { deliveries }) =>
+    deliveries.get(cursor).catch((error: unknown) => {
+      if (error instanceof InvalidCursorError) throw badUserInput('Expected the id of a WebhookDelivery.');
+      throw error;
+    }),
+  fields: (t) => ({
+    webhookId: t.expose('webhookId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'Null when neither the header nor the url named the webhook.',
+    }),
+    type: t.field({
+      type: WebhookType,
+      nullable: true,
+      description: 'Null when neither the header nor the body says one that is known.',
+      resolve: ({ type }) => (type === null ? null : upper(type)),
+    }),
+    chainId: t.expose('chainId', {
+      type: 'ChainId',
+      nullable: true,
+      description: 'Null when the service did not say it.',
+    }),
+    receivedAt: t.field({
+      type: 'DateTime',
+      description: 'When this gateway stored it.',
+      resolve: ({ receivedAt }) => isoTime(receivedAt),
+    }),
+    dispatchedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the service sent it. Null when it did not say.',
+      resolve: ({ dispatchedAt }) => (dispatchedAt === null ? null : isoTime(dispatchedAt)),
+    }),
+    attempt: t.exposeInt('attempt', {
+      nullable: true,
+      description: '0 for the first attempt. Null when the service did not say.',
+    }),
+    events: t.field({
+      type: [DeliveryEvent],
+      description: 'What happened. An item that does not read is left out: payload has it.',
+      resolve: eventsOf,
+    }),
+    payload: t.field({
+      type: 'JSON',
+      description: 'The body as it came; an integer beyond 2^53 as a string.',
+      resolve: payloadOf,
+    }),
+  }),
+});
+
+const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+const upper = (type: DeliveryType) => type.toUpperCase() as Uppercase<DeliveryType>;

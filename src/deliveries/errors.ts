@@ -1,0 +1,48 @@
+/** The cursor is not one that any log has made. */
+export class InvalidCursorError extends Error {
+  constructor(cursor: string) {
+    super(`not a delivery cursor: ${JSON.stringify(cursor.slice(0, 80))}`);
+    this.name = 'InvalidCursorError';
+  }
+}
+
+/** `trimmed`: beyond retention; `foreign`: another tenant's or another log's; `ahead`: of a log that has lost its end. */
+export type ExpiryReason = 'trimmed' | 'foreign' | 'ahead';
+
+const EXPLANATIONS: Readonly<Record<ExpiryReason, string>> = {
+  trimmed: 'deliveries after this cursor are no longer kept',
+  foreign: 'this cursor belongs to another delivery log',
+  ahead: 'this cursor is ahead of the delivery log, which must have been restored from an older copy',
+};
+
+/** The log can't go on from this cursor without leaving something out. */
+export class CursorExpiredError extends Error {
+  readonly reason: ExpiryReason;
+
+  constructor(reason: ExpiryReason) {
+    super(EXPLANATIONS[reason]);
+    this.name = 'CursorExpiredError';
+    this.reason = reason;
+  }
+}
+
+/** The log can't take or give deliveries now: the disk is full or read-only, the file broken, or the log closed. */
+export class LogUnavailableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'LogUnavailableError';
+  }
+}
+
+/** The log could not be opened; the message names the path and the cause. */
+export class LogOpenError extends Error {
+  readonly path: string;
+
+  constructor(path: string, complaint: string, cause?: unknown) {
+    super(`${path}: ${complaint}`, { cause });
+    this.name = 'LogOpenError';
+    this.path = path;
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

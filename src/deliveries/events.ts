@@ -1,0 +1,96 @@
+import {
+  addressOf,
+  floatOf,
+  hexOf,
+  integerOf,
+  isObject,
+  isoTimeOf,
+  oneOf,
+  type RawObject,
+  smallIntegerOf,
+  textOf,
+} from './fields.ts';
+
+const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'CALL'] as const;
+const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
+const DIRECTIONS = ['IN', 'OUT'] as const;
+
+/** A transaction as the service sent it: reading one is the transactions' own business. */
+export type TransactionEvent = {
+  readonly kind: 'transaction';
+  readonly raw: RawObject;
+  /** The item's chain, else the delivery's. */
+  readonly chainId: number | null;
+};
+
+/** Integers are decimal strings, times ISO 8601 in UTC, hex in lower case; null is what the item does not say. */
+export type ActivityEvent = { readonly kind: 'activity' } & ReturnType<typeof activityFields>;
+
+/** As ActivityEvent. The body names no chain, block or time. */
+export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType<typeof balanceChangeFields>;
+
+export type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
+
+const activityFields = (raw: RawObject, chainId: number | null) => ({
+  type: oneOf(ACTIVITY_TYPES, raw.type),
+  /** The service's own word, also for a type that is not known. */
+  typeName: textOf(raw.type),
+  chainId: smallIntegerOf(raw.chain_id) ?? chainId,
+  blockNumber: integerOf(raw.block_number),
+  blockTime: isoTimeOf(raw.block_time),
+  transactionHash: hexOf(raw.tx_hash),
+  transactionFrom: addressOf(raw.tx_from),
+  transactionTo: addressOf(raw.tx_to),
+  /** Wei. */
+  transactionValue: integerOf(raw.tx_value),
+  assetType: oneOf(ASSET_TYPES, raw.asset_type),
+  tokenAddress: addressOf(raw.token_address),
+  tokenId: integerOf(raw.id),
+  from: addressOf(raw.from),
+  to: addressOf(raw.to),
+  value: integerOf(raw.value),
+  valueUsd: floatOf(raw.value_usd),
+});
+
+const balanceChangeFields = (raw: RawObject) => {
+  const asset = isObject(raw.asset) ? raw.asset : {};
+  return {
+    subscribedAddress: addressOf(raw.subscribed_address),
+    counterparty: addressOf(raw.counterparty_address),
+    transactionHash: hexOf(raw.transaction_hash),
+    direction: oneOf(DIRECTIONS, raw.direction),
+    amountBefore: integerOf(raw.amount_before),
+    amountAfter: integerOf(raw.amount_after),
+    amountDelta: integerOf(raw.amount_delta),
+    valueUsdBefore: floatOf(raw.value_before_usd),
+    valueUsdAfter: floatOf(raw.value_after_usd),
+    valueUsdDelta: floatOf(raw.value_delta_usd),
+    priceUsd: floatOf(raw.price_usd),
+    tokenAddress: addressOf(asset.token_address),
+    tokenSymbol: textOf(asset.symbol),
+    tokenName: textOf(asset.name),
+    tokenDecimals: int32Of(asset.decimals),
+  };
+};
+
+/** An item of a body's `transactions`, `activities` or `balance_changes`. */
+export const readTransactionEvent = (raw: RawObject, chainId: number | null): TransactionEvent => ({
+  kind: 'transaction',
+  raw,
+  chainId: smallIntegerOf(raw.chain_id) ?? chainId,
+});
+
+export const readActivity = (raw: RawObject, chainId: number | null): ActivityEvent => ({
+  kind: 'activity',
+  ...activityFields(raw, chainId),
+});
+
+export const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
+  kind: 'balanceChange',
+  ...balanceChangeFields(raw),
+});
+
+function int32Of(value: unknown): number | null {
+  const integer = smallIntegerOf(value);
+  return integer !== null && integer < 2 ** 31 ? integer : null;
+}

@@ -1,0 +1,82 @@
+import { parseBody } from './body.ts';
+import { type DeliveryEvent, readActivity, readBalanceChange, readTransactionEvent } from './events.ts';
+import { addressOf, isObject, type RawObject, smallIntegerOf } from './fields.ts';
+import type { DeliveryType, StoredDelivery } from './log.ts';
+
+type Kind = {
+  readonly type: DeliveryType;
+  readonly key: string;
+  readonly read: (raw: RawObject, chainId: number | null) => DeliveryEvent;
+  /** The fields that hold an address by which somebody would look the event up. */
+  readonly addressFields: readonly string[];
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    type: 'transactions',
+    key: 'transactions',
+    read: readTransactionEvent,
+    addressFields: ['address', 'from', 'to'],
+  },
+  {
+    type: 'activities',
+    key: 'activities',
+    read: readActivity,
+    addressFields: ['tx_from', 'tx_to', 'from', 'to', 'spender', 'token_address'],
+  },
+  {
+    type: 'balances',
+    key: 'balance_changes',
+    read: readBalanceChange,
+    addressFields: ['subscribed_address', 'counterparty_address', 'token_address'],
+  },
+];
+
+/** What a body says of itself, as far as it is understood. */
+export type BodySummary = {
+  readonly type: DeliveryType | null;
+  /** The chain of its items; null when they name none, or several. */
+  readonly chainId: number | null;
+  /**
+   * Lower case, each once: senders and receivers, the subscribed address, counterparties, spenders, and the contracts
+   * of the tokens moved. Not those in logs or call data.
+   */
+  readonly addresses: readonly string[];
+};
+
+/** `body` as `parseBody` gives it. Nothing in it is required. */
+export function summarize(body: unknown): BodySummary {
+  const items = itemsOf(body);
+  const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));
+  const [chainId = null] = chainIds;
+  const addresses = items.flatMap(({ kind, raw }) => {
+    const asset = isObject(raw.asset) ? raw.asset : {};
+    return kind.addressFields.flatMap((field) => [addressOf(raw[field]), addressOf(asset[field])]);
+  });
+  return {
+    type: KINDS.find(({ key }) => isObject(body) && Array.isArray(body[key]))?.type ?? null,
+    chainId: chainIds.size === 1 ? chainId : null,
+    addresses: [...new Set(addresses)].filter((address) => address !== null),
+  };
+}
+
+/**
+ * A stored delivery's events, in the body's order, and the body itself. An item that is no object is left out of
+ * `events`; a body of an unknown shape has none. Integers beyond 2^53 are decimal strings in both.
+ */
+export function readDelivery({ body, chainId }: Pick<StoredDelivery, 'body' | 'chainId'>): {
+  readonly events: readonly DeliveryEvent[];
+  readonly payload: unknown;
+} {
+  const payload = parseBody(body);
+  return { events: itemsOf(payload).map(({ kind, raw }) => kind.read(raw, chainId)), payload };
+}
+
+/** By the body's keys alone: a header may be wrong about the shape. */
+function itemsOf(body: unknown): { kind: Kind; raw: RawObject }[] {
+  if (!isObject(body)) return [];
+  return KINDS.flatMap((kind) => {
+    const list = body[kind.key];
+    return Array.isArray(list) ? list.filter(isObject).map((raw) => ({ kind, raw })) : [];
+  });
+}

@@ -1,0 +1,73 @@
+import { builder } from '../graph/builder.ts';
+import { Webhook } from '../webhooks/schema.ts';
+import { tellingClient } from './client-errors-schema.ts';
+import {
+  deliveriesPage,
+  RANGE_ARGUMENTS,
+  WebhookDeliveryConnection,
+  WebhookDeliveryEdge,
+} from './connection-schema.ts';
+import { DeliveryFilter, logFilter } from './filter-schema.ts';
+
+builder.queryFields((t) => ({
+  deliveries: t.field({
+    type: WebhookDeliveryConnection,
+    nullable: true,
+    description:
+      'What has been delivered and is still kept, oldest first. Null when the log can not be read.',
+    args: {
+      first: t.arg.int({ description: RANGE_ARGUMENTS.first }),
+      after: t.arg.string({ description: RANGE_ARGUMENTS.after }),
+      last: t.arg.int({ description: RANGE_ARGUMENTS.last }),
+      before: t.arg.string({ description: RANGE_ARGUMENTS.before }),
+      filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
+    },
+    resolve: (_root, { filter, ...range }, { deliveries }) =>
+      deliveriesPage(deliveries, range, logFilter(filter)),
+  }),
+  deliveryUrl: t.field({
+    type: 'URL',
+    description:
+      "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: who knows it can post.",
+    args: {
+      webhookId: t.arg({
+        type: 'UUID',
+        description: 'Names the webhook in the url, for a service that does not name it in its headers.',
+      }),
+    },
+    resolve: (_root, { webhookId }, { deliveries }) => deliveries.url(webhookId ?? null),
+  }),
+}));
+
+builder.objectField(Webhook, 'deliveries', (t) =>
+  t.field({
+    type: WebhookDeliveryConnection,
+    nullable: true,
+    description: "This webhook's deliveries, oldest first. Null when the log can not be read.",
+    args: {
+      first: t.arg.int({ description: RANGE_ARGUMENTS.first }),
+      after: t.arg.string({ description: RANGE_ARGUMENTS.after }),
+      last: t.arg.int({ description: RANGE_ARGUMENTS.last }),
+      before: t.arg.string({ description: RANGE_ARGUMENTS.before }),
+    },
+    resolve: ({ webhookId }, range, { deliveries }) =>
+      deliveriesPage(deliveries, range, { webhookIds: [webhookId] }),
+  }),
+);
+
+builder.subscriptionField('deliveries', (t) =>
+  t.field({
+    type: WebhookDeliveryEdge,
+    description:
+      'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED.',
+    args: {
+      after: t.arg.string({
+        description: 'The cursor of the last delivery that arrived, or the head of a page.',
+      }),
+      filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
+    },
+    subscribe: (_root, { after, filter }, { deliveries }) =>
+      tellingClient(deliveries.subscribe(after ?? null, logFilter(filter))),
+    resolve: (delivery) => delivery,
+  }),
+);

@@ -1,0 +1,24 @@
+import type { SQLOutputValue } from 'node:sqlite';
+import { DELIVERY_TYPES, type StoredDelivery } from '../log.ts';
+
+type Row = Readonly<Record<string, SQLOutputValue>>;
+
+export function storedDelivery(row: Row, tenant: string, cursor: string): StoredDelivery {
+  const addresses = String(row.addresses);
+  return {
+    tenant,
+    cursor,
+    sequence: Number(row.sequence),
+    webhookId: row.webhook === null ? null : String(row.webhook),
+    type: DELIVERY_TYPES.find((type) => type === row.type) ?? null,
+    chainId: numberOrNull(row.chain),
+    receivedAt: Number(row.received),
+    dispatchedAt: numberOrNull(row.dispatched),
+    attempt: numberOrNull(row.attempt),
+    addresses: addresses === '' ? [] : addresses.split(' '),
+    body: row.body instanceof Uint8Array ? row.body : new Uint8Array(),
+  };
+}
+
+const numberOrNull = (value: SQLOutputValue | undefined): number | null =>
+  value === null || value === undefined ? null : Number(value);

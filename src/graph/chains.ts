@@ -1,0 +1,23 @@
+import { badUserInput } from './errors.ts';
+
+const MAX_CHAINS = 100;
+
+/**
+ * The service's one parameter for chains from ids and tags, in one order whatever the client's, so that equal
+ * filters share pages. Null, the service's default tag, when neither is given or both are empty. Throws BAD_USER_INPUT.
+ */
+export const chainsParameter = (
+  chainIds: readonly number[] | null | undefined,
+  chainTags: readonly string[] | null | undefined,
+): string | null => {
+  const ids = [...new Set(chainIds)].toSorted((one, other) => one - other);
+  const tags = [...new Set(chainTags)].toSorted();
+  if (ids.length + tags.length > MAX_CHAINS)
+    throw badUserInput(`Expected at most ${MAX_CHAINS} chain ids and tags, got ${ids.length + tags.length}.`);
+  const strange = tags.find((tag) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tag));
+  if (strange !== undefined)
+    throw badUserInput(
+      `Expected chainTags of letters, digits, - and _, got ${JSON.stringify(strange.slice(0, 64))}.`,
+    );
+  return [...ids, ...tags].join(',') || null;
+};

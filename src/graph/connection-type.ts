@@ -1,0 +1,66 @@
+import type { ObjectRef } from '@pothos/core';
+import { type BuilderTypes, builder } from './builder.ts';
+import type { ItemConnection, ItemEdge } from './connection.ts';
+
+/** `XConnection` and `XEdge` over upstream pages whose items are `node`. */
+export const itemConnectionType = <Value extends object>(
+  name: string,
+  node: ObjectRef<BuilderTypes, Value>,
+  plural: string,
+): ObjectRef<BuilderTypes, ItemConnection<Value>> => {
+  const edge = builder.objectRef<ItemEdge<Value>>(`${name}Edge`).implement({
+    description: `One of the ${plural}, and its place among them.`,
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', {
+        description: 'Pass it as `after`: it stays right while new items arrive at the head.',
+      }),
+      node: t.field({
+        type: node,
+        nullable: true,
+        description: 'Never null: what the service sent and this gateway can not read has no edge.',
+        // Pothos can't see through a type parameter that a node is no list.
+        resolve: (entry) => entry.node as never,
+      }),
+    }),
+  });
+  return builder.objectRef<ItemConnection<Value>>(`${name}Connection`).implement({
+    description: `A page of a wallet's ${plural}.`,
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        nullable: { list: false, items: true },
+        description:
+          'An item that the service sent in a shape that does not read is null here, with an error.',
+        resolve: (connection) => connection.edges,
+      }),
+      nodes: t.field({
+        type: [node],
+        nullable: { list: false, items: true },
+        description: 'The nodes of the edges, for clients that need no cursors.',
+        resolve: (connection) => connection.nodes as never,
+      }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'Where this page lies.',
+        resolve: (connection) => connection.pageInfo,
+      }),
+      requestTime: t.expose('requestTime', {
+        type: 'DateTime',
+        nullable: true,
+        description:
+          'When the service received the oldest upstream request behind this page: how fresh the page is. Null when none was needed, or the service does not say.',
+      }),
+      responseTime: t.expose('responseTime', {
+        type: 'DateTime',
+        nullable: true,
+        description: 'When the service answered that request. Null as requestTime is.',
+      }),
+      partialErrors: t.expose('partialErrors', {
+        type: 'JSON',
+        nullable: true,
+        description:
+          'What the service said went wrong for part of the answer (its errors and warnings), else null.',
+      }),
+    }),
+  });
+};

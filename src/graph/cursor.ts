@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { clientError } from './errors.ts';
+import type { Position } from './position.ts';
+
+/** What a cursor is bound to: it has no meaning on another wallet's list, or under other filters. */
+export type Binding = string;
+
+const VERSION = 1;
+const MAX_CURSOR_LENGTH = 4096;
+
+/** `parts` in a fixed order: the kind of list, the wallet, each filter in its canonical form. */
+export const bindingOf = (parts: readonly (string | boolean | null)[]): Binding =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 11);
+
+export const encodeCursor = (binding: Binding, position: Position): string => {
+  const { offset, index, identity, time, trail } = position;
+  return Buffer.from(JSON.stringify([VERSION, binding, offset, index, identity, time, trail])).toString(
+    'base64url',
+  );
+};
+
+/** Throws INVALID_CURSOR for what this version did not write, and for another list's cursor. */
+export const decodeCursor = (binding: Binding, cursor: string): Position => {
+  const fields = parse(cursor);
+  if (!isWritten(fields))
+    throw clientError(
+      'INVALID_CURSOR',
+      'Expected a cursor of this connection, got something that is not a cursor.',
+    );
+  const [, bound, offset, index, identity, time, trail] = fields;
+  if (bound !== binding)
+    throw clientError(
+      'INVALID_CURSOR',
+      'Expected a cursor of this connection, got one of another wallet or of other filters.',
+    );
+  return { offset, index, identity, time, trail };
+};
+
+type Written = [number, Binding, string | null, number, string, number | null, string[]];
+
+const parse = (cursor: string): unknown => {
+  if (cursor.length > MAX_CURSOR_LENGTH) return null;
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return null;
+  }
+};
+
+const isWritten = (fields: unknown): fields is Written =>
+  Array.isArray(fields) &&
+  fields.length === 7 &&
+  fields[0] === VERSION &&
+  typeof fields[1] === 'string' &&
+  (fields[2] === null || typeof fields[2] === 'string') &&
+  Number.isSafeInteger(fields[3]) &&
+  fields[3] >= 0 &&
+  typeof fields[4] === 'string' &&
+  (fields[5] === null || Number.isSafeInteger(fields[5])) &&
+  Array.isArray(fields[6]) &&
+  fields[6].every((digest) => typeof digest === 'string');

@@ -1,0 +1,75 @@
+import { GraphQLError } from 'graphql';
+import type { UpstreamError } from '../upstream/errors.ts';
+
+/** Every code that a client can meet in `extensions.code`. */
+const ERROR_CODES = [
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+  'INVALID_CURSOR',
+  'CURSOR_EXPIRED',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'QUOTA_EXCEEDED',
+  'RATE_LIMITED',
+  'COMPUTE_BUDGET_EXCEEDED',
+  'OPERATION_TOO_COMPLEX',
+  'UPSTREAM_REJECTED',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_INVALID_RESPONSE',
+  'INTERNAL_SERVER_ERROR',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export const isErrorCode = (code: unknown): code is ErrorCode => ERROR_CODES.some((known) => known === code);
+
+/** An error that a client is meant to read: `message` is a whole sentence that says what was expected and what came. */
+export const clientError = (
+  code: ErrorCode,
+  message: string,
+  facts: Readonly<Record<string, unknown>> = {},
+): GraphQLError => new GraphQLError(message, { extensions: { code, ...facts } });
+
+export const badUserInput = (message: string): GraphQLError => clientError('BAD_USER_INPUT', message);
+
+/** What a client is told when the service gave no usable answer. */
+export const upstreamError = (error: UpstreamError): GraphQLError => {
+  const { failure, status, retryAfterMs, gatewayKey } = error;
+  switch (failure) {
+    case 'quota':
+      return clientError('QUOTA_EXCEEDED', "The key's quota of compute units is used up.", { status });
+    case 'rateLimited':
+      return clientError('RATE_LIMITED', 'The service asks for fewer requests.', {
+        status,
+        retryAfterMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
+      });
+    case 'unauthenticated':
+    case 'forbidden':
+      // What the service thinks of the gateway's own key is no fault of the client's, and its words may say too much.
+      if (gatewayKey)
+        return clientError('UPSTREAM_REJECTED', "The service refuses the gateway's key.", { status });
+      return failure === 'forbidden'
+        ? clientError('FORBIDDEN', sentenceOf(error, 'The key lacks the permission.'), { status })
+        : clientError('UNAUTHENTICATED', sentenceOf(error, 'The service does not accept the key.'), {
+            status,
+          });
+    case 'rejected':
+      return clientError('UPSTREAM_REJECTED', sentenceOf(error, 'The service refused the request.'), {
+        status,
+      });
+    case 'timeout':
+      return clientError('UPSTREAM_TIMEOUT', error.message);
+    case 'invalidResponse':
+      return clientError('UPSTREAM_INVALID_RESPONSE', error.message);
+    case 'unavailable':
+      return clientError('UPSTREAM_UNAVAILABLE', error.message, status === undefined ? {} : { status });
+  }
+};
+
+/** A 429 that does not say how long: the documented limits are a few requests a second. */
+const DEFAULT_RETRY_AFTER_MS = 1000;
+
+const sentenceOf = (error: UpstreamError, otherwise: string): string => error.sentence || otherwise;

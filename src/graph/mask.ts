@@ -1,0 +1,42 @@
+import { GraphQLError } from 'graphql';
+import { UpstreamError } from '../upstream/errors.ts';
+import { clientError, type ErrorCode, isErrorCode, upstreamError } from './errors.ts';
+
+/**
+ * What a client is told of an error that an operation met: catalogued errors as they are, upstream failures by their
+ * code, faults of the request as BAD_USER_INPUT. A stranger is masked, and `onStranger` gets to know it.
+ */
+export const maskError = (error: unknown, onStranger: (error: unknown) => void): GraphQLError => {
+  if (!(error instanceof GraphQLError)) return catalogue(error, onStranger);
+  const cause = originOf(error);
+  if (cause === null) return withCode(error, 'BAD_USER_INPUT');
+  const { message, extensions } = catalogue(cause, onStranger);
+  return new GraphQLError(message, { nodes: error.nodes, path: error.path, extensions });
+};
+
+/** The same error with `code`, unless it has one of the catalogue. */
+export const withCode = (error: GraphQLError, code: ErrorCode): GraphQLError =>
+  isErrorCode(error.extensions.code)
+    ? error
+    : new GraphQLError(error.message, {
+        nodes: error.nodes,
+        source: error.source,
+        positions: error.positions,
+        path: error.path,
+        // Of what others put there, only the HTTP status is meant for the transport.
+        extensions: { code, ...(error.extensions.http !== undefined && { http: error.extensions.http }) },
+      });
+
+const catalogue = (error: unknown, onStranger: (error: unknown) => void): GraphQLError => {
+  if (error instanceof GraphQLError) return error;
+  if (error instanceof UpstreamError) return upstreamError(error);
+  onStranger(error);
+  return clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
+};
+
+/** What a resolver threw; null when graphql itself made the error, of a request that it could not accept. */
+const originOf = (error: GraphQLError): unknown => {
+  const { originalError } = error;
+  if (originalError === undefined) return null;
+  return originalError instanceof GraphQLError ? originOf(originalError) : originalError;
+};

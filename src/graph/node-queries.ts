@@ -1,0 +1,41 @@
+import { resolveNodes } from '@pothos/plugin-relay';
+import { type GraphQLResolveInfo, isObjectType } from 'graphql';
+import type { Context } from '../context.ts';
+import { builder } from './builder.ts';
+import { badUserInput, clientError } from './errors.ts';
+import { decodeGlobalId } from './node.ts';
+
+const MAX_NODES = 100;
+
+const Node = builder.nodeInterfaceRef();
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: Node,
+    nullable: true,
+    description: 'The object of this id. Null when it is gone; BAD_USER_INPUT when no Node has such an id.',
+    args: { id: t.arg.id({ required: true, description: 'Whose object.' }) },
+    resolve: (_root, { id }, context, info) => loadNode(id, context, info),
+  }),
+  nodes: t.field({
+    type: [Node],
+    nullable: { list: false, items: true },
+    description: `The objects of these ids, in their order, null for what is gone; at most ${MAX_NODES}.`,
+    args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
+    resolve: (_root, { ids }, context, info) => {
+      if (ids.length > MAX_NODES)
+        throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${MAX_NODES} ids, got ${ids.length}.`);
+      // One by one, so that one that fails leaves the others whole; the loaders merge them again.
+      return ids.map((id) => loadNode(id, context, info));
+    },
+  }),
+}));
+
+const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo): Promise<object | null> => {
+  const globalId = decodeGlobalId(id);
+  const type = info.schema.getType(globalId.typename);
+  const isNode = isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
+  if (!isNode) throw badUserInput(`Expected the id of a Node, got one of type ${globalId.typename}.`);
+  const [node] = await resolveNodes(builder, context, info, [globalId]);
+  return (await node) as object | null;
+};

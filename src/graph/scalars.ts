@@ -1,0 +1,120 @@
+import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import * as EvmAddress from 'ox/Address';
+import { badUserInput } from './errors.ts';
+
+/** The schema's scalars as resolvers meet them: already exact and canonical, so that output costs nothing. */
+export type Scalars = {
+  ID: { Input: string; Output: string | number | bigint };
+  Address: { Input: string; Output: string };
+  BigInt: { Input: string; Output: string };
+  ChainId: { Input: number; Output: number };
+  DateTime: { Input: string; Output: string };
+  Decimal: { Input: string; Output: string };
+  Hex: { Input: string; Output: string };
+  JSON: { Input: unknown; Output: unknown };
+  URL: { Input: string; Output: string };
+  UUID: { Input: string; Output: string };
+};
+
+export type Codec<Internal> = {
+  readonly description: string;
+  readonly parseValue: (value: unknown) => Internal;
+  readonly parseLiteral?: (node: ValueNode) => Internal;
+};
+
+/** Throws BAD_USER_INPUT. Any letter case; a mixed one must carry a valid EIP-55 checksum. Returns lower case. */
+export const parseAddress = (value: unknown): string => {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value))
+    throw badUserInput(`Expected an Address (0x and 40 hex digits), got ${shown(value)}.`);
+  const digits = value.slice(2);
+  const lower = `0x${digits.toLowerCase()}` as const;
+  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (mixed && EvmAddress.checksum(lower) !== value)
+    throw badUserInput(
+      `Expected an Address in one letter case or with a valid EIP-55 checksum, got ${shown(value)}, whose checksum is wrong.`,
+    );
+  return lower;
+};
+
+const parseBigInt = (value: unknown): string => {
+  const written =
+    (typeof value === 'string' && /^(?:-?\d+|0x[0-9a-fA-F]+)$/.test(value)) || Number.isSafeInteger(value);
+  if (!written)
+    throw badUserInput(`Expected a BigInt (a decimal or 0x-hex string, or an integer), got ${shown(value)}.`);
+  return BigInt(value as string | number).toString();
+};
+
+const parseChainId = (value: unknown): number => {
+  const id = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return id;
+  throw badUserInput(`Expected a ChainId (an integer from 0 to 2^53 - 1), got ${shown(value)}.`);
+};
+
+const parseDateTime = (value: unknown): string => {
+  const time =
+    typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/i.test(value)
+      ? Date.parse(value)
+      : Number.NaN;
+  if (Number.isNaN(time))
+    throw badUserInput(`Expected a DateTime (ISO 8601 with its zone), got ${shown(value)}.`);
+  return new Date(time).toISOString();
+};
+
+const parseDecimal = (value: unknown): string => {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text)) return text;
+  throw badUserInput(`Expected a Decimal (a decimal number, as a string), got ${shown(value)}.`);
+};
+
+const parseHex = (value: unknown): string => {
+  if (typeof value === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return value.toLowerCase();
+  throw badUserInput(`Expected Hex (0x and an even number of hex digits), got ${shown(value)}.`);
+};
+
+const parseUrl = (value: unknown): string => {
+  if (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)) return value;
+  throw badUserInput(`Expected a URL (http or https, absolute), got ${shown(value)}.`);
+};
+
+/** Throws BAD_USER_INPUT. Returns lower case. */
+export const parseUuid = (value: unknown): string => {
+  if (typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value))
+    return value.toLowerCase();
+  throw badUserInput(`Expected a UUID (8-4-4-4-12 hex digits), got ${shown(value)}.`);
+};
+
+/** A literal integer has more digits than a float can hold: they are taken as they are written. */
+const integerLiteral =
+  <Internal>(parse: (value: unknown) => Internal) =>
+  (node: ValueNode): Internal =>
+    parse(node.kind === Kind.INT ? node.value : valueFromASTUntyped(node));
+
+export const scalars: { readonly [Name in Exclude<keyof Scalars, 'ID'>]: Codec<Scalars[Name]['Input']> } = {
+  Address: {
+    description:
+      'A 20-byte EVM address. Input: any letter case; a mixed-case input must carry a valid EIP-55 checksum. Output: lower case.',
+    parseValue: parseAddress,
+  },
+  BigInt: {
+    description:
+      'Arbitrary-precision integer, a decimal string in JSON. Input: decimal string, 0x-hex string or integer.',
+    parseValue: parseBigInt,
+    parseLiteral: integerLiteral(parseBigInt),
+  },
+  ChainId: {
+    description: 'An EVM chain id (int64): a JSON number. Larger than Int allows.',
+    parseValue: parseChainId,
+    parseLiteral: integerLiteral(parseChainId),
+  },
+  DateTime: { description: 'ISO 8601 date-time in UTC.', parseValue: parseDateTime },
+  Decimal: { description: 'Decimal number, a string in JSON.', parseValue: parseDecimal },
+  Hex: { description: '0x-prefixed bytes in hex, lower case.', parseValue: parseHex },
+  JSON: { description: 'Any JSON value.', parseValue: (value) => value },
+  URL: { description: 'An absolute URL: http or https as input.', parseValue: parseUrl },
+  UUID: { description: 'A UUID in 8-4-4-4-12 form, lower case as output.', parseValue: parseUuid },
+};
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+};

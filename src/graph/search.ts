@@ -1,0 +1,57 @@
+import type { Item } from '../upstream/items.ts';
+import type { PageAt, ReadPage } from '../upstream/list-loader.ts';
+import type { Page } from '../upstream/pages.ts';
+import { leadsNowhere, MAX_PAGES, pagesFrom } from './pages.ts';
+import type { Place, Position } from './position.ts';
+
+/** The items of a list without times are looked for on the page where they were and on the next: new ones push no further. */
+const MAX_UNTIMED_PAGES = 2;
+
+const NEWEST: PageAt = { offset: null, follows: null, age: 'older' };
+
+/**
+ * The place just behind an item that was seen at `after`; null when nothing lies behind it any more.
+ * An item that is gone is taken to lie where its time puts it, or in a list without times where it was.
+ */
+export const placeAfter = async <Value>(
+  read: ReadPage<Item<Value>>,
+  after: Position,
+): Promise<Place | null> => {
+  const at: PageAt = { offset: after.offset, follows: null, age: 'older' };
+  const since = Date.now();
+  const page = await read(at);
+  const index = indexOf(page, after);
+  if (index >= 0) return { at, trail: after.trail, index: index + 1 };
+  // A kept page may be from before the item: only a fresh one can say that it has moved or is gone.
+  const fresh: PageAt = page.fetchedAt < since ? { ...at, age: 'now' } : at;
+  return search(read, after, { at: fresh, trail: after.trail });
+};
+
+const search = async <Value>(
+  read: ReadPage<Item<Value>>,
+  after: Position,
+  start: Omit<Place, 'index'>,
+): Promise<Place | null> => {
+  let pages = 0;
+  for await (const { page, at, trail } of pagesFrom(read, start)) {
+    pages += 1;
+    const index = indexOf(page, after);
+    if (index >= 0) return { at, trail, index: index + 1 };
+    if (after.time === null) {
+      if (pages === MAX_UNTIMED_PAGES) break;
+      continue;
+    }
+    const older = firstOlderThan(page, after.time);
+    const overshot = older === 0 && pages === 1 && at.offset !== null;
+    if (overshot) return search(read, after, { at: NEWEST, trail: [] });
+    if (older >= 0) return { at, trail, index: older };
+    if (pages === MAX_PAGES) throw leadsNowhere();
+  }
+  return after.time === null ? { ...start, index: after.index } : null;
+};
+
+const indexOf = <Value>({ items }: Page<Item<Value>>, { identity }: Position): number =>
+  items.findIndex((item) => item.identity === identity);
+
+const firstOlderThan = <Value>({ items }: Page<Item<Value>>, time: number): number =>
+  items.findIndex((item) => item.time !== null && item.time < time);

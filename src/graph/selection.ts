@@ -1,0 +1,30 @@
+import {
+  type FieldNode,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/**
+ * Whether the operation selects one of these fields anywhere below the field that is being resolved: through
+ * fragments, under any alias, and not where `@skip` or `@include` leaves it out.
+ */
+export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string>): boolean => {
+  const inSet = (set: SelectionSetNode | undefined): boolean => set?.selections.some(inSelection) ?? false;
+  const inSelection = (selection: SelectionNode): boolean => {
+    if (!isIncluded(selection, info)) return false;
+    if (selection.kind === Kind.FRAGMENT_SPREAD)
+      return inSet(info.fragments[selection.name.value]?.selectionSet);
+    if (selection.kind === Kind.FIELD && names.has(selection.name.value)) return true;
+    return inSet(selection.selectionSet);
+  };
+  return info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
+};
+
+const isIncluded = (node: SelectionNode, { variableValues }: GraphQLResolveInfo): boolean =>
+  getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
+  getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false;

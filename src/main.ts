@@ -1,0 +1,41 @@
+import process from 'node:process';
+import { type App, startApp } from './app.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { createLog, type Log } from './log.ts';
+
+/** The one place that touches the process: its environment, its signals, its exit code. */
+
+const STOP_WITHIN_MS = 9000;
+
+const start = async (): Promise<void> => {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel, (line) => process.stderr.write(line));
+  for (const name of config.ignored) log.warn(`${name} is set, but has no effect in this version`);
+  const app = await startApp(config, log);
+  log.info('listening', { url: app.url });
+  if (config.upstream.url === null)
+    process.stdout.write(
+      `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,
+    );
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(app, log, signal));
+};
+
+const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> => {
+  log.info('stopping', { signal });
+  const overdue = setTimeout(() => {
+    log.error('stopping took too long');
+    process.exit(1);
+  }, STOP_WITHIN_MS);
+  await app.stop();
+  clearTimeout(overdue);
+  log.info('stopped');
+  process.exit(0);
+};
+
+start().catch((error: unknown) => {
+  process.stderr.write(error instanceof ConfigError ? `${error.message}\n` : `${describe(error)}\n`);
+  process.exit(1);
+});
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

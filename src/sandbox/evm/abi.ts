@@ -1,0 +1,89 @@
+import { type AbiEvent, from as parseEvent, getSelector as topicOf } from 'ox/AbiEvent';
+import { type AbiFunction, from as parseFunction, getSelector as selectorOf } from 'ox/AbiFunction';
+import { decode, encode, type Parameter } from 'ox/AbiParameters';
+import type { Decoded, Hex, LogEntry } from '../model.ts';
+import { readable } from './readable.ts';
+
+export type Method = { readonly name: string; readonly selector: Hex; readonly inputs: readonly Parameter[] };
+
+type EventParameter = Parameter & { readonly indexed?: boolean | undefined };
+export type Event = {
+  readonly name: string;
+  readonly topic: Hex;
+  readonly inputs: readonly EventParameter[];
+};
+
+/**
+ * Of a Solidity signature with named parameters, `function` included.
+ * @throws when it is none.
+ */
+export function method(signature: string): Method {
+  const item: unknown = parseFunction(signature);
+  const { name, inputs } = item as AbiFunction;
+  return { name, inputs, selector: selectorOf(item as AbiFunction) };
+}
+
+/**
+ * Of a Solidity signature with named parameters, `event` included. Only static types may be indexed.
+ * @throws when it is none.
+ */
+export function event(signature: string): Event {
+  const item: unknown = parseEvent(signature);
+  const { name, inputs } = item as AbiEvent;
+  return { name, inputs, topic: topicOf(item as AbiEvent) };
+}
+
+const isIndexed = (input: EventParameter) => input.indexed === true;
+const isInData = (input: EventParameter) => !isIndexed(input);
+
+export function encodeCall(called: Method, args: readonly unknown[]): Hex {
+  return `${called.selector}${encode(called.inputs, args).slice(2)}`;
+}
+
+export function encodeLog(address: Hex, emitted: Event, args: readonly unknown[]): LogEntry {
+  const topics = emitted.inputs.flatMap((input, at) =>
+    isIndexed(input) ? [encode([input], [args[at]])] : [],
+  );
+  const inData = emitted.inputs.filter(isInData);
+  const data = encode(
+    inData,
+    args.filter((_, at) => emitted.inputs[at]?.indexed !== true),
+  );
+  return { address, topics: [emitted.topic, ...topics], data };
+}
+
+/** Null when the data does not fit the method's parameters. */
+export function decodeCall(called: Method, data: Hex): Decoded | null {
+  const values = tryDecode(called.inputs, `0x${data.slice(10)}`);
+  if (values === null) return null;
+  return { name: called.name, inputs: called.inputs.map((input, at) => readable(input, values[at])) };
+}
+
+/** Null when topics or data do not fit the event's parameters. */
+export function decodeLog(emitted: Event, log: LogEntry): Decoded | null {
+  const indexed = emitted.inputs.filter(isIndexed);
+  if (log.topics.length !== indexed.length + 1) return null;
+  const fromTopics = tryDecode(
+    indexed,
+    `0x${log.topics
+      .slice(1)
+      .map((topic) => topic.slice(2))
+      .join('')}`,
+  );
+  const fromData = tryDecode(emitted.inputs.filter(isInData), log.data);
+  if (fromTopics === null || fromData === null) return null;
+  const [topics, data] = [fromTopics.values(), fromData.values()];
+  const inputs = emitted.inputs.map((input) =>
+    readable(input, (isIndexed(input) ? topics : data).next().value),
+  );
+  return { name: emitted.name, inputs };
+}
+
+function tryDecode(parameters: readonly Parameter[], data: Hex): readonly unknown[] | null {
+  if (parameters.length === 0) return [];
+  try {
+    return decode(parameters, data, { checksumAddress: false }) as readonly unknown[];
+  } catch {
+    return null;
+  }
+}

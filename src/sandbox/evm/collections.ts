@@ -1,0 +1,32 @@
+import type { Token } from '../model.ts';
+
+/** What is known of a collection's trading and repute; null where nothing is known. */
+export type Repute = {
+  readonly trades: number | null;
+  readonly buyers: number | null;
+  readonly sellers: number | null;
+  /** What third parties say; null when none has looked at it. */
+  readonly flagged: boolean | null;
+};
+
+/** An NFT contract as the collectibles lookup describes it. */
+export type Collection = {
+  readonly token: Token & { readonly standard: 'erc721' | 'erc1155' };
+  /** Milliseconds since 1970. */
+  readonly launchedAt: number;
+  readonly repute: Repute;
+  /** Its tokens' metadata lie at this address, `{id}` standing for the token id; null when it has none. */
+  readonly uri: string | null;
+  readonly description: string | null;
+  /** Names of traits and the values that they take. */
+  readonly traits: Readonly<Record<string, readonly string[]>>;
+};
+
+/** A collection before it is deployed, on each chain at another address. */
+export type Design = Omit<Collection, 'token' | 'launchedAt'> & {
+  readonly name: string;
+  readonly symbol: string;
+  readonly standard: 'erc721' | 'erc1155';
+  /** Null when it is launched as the sandbox starts. */
+  readonly launchedAt: number | null;
+};

@@ -1,0 +1,110 @@
+import type { SandboxChain } from '../chains.ts';
+import type { Hex, Token } from '../model.ts';
+import type { Event, Method } from './abi.ts';
+import type { Collection, Design } from './collections.ts';
+import { LATEST, NAMES, UNSOLICITED, WANTED } from './designs.ts';
+import { addressOf } from './identity.ts';
+import * as signatures from './signatures.ts';
+
+type Abi = Readonly<Record<string, Method | Event>>;
+
+/** The contracts of one chain. Their addresses never change, whatever the seed. */
+export type Contracts = {
+  readonly wrapped: Token;
+  /** Every ERC-20 that trades, the wrapped native asset among them. */
+  readonly coins: readonly Token[];
+  /** What people mint and trade. */
+  readonly collections: readonly Collection[];
+  /** What is sent to people unasked, by contracts that the service does not decode. */
+  readonly unsolicited: readonly Collection[];
+  /** Launched as the sandbox starts. */
+  readonly latest: Collection;
+  /** Registered names. */
+  readonly names: Collection;
+  /** All of the collections, by address. */
+  readonly nfts: ReadonlyMap<Hex, Collection>;
+  readonly pathRouter: Hex;
+  readonly tupleRouter: Hex;
+  readonly pool: Hex;
+  readonly marketplace: Hex;
+  readonly registrar: Hex;
+  /** Nobody knows what these do. */
+  readonly unknown: readonly Hex[];
+  /** What the service can decode by: the ABI of each contract known to it. */
+  readonly abis: ReadonlyMap<Hex, Abi>;
+  /** Every token known to the service. */
+  readonly tokens: ReadonlyMap<Hex, Token>;
+};
+
+const STANDARDS: Readonly<Record<Token['standard'], Abi>> = {
+  erc20: signatures.erc20,
+  erc721: signatures.erc721,
+  erc1155: signatures.erc1155,
+};
+
+const COINS = [
+  { symbol: 'USDC', name: 'USD Coin', decimals: 6, priceUsd: 1 },
+  { symbol: 'USDT', name: 'Tether USD', decimals: 6, priceUsd: 0.9998 },
+  { symbol: 'DAI', name: 'Dai Stablecoin', decimals: 18, priceUsd: 1.0001 },
+  { symbol: 'WBTC', name: 'Wrapped BTC', decimals: 8, priceUsd: 88_402.1 },
+  { symbol: 'MOTH', name: 'Moth', decimals: 18, priceUsd: null },
+] as const;
+
+/** What a token without a market is swapped at all the same, in dollars. */
+export const UNLISTED_PRICE = 0.0125;
+
+/** `startedAt` (milliseconds since 1970) is when the newest collections launch. */
+export function deploy(chain: SandboxChain, startedAt: number): Contracts {
+  const at = (label: string) => addressOf(`contract: ${label} on ${chain.id}`);
+  const wrapped: Token = {
+    chain,
+    address: at('wrapped'),
+    standard: 'erc20',
+    symbol: `W${chain.native.symbol}`,
+    name: `Wrapped ${chain.native.name}`,
+    decimals: 18,
+    priceUsd: chain.native.priceUsd,
+  };
+  const coins = [
+    wrapped,
+    ...COINS.map((coin) => ({ ...coin, chain, address: at(coin.symbol), standard: 'erc20' as const })),
+  ];
+  const collection = ({ name, symbol, standard, launchedAt, ...design }: Design): Collection => ({
+    ...design,
+    launchedAt: launchedAt ?? startedAt,
+    token: { chain, address: at(symbol), standard, symbol, name, decimals: 0, priceUsd: null },
+  });
+  const nfts = {
+    collections: WANTED.map(collection),
+    unsolicited: UNSOLICITED.map(collection),
+    latest: collection(LATEST),
+    names: collection(NAMES),
+  };
+  const known = [...nfts.collections, nfts.latest, nfts.names];
+  const others = {
+    pathRouter: at('path router'),
+    tupleRouter: at('tuple router'),
+    pool: at('pool'),
+    marketplace: at('marketplace'),
+    registrar: at('registrar'),
+  };
+  const tokens = [...coins, ...known.map(({ token }) => token)];
+  return {
+    wrapped,
+    coins,
+    ...nfts,
+    nfts: new Map([...known, ...nfts.unsolicited].map((each) => [each.token.address, each])),
+    ...others,
+    unknown: ['a', 'b', 'c'].map((label) => at(`unknown ${label}`)),
+    abis: new Map<Hex, Abi>([
+      ...tokens.map((token) => [token.address, STANDARDS[token.standard]] as const),
+      [wrapped.address, { ...signatures.erc20, ...signatures.wrapped }],
+      [others.pathRouter, signatures.pathRouter],
+      [others.tupleRouter, signatures.tupleRouter],
+      [others.pool, signatures.pool],
+      [others.marketplace, signatures.marketplace],
+      [others.registrar, signatures.registrar],
+    ]),
+    tokens: new Map(tokens.map((token) => [token.address, token])),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Collection } from '../evm/collections.ts';
+import { hashOf } from '../evm/identity.ts';
+import type { Holding } from '../world/holdings.ts';
+import { imagePath } from './image.ts';
+import { isoTime } from './lookup.ts';
+import type { Verdict } from './spam.ts';
+
+type Item = {
+  readonly holding: Holding;
+  readonly collection: Collection;
+  readonly verdict: Verdict;
+  /** Whether spam details were asked for. */
+  readonly explain: boolean;
+  readonly baseUrl: string;
+};
+
+const STANDARDS = { erc20: 'ERC20', erc721: 'ERC721', erc1155: 'ERC1155' };
+
+/** A holding as the lookup words it; optional fields are left out where nothing is known. */
+export function collectibleItem({ holding, collection, verdict, explain, baseUrl }: Item) {
+  const { token, tokenId, balance, acquiredAt, soldFor } = holding;
+  return {
+    contract_address: token.address,
+    token_standard: STANDARDS[token.standard],
+    token_id: tokenId.toString(),
+    chain: token.chain.name,
+    chain_id: token.chain.id,
+    symbol: token.symbol,
+    ...(isFetched(holding) && described(collection, holding, baseUrl)),
+    ...(soldFor !== null && { last_sale_price: inWholeUnits(soldFor) }),
+    is_spam: verdict.isSpam,
+    ...(explain && { spam_score: verdict.score, explanations: verdict.explanations }),
+    balance: balance.toString(),
+    last_acquired: isoTime(acquiredAt),
+  };
+}
+
+/** A service comes to know a token's metadata late or never: here, of one token in sixteen it has none. */
+const isFetched = ({ token, tokenId }: Holding): boolean =>
+  hashOf(`fetched ${token.address}/${tokenId}`)[2] !== '0';
+
+function described(collection: Collection, { token, tokenId }: Holding, baseUrl: string) {
+  const { uri, description } = collection;
+  const metadata =
+    uri === null
+      ? {}
+      : { uri: uri.replace('{id}', tokenId.toString()), attributes: attributes(collection, tokenId) };
+  return {
+    name: `${token.name} #${tokenId}`,
+    ...(description !== null && { description }),
+    image_url: `${baseUrl}${imagePath(token.chain.id, token.address, tokenId)}`,
+    metadata,
+  };
+}
+
+/** The same token has the same traits for ever. */
+function attributes({ traits }: Collection, tokenId: bigint) {
+  return Object.entries(traits).map(([key, values]) => {
+    const at = Number.parseInt(hashOf(`${key}/${tokenId}`).slice(2, 10), 16) % values.length;
+    return { key, value: values[at] ?? '' };
+  });
+}
+
+/** Of the native asset, all of which have 18 decimals. */
+function inWholeUnits(value: bigint): string {
+  const digits = value.toString().padStart(19, '0');
+  return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '');
+}

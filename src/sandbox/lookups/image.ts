@@ -1,0 +1,58 @@
+import { hashOf, parseAddress } from '../evm/identity.ts';
+import type { Route } from '../http.ts';
+import { json, text } from '../http.ts';
+import type { Hex } from '../model.ts';
+import type { SandboxWorld } from '../world/world.ts';
+
+const PREFIX = '/v1/evm/collectible/image/';
+
+export const imagePath = (chainId: number, contract: Hex, tokenId: bigint): string =>
+  `${PREFIX}${chainId}/${contract}/${tokenId}`;
+
+/** Images need no key, so that browsers can show them. */
+export const isImagePath = (path: string): boolean => path.startsWith(PREFIX);
+
+const HEADERS = {
+  'content-type': 'image/svg+xml',
+  'cache-control': 'public, max-age=86400, immutable',
+  'content-security-policy': "default-src 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Pictures of any token of the known collections. */
+export const createImageRoute =
+  (world: SandboxWorld): Route =>
+  ({ method, path }) => {
+    if (!isImagePath(path)) return null;
+    if (method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
+    const [chainId = '', contract = '', tokenId = '', ...others] = path.slice(PREFIX.length).split('/');
+    const address = parseAddress(contract);
+    const known = address !== null && world.collection(Number(chainId), address) !== null;
+    if (!known || others.length > 0 || !/^\d{1,78}$/.test(tokenId)) return json(404, { error: 'Not found' });
+    return { status: 200, headers: HEADERS, body: picture(`${chainId}/${address}`, tokenId) };
+  };
+
+/** The collection decides the colours, the token the shapes. */
+function picture(collection: string, tokenId: string): string {
+  const byte = (seed: Hex, at: number) => Number.parseInt(seed.slice(2 + at * 2, 4 + at * 2), 16);
+  const [palette, shape] = [hashOf(collection), hashOf(`${collection}/${tokenId}`)];
+  const hue = Math.round((byte(palette, 0) / 256) * 360);
+  const circles = [0, 1, 2, 3, 4].map((at) => {
+    const [x, y, radius] = [
+      byte(shape, at * 4),
+      byte(shape, at * 4 + 1),
+      16 + (byte(shape, at * 4 + 2) >> 2),
+    ];
+    const tint = (hue + byte(shape, at * 4 + 3) / 4) % 360;
+    return `<circle cx="${x}" cy="${y}" r="${radius}" fill="hsl(${Math.round(tint)} 65% 60% / .7)"/>`;
+  });
+  const label = tokenId.length > 12 ? `${tokenId.slice(0, 5)}…${tokenId.slice(-5)}` : tokenId;
+  return [
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256" role="img">',
+    `<rect width="256" height="256" fill="hsl(${hue} 40% 20%)"/>`,
+    ...circles,
+    `<text x="16" y="240" font-family="monospace" font-size="20" fill="#fff">#${label}</text>`,
+    '</svg>',
+  ].join('');
+}

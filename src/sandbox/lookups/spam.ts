@@ -1,0 +1,82 @@
+import type { Collection } from '../evm/collections.ts';
+
+/** One signal, how much it looks like spam (0 to 100), and how much it counts. */
+export type Explanation = {
+  readonly feature: string;
+  readonly value: number | boolean;
+  readonly feature_score: number;
+  readonly feature_weight: number;
+};
+
+export type Verdict = {
+  /** The weighted average of the explanations, 0 to 100. */
+  readonly score: number;
+  readonly isSpam: boolean;
+  readonly explanations: readonly Explanation[];
+};
+
+/** From this score on a collection is spam. */
+export const SPAM_THRESHOLD = 50;
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+const SHORTENERS = ['bit.ly', 'tinyurl.com', 't.co', 'goo.gl', 'is.gd'];
+const SUSPICIOUS = /\b(airdrop|bonus|claim|free|gift|redeem|reward|visit|voucher)\b/i;
+
+type Feature = {
+  readonly feature: string;
+  readonly weight: number;
+  /** Null when the collection lacks the signal. */
+  readonly value: (collection: Collection, now: number) => number | boolean | null;
+  readonly score: (value: number | boolean) => number;
+};
+
+/** 100 for none, falling by the logarithm to 0 at `plenty`. */
+const scarcity = (plenty: number) => (value: number | boolean) =>
+  100 * Math.max(0, 1 - Math.log10(1 + Number(value)) / Math.log10(1 + plenty));
+
+const bad = (value: number | boolean) => (value === true ? 100 : 0);
+
+const FEATURES: readonly Feature[] = [
+  {
+    feature: 'trade_volume',
+    weight: 0.25,
+    value: ({ launchedAt, repute }, now) => (now - launchedAt < WEEK_MS ? null : repute.trades),
+    score: scarcity(1_000),
+  },
+  { feature: 'unique_buyers', weight: 0.15, value: ({ repute }) => repute.buyers, score: scarcity(100) },
+  { feature: 'unique_sellers', weight: 0.1, value: ({ repute }) => repute.sellers, score: scarcity(100) },
+  { feature: 'externally_flagged', weight: 0.25, value: ({ repute }) => repute.flagged, score: bad },
+  {
+    feature: 'ipfs_uri_present',
+    weight: 0.05,
+    value: ({ uri }) => (uri === null ? null : uri.startsWith('ipfs://')),
+    score: (value) => (value === true ? 0 : 60),
+  },
+  {
+    feature: 'suspicious_words',
+    weight: 0.12,
+    value: ({ token, uri }) => SUSPICIOUS.test(`${token.name} ${token.symbol} ${uri ?? ''}`),
+    score: bad,
+  },
+  {
+    feature: 'url_shortener_in_uri',
+    weight: 0.08,
+    value: ({ uri }) => (uri === null ? null : SHORTENERS.some((host) => uri.includes(`//${host}/`))),
+    score: bad,
+  },
+];
+
+const round = (value: number) => Math.round(value * 100) / 100;
+
+/** Signals that the collection lacks are left out, of the average too. `now` is in milliseconds since 1970. */
+export function judge(collection: Collection, now: number): Verdict {
+  const explanations = FEATURES.flatMap(({ feature, weight, value, score }): Explanation[] => {
+    const signal = value(collection, now);
+    if (signal === null) return [];
+    return [{ feature, value: signal, feature_score: round(score(signal)), feature_weight: weight }];
+  });
+  const weights = explanations.reduce((sum, each) => sum + each.feature_weight, 0);
+  const weighted = explanations.reduce((sum, each) => sum + each.feature_score * each.feature_weight, 0);
+  const score = round(weighted / weights);
+  return { score, isSpam: score >= SPAM_THRESHOLD, explanations };
+}

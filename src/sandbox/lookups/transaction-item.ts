@@ -1,0 +1,32 @@
+import type { Hex, LogEntry, Transaction, World } from '../model.ts';
+import { isoTime } from './lookup.ts';
+
+const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
+
+/** A transaction as the lookup words it; `to` is null when a contract was created. */
+export function transactionItem(world: World, wallet: Hex, transaction: Transaction, decode: boolean) {
+  const decoded = decode ? world.decodeCall(transaction) : null;
+  return {
+    address: wallet,
+    block_hash: transaction.blockHash,
+    block_number: transaction.blockNumber.toString(),
+    block_time: isoTime(transaction.blockTime),
+    chain: transaction.chain.name,
+    from: transaction.from,
+    to: transaction.to,
+    data: transaction.data,
+    gas_price: quantity(transaction.gasPrice),
+    hash: transaction.hash,
+    index: transaction.index.toString(),
+    nonce: quantity(transaction.nonce),
+    transaction_type: quantity(transaction.type),
+    value: quantity(transaction.value),
+    ...(decoded !== null && { decoded }),
+    logs: transaction.logs.map((log) => logItem(world, transaction.chain.id, log, decode)),
+  };
+}
+
+function logItem(world: World, chainId: number, log: LogEntry, decode: boolean) {
+  const decoded = decode ? world.decodeLog(chainId, log) : null;
+  return { address: log.address, data: log.data, topics: log.topics, ...(decoded !== null && { decoded }) };
+}

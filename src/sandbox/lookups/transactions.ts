@@ -1,0 +1,52 @@
+import type { Route, SandboxResponse } from '../http.ts';
+import { json } from '../http.ts';
+import type { Hex } from '../model.ts';
+import type { SandboxWorld } from '../world/world.ts';
+import type { Cursors } from './cursors.ts';
+import { isoTime, lookupRoute } from './lookup.ts';
+import { chainChoice, flag, limit, offset } from './query.ts';
+import { transactionItem } from './transaction-item.ts';
+
+const MOST = 100;
+const COMPUTE_UNITS = 1;
+
+export type LookupOptions = {
+  readonly world: SandboxWorld;
+  readonly cursors: Cursors;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+export function createTransactionsRoute({ world, cursors, now }: LookupOptions): Route {
+  const answer = (wallet: Hex, query: URLSearchParams): SandboxResponse => {
+    const requestedAt = now();
+    const { chains, unsupported } = chainChoice(query);
+    const decode = flag(query, 'decode', false);
+    const count = limit(query, MOST, MOST);
+    const chainIds = new Set(chains.map((chain) => chain.id));
+    const scope = ['transactions', wallet, ...[...chainIds].sort((a, b) => a - b)];
+    const page = world.transactions(wallet, chainIds, count, cursors.read(scope, offset(query)));
+    const body = {
+      wallet_address: wallet,
+      transactions: page.transactions.map((transaction) =>
+        transactionItem(world, wallet, transaction, decode),
+      ),
+      ...(unsupported.length > 0 && { warnings: [unsupportedChains(unsupported)] }),
+      ...(page.next !== null && { next_offset: cursors.issue(scope, page.next) }),
+      request_time: isoTime(requestedAt),
+      response_time: isoTime(now()),
+    };
+    return json(200, body, COMPUTE_UNITS);
+  };
+  return lookupRoute({
+    prefix: '/v1/evm/transactions/',
+    errorMember: 'message',
+    answer: (wallet, { query }) => answer(wallet, query),
+  });
+}
+
+const unsupportedChains = (chainIds: readonly number[]) => ({
+  code: 'UNSUPPORTED_CHAIN_IDS',
+  message: `Unsupported chain ids: ${chainIds.join(', ')}. The other chains are answered for.`,
+  chain_ids: chainIds,
+});

@@ -1,0 +1,30 @@
+import { type Sandbox, startSandbox } from './server.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { demoAddress } from './wallets.ts';
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+const log = (msg: string, details: Readonly<Record<string, unknown>>) =>
+  say(JSON.stringify({ msg, ...details }));
+
+function fail(problems: readonly string[]): void {
+  for (const problem of problems) say(problem);
+  process.exitCode = 1;
+}
+
+function hint({ url }: Sandbox): string {
+  const path = `/v1/evm/transactions/${demoAddress('whale')}?limit=3&decode=true`;
+  return `Try: curl -H "X-Service-Api-Key: $SANDBOX_API_KEY" '${url}${path}'  (the key is "sandbox" unless set)`;
+}
+
+async function run(settings: Settings): Promise<void> {
+  const sandbox = await startSandbox({ ...settings, log });
+  sandbox.startClock();
+  log('listening', { url: sandbox.url });
+  say(hint(sandbox));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.stop());
+}
+
+const settings = readSettings(process.env);
+if ('host' in settings)
+  await run(settings).catch((problem: unknown) => fail([`Could not start: ${problem}`]));
+else fail(settings);

@@ -1,0 +1,152 @@
+import { createServer, type Server } from 'node:http';
+import { createCollectiblesRoute } from './lookups/collectibles.ts';
+import { Cursors } from './lookups/cursors.ts';
+import { createImageRoute } from './lookups/image.ts';
+import { createTransactionsRoute } from './lookups/transactions.ts';
+import type { Block } from './model.ts';
+import { createFaultsRoute, createStatsRoute } from './service/control.ts';
+import { Faults } from './service/faults.ts';
+import { createKeyCheck } from './service/key.ts';
+import { createService } from './service/service.ts';
+import { Counter, type Stats } from './service/stats.ts';
+import { DEMO_SUBSCRIBERS } from './wallets.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { SandboxWorld } from './world/world.ts';
+
+export type SandboxOptions = {
+  /** 127.0.0.1 unless given. */
+  readonly host?: string;
+  /** A free one unless given. */
+  readonly port?: number;
+  /** `sandbox` unless given. */
+  readonly apiKey?: string;
+  /** The header that carries the key; `X-Service-Api-Key` unless given. */
+  readonly keyHeader?: string;
+  /** What decides the history and the blocks; `sandbox` unless given. */
+  readonly seed?: string;
+  /** Between two blocks once the clock runs; 2,000 unless given. */
+  readonly blockMs?: number;
+  /** Whether requests can be made to go wrong over HTTP; they can't unless true. */
+  readonly faults?: boolean;
+  /** Milliseconds since 1970; the system's clock unless given. */
+  readonly now?: () => number;
+  /** How long a webhook's url may take; see the webhooks. */
+  readonly deliveryTimeoutMs?: number;
+  /** The pause before a delivery's first retry; see the webhooks. */
+  readonly retryBaseMs?: number;
+  /** Signs deliveries; unsigned unless given. */
+  readonly signatureSecret?: string;
+  readonly log?: (message: string, details: Readonly<Record<string, unknown>>) => void;
+};
+
+/** A service of one's own: all of its state is in memory, and gone once it stops. */
+export type Sandbox = {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly world: SandboxWorld;
+  readonly webhooks: Webhooks;
+  /** In this process they work whether or not they were switched on. */
+  readonly faults: Faults;
+  stats(): Stats;
+  /** Makes the next block of a chain, and delivers its events. */
+  mine(chainId: number): Block;
+  /** Makes the next block of every live chain. */
+  tick(): readonly Block[];
+  /** From now on blocks come by themselves. */
+  startClock(): void;
+  /** Points the demo webhooks at a url: the same, or one for each id. */
+  connectDemo(url: string | ((webhookId: string) => string)): void;
+  /** Both of these: the demo webhooks deliver from the first block on. */
+  start(deliveryUrl: string | ((webhookId: string) => string)): void;
+  /** Ends connections, deliveries and blocks. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts the service, with its history and without blocks: see `startClock`.
+ * @throws when the port is taken or the host is not this machine's.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { host = '127.0.0.1', port = 0, apiKey = 'sandbox', keyHeader = 'X-Service-Api-Key' } = options;
+  const { seed = 'sandbox', blockMs = 2_000, now = Date.now, log = () => {} } = options;
+
+  const world = new SandboxWorld({ seed, now });
+  const { deliveryTimeoutMs, retryBaseMs, signatureSecret } = options;
+  const webhooks = createWebhooks({
+    world,
+    now,
+    demoAddresses: DEMO_SUBSCRIBERS,
+    ...(deliveryTimeoutMs !== undefined && { deliveryTimeoutMs }),
+    ...(retryBaseMs !== undefined && { retryBaseMs }),
+    ...(signatureSecret !== undefined && { signatureSecret }),
+  });
+  world.onBlock((block) => webhooks.handleBlock(block));
+
+  const faults = new Faults();
+  const counter = new Counter();
+  const stopping = new AbortController();
+  const lookups = { world, now, cursors: new Cursors(`${apiKey}/${seed}`) };
+  let url = '';
+  const server = createServer(
+    createService({
+      routes: [
+        createTransactionsRoute(lookups),
+        createCollectiblesRoute({ ...lookups, baseUrl: () => url }),
+        createImageRoute(world),
+        webhooks.route,
+        createStatsRoute(counter),
+        createFaultsRoute(options.faults === true ? faults : null),
+      ],
+      keyHeader: keyHeader.toLowerCase(),
+      isKey: createKeyCheck(apiKey),
+      faults,
+      counter,
+      log,
+      stopped: stopping.signal,
+    }),
+  );
+  url = await listen(server, host, port);
+
+  let clock: NodeJS.Timeout | undefined;
+  const sandbox: Sandbox = {
+    url,
+    apiKey,
+    world,
+    webhooks,
+    faults,
+    stats: () => counter.stats,
+    mine: (chainId) => world.mine(chainId),
+    tick: () => world.tick(),
+    startClock() {
+      clock ??= setInterval(() => world.tick(), blockMs);
+    },
+    connectDemo: (deliveryUrl) => webhooks.connectDemo(deliveryUrl),
+    start(deliveryUrl) {
+      sandbox.connectDemo(deliveryUrl);
+      sandbox.startClock();
+    },
+    async stop() {
+      clearInterval(clock);
+      stopping.abort();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await Promise.all([closed, webhooks.stop()]);
+    },
+  };
+  return sandbox;
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  // Longer than clients keep idle connections, so that none is closed under a request.
+  server.keepAliveTimeout = 65_000;
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+    });
+  });
+}

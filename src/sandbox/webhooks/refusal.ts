@@ -1,0 +1,9 @@
+/** A request that the service refuses: the status, and the sentence that becomes the text/plain body. */
+export class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, sentence: string) {
+    super(sentence);
+    this.status = status;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Route } from '../http.ts';
+import type { Block, Hex, World } from '../model.ts';
+import { deliveriesOf } from './block-deliveries.ts';
+import { createDemoWebhooks, DEMO_WEBHOOKS } from './demo.ts';
+import type { Log } from './dispatcher.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { createPost } from './post.ts';
+import { createRoutes } from './routes.ts';
+import { createStore } from './store.ts';
+
+export type WebhooksOptions = {
+  readonly world: World;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The wallets that the demo webhooks are subscribed to; none unless given. */
+  readonly demoAddresses?: readonly Hex[];
+  /** The pause before the first of five retries, doubled for each further one. 1,000 unless given. */
+  readonly retryBaseMs?: number;
+  /** How long a url may take to answer. 10,000 unless given. */
+  readonly deliveryTimeoutMs?: number;
+  /** Signs deliveries with an HMAC-SHA256 of their raw body; unsigned unless given. */
+  readonly signatureSecret?: string;
+  readonly log?: Log;
+};
+
+/** The webhook side of the service. */
+export type Webhooks = {
+  /** Answers what is asked under /beta/evm/subscriptions/webhooks. */
+  readonly route: Route;
+  /** Tells the block's events to every active webhook that wants them; returns before they are delivered. */
+  handleBlock(block: Block): void;
+  /** Points the demo webhooks, as far as they still exist, at a url: the same, or one for each id. */
+  connectDemo(url: string | ((webhookId: string) => string)): void;
+  /** Resolves once nothing is pending: every delivery was taken, given up or dropped. */
+  settled(): Promise<void>;
+  /** Ends pending retries and posts in flight; resolves when none is left. */
+  stop(): Promise<void>;
+};
+
+/** Starts with the demo webhooks; all state is in memory. */
+export const createWebhooks = (options: WebhooksOptions): Webhooks => {
+  const {
+    world,
+    now,
+    demoAddresses = [],
+    retryBaseMs = 1000,
+    deliveryTimeoutMs = 10_000,
+    log = () => {},
+  } = options;
+  const store = createStore(now);
+  createDemoWebhooks(store, demoAddresses);
+
+  const post = createPost({ now, timeoutMs: deliveryTimeoutMs, signatureSecret: options.signatureSecret });
+  const dispatcher = createDispatcher({
+    post,
+    urlOf: (webhookId) => store.find(webhookId)?.webhook.url ?? null,
+    retryBaseMs,
+    log,
+  });
+
+  return {
+    route: createRoutes({ store, chains: world.chains, silenced: dispatcher.cancel }),
+    handleBlock(block) {
+      if (!block.chain.webhooks) return;
+      for (const delivery of deliveriesOf(block, world, store)) dispatcher.deliver(delivery);
+    },
+    connectDemo(url) {
+      for (const { id } of DEMO_WEBHOOKS) store.update(id, { url: typeof url === 'string' ? url : url(id) });
+    },
+    settled: dispatcher.settled,
+    stop: dispatcher.stop,
+  };
+};

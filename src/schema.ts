@@ -1,0 +1,12 @@
+import './graph/scalar-types.ts';
+import './graph/node-queries.ts';
+import './wallets/schema.ts';
+import './transactions/schema.ts';
+import './collectibles/schema.ts';
+import './webhooks/schema.ts';
+import './webhooks/mutations.ts';
+import './deliveries/schema.ts';
+import { builder } from './graph/builder.ts';
+
+/** Each feature adds itself to the builder as it is imported: a new lookup is one more line above. */
+export const schema = builder.toSchema();

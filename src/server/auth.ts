@@ -1,0 +1,55 @@
+import { createHmac } from 'node:crypto';
+import type { Caller } from '../context.ts';
+import { clientError } from '../graph/errors.ts';
+
+/** What a client sends by name: HTTP headers, or a WebSocket's connectionParams. */
+export type Credentials = { get(name: string): string | null };
+
+export type Authenticate = (credentials: Credentials) => Caller;
+
+type AuthOptions = {
+  readonly mode: 'open' | 'key';
+  /** The key that the gateway holds; never null when the mode is `open`. */
+  readonly gatewayKey: string | null;
+  readonly keyHeader: string;
+  /** Makes tenants of keys, so that no key is kept or told. */
+  readonly secret: string;
+};
+
+/**
+ * `open`: everyone acts with the gateway's key, as one tenant. `key`: each client brings its own; who brings none gets
+ * UNAUTHENTICATED.
+ */
+export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: AuthOptions): Authenticate => {
+  if (mode === 'open') {
+    if (gatewayKey === null) throw new TypeError('AUTH=open needs a key of the gateway, got none');
+    const everyone: Caller = {
+      credential: { key: gatewayKey, heldBy: 'gateway' },
+      tenant: 'default',
+      scope: 'shared',
+    };
+    return () => everyone;
+  }
+  return (credentials) => {
+    const key = credentials.get(keyHeader);
+    if (key === null || !/^[\x21-\x7e]{1,4096}$/.test(key))
+      throw clientError('UNAUTHENTICATED', `Expected your key of the service in ${keyHeader}, got none.`);
+    const fingerprint = createHmac('sha256', secret).update(`key:${key}`).digest('base64url').slice(0, 22);
+    return { credential: { key, heldBy: 'client' }, tenant: fingerprint, scope: fingerprint };
+  };
+};
+
+/** A WebSocket's connectionParams as credentials; names in any letter case, as headers have them. */
+export const credentialsIn = (
+  connectionParams: Readonly<Record<string, unknown>> | undefined,
+): Credentials => {
+  const lowered = new Map(
+    Object.entries(connectionParams ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  return {
+    get(name) {
+      const value = lowered.get(name.toLowerCase());
+      return typeof value === 'string' ? value : null;
+    },
+  };
+};

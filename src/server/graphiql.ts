@@ -1,0 +1,68 @@
+import type { GraphiQLOptions } from 'graphql-yoga';
+
+/** A wallet of the sandbox with a long history; on another service it is an address like any. */
+const WALLET = '0x0000000000000000000000000000000000000000';
+
+const QUERY = `# The newest transactions of a wallet. Run it, then look at extensions.upstream:
+# what the operation cost at the service.
+query NewestTransactions {
+  wallet(address: "${WALLET}") {
+    transactions(first: 10) {
+      nodes {
+        chain
+        hash
+        blockTime
+        from
+        to
+        value
+        decoded {
+          name
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+`;
+
+const SUBSCRIPTION = `# Events as the service delivers them. Pass a cursor as \`after\` to resume without a gap.
+subscription Deliveries {
+  deliveries {
+    cursor
+    node {
+      type
+      chainId
+      receivedAt
+      events {
+        __typename
+        ... on TransactionEvent {
+          transaction {
+            hash
+            direction
+            value
+          }
+        }
+        ... on Activity {
+          typeName
+          transactionHash
+          value
+        }
+        ... on BalanceChange {
+          direction
+          tokenSymbol
+          amountDelta
+        }
+      }
+    }
+  }
+}
+`;
+
+export const graphiql: GraphiQLOptions = {
+  title: 'EVM gateway',
+  subscriptionsProtocol: 'WS',
+  defaultTabs: [{ query: QUERY }, { query: SUBSCRIPTION }],
+};

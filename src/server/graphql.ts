@@ -1,0 +1,63 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Caller, Context } from '../context.ts';
+import { maskError } from '../graph/mask.ts';
+import type { Log } from '../log.ts';
+import { type Authenticate, credentialsIn } from './auth.ts';
+import { useErrorCodes } from './error-codes.ts';
+import { graphiql } from './graphiql.ts';
+import { useUpstreamExtension } from './upstream-extension.ts';
+
+/** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
+type Arrival = {
+  readonly request?: Request;
+  readonly connectionParams?: Readonly<Record<string, unknown>>;
+};
+
+export type GraphQLServer = YogaServerInstance<Arrival, Context>;
+
+type Options = {
+  readonly schema: GraphQLSchema;
+  readonly authenticate: Authenticate;
+  readonly createContext: (caller: Caller) => Context;
+  readonly allowedOrigins: readonly string[];
+  /** GraphiQL and introspection are for development. */
+  readonly production: boolean;
+  readonly log: Log;
+};
+
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
+export const createGraphQL = (options: Options): GraphQLServer => {
+  const { schema, authenticate, createContext, allowedOrigins, production, log } = options;
+  const onStranger = (error: unknown) =>
+    log.error('an operation met an error that is not in the catalogue', {
+      error: error instanceof Error ? error.stack : String(error),
+    });
+  return createYoga<Arrival, Context>({
+    schema,
+    plugins: [useUpstreamExtension(), useErrorCodes(), production && useNoIntrospection()],
+    context: ({ request, connectionParams }) =>
+      createContext(authenticate(connectionParams ? credentialsIn(connectionParams) : request.headers)),
+    graphqlEndpoint: '/graphql',
+    graphiql: production ? false : graphiql,
+    renderGraphiQL,
+    landingPage: false,
+    batching: false,
+    multipart: false,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    logging: false,
+    maskedErrors: { maskError: (error) => maskError(error, onStranger) },
+    cors: allowedOrigins.length > 0 && {
+      origin: [...allowedOrigins],
+      methods: ['GET', 'POST', 'OPTIONS'],
+      credentials: false,
+    },
+  });
+};
+
+const useNoIntrospection = (): Plugin => ({
+  onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
+});

@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../log.ts';
+import type { GraphQLServer } from './graphql.ts';
+
+/** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
+type DeliveryListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  segments: readonly string[],
+) => Promise<void>;
+
+type Options = {
+  readonly graphql: GraphQLServer;
+  readonly takeDelivery: DeliveryListener;
+  /** Names of the parts that can't do their work now. */
+  readonly notReady: () => Promise<readonly string[]>;
+  readonly log: Log;
+};
+
+export type HttpServer = {
+  readonly server: Server;
+  /** Resolves to the address that was bound, `http://host:port`; rejects when it can't be. */
+  listen(host: string, port: number): Promise<string>;
+  /** Stops accepting, and resolves when every request under way is answered or had its time. */
+  stop(): Promise<void>;
+};
+
+/** Time for what runs to be finished before its connection is cut. */
+const DRAIN_MS = 5000;
+
+/** All routes of the gateway but the WebSocket's upgrade. */
+export const createHttpServer = ({ graphql, takeDelivery, notReady, log }: Options): HttpServer => {
+  const eventStreams = new Set<ServerResponse>();
+
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url?.split('?')[0] ?? '/';
+    if (path === '/graphql') {
+      if (request.headers.accept?.includes('text/event-stream')) track(eventStreams, response);
+      return void (await graphql(request, response));
+    }
+    if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
+    if (path === '/health/live') return sendJson(response, 200, { status: 'live' });
+    if (path === '/health/ready') {
+      const parts = await notReady();
+      return parts.length === 0
+        ? sendJson(response, 200, { status: 'ready' })
+        : sendJson(response, 503, { status: 'not ready', parts });
+    }
+    return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
+  };
+
+  const server = createServer((request, response) => {
+    route(request, response).catch((error: unknown) => {
+      log.error('a request failed', { error: error instanceof Error ? error.stack : String(error) });
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
+    });
+  });
+
+  return {
+    server,
+    async listen(host, port) {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, resolve);
+      });
+      const { port: bound } = server.address() as AddressInfo;
+      return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+    },
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      // They would never end by themselves. Cut without a word that they are complete, their clients resume.
+      for (const response of eventStreams) response.destroy();
+      const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+};
+
+const track = (responses: Set<ServerResponse>, response: ServerResponse): void => {
+  responses.add(response);
+  response.once('close', () => responses.delete(response));
+};
+
+const sendJson = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+};

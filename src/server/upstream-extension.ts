@@ -1,0 +1,29 @@
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
+import type { Context } from '../context.ts';
+import { createMeter, type Meter } from '../upstream/meter.ts';
+
+/** `extensions.upstream` on every response: what the operation cost; on an event, what the subscription cost so far. */
+export const useUpstreamExtension = (): Plugin<Context> => ({
+  onExecute: ({ args: { contextValue } }) => ({
+    onExecuteDone({ result, setResult }) {
+      if (!isAsyncIterable(result)) setResult(withCost(result, contextValue.upstream));
+    },
+  }),
+  onSubscribe: ({ args: { contextValue } }) => ({
+    onSubscribeResult({ result, setResult }) {
+      if (isAsyncIterable(result))
+        setResult(mapAsyncIterator(result, (event) => withCost(event, contextValue.upstream)));
+    },
+  }),
+  // What was refused before it ran asked nothing of the service.
+  onResultProcess({ result, setResult }) {
+    if (!isAsyncIterable(result) && !Array.isArray(result) && !result.extensions?.upstream)
+      setResult(withCost(result as ExecutionResult, createMeter()));
+  },
+});
+
+const withCost = (result: ExecutionResult, upstream: Meter): ExecutionResult => ({
+  ...result,
+  extensions: { ...result.extensions, upstream: { ...upstream } },
+});

@@ -1,0 +1,24 @@
+import type { Item } from '../upstream/items.ts';
+import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
+import { PAGE_SIZE, readTransactionsPage, type Transaction, transactionsRequest } from './rest.ts';
+
+type TransactionsList = {
+  readonly address: string;
+  /** The service's own parameter: ids and tags, comma-separated; null for its default. */
+  readonly chains: string | null;
+};
+
+export type TransactionsLoader = ListLoader<TransactionsList, Item<Transaction>>;
+
+/** Details of a page are its decoded calls and events. */
+export const createTransactionsLoader = (parts: LoaderParts<Item<Transaction>>): TransactionsLoader =>
+  createListLoader(parts, {
+    name: 'transactions',
+    limit: () => PAGE_SIZE,
+    async fetch(list, { offset, details }) {
+      const fetchedAt = Date.now();
+      const request = transactionsRequest({ ...list, offset, decode: details, credential: parts.credential });
+      const { body, bytes } = await parts.client.request(request);
+      return { page: readTransactionsPage(body, list.address, fetchedAt), bytes };
+    },
+  });

@@ -1,0 +1,95 @@
+import DataLoader from 'dataloader';
+import type { UpstreamClient } from './client.ts';
+import type { Credential } from './credential.ts';
+import type { Meter } from './meter.ts';
+import type { Fetched, Page, PageStore, PageWant } from './pages.ts';
+
+/** Which page of a list. */
+export type PageAt = {
+  /** Null for the newest page. */
+  readonly offset: string | null;
+  /** The identity of the item that it must follow on; null when any version of the page will do. */
+  readonly follows: string | null;
+  /** `newest`: as fresh as the head of a list must be; `older`: as what lies behind it; `now`: not a kept one. */
+  readonly age: 'newest' | 'older' | 'now';
+};
+
+export type ReadPage<Item> = (at: PageAt) => Promise<Page<Item>>;
+
+/** What one operation brings to each of its loaders. */
+export type LoaderParts<Item> = {
+  readonly client: Pick<UpstreamClient, 'request'>;
+  readonly credential: Credential;
+  readonly store: PageStore<Item>;
+  readonly meter: Meter;
+  /** Pages are shared within a scope: all clients when the key is the gateway's, one key's clients when it is not. */
+  readonly scope: string;
+  readonly freshness: Freshness;
+};
+
+/** Milliseconds that a list's newest page, and its older ones, count as fresh. */
+export type Freshness = { readonly headMs: number; readonly tailMs: number };
+
+/** One upstream resource whose answers are pages of lists; `List` says which list, as plain JSON. */
+export type ListResource<List, Item> = {
+  readonly name: string;
+  readonly limit: (offset: string | null) => number;
+  readonly fetch: (list: List, want: PageWant) => Promise<Fetched<Item>>;
+};
+
+export type ListLoader<List, Item> = { read(list: List, details: boolean): ReadPage<Item> };
+
+type Key<List> = { readonly list: List; readonly want: PageWant };
+
+/**
+ * Born with an operation: wants of one tick that differ only in limit or details become one request that serves
+ * them all, and a want that the operation had before costs nothing.
+ */
+export const createListLoader = <List, Item>(
+  { store, meter, scope, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
+  resource: ListResource<List, Item>,
+): ListLoader<List, Item> => {
+  const get = (keys: readonly Key<List>[]) => {
+    const { list, want } = merge(keys);
+    return store.get(want, meter, () => resource.fetch(list, want));
+  };
+  // The batch resolves at once, to pages that are on their way: a slow wallet must not hold up the others.
+  const loader = new DataLoader<Key<List>, { page: Promise<Page<Item>> }, string>(
+    async (keys) => {
+      const groups = Map.groupBy(keys, ({ want }) => pageKey(want));
+      const pages = new Map([...groups].map(([key, group]) => [key, { page: get(group) }]));
+      return keys.map(
+        ({ want }) => pages.get(pageKey(want)) ?? new Error('A page was wanted but not grouped.'),
+      );
+    },
+    { cacheKeyFn: ({ want }) => JSON.stringify(want) },
+  );
+  const maxAge = { newest: freshness.headMs, older: freshness.tailMs, now: 0 };
+
+  return {
+    read: (list, details) => {
+      const name = JSON.stringify([scope, resource.name, list]);
+      return async ({ offset, follows, age }) => {
+        const limit = resource.limit(offset);
+        const want = { list: name, offset, follows, limit, details, maxAgeMs: maxAge[age] };
+        return (await loader.load({ list, want })).page;
+      };
+    },
+  };
+};
+
+const pageKey = ({ list, offset, follows }: PageWant): string => JSON.stringify([list, offset, follows]);
+
+const merge = <List>(keys: readonly Key<List>[]): Key<List> => {
+  const [first] = keys as [Key<List>];
+  const wants = keys.map(({ want }) => want);
+  return {
+    list: first.list,
+    want: {
+      ...first.want,
+      limit: Math.max(...wants.map(({ limit }) => limit)),
+      details: wants.some(({ details }) => details),
+      maxAgeMs: Math.min(...wants.map(({ maxAgeMs }) => maxAgeMs)),
+    },
+  };
+};

@@ -1,0 +1,57 @@
+import type { Dispatcher } from 'undici';
+import type { Credential } from './credential.ts';
+import { UpstreamError, type UpstreamFailure } from './errors.ts';
+
+const MAX_SENTENCE = 500;
+
+/** What an answer that is not 2xx means, in whichever of its body shapes the service put it. */
+export const refusal = (
+  status: number,
+  headers: Dispatcher.ResponseData['headers'],
+  body: string,
+  credential: Credential,
+): UpstreamError => {
+  const retryAfterMs = readRetryAfter(headers['retry-after']);
+  const sentence = readSentence(body, headers).replaceAll(credential.key, '[key]').slice(0, MAX_SENTENCE);
+  return new UpstreamError(failureOf(status), `The service answered ${status}.`, {
+    status,
+    sentence,
+    gatewayKey: credential.heldBy === 'gateway',
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+};
+
+const failureOf = (status: number): UpstreamFailure => {
+  if (status === 401) return 'unauthenticated';
+  if (status === 402) return 'quota';
+  if (status === 403) return 'forbidden';
+  if (status === 429) return 'rateLimited';
+  if (status >= 400 && status < 500) return 'rejected';
+  return status >= 500 ? 'unavailable' : 'invalidResponse';
+};
+
+/** `{"error": "…"}`, `{"error": {"message": "…"}}`, `{"message": "…"}` or plain text; markup says nothing to a caller. */
+const readSentence = (body: string, headers: Dispatcher.ResponseData['headers']): string => {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return sentenceIn(parsed) ?? '';
+  } catch {
+    const markup = String(headers['content-type'] ?? '').includes('html') || /^\s*</.test(body);
+    return markup ? '' : body.trim();
+  }
+};
+
+const sentenceIn = (value: unknown): string | undefined => {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { error, message } = value as { error?: unknown; message?: unknown };
+  return sentenceIn(error) ?? sentenceIn(message);
+};
+
+/** Seconds or an HTTP date, as milliseconds from now; undefined when it is neither. */
+const readRetryAfter = (header: string | string[] | undefined): number | undefined => {
+  if (typeof header !== 'string') return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+};

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../src/config.ts';
+
+type Environment = Record<string, string | undefined>;
+
+/** The problems of an environment, none when it is fit to start with. */
+function problemsOf(env: Environment): readonly string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+const service = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'some-key' };
+
+const mistakes = {
+  PORT: 'eighty',
+  UPSTREAM_URL: 'not a url',
+  UPSTREAM_TIMEOUT_MS: '-5',
+  UPSTREAM_CONNECTIONS: 'many',
+  AUTH: 'perhaps',
+  CACHE_HEAD_MS: '2s',
+  CACHE_TAIL_MS: '1.5',
+  CACHE_MAX_MB: '-1',
+  LOG_LEVEL: 'loud',
+  PUBLIC_URL: 'here',
+  SANDBOX_BLOCK_MS: 'often',
+};
+
+test('with nothing set it starts, and what it reads cannot be changed', () => {
+  expect(Object.isFrozen(readConfig({}))).toBe(true);
+});
+
+test.each(Object.entries(mistakes))('%s=%s is one problem that names the variable', (name, value) => {
+  const problems = problemsOf({ [name]: value });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(name);
+});
+
+test('all problems are reported at once, each by its variable', () => {
+  const problems = problemsOf(mistakes);
+  for (const name of Object.keys(mistakes)) {
+    expect(problems.filter((problem) => problem.includes(name))).not.toEqual([]);
+  }
+});
+
+test.each(['0', '1', '65535'])('PORT=%s is a port', (port) => {
+  expect(problemsOf({ PORT: port })).toEqual([]);
+});
+
+test.each(['-1', '65536', '80.5', '0x50'])('PORT=%s is none', (port) => {
+  expect(problemsOf({ PORT: port })).toHaveLength(1);
+});
+
+test.each(['ftp://service.test', 'file:///etc/passwd', 'service.test'])(
+  'UPSTREAM_URL=%s is refused',
+  (url) => {
+    expect(problemsOf({ ...service, UPSTREAM_URL: url }).join()).toContain('UPSTREAM_URL');
+  },
+);
+
+describe('who may come in without a key', () => {
+  test.each(['127.0.0.1', 'localhost', '::1', '127.0.0.2'])('on %s everyone, without a word', (host) => {
+    expect(problemsOf({ HOST: host })).toEqual([]);
+  });
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'gateway.test'])(
+    'on %s only when AUTH=open is said outright',
+    (host) => {
+      expect(problemsOf({ HOST: host }).join()).toContain('AUTH');
+      expect(problemsOf({ HOST: host, ...service }).join()).toContain('AUTH');
+      expect(problemsOf({ HOST: host, AUTH: 'open' })).toEqual([]);
+      expect(problemsOf({ HOST: host, AUTH: 'open', ...service })).toEqual([]);
+    },
+  );
+
+  test('nobody, on any host, when clients bring their own keys', () => {
+    expect(problemsOf({ HOST: '0.0.0.0', AUTH: 'key', UPSTREAM_URL: service.UPSTREAM_URL })).toEqual([]);
+  });
+
+  test('nobody, when there is a service and no key for it: then AUTH is key', () => {
+    expect(problemsOf({ HOST: '0.0.0.0', UPSTREAM_URL: service.UPSTREAM_URL })).toEqual([]);
+  });
+
+  test('AUTH=open with a service and no key for it does not start', () => {
+    const problems = problemsOf({ AUTH: 'open', UPSTREAM_URL: service.UPSTREAM_URL });
+    expect(problems.join()).toContain('UPSTREAM_API_KEY');
+  });
+
+  test('AUTH=jwt without a way to check a token does not start', () => {
+    expect(problemsOf({ AUTH: 'jwt', ...service })).not.toEqual([]);
+  });
+});
+
+describe('the process as it is shipped', () => {
+  const root = join(import.meta.dirname, '..');
+
+  /** Runs the gateway until it exits by itself. */
+  const run = (env: Environment) =>
+    new Promise<{ code: number | string | null | undefined; output: string }>((resolve) => {
+      const node = join(root, 'node_modules/.bin/node');
+      const options = { cwd: root, env: { PATH: process.env.PATH, PORT: '0', ...env }, timeout: 20_000 };
+      execFile(node, ['src/main.ts'], options, (error, stdout, stderr) => {
+        resolve({ code: error ? error.code : 0, output: stdout + stderr });
+      });
+    });
+
+  test('exits with 1 and prints every problem', async () => {
+    const { code, output } = await run(mistakes);
+    expect(code).toBe(1);
+    for (const name of Object.keys(mistakes)) expect(output).toContain(name);
+  });
+
+  test('names DATA_DIR when it cannot be made', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'config-test-'));
+    try {
+      await writeFile(join(folder, 'file'), '');
+      const { code, output } = await run({ DATA_DIR: join(folder, 'file', 'data') });
+      expect(code).toBe(1);
+      expect(output).toContain('DATA_DIR');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

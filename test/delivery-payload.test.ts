@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import { readDelivery, summarize } from '../src/deliveries/payload.ts';
+import { address } from './deliveries/make.ts';
+
+const read = (body: unknown, chainId: number | null = null) =>
+  readDelivery({ body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), chainId });
+
+const HASH = `0x${'Ab'.repeat(32)}`;
+
+test('an activity arrives typed, exact and canonical', () => {
+  const { events } = read({
+    activities: [
+      {
+        chain_id: 8453,
+        block_number: 38_000_001,
+        block_time: '2025-11-13T04:42:10+02:00',
+        tx_hash: HASH,
+        tx_from: `0x${'AB'.repeat(20)}`,
+        tx_to: address(2),
+        tx_value: '0x0de0b6b3a7640000',
+        type: 'mint',
+        asset_type: 'erc721',
+        token_address: address(3),
+        to: address(4),
+        id: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+        value: '1',
+        value_usd: '12.5',
+      },
+    ],
+  });
+  expect(events).toEqual([
+    {
+      kind: 'activity',
+      type: 'MINT',
+      typeName: 'mint',
+      chainId: 8453,
+      blockNumber: '38000001',
+      blockTime: '2025-11-13T02:42:10.000Z',
+      transactionHash: HASH.toLowerCase(),
+      transactionFrom: `0x${'ab'.repeat(20)}`,
+      transactionTo: address(2),
+      transactionValue: '1000000000000000000',
+      assetType: 'ERC721',
+      tokenAddress: address(3),
+      tokenId: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+      from: null,
+      to: address(4),
+      value: '1',
+      valueUsd: 12.5,
+    },
+  ]);
+});
+
+test('a balance change arrives typed', () => {
+  const { events } = read({
+    balance_changes: [
+      {
+        amount_before: '10',
+        amount_after: '3',
+        amount_delta: '-7',
+        asset: { token_address: address(1), symbol: 'USDC', name: 'USD Coin', decimals: 6, pool_size_usd: 1 },
+        counterparty_address: address(2),
+        subscribed_address: address(3),
+        direction: 'out',
+        price_usd: 1.01,
+        transaction_hash: HASH,
+        value_before_usd: 10,
+        value_after_usd: 3,
+        value_delta_usd: -7,
+      },
+    ],
+  });
+  expect(events).toEqual([
+    {
+      kind: 'balanceChange',
+      subscribedAddress: address(3),
+      counterparty: address(2),
+      transactionHash: HASH.toLowerCase(),
+      direction: 'OUT',
+      amountBefore: '10',
+      amountAfter: '3',
+      amountDelta: '-7',
+      valueUsdBefore: 10,
+      valueUsdAfter: 3,
+      valueUsdDelta: -7,
+      priceUsd: 1.01,
+      tokenAddress: address(1),
+      tokenSymbol: 'USDC',
+      tokenName: 'USD Coin',
+      tokenDecimals: 6,
+    },
+  ]);
+});
+
+test('what is unknown, malformed or absent is null, and costs no other field', () => {
+  const { events } = read(
+    {
+      activities: [
+        { type: 'transfer', asset_type: 7, tx_to: 'x', value: '1.5', value_usd: '', block_time: 'now' },
+        {},
+      ],
+    },
+    10,
+  );
+  expect(events).toMatchObject([
+    {
+      type: null,
+      typeName: 'transfer',
+      assetType: null,
+      transactionTo: null,
+      value: null,
+      valueUsd: null,
+      chainId: 10,
+    },
+    { type: null, typeName: null, blockTime: null, chainId: 10 },
+  ]);
+});
+
+test('a transaction is handed on as it came, with its chain', () => {
+  const items = [{ chain_id: 1, transaction_type: 'Sender' }, { hash: '0x' }];
+  expect(read({ transactions: [...items, 'no object', null] }, 137).events).toEqual([
+    { kind: 'transaction', raw: items[0], chainId: 1 },
+    { kind: 'transaction', raw: items[1], chainId: 137 },
+  ]);
+});
+
+test('integers beyond 2^53 keep their digits, in events and payload; other numbers stay numbers', () => {
+  const body =
+    '{"activities":[{"value":12345678901234567890,"id":-0}],"n":[1.5,9007199254740991,1e400,-9007199254740993]}';
+  const { events, payload } = read(body);
+  expect(events).toMatchObject([{ value: '12345678901234567890' }]);
+  expect(payload).toEqual({
+    activities: [{ value: '12345678901234567890', id: -0 }],
+    n: [1.5, 9007199254740991, '1e400', '-9007199254740993'],
+  });
+});
+
+test.each(['[]', '{}', '{"transactions":{}}', '{"other":[{"from":"0x"}]}', '[{"activities":[{}]}]'])(
+  'the unknown shape %s has a payload and no events',
+  (body) => {
+    expect(read(body)).toEqual({ events: [], payload: JSON.parse(body) });
+    expect(summarize(JSON.parse(body))).toMatchObject({ chainId: null, addresses: [] });
+  },
+);
+
+test('what is nested beyond reason is its own text', () => {
+  const body = `{"activities":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  expect(read(body)).toEqual({ events: [], payload: body });
+});
+
+test('the summary names each address that events concern, once, and a chain only when it is the only one', () => {
+  const one = { chain_id: 1, from: address(1), to: address(2) };
+  expect(summarize({ transactions: [one, { ...one, to: null, logs: [{ address: address(9) }] }] })).toEqual({
+    type: 'transactions',
+    chainId: 1,
+    addresses: [address(1), address(2)],
+  });
+  expect(summarize({ transactions: [one, { ...one, chain_id: 2 }] }).chainId).toBeNull();
+  const change = {
+    subscribed_address: address(1),
+    counterparty_address: address(2),
+    asset: { token_address: address(3) },
+  };
+  expect(summarize({ balance_changes: [change] }).addresses).toEqual([address(1), address(2), address(3)]);
+});

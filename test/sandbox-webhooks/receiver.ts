@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Received = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+/** How a receiver answers: a status, or not at all. */
+export type Answer = number | 'never' | 'hang up';
+
+export type Receiver = AsyncDisposable & {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Requests that wait for an answer, and have not been cut. */
+  open(): number;
+  /** Resolves with all requests once there are so many; fails after five seconds. */
+  until(count: number): Promise<readonly Received[]>;
+};
+
+const listen = async (server: Server): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+};
+
+/** A webhook's destination on a real socket; it answers by the request's number, counted from 0. */
+export const startReceiver = async (
+  answer: (index: number, received: Received) => Answer = () => 200,
+): Promise<Receiver> => {
+  const received: Received[] = [];
+  const open = new Set<unknown>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    open.add(response);
+    response.on('close', () => open.delete(response));
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const one = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      };
+      received.push(one);
+      const status = answer(received.length - 1, one);
+      if (status === 'hang up') request.socket.destroy();
+      else if (status !== 'never') response.writeHead(status).end('ok');
+    });
+  });
+  const url = await listen(server);
+  return {
+    url,
+    received,
+    open: () => open.size,
+    async until(count) {
+      await eventually(() => received.length >= count, `${count} deliveries, got ${received.length}`);
+      return received;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+/** Waits for what other sockets do; fails after five seconds, saying what was expected. */
+export const eventually = async (condition: () => boolean, expected = 'the condition'): Promise<void> => {
+  const deadline = Date.now() + 5000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`expected ${expected}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+};

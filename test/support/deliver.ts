@@ -1,0 +1,48 @@
+export type Delivery = {
+  readonly webhookId?: string;
+  readonly type?: string;
+  readonly chainId?: number;
+  readonly attempt?: number;
+  readonly body: unknown;
+};
+
+/** Posts a delivery as a service does, and gives the status it was answered with; null when nobody answered. */
+export const deliver = async (url: string, delivery: Delivery): Promise<number | null> => {
+  const { webhookId, type, chainId, attempt = 0, body } = delivery;
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-fake-webhook-dispatch-timestamp': '2026-01-02T03:04:05.678Z',
+    'x-fake-webhook-retry-index': String(attempt),
+  };
+  if (webhookId !== undefined) headers['x-fake-webhook-id'] = webhookId;
+  if (type !== undefined) headers['x-fake-webhook-type'] = type;
+  if (chainId !== undefined) headers['x-fake-webhook-chain-id'] = String(chainId);
+  const sent = typeof body === 'string' ? body : JSON.stringify(body);
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body: sent });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return null;
+  }
+};
+
+/** A body of type activities that `number` makes unlike any other. */
+export const activity = (number: number, address = '0x00000000000000000000000000000000000000aa') => ({
+  activities: [
+    {
+      chain_id: 1,
+      block_number: number,
+      block_time: '2026-01-02T03:04:05+00:00',
+      tx_hash: `0x${number.toString(16).padStart(64, '0')}`,
+      tx_from: address,
+      tx_to: '0x00000000000000000000000000000000000000bb',
+      tx_value: '0',
+      type: 'receive',
+      asset_type: 'erc20',
+      token_address: '0x00000000000000000000000000000000000000cc',
+      from: '0x00000000000000000000000000000000000000bb',
+      value: String(number),
+    },
+  ],
+});

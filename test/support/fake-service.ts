@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { toJson } from './json.ts';
+
+/** One request as the service saw it. */
+export type SeenRequest = {
+  method: string;
+  path: string;
+  /** The last part of a lookup's path, as it was sent. */
+  address: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  body: string;
+  /** How many requests were under way when this one came, itself included. */
+  concurrency: number;
+};
+
+export type Reply = {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Written as JSON; a bigint becomes a number with all its digits. */
+  json?: unknown;
+  /** Written as it is. */
+  text?: string;
+  /** Waits so long before the first byte. */
+  latencyMs?: number;
+  /** Promises the whole body, sends so many bytes of it, and cuts the connection. */
+  cutAfterBytes?: number;
+  /** Never answers: the connection stays open until the client goes away. */
+  silent?: boolean;
+};
+
+export type Answer = (request: SeenRequest) => Reply | Promise<Reply>;
+
+export type Script = {
+  transactions?: Answer;
+  collectibles?: Answer;
+  /** Everything else: webhook management, images. */
+  other?: Answer;
+};
+
+/** Nothing is served that a test did not script, so that a stray request shows. */
+const unscripted: Answer = ({ method, path }) => ({ status: 404, text: `not scripted: ${method} ${path}` });
+
+export async function startFakeService(script: Script = {}) {
+  const requests: SeenRequest[] = [];
+  let underWay = 0;
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    underWay += 1;
+    response.once('close', () => {
+      underWay -= 1;
+    });
+    const concurrency = underWay;
+    const seen = { ...describe(request), body: await text(request), concurrency };
+    requests.push(seen);
+    await send(response, await answerFor(script, seen.path)(seen));
+  };
+
+  const server = createServer((request, response) => {
+    // A client that aborts, or a script that throws, ends its own exchange and nothing else.
+    serve(request, response).catch((error: unknown) => {
+      response.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Every request so far, in the order of arrival. */
+    requests,
+    /** Scripts can be swapped while the service runs. */
+    script,
+    async [Symbol.asyncDispose]() {
+      if (!server.listening) return;
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+export type FakeService = Awaited<ReturnType<typeof startFakeService>>;
+
+function answerFor(script: Script, path: string): Answer {
+  const lookup = /\/v1\/evm\/(transactions|collectibles)\/[^/]+$/.exec(path)?.[1];
+  if (lookup === 'transactions') return script.transactions ?? unscripted;
+  if (lookup === 'collectibles') return script.collectibles ?? unscripted;
+  return script.other ?? unscripted;
+}
+
+function describe(request: IncomingMessage) {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
+  return {
+    method: request.method ?? '',
+    path: pathname,
+    address: pathname.slice(pathname.lastIndexOf('/') + 1),
+    query: searchParams,
+    headers: request.headers,
+  };
+}
+
+async function send(response: ServerResponse, reply: Reply) {
+  if (reply.silent) return;
+  // The timer is let go of, so that a reply nobody waits for keeps no test process alive.
+  if (reply.latencyMs) await delay(reply.latencyMs, undefined, { ref: false });
+  const body = Buffer.from(reply.text ?? (reply.json === undefined ? '' : toJson(reply.json)));
+  const headers = new Headers({
+    'content-type': reply.text === undefined ? 'application/json' : 'text/plain',
+    'x-compute-units-cost': '1',
+  });
+  for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
+  headers.set('content-length', String(body.length));
+  response.writeHead(reply.status ?? 200, Object.fromEntries(headers));
+  if (reply.cutAfterBytes === undefined) {
+    response.end(body);
+    return;
+  }
+  response.write(body.subarray(0, reply.cutAfterBytes), () => response.destroy());
+}

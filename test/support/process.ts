@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH. */
+export const spawnGateway = async (env: Record<string, string>, entry = 'src/main.ts') => {
+  const child = spawn('node_modules/.bin/node', [entry], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const output = { text: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.text += text;
+  });
+  const url = await listening(child, lines, output);
+  return {
+    url,
+    /** JSON lines that it has logged. */
+    lines,
+    output,
+    child,
+    /** Sends the signal and resolves to the exit code, null when the signal was its end. */
+    async end(signal: NodeJS.Signals): Promise<number | null> {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      return (await exit)[0];
+    },
+    async [Symbol.asyncDispose]() {
+      await this.end('SIGKILL');
+    },
+  };
+};
+
+/** Resolves with the url of the line that says so; rejects with what was said instead. */
+const listening = (child: ChildProcess, lines: string[], output: { text: string }): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let rest = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      output.text += text;
+      const parts = (rest + text).split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts);
+      for (const part of parts) {
+        const { msg, url } = parse(part);
+        if (msg === 'listening' && typeof url === 'string') resolve(url);
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`exited with ${code}: ${output.text}`)));
+  });
+
+const parse = (line: string): { msg?: unknown; url?: unknown } => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+};

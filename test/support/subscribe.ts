@@ -1,0 +1,74 @@
+import { type Client, createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+
+export type Edge = { cursor: string; node: Record<string, unknown> };
+
+export const DELIVERIES = `
+  subscription ($after: String, $filter: DeliveryFilter) {
+    deliveries(after: $after, filter: $filter) { cursor node { id webhookId type payload } }
+  }`;
+
+type Options = {
+  readonly after?: string;
+  readonly filter?: object;
+  readonly query?: string;
+  readonly connectionParams?: Record<string, unknown>;
+};
+
+/** A dashboard over WebSocket: what it has received, in order, and what ended it. */
+export const subscribe = (gatewayUrl: string, options: Options = {}) => {
+  const { after, filter, query = DELIVERIES, connectionParams } = options;
+  const edges: Edge[] = [];
+  const faults: { message: string; extensions: { code: string } }[] = [];
+  const closes: number[] = [];
+  const opened = Promise.withResolvers<void>();
+  const client: Client = createClient({
+    url: `${gatewayUrl.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    lazy: false,
+    onNonLazyError: () => {},
+    ...(connectionParams && { connectionParams }),
+    on: {
+      connected: () => opened.resolve(),
+      closed: (event) => closes.push((event as CloseEvent).code),
+    },
+  });
+  const ended = Promise.withResolvers<void>();
+  const stop = client.subscribe<{ deliveries: Edge }>(
+    { query, variables: { after, filter } },
+    {
+      next: ({ data, errors }) => {
+        if (data) edges.push(data.deliveries);
+        for (const error of errors ?? []) faults.push(error as unknown as (typeof faults)[number]);
+      },
+      error: (error) => {
+        if (Array.isArray(error)) faults.push(...error);
+        ended.resolve();
+      },
+      complete: () => ended.resolve(),
+    },
+  );
+  return {
+    edges,
+    faults,
+    closes,
+    opened: opened.promise,
+    ended: ended.promise,
+    stop,
+    async [Symbol.asyncDispose]() {
+      stop();
+      await client.dispose();
+    },
+  };
+};
+
+/** Waits until `holds`; throws with what `shown` tells when it does not within ten seconds. */
+export const eventually = async (holds: () => boolean, shown: () => unknown = () => ''): Promise<void> => {
+  const deadline = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > deadline)
+      throw new Error(`did not come to hold within 10 s: ${JSON.stringify(shown())}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
