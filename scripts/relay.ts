@@ -48,6 +48,110 @@ export const collectibles = graphql\`
   }
 \`;
 
+export const webhooks = graphql\`
+  fragment client_webhooks on Query
+  @refetchable(queryName: "clientWebhooksPaginationQuery")
+  @argumentDefinitions(first: { type: "Int", defaultValue: 20 }, after: { type: "String" }) {
+    webhooks(first: $first, after: $after) @connection(key: "client_webhooks") {
+      edges {
+        node {
+          id
+          name
+          ...client_addresses
+        }
+      }
+    }
+  }
+\`;
+
+export const addresses = graphql\`
+  fragment client_addresses on Webhook
+  @refetchable(queryName: "clientAddressesPaginationQuery")
+  @argumentDefinitions(first: { type: "Int", defaultValue: 20 }, after: { type: "String" }) {
+    addresses(first: $first, after: $after) @connection(key: "client_addresses") {
+      edges {
+        node {
+          id
+          address
+        }
+      }
+    }
+  }
+\`;
+
+export const appendWebhook = graphql\`
+  mutation clientAppendWebhookMutation($input: CreateWebhookInput!, $connections: [ID!]!) {
+    createWebhook(input: $input) {
+      ... on CreateWebhookPayload {
+        webhookEdge @appendEdge(connections: $connections) {
+          node {
+            id
+            name
+          }
+        }
+      }
+      ... on WebhookError {
+        code
+        message
+      }
+    }
+  }
+\`;
+
+export const prependWebhook = graphql\`
+  mutation clientPrependWebhookMutation($input: CreateWebhookInput!, $connections: [ID!]!) {
+    createWebhook(input: $input) {
+      ... on CreateWebhookPayload {
+        webhook @prependNode(connections: $connections, edgeTypeName: "WebhookEdge") {
+          id
+        }
+        webhookEdge @prependEdge(connections: $connections) {
+          node {
+            id
+          }
+        }
+      }
+    }
+  }
+\`;
+
+export const deleteWebhook = graphql\`
+  mutation clientDeleteWebhookMutation($input: DeleteWebhookInput!, $connections: [ID!]!) {
+    deleteWebhook(input: $input) {
+      ... on DeleteWebhookPayload {
+        deletedId @deleteRecord @deleteEdge(connections: $connections)
+      }
+    }
+  }
+\`;
+
+export const changeAddresses = graphql\`
+  mutation clientChangeAddressesMutation($input: UpdateWebhookAddressesInput!, $connections: [ID!]!) {
+    updateWebhookAddresses(input: $input) {
+      ... on UpdateWebhookAddressesPayload {
+        removedIds @deleteEdge(connections: $connections)
+        addedEdges @appendEdge(connections: $connections) {
+          node {
+            id
+            address
+          }
+        }
+      }
+    }
+  }
+\`;
+
+export const replaceAddresses = graphql\`
+  mutation clientReplaceAddressesMutation($input: ReplaceWebhookAddressesInput!) {
+    replaceWebhookAddresses(input: $input) {
+      ... on ReplaceWebhookAddressesPayload {
+        webhookId
+        addresses
+      }
+    }
+  }
+\`;
+
 export const deliveries = graphql\`
   subscription clientDeliveriesSubscription($after: String) {
     deliveries(after: $after) {

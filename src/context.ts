@@ -11,7 +11,8 @@ import type { Item } from './upstream/items.ts';
 import type { Freshness } from './upstream/list-loader.ts';
 import { createMeter, metered } from './upstream/meter.ts';
 import type { PageStore } from './upstream/pages.ts';
-import { createWebhooks } from './webhooks/loader.ts';
+import { createInOrder, type InOrder } from './webhooks/in-order.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** What all operations share. */
 export type ContextParts = {
@@ -39,7 +40,12 @@ export type Caller = {
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
 /** What one operation has: loaders that are born with it, and what it cost so far. */
-export const createContext = (parts: ContextParts) => (caller: Caller) => {
+export const createContext = (parts: ContextParts) => {
+  const inOrder = createInOrder();
+  return (caller: Caller) => contextOf(parts, inOrder, caller);
+};
+
+const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller) => {
   const upstream = createMeter();
   const client = metered(parts.client, upstream);
   const { credential, tenant, scope } = caller;
@@ -49,7 +55,7 @@ export const createContext = (parts: ContextParts) => (caller: Caller) => {
     upstream,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles }),
-    webhooks: createWebhooks({ client, credential }),
+    webhooks: createWebhooks({ client, credential, scope, inOrder }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };
 };

@@ -4,6 +4,8 @@ import './wallets/schema.ts';
 import './transactions/schema.ts';
 import './collectibles/schema.ts';
 import './webhooks/schema.ts';
+import './webhooks/connection-schema.ts';
+import './webhooks/addresses-schema.ts';
 import './webhooks/mutations.ts';
 import './deliveries/schema.ts';
 import { builder } from './graph/builder.ts';

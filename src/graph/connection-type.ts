@@ -2,14 +2,26 @@ import type { ObjectRef } from '@pothos/core';
 import { type BuilderTypes, builder } from './builder.ts';
 import type { ItemConnection, ItemEdge } from './connection.ts';
 
-/** `XConnection` and `XEdge` over upstream pages whose items are `node`. */
-export const itemConnectionType = <Value extends object>(
-  name: string,
+/** What a connection's types are called and said to be. */
+type Naming = {
+  /** Of `{name}Connection` and `{name}Edge`. */
+  readonly name: string;
+  /** Whose list it is, and of what: "a wallet's transactions". */
+  readonly list: string;
+};
+
+type ListTypes<Value> = {
+  readonly connection: ObjectRef<BuilderTypes, ItemConnection<Value>>;
+  readonly edge: ObjectRef<BuilderTypes, ItemEdge<Value>>;
+};
+
+/** The types of a connection over upstream pages whose items are `node`. */
+export const listConnectionTypes = <Value extends object>(
+  { name, list }: Naming,
   node: ObjectRef<BuilderTypes, Value>,
-  plural: string,
-): ObjectRef<BuilderTypes, ItemConnection<Value>> => {
+): ListTypes<Value> => {
   const edge = builder.objectRef<ItemEdge<Value>>(`${name}Edge`).implement({
-    description: `One of the ${plural}, and its place among them.`,
+    description: `One of ${list}, and its place among them.`,
     fields: (t) => ({
       cursor: t.exposeString('cursor', {
         description: 'Pass it as `after`: it stays right while new items arrive at the head.',
@@ -23,44 +35,57 @@ export const itemConnectionType = <Value extends object>(
       }),
     }),
   });
-  return builder.objectRef<ItemConnection<Value>>(`${name}Connection`).implement({
-    description: `A page of a wallet's ${plural}.`,
+  const connection = builder.objectRef<ItemConnection<Value>>(`${name}Connection`).implement({
+    description: `A page of ${list}.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
         nullable: { list: false, items: true },
         description:
           'An item that the service sent in a shape that does not read is null here, with an error.',
-        resolve: (connection) => connection.edges,
+        resolve: (page) => page.edges,
       }),
       nodes: t.field({
         type: [node],
         nullable: { list: false, items: true },
         description: 'The nodes of the edges, for clients that need no cursors.',
-        resolve: (connection) => connection.nodes as never,
+        resolve: (page) => page.nodes as never,
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
         description: 'Where this page lies.',
-        resolve: (connection) => connection.pageInfo,
-      }),
-      requestTime: t.expose('requestTime', {
-        type: 'DateTime',
-        nullable: true,
-        description:
-          'When the service received the oldest upstream request behind this page: how fresh the page is. Null when none was needed, or the service does not say.',
-      }),
-      responseTime: t.expose('responseTime', {
-        type: 'DateTime',
-        nullable: true,
-        description: 'When the service answered that request. Null as requestTime is.',
-      }),
-      partialErrors: t.expose('partialErrors', {
-        type: 'JSON',
-        nullable: true,
-        description:
-          'What the service said went wrong for part of the answer (its errors and warnings), else null.',
+        resolve: (page) => page.pageInfo,
       }),
     }),
   });
+  return { connection, edge };
+};
+
+/** The connection's type of a lookup of a wallet's, which says how fresh and how whole its pages are. */
+export const itemConnectionType = <Value extends object>(
+  name: string,
+  node: ObjectRef<BuilderTypes, Value>,
+  plural: string,
+): ObjectRef<BuilderTypes, ItemConnection<Value>> => {
+  const { connection } = listConnectionTypes({ name, list: `a wallet's ${plural}` }, node);
+  builder.objectFields(connection, (t) => ({
+    requestTime: t.expose('requestTime', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When the service received the oldest upstream request behind this page: how fresh the page is. Null when none was needed, or the service does not say.',
+    }),
+    responseTime: t.expose('responseTime', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the service answered that request. Null as requestTime is.',
+    }),
+    partialErrors: t.expose('partialErrors', {
+      type: 'JSON',
+      nullable: true,
+      description:
+        'What the service said went wrong for part of the answer (its errors and warnings), else null.',
+    }),
+  }));
+  return connection;
 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { clientError } from './errors.ts';
-import type { Position } from './position.ts';
+import type { Follower, Position } from './position.ts';
 
 /** What a cursor is bound to: it has no meaning on another wallet's list, or under other filters. */
 export type Binding = string;
@@ -13,10 +13,9 @@ export const bindingOf = (parts: readonly (string | boolean | null)[]): Binding 
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 11);
 
 export const encodeCursor = (binding: Binding, position: Position): string => {
-  const { offset, index, identity, time, trail } = position;
-  return Buffer.from(JSON.stringify([VERSION, binding, offset, index, identity, time, trail])).toString(
-    'base64url',
-  );
+  const { offset, index, identity, time, next, trail } = position;
+  const fields = [VERSION, binding, offset, index, identity, time, next, trail];
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
 };
 
 /** Throws INVALID_CURSOR for what this version did not write, and for another list's cursor. */
@@ -27,16 +26,16 @@ export const decodeCursor = (binding: Binding, cursor: string): Position => {
       'INVALID_CURSOR',
       'Expected a cursor of this connection, got something that is not a cursor.',
     );
-  const [, bound, offset, index, identity, time, trail] = fields;
+  const [, bound, offset, index, identity, time, next, trail] = fields;
   if (bound !== binding)
     throw clientError(
       'INVALID_CURSOR',
       'Expected a cursor of this connection, got one of another wallet or of other filters.',
     );
-  return { offset, index, identity, time, trail };
+  return { offset, index, identity, time, next, trail };
 };
 
-type Written = [number, Binding, string | null, number, string, number | null, string[]];
+type Written = [number, Binding, string | null, number, string, number | null, Follower | null, string[]];
 
 const parse = (cursor: string): unknown => {
   if (cursor.length > MAX_CURSOR_LENGTH) return null;
@@ -47,9 +46,12 @@ const parse = (cursor: string): unknown => {
   }
 };
 
+const isFollower = (value: { identity?: unknown; offset?: unknown }): value is Follower =>
+  Object.keys(value).length === 1 && typeof (value.identity ?? value.offset) === 'string';
+
 const isWritten = (fields: unknown): fields is Written =>
   Array.isArray(fields) &&
-  fields.length === 7 &&
+  fields.length === 8 &&
   fields[0] === VERSION &&
   typeof fields[1] === 'string' &&
   (fields[2] === null || typeof fields[2] === 'string') &&
@@ -57,5 +59,6 @@ const isWritten = (fields: unknown): fields is Written =>
   fields[3] >= 0 &&
   typeof fields[4] === 'string' &&
   (fields[5] === null || Number.isSafeInteger(fields[5])) &&
-  Array.isArray(fields[6]) &&
-  fields[6].every((digest) => typeof digest === 'string');
+  (fields[6] === null || isFollower(fields[6])) &&
+  Array.isArray(fields[7]) &&
+  fields[7].every((digest) => typeof digest === 'string');

@@ -1,3 +1,4 @@
+import { brandWithType } from '@pothos/core';
 import { resolveNodes } from '@pothos/plugin-relay';
 import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { Context } from '../context.ts';
@@ -36,6 +37,9 @@ const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo):
   const type = info.schema.getType(globalId.typename);
   const isNode = isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
   if (!isNode) throw badUserInput(`Expected the id of a Node, got one of type ${globalId.typename}.`);
-  const [node] = await resolveNodes(builder, context, info, [globalId]);
-  return (await node) as object | null;
+  const [loading] = await resolveNodes(builder, context, info, [globalId]);
+  const node = (await loading) as object | null;
+  // Pothos does so only after an id that is asked for twice has had its second answer.
+  brandWithType(node, globalId.typename as never);
+  return node;
 };

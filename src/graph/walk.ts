@@ -2,7 +2,7 @@ import type { Item } from '../upstream/items.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import type { Page } from '../upstream/pages.ts';
 import { leadsNowhere, MAX_PAGES, pagesFrom } from './pages.ts';
-import type { Place, Position } from './position.ts';
+import type { Follower, Place, Position } from './position.ts';
 import { placeAfter } from './search.ts';
 
 export type Entry<Value> = { readonly item: Item<Value>; readonly position: Position };
@@ -76,7 +76,8 @@ async function* cuts<Value>(
       if (item === undefined || seen.has(item.identity)) continue;
       seen.add(item.identity);
       const { identity, time } = item;
-      entries.push({ item, position: { offset: at.offset, index, identity, time, trail } });
+      const next = time === null ? followerOf(page, index) : null;
+      entries.push({ item, position: { offset: at.offset, index, identity, time, next, trail } });
     }
     yield { page, entries };
     // A page that lies before `last` as a whole takes the walk nowhere.
@@ -84,6 +85,12 @@ async function* cuts<Value>(
     start = 0;
   }
 }
+
+const followerOf = <Value>({ items, nextOffset }: Page<Item<Value>>, index: number): Follower | null => {
+  const item = items[index + 1];
+  if (item !== undefined) return { identity: item.identity };
+  return nextOffset === null ? null : { offset: nextOffset };
+};
 
 /**
  * Where a page goes on behind `last`, the last item of the page before it. A page that has shifted meanwhile opens with

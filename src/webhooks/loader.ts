@@ -1,53 +1,87 @@
 import DataLoader from 'dataloader';
-import type { UpstreamClient } from '../upstream/client.ts';
-import type { Credential } from '../upstream/credential.ts';
-import { UpstreamError } from '../upstream/errors.ts';
-import {
-  type AddressChanges,
-  getWebhook,
-  patchAddresses,
-  patchWebhook,
-  readWebhook,
-  type Webhook,
-  type WebhookChanges,
-} from './rest.ts';
+import { MalformedFieldError } from '../upstream/fields.ts';
+import type { Item } from '../upstream/items.ts';
+import type { ReadPage } from '../upstream/list-loader.ts';
+import type { Page } from '../upstream/pages.ts';
+import type { Subscribed, Webhook } from './rest.ts';
 
-/** The webhooks of one key. What an update answers is what a later `load` of the same operation gives. */
-export type Webhooks = {
-  /** Null when there is no such webhook. */
-  load(webhookId: string): Promise<Webhook | null>;
-  update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
-  updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
+/** What is read of the service, one request for each call. */
+type Source = {
+  get(webhookId: string): Promise<Webhook | null>;
+  list(offset: string | null): Promise<Page<Item<Webhook>>>;
+  listAddresses(webhookId: string, offset: string | null): Promise<Page<Item<Subscribed>>>;
 };
 
-type Parts = { readonly client: Pick<UpstreamClient, 'request'>; readonly credential: Credential };
+/** What one operation has read of the webhooks: each thing is asked for once, and nothing outlives the operation. */
+export type WebhookLoader = {
+  /** Null when there is no such webhook. */
+  load(webhookId: string): Promise<Webhook | null>;
+  readonly list: ReadPage<Item<Webhook>>;
+  addresses(webhookId: string): ReadPage<Item<Subscribed>>;
+  /** What the service says a webhook is now: later loads give it, and lists are read anew. */
+  learn(webhook: Webhook): void;
+  /** A webhook has changed, or may have: what was read of it no longer counts. */
+  forget(webhookId: string): void;
+};
 
-/** Born with an operation; every method rejects with UpstreamError when the service does not do as asked. */
-export const createWebhooks = ({ client, credential }: Parts): Webhooks => {
-  const fetchOne = async (webhookId: string): Promise<Webhook | null> => {
-    try {
-      return readWebhook((await client.request(getWebhook(webhookId, credential))).body);
-    } catch (error) {
-      if (error instanceof UpstreamError && error.status === 404) return null;
-      throw error;
-    }
-  };
+export const createWebhookLoader = (source: Source): WebhookLoader => {
+  const known = new Map<string, Webhook>();
+  const reading = new Set<Promise<unknown>>();
+
   // Each is a request of its own: the batch hands out promises, so that none waits for another.
-  const loader = new DataLoader(async (ids: readonly string[]) =>
-    ids.map((id) => ({ webhook: fetchOne(id) })),
+  const webhooks = new DataLoader(async (ids: readonly string[]) => {
+    // What a list brings at this moment need not be asked for again.
+    await Promise.allSettled(reading);
+    return ids.map((id) => ({ webhook: known.get(id) ?? source.get(id) }));
+  });
+
+  const readList = async (offset: string | null): Promise<Page<Item<Webhook>>> => {
+    const page = await source.list(offset);
+    for (const { value } of page.items)
+      if (!(value instanceof MalformedFieldError)) known.set(value.webhookId, value);
+    return page;
+  };
+  const lists = once((offset: string | null) => {
+    const page = readList(offset);
+    reading.add(page);
+    return page.finally(() => reading.delete(page));
+  });
+  const addresses = once(([webhookId, offset]: readonly [string, string | null]) =>
+    source.listAddresses(webhookId, offset),
   );
 
+  const forget = (webhookId: string): void => {
+    known.delete(webhookId);
+    webhooks.clear(webhookId);
+    lists.clear();
+    addresses.clear();
+  };
+
   return {
-    load: async (webhookId) => (await loader.load(webhookId)).webhook,
-    async update(webhookId, changes) {
-      const { body } = await client.request(patchWebhook(webhookId, changes, credential));
-      const webhook = readWebhook(body);
-      loader.clear(webhookId).prime(webhookId, { webhook: Promise.resolve(webhook) });
-      return webhook;
+    load: async (webhookId) => (await webhooks.load(webhookId)).webhook,
+    list: ({ offset }) => lists.get(offset),
+    addresses:
+      (webhookId) =>
+      ({ offset }) =>
+        addresses.get([webhookId, offset]),
+    learn(webhook) {
+      forget(webhook.webhookId);
+      known.set(webhook.webhookId, webhook);
     },
-    async updateAddresses(webhookId, changes) {
-      await client.request(patchAddresses(webhookId, changes, credential));
-      loader.clear(webhookId);
+    forget,
+  };
+};
+
+/** Asks once for each key, and at once. */
+const once = <Key, Answer>(ask: (key: Key) => Promise<Answer>) => {
+  const asked = new Map<string, Promise<Answer>>();
+  return {
+    get(key: Key): Promise<Answer> {
+      const name = JSON.stringify(key);
+      const answer = asked.get(name) ?? ask(key);
+      asked.set(name, answer);
+      return answer;
     },
+    clear: () => asked.clear(),
   };
 };

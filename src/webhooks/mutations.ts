@@ -1,117 +1,93 @@
 import { builder } from '../graph/builder.ts';
-import { TransactionDirection } from '../transactions/schema.ts';
-import { ActivityType, AssetType } from './enums.ts';
-import { orRefusal, WebhookError, WebhookRefusal, webhookResult } from './result.ts';
-
-const webhookId = { type: 'UUID', required: true, description: 'Which webhook.' } as const;
-
-const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
-  description: 'A field left out is unchanged; a field given as null is sent as null.',
-  fields: (t) => ({
-    webhookId: t.field(webhookId),
-    name: t.string({ description: 'A new name.' }),
-    url: t.field({ type: 'URL', description: 'A new destination.' }),
-    active: t.boolean({ description: 'False stops the deliveries, true resumes them.' }),
-    chainIds: t.field({ type: ['ChainId'], description: 'Null: all supported chains.' }),
-    transactionType: t.field({
-      type: TransactionDirection,
-      description: 'For webhooks of type TRANSACTIONS only.',
-    }),
-    counterparty: t.field({ type: 'Address', description: 'For webhooks of type TRANSACTIONS only.' }),
-    activityType: t.field({ type: ActivityType, description: 'For webhooks of type ACTIVITIES only.' }),
-    assetType: t.field({ type: AssetType, description: 'Only events of such assets.' }),
-    tokenAddress: t.field({ type: 'Address', description: 'Only events of this token.' }),
-  }),
-});
-
-const UpdateWebhookAddressesInput = builder.inputType('UpdateWebhookAddressesInput', {
-  description: 'Removals are applied first, then additions: an address in both ends up in the list.',
-  fields: (t) => ({
-    webhookId: t.field(webhookId),
-    addAddresses: t.field({ type: ['Address'], description: 'Addresses to add to the list.' }),
-    removeAddresses: t.field({ type: ['Address'], description: 'Addresses to remove from the list.' }),
-  }),
-});
-
-const ConnectWebhookInput = builder.inputType('ConnectWebhookInput', {
-  description: 'Which webhook to point here.',
-  fields: (t) => ({ webhookId: t.field(webhookId) }),
-});
-
-const UpdateWebhookResult = webhookResult('UpdateWebhook', 'A webhook was changed.');
-const ConnectWebhookResult = webhookResult('ConnectWebhook', "A webhook's events arrive here from now on.");
-
-type AddressesPayload = {
-  readonly webhookId: string;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-};
-
-const UpdateWebhookAddressesPayload = builder
-  .objectRef<AddressesPayload>('UpdateWebhookAddressesPayload')
-  .implement({
-    description: "A webhook's list of addresses was changed.",
-    fields: (t) => ({
-      webhookId: t.expose('webhookId', { type: 'UUID', description: 'Which webhook.' }),
-      added: t.field({
-        type: ['Address'],
-        description: 'Those that are in the list now because of this update.',
-        resolve: ({ added }) => added,
-      }),
-      removed: t.field({
-        type: ['Address'],
-        description: 'Those that are not in the list now because of this update.',
-        resolve: ({ removed }) => removed,
-      }),
-    }),
-  });
-
-const UpdateWebhookAddressesResult = builder.unionType('UpdateWebhookAddressesResult', {
-  description: 'What was changed, or what the caller can mend.',
-  types: [UpdateWebhookAddressesPayload, WebhookError],
-  resolveType: (value) => (value instanceof WebhookRefusal ? WebhookError : UpdateWebhookAddressesPayload),
-});
+import { connectHere, createHere } from './here.ts';
+import * as inputs from './inputs.ts';
+import * as payloads from './payloads.ts';
+import { orRefusal } from './refusal.ts';
+import { resultOf } from './result.ts';
 
 builder.mutationFields((t) => ({
+  createWebhook: t.field({
+    type: resultOf('CreateWebhook', payloads.CreateWebhookPayload),
+    description: 'Creates a webhook that delivers to the given url, or to this gateway.',
+    args: {
+      input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'What to create.' }),
+    },
+    resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries }) => {
+      const creation = { ...rest, addresses: folded(rest.addresses) };
+      const created =
+        url == null ? createHere(webhooks, creation, deliveries) : webhooks.create({ ...creation, url });
+      return orRefusal(created.then((webhook) => ({ webhook })));
+    },
+  }),
   updateWebhook: t.field({
-    type: UpdateWebhookResult,
+    type: resultOf('UpdateWebhook', payloads.UpdateWebhookPayload),
     description: 'Changes what is given, and nothing else.',
-    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What to change.' }) },
-    resolve: (_root, { input: { webhookId: id, ...changes } }, { webhooks }) =>
-      orRefusal(webhooks.update(id, changes).then((webhook) => ({ webhook }))),
+    args: {
+      input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'What to change.' }),
+    },
+    resolve: (_root, { input: { webhookId, ...changes } }, { webhooks }) =>
+      orRefusal(webhooks.update(webhookId, changes).then((webhook) => ({ webhook }))),
+  }),
+  deleteWebhook: t.field({
+    type: resultOf('DeleteWebhook', payloads.DeleteWebhookPayload),
+    description: 'Deletes a webhook. What it has delivered stays in deliveries.',
+    args: {
+      input: t.arg({ type: inputs.DeleteWebhookInput, required: true, description: 'What to delete.' }),
+    },
+    resolve: (_root, { input: { webhookId } }, { webhooks }) =>
+      orRefusal(webhooks.delete(webhookId).then(() => ({ webhookId }))),
   }),
   updateWebhookAddresses: t.field({
-    type: UpdateWebhookAddressesResult,
+    type: resultOf('UpdateWebhookAddresses', payloads.UpdateWebhookAddressesPayload),
     description: 'Removals are applied first, then additions.',
     args: {
       input: t.arg({
-        type: UpdateWebhookAddressesInput,
+        type: inputs.UpdateWebhookAddressesInput,
         required: true,
         description: 'What to add and to remove.',
       }),
     },
-    resolve: (_root, { input: { webhookId: id, addAddresses, removeAddresses } }, { webhooks }) => {
-      const added = folded(addAddresses);
-      const removed = folded(removeAddresses);
+    resolve: (_root, { input: { webhookId, ...lists } }, { webhooks }) => {
+      const added = folded(lists.addAddresses);
+      const removed = folded(lists.removeAddresses);
       const kept = new Set(added);
       return orRefusal(
-        webhooks.updateAddresses(id, { addAddresses: added, removeAddresses: removed }).then(() => ({
-          webhookId: id,
+        webhooks.updateAddresses(webhookId, { addAddresses: added, removeAddresses: removed }).then(() => ({
+          webhookId,
           added: added ?? [],
           removed: (removed ?? []).filter((address) => !kept.has(address)),
         })),
       );
     },
   }),
+  replaceWebhookAddresses: t.field({
+    type: resultOf('ReplaceWebhookAddresses', payloads.ReplaceWebhookAddressesPayload),
+    description: 'Gives a webhook a new list of addresses.',
+    args: {
+      input: t.arg({
+        type: inputs.ReplaceWebhookAddressesInput,
+        required: true,
+        description: 'The new list.',
+      }),
+    },
+    resolve: (_root, { input: { webhookId, ...list } }, { webhooks }) => {
+      const addresses = folded(list.addresses);
+      return orRefusal(
+        webhooks.replaceAddresses(webhookId, addresses).then(() => ({ webhookId, addresses })),
+      );
+    },
+  }),
   connectWebhook: t.field({
-    type: ConnectWebhookResult,
+    type: resultOf('ConnectWebhook', payloads.ConnectWebhookPayload),
     description: "Points the webhook's url at this gateway, so that its events arrive in deliveries.",
-    args: { input: t.arg({ type: ConnectWebhookInput, required: true, description: 'Which webhook.' }) },
-    resolve: (_root, { input: { webhookId: id } }, { webhooks, deliveries }) =>
-      orRefusal(webhooks.update(id, { url: deliveries.url(id) }).then((webhook) => ({ webhook }))),
+    args: {
+      input: t.arg({ type: inputs.ConnectWebhookInput, required: true, description: 'Which webhook.' }),
+    },
+    resolve: (_root, { input: { webhookId } }, { webhooks, deliveries }) =>
+      orRefusal(connectHere(webhooks, webhookId, deliveries).then((webhook) => ({ webhook }))),
   }),
 }));
 
 /** Duplicates folded, order kept; null and left out stay what they are. */
 const folded = <Addresses extends readonly string[] | null | undefined>(addresses: Addresses) =>
-  addresses ? [...new Set(addresses)] : (addresses as Exclude<Addresses, readonly string[]>);
+  (addresses && [...new Set(addresses)]) as readonly string[] | Exclude<Addresses, readonly string[]>;

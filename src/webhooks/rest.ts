@@ -1,5 +1,3 @@
-import type { UpstreamRequest } from '../upstream/client.ts';
-import type { Credential } from '../upstream/credential.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import {
   isObject,
@@ -14,8 +12,8 @@ import {
   readString,
   readTime,
 } from '../upstream/fields.ts';
-
-const PATH = '/beta/evm/subscriptions/webhooks';
+import { type Item, readPage } from '../upstream/items.ts';
+import type { Page } from '../upstream/pages.ts';
 
 export type WebhookType = 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
 export type ActivityType = 'APPROVE' | 'MINT' | 'BURN' | 'RECEIVE' | 'SEND' | 'SWAP' | 'CALL';
@@ -40,89 +38,14 @@ export type Webhook = {
   readonly tokenAddress: string | null;
 };
 
-/** What to change: a property that is undefined or absent is left as it is, null is sent as null. */
-export type WebhookChanges = {
-  readonly name?: string | null | undefined;
-  readonly url?: string | null | undefined;
-  readonly active?: boolean | null | undefined;
-  readonly chainIds?: readonly number[] | null | undefined;
-  readonly transactionType?: TransactionSide | null | undefined;
-  readonly counterparty?: string | null | undefined;
-  readonly activityType?: ActivityType | null | undefined;
-  readonly assetType?: AssetType | null | undefined;
-  readonly tokenAddress?: string | null | undefined;
-};
-
-/** Removals are applied first, then additions; tri-state as in WebhookChanges. */
-export type AddressChanges = {
-  readonly addAddresses?: readonly string[] | null | undefined;
-  readonly removeAddresses?: readonly string[] | null | undefined;
-};
-
-/** Management is not billed. */
-const COST = 0;
-
-export const getWebhook = (webhookId: string, credential: Credential): UpstreamRequest => ({
-  method: 'GET',
-  path: `${PATH}/${webhookId}`,
-  credential,
-  cost: COST,
-});
-
-export const patchWebhook = (
-  webhookId: string,
-  changes: WebhookChanges,
-  credential: Credential,
-): UpstreamRequest => ({
-  method: 'PATCH',
-  path: `${PATH}/${webhookId}`,
-  body: {
-    name: changes.name,
-    url: changes.url,
-    active: changes.active,
-    chain_ids: changes.chainIds,
-    transaction_type: lower(changes.transactionType),
-    counterparty: changes.counterparty,
-    activity_type: lower(changes.activityType),
-    asset_type: lower(changes.assetType),
-    token_address: changes.tokenAddress,
-  },
-  credential,
-  cost: COST,
-});
-
-export const patchAddresses = (
-  webhookId: string,
-  { addAddresses, removeAddresses }: AddressChanges,
-  credential: Credential,
-): UpstreamRequest => ({
-  method: 'PATCH',
-  path: `${PATH}/${webhookId}/addresses`,
-  body: { remove_addresses: removeAddresses, add_addresses: addAddresses },
-  credential,
-  cost: COST,
-});
+/** One of the addresses that a webhook is subscribed to. */
+export type Subscribed = { readonly address: string };
 
 /** Throws UpstreamError `invalidResponse`. Unset filters may be absent or null; an unknown enum value reads as null. */
 export const readWebhook = (body: unknown): Webhook => {
   try {
     if (!isObject(body)) throw malformed('body', 'an object', body);
-    return {
-      webhookId: readString(body, 'id').toLowerCase(),
-      teamId: optional(readString)(body, 'team_id'),
-      name: optional(readString)(body, 'name'),
-      type: oneOf(['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'], body.type),
-      url: optional(readString)(body, 'url'),
-      active: readBoolean(body, 'active'),
-      createdAt: optional(readTime)(body, 'created_at'),
-      updatedAt: optional(readTime)(body, 'updated_at'),
-      chainIds: optional(readChainIds)(body, 'chain_ids'),
-      transactionType: oneOf(['SENDER', 'RECEIVER'], body.transaction_type),
-      counterparty: optional(readAddress)(body, 'counterparty'),
-      activityType: oneOf(ACTIVITY_TYPES, body.activity_type),
-      assetType: oneOf(ASSET_TYPES, body.asset_type),
-      tokenAddress: optional(readAddress)(body, 'token_address'),
-    };
+    return readFields(body);
   } catch (cause) {
     if (!(cause instanceof MalformedFieldError)) throw cause;
     throw new UpstreamError('invalidResponse', `The service's webhook does not read. ${cause.message}.`, {
@@ -130,6 +53,47 @@ export const readWebhook = (body: unknown): Webhook => {
     });
   }
 };
+
+/** Throws UpstreamError `invalidResponse` when the body is no list of webhooks. */
+export const readWebhooksPage = (body: unknown, fetchedAt: number): Page<Item<Webhook>> =>
+  readPage(
+    body,
+    'webhooks',
+    { read: readFields, identity: ({ webhookId }) => webhookId, time: () => null },
+    fetchedAt,
+  );
+
+/** Throws UpstreamError `invalidResponse` when the body is no list of addresses. */
+export const readAddressesPage = (body: unknown, fetchedAt: number): Page<Item<Subscribed>> =>
+  readPage(
+    isObject(body) && Array.isArray(body.addresses)
+      ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }
+      : body,
+    'addresses',
+    {
+      read: (raw) => ({ address: readAddress(raw, 'address') }),
+      identity: ({ address }) => address,
+      time: () => null,
+    },
+    fetchedAt,
+  );
+
+const readFields = (raw: RawObject): Webhook => ({
+  webhookId: readString(raw, 'id').toLowerCase(),
+  teamId: optional(readString)(raw, 'team_id'),
+  name: optional(readString)(raw, 'name'),
+  type: oneOf(['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'], raw.type),
+  url: optional(readString)(raw, 'url'),
+  active: readBoolean(raw, 'active'),
+  createdAt: optional(readTime)(raw, 'created_at'),
+  updatedAt: optional(readTime)(raw, 'updated_at'),
+  chainIds: optional(readChainIds)(raw, 'chain_ids'),
+  transactionType: oneOf(['SENDER', 'RECEIVER'], raw.transaction_type),
+  counterparty: optional(readAddress)(raw, 'counterparty'),
+  activityType: oneOf(ACTIVITY_TYPES, raw.activity_type),
+  assetType: oneOf(ASSET_TYPES, raw.asset_type),
+  tokenAddress: optional(readAddress)(raw, 'token_address'),
+});
 
 const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'CALL'] as const;
 const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
@@ -141,5 +105,3 @@ const oneOf = <Value extends string>(values: readonly Value[], raw: unknown): Va
   const name = typeof raw === 'string' ? raw.toUpperCase() : null;
   return values.find((value) => value === name) ?? null;
 };
-
-const lower = (value: string | null | undefined): string | null | undefined => value?.toLowerCase() ?? value;

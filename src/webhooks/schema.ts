@@ -2,6 +2,7 @@ import { builder } from '../graph/builder.ts';
 import { parseUuid } from '../graph/scalars.ts';
 import { TransactionDirection } from '../transactions/schema.ts';
 import { ActivityType, AssetType, WebhookType } from './enums.ts';
+import { deliversHere } from './here.ts';
 import type { Webhook as WebhookShape } from './rest.ts';
 
 export const Webhook = builder.objectRef<WebhookShape>('Webhook');
@@ -65,8 +66,7 @@ builder.node(Webhook, {
     }),
     deliversHere: t.boolean({
       description: "Whether the service posts this webhook's events to this gateway.",
-      resolve: ({ webhookId, url }, _args, { deliveries }) =>
-        url !== null && (url === deliveries.url(webhookId) || url === deliveries.url(null)),
+      resolve: (webhook, _args, { deliveries }) => deliversHere(webhook, deliveries),
     }),
   }),
 });

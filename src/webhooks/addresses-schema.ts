@@ -1,0 +1,48 @@
+import { builder } from '../graph/builder.ts';
+import { connect, type ItemEdge, pageSize } from '../graph/connection.ts';
+import { listConnectionTypes } from '../graph/connection-type.ts';
+import { type Binding, bindingOf } from '../graph/cursor.ts';
+import { Wallet } from '../wallets/schema.ts';
+import { edgeOf } from './edge.ts';
+import type { Subscribed } from './rest.ts';
+import { Webhook } from './schema.ts';
+
+const MAX_FIRST = 1000;
+
+const { connection: WebhookAddressConnection, edge: WebhookAddressEdge } = listConnectionTypes(
+  { name: 'WebhookAddress', list: "a webhook's addresses" },
+  Wallet,
+);
+
+export { WebhookAddressEdge };
+
+const bindingTo = (webhookId: string): Binding => bindingOf(['webhook addresses', webhookId]);
+
+/** The edges of addresses that no page has brought. */
+export const addressEdges = (
+  webhookId: string,
+  addresses: readonly string[],
+): readonly ItemEdge<Subscribed>[] => {
+  const binding = bindingTo(webhookId);
+  return addresses.map((address) => edgeOf(binding, address, { address }));
+};
+
+builder.objectField(Webhook, 'addresses', (t) =>
+  t.field({
+    type: WebhookAddressConnection,
+    nullable: true,
+    description:
+      "Whose events it delivers, in the service's order. Null when the service does not list them.",
+    args: {
+      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
+      after: t.arg.string({ description: 'A cursor of this connection.' }),
+    },
+    resolve: ({ webhookId }, { first, after }, { webhooks }) =>
+      connect({
+        read: webhooks.addresses(webhookId),
+        binding: bindingTo(webhookId),
+        first: pageSize(first, MAX_FIRST, 'addresses'),
+        after,
+      }),
+  }),
+);

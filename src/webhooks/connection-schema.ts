@@ -1,0 +1,42 @@
+import { builder } from '../graph/builder.ts';
+import { connect, type ItemEdge, pageSize } from '../graph/connection.ts';
+import { listConnectionTypes } from '../graph/connection-type.ts';
+import { bindingOf } from '../graph/cursor.ts';
+import { edgeOf } from './edge.ts';
+import type { Webhook as WebhookShape } from './rest.ts';
+import { Webhook } from './schema.ts';
+
+const MAX_FIRST = 1000;
+
+/** There is one list of webhooks, so one binding of its cursors. */
+const BINDING = bindingOf(['webhooks']);
+
+const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes(
+  { name: 'Webhook', list: "the key's webhooks" },
+  Webhook,
+);
+
+export { WebhookEdge };
+
+/** The edge of a webhook that no page has brought. */
+export const webhookEdge = (webhook: WebhookShape): ItemEdge<WebhookShape> =>
+  edgeOf(BINDING, webhook.webhookId, webhook);
+
+builder.queryField('webhooks', (t) =>
+  t.field({
+    type: WebhookConnection,
+    nullable: true,
+    description: "The webhooks of the key, in the service's order. Null when it does not list them.",
+    args: {
+      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
+      after: t.arg.string({ description: 'A cursor of this connection.' }),
+    },
+    resolve: (_root, { first, after }, { webhooks }) =>
+      connect({
+        read: webhooks.list,
+        binding: BINDING,
+        first: pageSize(first, MAX_FIRST, 'webhooks'),
+        after,
+      }),
+  }),
+);

@@ -1,0 +1,137 @@
+import type { UpstreamRequest } from '../upstream/client.ts';
+import type { ActivityType, AssetType, TransactionSide, WebhookType } from './rest.ts';
+
+/** One of the service's operations on webhooks. */
+export type Operation = Omit<UpstreamRequest, 'credential' | 'cost'> & {
+  /** What it does, to follow "the service has no operation to …". */
+  readonly purpose: string;
+  /** Null for the operations on all webhooks. */
+  readonly webhookId: string | null;
+  /** Whether the contract promises it: the others are known of deployments only. */
+  readonly promised: boolean;
+};
+
+/** A filter that is undefined or absent is not sent, null is sent as null. */
+export type WebhookFilters = {
+  readonly chainIds?: readonly number[] | null | undefined;
+  readonly transactionType?: TransactionSide | null | undefined;
+  readonly counterparty?: string | null | undefined;
+  readonly activityType?: ActivityType | null | undefined;
+  readonly assetType?: AssetType | null | undefined;
+  readonly tokenAddress?: string | null | undefined;
+};
+
+export type NewWebhook = WebhookFilters & {
+  readonly name: string;
+  readonly type: WebhookType;
+  readonly url: string;
+  readonly addresses: readonly string[];
+};
+
+/** What to change: a property that is undefined or absent is left as it is, null is sent as null. */
+export type WebhookChanges = WebhookFilters & {
+  readonly name?: string | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly active?: boolean | null | undefined;
+};
+
+/** Removals are applied first, then additions; tri-state as in WebhookChanges. */
+export type AddressChanges = {
+  readonly addAddresses?: readonly string[] | null | undefined;
+  readonly removeAddresses?: readonly string[] | null | undefined;
+};
+
+const PATH = '/beta/evm/subscriptions/webhooks';
+
+/** The service's own default: no deployment says how many more it would give. */
+const PAGE_SIZE = 100;
+
+export const listWebhooks = (offset: string | null): Operation => ({
+  purpose: 'list webhooks',
+  webhookId: null,
+  promised: false,
+  method: 'GET',
+  path: PATH,
+  query: pageQuery(offset),
+});
+
+export const createWebhook = ({ type, name, url, addresses, ...filters }: NewWebhook): Operation => ({
+  purpose: 'create a webhook',
+  webhookId: null,
+  promised: false,
+  method: 'POST',
+  path: PATH,
+  body: { name, url, type: type.toLowerCase(), addresses, ...filterFields(filters) },
+});
+
+export const getWebhook = (webhookId: string): Operation => ({
+  purpose: 'get a webhook',
+  webhookId,
+  promised: false,
+  method: 'GET',
+  path: `${PATH}/${webhookId}`,
+});
+
+export const updateWebhook = (
+  webhookId: string,
+  { name, url, active, ...filters }: WebhookChanges,
+): Operation => ({
+  purpose: 'update a webhook',
+  webhookId,
+  promised: true,
+  method: 'PATCH',
+  path: `${PATH}/${webhookId}`,
+  body: { name, url, active, ...filterFields(filters) },
+});
+
+export const deleteWebhook = (webhookId: string): Operation => ({
+  purpose: 'delete a webhook',
+  webhookId,
+  promised: false,
+  method: 'DELETE',
+  path: `${PATH}/${webhookId}`,
+});
+
+export const listAddresses = (webhookId: string, offset: string | null): Operation => ({
+  purpose: "list a webhook's addresses",
+  webhookId,
+  promised: false,
+  method: 'GET',
+  path: `${PATH}/${webhookId}/addresses`,
+  query: pageQuery(offset),
+});
+
+export const replaceAddresses = (webhookId: string, addresses: readonly string[]): Operation => ({
+  purpose: "replace a webhook's addresses",
+  webhookId,
+  promised: false,
+  method: 'PUT',
+  path: `${PATH}/${webhookId}/addresses`,
+  body: { addresses },
+});
+
+export const updateAddresses = (
+  webhookId: string,
+  { addAddresses, removeAddresses }: AddressChanges,
+): Operation => ({
+  purpose: "update a webhook's addresses",
+  webhookId,
+  promised: true,
+  method: 'PATCH',
+  path: `${PATH}/${webhookId}/addresses`,
+  body: { remove_addresses: removeAddresses, add_addresses: addAddresses },
+});
+
+const pageQuery = (offset: string | null): URLSearchParams =>
+  new URLSearchParams({ limit: String(PAGE_SIZE), ...(offset !== null && { offset }) });
+
+const filterFields = (filters: WebhookFilters) => ({
+  chain_ids: filters.chainIds,
+  transaction_type: lower(filters.transactionType),
+  counterparty: filters.counterparty,
+  activity_type: lower(filters.activityType),
+  asset_type: lower(filters.assetType),
+  token_address: filters.tokenAddress,
+});
+
+const lower = (value: string | null | undefined): string | null | undefined => value?.toLowerCase() ?? value;

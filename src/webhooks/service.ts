@@ -1,0 +1,91 @@
+import type { UpstreamClient } from '../upstream/client.ts';
+import type { Credential } from '../upstream/credential.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import type { Item } from '../upstream/items.ts';
+import type { Page } from '../upstream/pages.ts';
+import { AbsentOperationError, isAbsent } from './absent.ts';
+import * as requests from './requests.ts';
+import { readAddressesPage, readWebhook, readWebhooksPage, type Subscribed, type Webhook } from './rest.ts';
+
+/**
+ * The service's operations on webhooks, one request each, with one key. Every method rejects with UpstreamError when
+ * the service does not do as asked; with AbsentOperationError when this deployment can't.
+ */
+export type WebhookService = {
+  list(offset: string | null): Promise<Page<Item<Webhook>>>;
+  listAddresses(webhookId: string, offset: string | null): Promise<Page<Item<Subscribed>>>;
+  /** Null when there is no such webhook. */
+  get(webhookId: string): Promise<Webhook | null>;
+  create(webhook: requests.NewWebhook): Promise<Webhook>;
+  update(webhookId: string, changes: requests.WebhookChanges): Promise<Webhook>;
+  delete(webhookId: string): Promise<void>;
+  updateAddresses(webhookId: string, changes: requests.AddressChanges): Promise<void>;
+  replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
+};
+
+type Parts = { readonly client: Pick<UpstreamClient, 'request'>; readonly credential: Credential };
+
+/** Management is not billed. */
+const COST = 0;
+
+export const createWebhookService = ({ client, credential }: Parts): WebhookService => {
+  const send = async ({ method, path, query, body }: requests.Operation): Promise<unknown> => {
+    const answer = await client.request({
+      method,
+      path,
+      ...(query && { query }),
+      ...(body && { body }),
+      credential,
+      cost: COST,
+    });
+    return answer.body;
+  };
+
+  /** Asks by the one harmless question that the contract has every deployment answer: a change of no addresses. */
+  const exists = (webhookId: string): Promise<boolean> =>
+    send(requests.updateAddresses(webhookId, {})).then(
+      () => true,
+      () => false,
+    );
+
+  const ask = async (operation: requests.Operation): Promise<unknown> => {
+    try {
+      return await send(operation);
+    } catch (error) {
+      if (error instanceof UpstreamError && (await isAbsent(operation, error, exists)))
+        throw new AbsentOperationError(operation, error);
+      throw error;
+    }
+  };
+
+  return {
+    async list(offset) {
+      const fetchedAt = Date.now();
+      return readWebhooksPage(await ask(requests.listWebhooks(offset)), fetchedAt);
+    },
+    async listAddresses(webhookId, offset) {
+      const fetchedAt = Date.now();
+      return readAddressesPage(await ask(requests.listAddresses(webhookId, offset)), fetchedAt);
+    },
+    async get(webhookId) {
+      try {
+        return readWebhook(await ask(requests.getWebhook(webhookId)));
+      } catch (error) {
+        if (error instanceof AbsentOperationError) throw error;
+        if (error instanceof UpstreamError && error.status === 404) return null;
+        throw error;
+      }
+    },
+    create: async (webhook) => readWebhook(await ask(requests.createWebhook(webhook))),
+    update: async (webhookId, changes) => readWebhook(await ask(requests.updateWebhook(webhookId, changes))),
+    async delete(webhookId) {
+      await ask(requests.deleteWebhook(webhookId));
+    },
+    async updateAddresses(webhookId, changes) {
+      await ask(requests.updateAddresses(webhookId, changes));
+    },
+    async replaceAddresses(webhookId, addresses) {
+      await ask(requests.replaceAddresses(webhookId, addresses));
+    },
+  };
+};

@@ -1,0 +1,59 @@
+import type { UpstreamClient } from '../upstream/client.ts';
+import type { Credential } from '../upstream/credential.ts';
+import type { InOrder } from './in-order.ts';
+import { createWebhookLoader, type WebhookLoader } from './loader.ts';
+import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
+import type { Webhook } from './rest.ts';
+import { createWebhookService } from './service.ts';
+
+/**
+ * The webhooks of one key. What a change was answered is what a later `load` of the same operation gives. Every method
+ * rejects with UpstreamError when the service does not do as asked.
+ */
+export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
+  create(webhook: NewWebhook): Promise<Webhook>;
+  update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
+  delete(webhookId: string): Promise<void>;
+  updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
+  replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
+};
+
+type Parts = {
+  readonly client: Pick<UpstreamClient, 'request'>;
+  readonly credential: Credential;
+  /** Callers of one scope share their webhooks. */
+  readonly scope: string;
+  /** Shared by all operations, so that changes which came in one order arrive in it. */
+  readonly inOrder: InOrder;
+};
+
+/** Born with an operation. */
+export const createWebhooks = ({ client, credential, scope, inOrder }: Parts): Webhooks => {
+  const service = createWebhookService({ client, credential });
+  const { load, list, addresses, learn, forget } = createWebhookLoader(service);
+
+  const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> =>
+    // Whatever comes of it: after a failure nobody knows what the service has done.
+    inOrder(`${scope}/${webhookId}`, send).finally(() => forget(webhookId));
+
+  return {
+    load,
+    list,
+    addresses,
+    async create(creation) {
+      const webhook = await service.create(creation);
+      learn(webhook);
+      return webhook;
+    },
+    async update(webhookId, changes) {
+      const webhook = await change(webhookId, () => service.update(webhookId, changes));
+      learn(webhook);
+      return webhook;
+    },
+    delete: (webhookId) => change(webhookId, () => service.delete(webhookId)),
+    updateAddresses: (webhookId, changes) =>
+      change(webhookId, () => service.updateAddresses(webhookId, changes)),
+    replaceAddresses: (webhookId, replacement) =>
+      change(webhookId, () => service.replaceAddresses(webhookId, replacement)),
+  };
+};
