@@ -49,11 +49,13 @@ describe('what is wrong with a request is said by its code, and costs nothing', 
     expect(reply.extensions?.upstream).toEqual(nothingSpent);
   });
 
-  test('a body that is not JSON is refused as the request that it is', async () => {
+  test('a body that is not JSON: BAD_USER_INPUT, and 400 where the client takes a status for an answer', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-    const reply = await gateway.post('{ not json');
+    const accept = 'application/graphql-response+json';
+    const reply = await gateway.post('{ not json', { accept });
     expect(reply.status).toBe(400);
-    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+    expect(reply.extensions.upstream).toEqual(nothingSpent);
   });
 });
 

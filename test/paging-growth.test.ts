@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { caches, withoutCache } from './support/caches.ts';
 import { type Gateway, startGateway } from './support/gateway.ts';
 import { answeringThen, expectEndOf, growing } from './support/growth.ts';
 import { freshAddress, history } from './support/make.ts';
@@ -7,15 +8,6 @@ import { anyGrowth, anyScheme } from './support/paging-schemes.ts';
 import { servingTransactions } from './support/upstream-paging.ts';
 import { keysOf, pageAt, walk } from './support/walk.ts';
 import { type FakeWallets, startFakeWallets } from './support/wallets.ts';
-
-const withoutCache = { CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0', CACHE_STALE_MS: '0' };
-
-const caches = [
-  { name: 'without a cache', env: withoutCache },
-  { name: 'with a cache', env: { CACHE_HEAD_MS: '60000', CACHE_TAIL_MS: '60000' } },
-  // The newest page is asked for anew while older ones are still held: pages of different ages meet.
-  { name: 'with a cache of older pages only', env: { CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '60000' } },
-];
 
 const someFirst = fc.integer({ min: 1, max: 9 });
 const someLength = fc.integer({ min: 1, max: 40 });
@@ -91,7 +83,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
 
 test('when the item that a cursor names is gone, a walk goes on after its block time', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...withoutCache });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...withoutCache.env });
   await fc.assert(
     fc.asyncProperty(
       anyScheme,

@@ -1,16 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { caches } from './support/caches.ts';
 import { type Gateway, startGateway } from './support/gateway.ts';
 import { collection, freshAddress, history } from './support/make.ts';
 import { anyBlockSize, anyLength, anyScheme } from './support/paging-schemes.ts';
 import { servingCollectibles, servingTransactions } from './support/upstream-paging.ts';
 import { keysOf, walk } from './support/walk.ts';
 import { type FakeWallets, startFakeWallets } from './support/wallets.ts';
-
-const caches = [
-  { name: 'without a cache', env: { CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0', CACHE_STALE_MS: '0' } },
-  { name: 'with a cache', env: { CACHE_HEAD_MS: '60000', CACHE_TAIL_MS: '60000' } },
-];
 
 describe.each(caches)('however the service pages, $name', ({ env }) => {
   let fake: FakeWallets;

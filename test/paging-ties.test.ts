@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { caches } from './support/caches.ts';
 import { startGateway } from './support/gateway.ts';
 import { answeringThen, expectEndOf, growing } from './support/growth.ts';
 import { freshAddress, history } from './support/make.ts';
@@ -13,8 +14,6 @@ import { startFakeWallets } from './support/wallets.ts';
  * What moves with a shifting page has to be told by identity.
  */
 
-const withoutCache = { CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0', CACHE_STALE_MS: '0' };
-
 const someLength = fc.integer({ min: 1, max: 40 });
 const someFirst = fc.integer({ min: 1, max: 9 });
 
@@ -24,34 +23,38 @@ type Run = [scheme: PagingScheme, length: number, blockSize: number, growth: num
 const beyondTheNextPage: Run[] = [
   [{ by: 'position', sizes: [5], trailingPage: true }, 6, 3, [0, 6], 1],
   [{ by: 'position', sizes: [1, 5] }, 3, 3, [6], 2],
+  [{ by: 'position', sizes: [1, 5] }, 18, 3, [3, 6, 0], 5],
 ];
 
-test('growth between pages brings no gap and no duplicate among transactions of one block', async () => {
-  await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...withoutCache });
-  await fc.assert(
-    fc.asyncProperty(
-      anyScheme,
-      someLength,
-      anyBlockSize,
-      anyGrowth,
-      someFirst,
-      async (scheme, length, blockSize, growth, first) => {
-        const address = freshAddress();
-        const items = history(length, blockSize);
-        const hashes = items.map(({ hash }) => hash);
-        fake.transactions.set(address, servingTransactions(items, scheme));
-        const grow = growing(items, growth, blockSize);
-        expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
-      },
-    ),
-    { numRuns: 100, examples: beyondTheNextPage },
-  );
-});
+test.each(caches)(
+  'growth between pages brings no gap and no duplicate among transactions of one block, $name',
+  async ({ env }) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+    await fc.assert(
+      fc.asyncProperty(
+        anyScheme,
+        someLength,
+        anyBlockSize,
+        anyGrowth,
+        someFirst,
+        async (scheme, length, blockSize, growth, first) => {
+          const address = freshAddress();
+          const items = history(length, blockSize);
+          const hashes = items.map(({ hash }) => hash);
+          fake.transactions.set(address, servingTransactions(items, scheme));
+          const grow = growing(items, growth, blockSize);
+          expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
+        },
+      ),
+      { numRuns: 100, examples: beyondTheNextPage },
+    );
+  },
+);
 
-test('nor does growth between the upstream requests of one page', async () => {
+test.each(caches)('nor does growth between the upstream requests of one page, $name', async ({ env }) => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...withoutCache });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
   await fc.assert(
     fc.asyncProperty(
       anyScheme,

@@ -36,7 +36,10 @@ export const nowhere = 'http://127.0.0.1:9';
  * `env` is laid over these defaults; an undefined value unsets one.
  */
 export async function startGateway(env: Record<string, string | undefined> = {}) {
+  // What was made goes again, also when the gateway does not start.
+  await using made = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+  made.defer(() => rm(dataDir, { recursive: true, force: true }));
   const logLines: string[] = [];
   const config = readConfig({
     HOST: '127.0.0.1',
@@ -83,6 +86,9 @@ export async function startGateway(env: Record<string, string | undefined> = {})
     await app.stop();
   }
 
+  made.defer(stop);
+  const running = made.move();
+
   return {
     url: app.url,
     dataDir,
@@ -96,10 +102,7 @@ export async function startGateway(env: Record<string, string | undefined> = {})
       return data;
     },
     stop,
-    async [Symbol.asyncDispose]() {
-      await stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 

@@ -56,7 +56,7 @@ export const PERSONAS: readonly Persona[] = [
   persona(
     'whale',
     [1, 10, 56, 100, 137, 8453, 42161, 43114, 59144],
-    5_200,
+    6_000,
     [
       ...money,
       ...trading,
