@@ -74,9 +74,10 @@ async function* cuts<Value>(
       last === null ? { index: place.index, passed: false } : findJoin(items, last, isLast);
     if (join === null) continue;
     for (const before of held.slice(0, -1)) {
-      const start =
-        join.passed || last === null ? before.page.items.length : firstNotNewer(before.page.items, last);
-      yield { page: before.page, entries: cut(before, start, seen) };
+      // What lies before `last` is left out; should it lie behind it after all, it comes again behind `last`.
+      const entries =
+        join.passed || last === null ? [] : cut(before, firstNotNewer(before.page.items, last), seen);
+      yield { page: before.page, entries };
     }
     yield { page: visit.page, entries: cut(visit, join.index, seen) };
     if (last === null || join.index < items.length) last = items.at(-1) ?? last;
