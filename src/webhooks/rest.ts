@@ -17,10 +17,10 @@ import {
 
 const PATH = '/beta/evm/subscriptions/webhooks';
 
-export type WebhookType = 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
-export type ActivityType = 'APPROVE' | 'MINT' | 'BURN' | 'RECEIVE' | 'SEND' | 'SWAP' | 'CALL';
-export type AssetType = 'NATIVE' | 'ERC20' | 'ERC721' | 'ERC1155';
-export type TransactionSide = 'SENDER' | 'RECEIVER';
+type WebhookType = 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
+type ActivityType = 'APPROVE' | 'MINT' | 'BURN' | 'RECEIVE' | 'SEND' | 'SWAP' | 'CALL';
+type AssetType = 'NATIVE' | 'ERC20' | 'ERC721' | 'ERC1155';
+type TransactionSide = 'SENDER' | 'RECEIVER';
 
 /** A webhook as clients see it. */
 export type Webhook = {

@@ -3,7 +3,7 @@ import WebSocket from 'ws';
 
 export type Edge = { cursor: string; node: Record<string, unknown> };
 
-export const DELIVERIES = `
+const DELIVERIES = `
   subscription ($after: String, $filter: DeliveryFilter) {
     deliveries(after: $after, filter: $filter) { cursor node { id webhookId type payload } }
   }`;
