@@ -36,7 +36,7 @@ const matches = (
 test('walking by any page size, either way, gives what matches, once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(arbitraryDelivery, { maxLength: 200 }),
+      fc.array(arbitraryDelivery, { maxLength: 300, size: 'max' }),
       arbitraryFilter,
       fc.integer({ min: 1, max: 7 }),
       fc.constantFrom('oldest', 'newest'),
@@ -78,3 +78,17 @@ test('a rare match far away is found, and what does not match is not looked at a
   expect(page.hasMore).toBe(false);
   expect(page.reached).toBe(page.head);
 });
+
+test.each(['oldest', 'newest'] as const)(
+  'a single match is found wherever it stands, from the %s',
+  async (take) => {
+    const log = await openLog();
+    const chainIds = range(1, 700);
+    await log.append(chainIds.map((chainId) => delivery(chainId, { chainId })));
+    const found = chainIds.map(async (chainId) => {
+      const { deliveries } = await log.read(TENANT, { limit: 1, take, filter: { chainIds: [chainId] } });
+      return deliveries.map(numberOf);
+    });
+    expect((await Promise.all(found)).flat()).toEqual(chainIds);
+  },
+);

@@ -150,7 +150,7 @@ const openWorldLog = (dataDir: string) =>
 
 test('through appends, retries, disconnects, trims and restarts no client has a gap, a repeat or a swap', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 80, size: 'max' }), async (steps) => {
       const dataDir = await temporaryDirectory();
       const log = await openWorldLog(dataDir);
       const world = new World(dataDir, log, await log.head(TENANT));
@@ -164,6 +164,6 @@ test('through appends, retries, disconnects, trims and restarts no client has a 
         await world.log.close();
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 25 },
   );
 });

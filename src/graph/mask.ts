@@ -23,9 +23,17 @@ export const withCode = (error: GraphQLError, code: ErrorCode): GraphQLError =>
         source: error.source,
         positions: error.positions,
         path: error.path,
-        // Of what others put there, only the HTTP status is meant for the transport.
-        extensions: { code, ...(error.extensions.http !== undefined && { http: error.extensions.http }) },
+        extensions: { code, ...httpOf(error) },
       });
+
+/**
+ * Of what Yoga puts into extensions, only the HTTP status is for its own transport. `originalError` tells of a body that
+ * is no GraphQL request at all, and whose status holds for every media type.
+ */
+const httpOf = ({ extensions: { http, originalError } }: GraphQLError): object => {
+  if (http === undefined) return {};
+  return { http: originalError === undefined ? http : { ...http, spec: false } };
+};
 
 const catalogue = (error: unknown, onStranger: (error: unknown) => void): GraphQLError => {
   if (error instanceof GraphQLError) return error;

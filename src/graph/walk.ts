@@ -1,7 +1,7 @@
 import type { Item } from '../upstream/items.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import type { Page } from '../upstream/pages.ts';
-import { leadsNowhere, MAX_PAGES, pagesFrom } from './pages.ts';
+import { leadsNowhere, MAX_PAGES, pagesFrom, type Visit } from './pages.ts';
 import type { Follower, Place, Position } from './position.ts';
 import { placeAfter } from './search.ts';
 
@@ -64,41 +64,66 @@ async function* cuts<Value>(
   place: Place,
 ): AsyncGenerator<Cut<Value>, void, undefined> {
   const seen = new Set<string>();
-  let start = place.index;
   let last: Item<Value> | null = null;
-  for await (const { page, at, trail } of pagesFrom(read, place)) {
-    const { items } = page;
-    if (last !== null) start = startBehind(items, last);
-    for (const item of items.slice(0, start)) seen.add(item.identity);
-    const entries: Entry<Value>[] = [];
-    for (let index = start; index < items.length; index += 1) {
-      const item = items[index];
-      if (item === undefined || seen.has(item.identity)) continue;
-      seen.add(item.identity);
-      const { identity, time } = item;
-      const next = time === null ? followerOf(page, index) : null;
-      entries.push({ item, position: { offset: at.offset, index, identity, time, next, trail } });
+  let held: Visit<Value>[] = [];
+  for await (const visit of pagesFrom(read, place)) {
+    const { items, nextOffset } = visit.page;
+    held.push(visit);
+    const isLast = nextOffset === null || held.length === MAX_PAGES;
+    const join: Join | null =
+      last === null ? { index: place.index, passed: false } : findJoin(items, last, isLast);
+    if (join === null) continue;
+    for (const before of held.slice(0, -1)) {
+      // What lies before `last` is left out; should it lie behind it after all, it comes again behind `last`.
+      const entries =
+        join.passed || last === null ? [] : cut(before, firstNotNewer(before.page.items, last), seen);
+      yield { page: before.page, entries };
     }
-    yield { page, entries };
-    // A page that lies before `last` as a whole takes the walk nowhere.
-    if (last === null || start < items.length) last = items.at(-1) ?? last;
-    start = 0;
+    yield { page: visit.page, entries: cut(visit, join.index, seen) };
+    if (last === null || join.index < items.length) last = items.at(-1) ?? last;
+    held = [];
   }
 }
 
+/** Where a page goes on behind the item that the walk has reached; `passed`: the pages since lie before that item. */
+type Join = { readonly index: number; readonly passed: boolean };
+
+/**
+ * A page that has shifted meanwhile opens with items from before `last`, perhaps with `last` itself. Items of one time
+ * don't say which they are: null when only the next page can tell.
+ */
+const findJoin = <Value>(items: readonly Item<Value>[], last: Item<Value>, isLast: boolean): Join | null => {
+  const again = items.findIndex(({ identity }) => identity === last.identity);
+  if (again >= 0) return { index: again + 1, passed: true };
+  const { time } = last;
+  const tells = isLast || time === null || items.some((item) => item.time === null || item.time < time);
+  return tells ? { index: firstNotNewer(items, last), passed: false } : null;
+};
+
+const firstNotNewer = <Value>(items: readonly Item<Value>[], last: Item<Value>): number => {
+  const index = items.findIndex(({ time }) => time === null || last.time === null || time <= last.time);
+  return index < 0 ? items.length : index;
+};
+
+/** What `visit` adds from `start` on, each item once; all that is on it counts as seen. */
+const cut = <Value>({ page, at, trail }: Visit<Value>, start: number, seen: Set<string>): Entry<Value>[] => {
+  const entries: Entry<Value>[] = [];
+  for (const [index, item] of page.items.entries()) {
+    const { identity, time } = item;
+    if (index >= start && !seen.has(identity))
+      entries.push({
+        item,
+        position: { offset: at.offset, index, identity, time, next: followerOf(page, index), trail },
+      });
+    seen.add(identity);
+  }
+  return entries;
+};
+
+/** What comes behind the item at `index`, in a list that has no times to tell it by. */
 const followerOf = <Value>({ items, nextOffset }: Page<Item<Value>>, index: number): Follower | null => {
+  if (items[index]?.time !== null) return null;
   const item = items[index + 1];
   if (item !== undefined) return { identity: item.identity };
   return nextOffset === null ? null : { offset: nextOffset };
-};
-
-/**
- * Where a page goes on behind `last`, the last item of the page before it. A page that has shifted meanwhile opens with
- * items from before `last`, perhaps with `last` itself.
- */
-const startBehind = <Value>(items: readonly Item<Value>[], last: Item<Value>): number => {
-  const again = items.findIndex(({ identity }) => identity === last.identity);
-  if (again >= 0) return again + 1;
-  const index = items.findIndex(({ time }) => time === null || last.time === null || time <= last.time);
-  return index < 0 ? items.length : index;
 };

@@ -1,7 +1,7 @@
 import type { GraphiQLOptions } from 'graphql-yoga';
 
-/** A wallet of the sandbox with a long history; on another service it is an address like any. */
-const WALLET = '0x0000000000000000000000000000000000000000';
+/** The sandbox's whale; on another service it is an address like any. */
+const WALLET = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
 const QUERY = `# The newest transactions of a wallet. Run it, then look at extensions.upstream:
 # what the operation cost at the service.

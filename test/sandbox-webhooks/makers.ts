@@ -55,7 +55,7 @@ const TOKENS = [
 
 export const KNOWN_CALL: Hex = '0xa9059cbb0000';
 export const UNKNOWN_CALL: Hex = '0xdeadbeef';
-export const KNOWN_TOPIC = hash('ddf252ad');
+const KNOWN_TOPIC = hash('ddf252ad');
 
 /** Knows four tokens, one call and one log. */
 export const world: World = {

@@ -3,7 +3,7 @@ import WebSocket from 'ws';
 
 export type Edge = { cursor: string; node: Record<string, unknown> };
 
-export const DELIVERIES = `
+const DELIVERIES = `
   subscription ($after: String, $filter: DeliveryFilter) {
     deliveries(after: $after, filter: $filter) { cursor node { id webhookId type payload } }
   }`;
@@ -63,12 +63,12 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   };
 };
 
-/** Waits until `holds`; throws with what `shown` tells when it does not within ten seconds. */
+/** Waits until `holds`; throws with what `shown` tells when it does not within half a minute. */
 export const eventually = async (holds: () => boolean, shown: () => unknown = () => ''): Promise<void> => {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!holds()) {
     if (Date.now() > deadline)
-      throw new Error(`did not come to hold within 10 s: ${JSON.stringify(shown())}`);
+      throw new Error(`did not come to hold within 30 s: ${JSON.stringify(shown())}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };

@@ -23,7 +23,7 @@ const identity = (item: Item) => String(item.hash ?? item.token_id);
 const time = (item: Item) => String(item.block_time ?? '');
 
 /** One page of a newest-first list, which may change between pages. */
-export function pageOf(items: readonly Item[], scheme: PagingScheme, offset: string | null, limit: number) {
+function pageOf(items: readonly Item[], scheme: PagingScheme, offset: string | null, limit: number) {
   const place: Place = offset ? decode(offset) : { page: 0, position: 0, after: null };
   const start = scheme.by === 'position' ? place.position : placeAfter(items, place.after);
   const sizes = scheme.sizes ?? [limit];

@@ -6,7 +6,7 @@ export type PageInfo = {
   startCursor: string | null;
   endCursor: string | null;
 };
-export type Edge = { cursor: string; node: { key: string } | null };
+type Edge = { cursor: string; node: { key: string } | null };
 /** A malformed item leaves a null in the place of its edge. */
 export type Page = { edges: (Edge | null)[]; pageInfo: PageInfo };
 type WalletPage = { wallet: { page: Page | null } };

@@ -1,7 +1,7 @@
 import type { Token } from '../model.ts';
 
 /** What is known of a collection's trading and repute; null where nothing is known. */
-export type Repute = {
+type Repute = {
   readonly trades: number | null;
   readonly buyers: number | null;
   readonly sellers: number | null;

@@ -21,9 +21,16 @@ type Judged = { readonly holding: Holding; readonly collection: Collection; read
 
 /** One compute unit for each chain that is looked at. */
 export function createCollectiblesRoute({ world, cursors, now, baseUrl }: CollectiblesOptions): Route {
-  const judged = (holding: Holding): readonly Judged[] => {
-    const collection = world.collection(holding.token.chain.id, holding.token.address);
-    return collection === null ? [] : [{ holding, collection, verdict: judge(collection, now()) }];
+  /** A wallet holds many tokens of few collections: each collection is judged once. */
+  const judging = () => {
+    const verdicts = new Map<Collection, Verdict>();
+    return (holding: Holding): readonly Judged[] => {
+      const collection = world.collection(holding.token.chain.id, holding.token.address);
+      if (collection === null) return [];
+      const verdict = verdicts.get(collection) ?? judge(collection, now());
+      verdicts.set(collection, verdict);
+      return [{ holding, collection, verdict }];
+    };
   };
 
   const answer = (wallet: Hex, query: URLSearchParams): SandboxResponse => {
@@ -40,7 +47,7 @@ export function createCollectiblesRoute({ world, cursors, now, baseUrl }: Collec
     const found = world
       .holdings(wallet)
       .filter(({ slot, token }) => slot < after && chainIds.has(token.chain.id))
-      .flatMap(judged)
+      .flatMap(judging())
       .filter(({ verdict }) => !filterSpam || !verdict.isSpam);
     const page = found.slice(0, count);
     const last = page.at(-1)?.holding;

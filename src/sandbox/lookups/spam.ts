@@ -1,7 +1,7 @@
 import type { Collection } from '../evm/collections.ts';
 
 /** One signal, how much it looks like spam (0 to 100), and how much it counts. */
-export type Explanation = {
+type Explanation = {
   readonly feature: string;
   readonly value: number | boolean;
   readonly feature_score: number;
@@ -16,7 +16,7 @@ export type Verdict = {
 };
 
 /** From this score on a collection is spam. */
-export const SPAM_THRESHOLD = 50;
+const SPAM_THRESHOLD = 50;
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 const SHORTENERS = ['bit.ly', 'tinyurl.com', 't.co', 'goo.gl', 'is.gd'];

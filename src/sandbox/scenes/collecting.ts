@@ -14,48 +14,6 @@ function someHolding(stage: Stage, wallet: Hex, standard: Token['standard']): Ho
   return held.length === 0 ? undefined : stage.random.pick(held);
 }
 
-function mintUniques(stage: Stage, wallet: Hex, quantity: number) {
-  if (isFull(stage, wallet)) return null;
-  const { token } = someCollection(stage, 'erc721');
-  const ids = upTo(quantity).map(() => stage.ledger.nextTokenId(token.address));
-  const call = { method: erc721.mint, args: [wallet, BigInt(quantity)] };
-  const minted = moveUnique(stage, token, ids, { from: ZERO_ADDRESS, to: wallet });
-  return done({ from: wallet, to: token.address, call, gas: 62_000 + 2_200 * quantity }, minted);
-}
-
-export const mintUnique: Scene = (stage, wallet) => mintUniques(stage, wallet, stage.random.between(1, 3));
-export const mintDrop: Scene = (stage, wallet) => mintUniques(stage, wallet, stage.random.between(16, 26));
-
-/** Of the collection that launched last. */
-export const mintLatest: Scene = (stage, wallet) => {
-  if (isFull(stage, wallet)) return null;
-  const { token } = stage.contracts.latest;
-  const id = stage.ledger.nextTokenId(token.address);
-  const call = { method: erc721.mint, args: [wallet, 1n] };
-  const minted = moveUnique(stage, token, [id], { from: ZERO_ADDRESS, to: wallet });
-  return done({ from: wallet, to: token.address, call, gas: 64_000 }, minted);
-};
-
-function mintEditionsOf(stage: Stage, wallet: Hex, amount: () => bigint) {
-  if (isFull(stage, wallet)) return null;
-  const { random } = stage;
-  const { token } = someCollection(stage, 'erc1155');
-  const first = random.between(1, 400);
-  const editions = upTo(random.between(2, 6)).map((at) => [BigInt(first + at), amount()] as const);
-  const args = [wallet, editions.map(([id]) => id), editions.map(([, value]) => value), '0x'];
-  const minted = moveEditions(stage, token, editions, { operator: wallet, from: ZERO_ADDRESS, to: wallet });
-  return done(
-    { from: wallet, to: token.address, call: { method: erc1155.mintBatch, args }, gas: 98_000 },
-    minted,
-  );
-}
-
-export const mintEditions: Scene = (stage, wallet) =>
-  mintEditionsOf(stage, wallet, () => BigInt(stage.random.between(1, 20)));
-/** Amounts that no float can hold. */
-export const mintVastEditions: Scene = (stage, wallet) =>
-  mintEditionsOf(stage, wallet, () => 2n ** 60n + BigInt(stage.random.bytes(7)));
-
 export const sendUnique: Scene = (stage, wallet) => {
   const held = someHolding(stage, wallet, 'erc721');
   if (held === undefined) return null;
@@ -89,6 +47,48 @@ export const sendBatch: Scene = (stage, wallet) => {
   const moved = moveEditions(stage, held.token, editions, { from: wallet, to, operator: wallet });
   return done({ from: wallet, to: held.token.address, call, gas: 94_000 }, moved);
 };
+
+function mintUniques(stage: Stage, wallet: Hex, quantity: number) {
+  if (isFull(stage, wallet)) return sendUnique(stage, wallet);
+  const { token } = someCollection(stage, 'erc721');
+  const ids = upTo(quantity).map(() => stage.ledger.nextTokenId(token.address));
+  const call = { method: erc721.mint, args: [wallet, BigInt(quantity)] };
+  const minted = moveUnique(stage, token, ids, { from: ZERO_ADDRESS, to: wallet });
+  return done({ from: wallet, to: token.address, call, gas: 62_000 + 2_200 * quantity }, minted);
+}
+
+export const mintUnique: Scene = (stage, wallet) => mintUniques(stage, wallet, stage.random.between(1, 3));
+export const mintDrop: Scene = (stage, wallet) => mintUniques(stage, wallet, stage.random.between(16, 26));
+
+/** Of the collection that launched last. */
+export const mintLatest: Scene = (stage, wallet) => {
+  if (isFull(stage, wallet)) return null;
+  const { token } = stage.contracts.latest;
+  const id = stage.ledger.nextTokenId(token.address);
+  const call = { method: erc721.mint, args: [wallet, 1n] };
+  const minted = moveUnique(stage, token, [id], { from: ZERO_ADDRESS, to: wallet });
+  return done({ from: wallet, to: token.address, call, gas: 64_000 }, minted);
+};
+
+function mintEditionsOf(stage: Stage, wallet: Hex, amount: () => bigint) {
+  if (isFull(stage, wallet)) return sendEditions(stage, wallet);
+  const { random } = stage;
+  const { token } = someCollection(stage, 'erc1155');
+  const first = random.between(1, 400);
+  const editions = upTo(random.between(2, 6)).map((at) => [BigInt(first + at), amount()] as const);
+  const args = [wallet, editions.map(([id]) => id), editions.map(([, value]) => value), '0x'];
+  const minted = moveEditions(stage, token, editions, { operator: wallet, from: ZERO_ADDRESS, to: wallet });
+  return done(
+    { from: wallet, to: token.address, call: { method: erc1155.mintBatch, args }, gas: 98_000 },
+    minted,
+  );
+}
+
+export const mintEditions: Scene = (stage, wallet) =>
+  mintEditionsOf(stage, wallet, () => BigInt(stage.random.between(1, 20)));
+/** Amounts that no float can hold. */
+export const mintVastEditions: Scene = (stage, wallet) =>
+  mintEditionsOf(stage, wallet, () => 2n ** 60n + BigInt(stage.random.bytes(7)));
 
 export const burnUnique: Scene = (stage, wallet) => {
   const held = someHolding(stage, wallet, 'erc721');

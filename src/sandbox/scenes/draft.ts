@@ -2,12 +2,10 @@ import type { Event, Method } from '../evm/abi.ts';
 import type { Effect, Hex, LogEntry } from '../model.ts';
 
 /** A call by its method and arguments, or as raw bytes; encoded only when somebody looks at it. */
-export type Call = { readonly method: Method; readonly args: readonly unknown[] } | Hex;
+type Call = { readonly method: Method; readonly args: readonly unknown[] } | Hex;
 
 /** A log by its event and arguments, or as it is. */
-export type Emitted =
-  | { readonly address: Hex; readonly event: Event; readonly args: readonly unknown[] }
-  | LogEntry;
+type Emitted = { readonly address: Hex; readonly event: Event; readonly args: readonly unknown[] } | LogEntry;
 
 /** What a transaction does, before it has a place in a block. */
 export type Draft = {

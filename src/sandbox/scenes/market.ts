@@ -72,6 +72,6 @@ export const sellOnMarket: Scene = (stage, wallet) => {
   if (held.length === 0) return null;
   const { token, tokenId } = stage.random.pick(held);
   const buyer = stage.random.pick(stage.crowd);
-  const price = someOf(stage, wallet, null);
+  const price = someOf(stage, buyer, null);
   return price < 40n ? null : fulfil(stage, { token, tokenId, price, seller: wallet, buyer });
 };

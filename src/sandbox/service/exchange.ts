@@ -4,7 +4,7 @@ import type { SandboxRequest, SandboxResponse } from '../http.ts';
 /** Long address lists fit. */
 const MOST_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Null when the body is too long; what is left of it is then not read. */
+/** Null when the body is too long; what is left of it is then let go by. */
 export async function readRequest(incoming: IncomingMessage): Promise<SandboxRequest | null> {
   const body = await readBody(incoming);
   if (body === null) return null;
@@ -16,9 +16,13 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
 async function readBody(incoming: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  // The socket must outlive a body that is too long, for the answer that says so.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MOST_BODY_BYTES) return null;
+    if (size > MOST_BODY_BYTES) {
+      incoming.resume();
+      return null;
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -8,7 +8,7 @@ const isWhole = (value: unknown, least: number, most: number) =>
 
 /** What each member must be; all but the path may be left out. */
 const MEMBERS: Readonly<Record<keyof FaultRule, (value: unknown) => boolean>> = {
-  path: (value) => typeof value === 'string' && value.startsWith('/') && value.length <= 500,
+  path: (value) => typeof value === 'string' && /^[/*].{0,499}$/.test(value),
   method: (value) => typeof value === 'string',
   count: (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER),
   latencyMs: (value) => isWhole(value, 0, 600_000),

@@ -12,10 +12,10 @@ export type Page = {
 };
 
 /** Live transactions kept of one wallet, beside its whole history: the oldest make room for new ones. */
-const LIVE_KEPT = 4_000;
+const LIVE_KEPT = 1_500;
 
 /** Dropping in bulk keeps the cost of one more transaction small. */
-const SLACK = 500;
+const SLACK = 250;
 
 /**
  * Every transaction of every demo wallet, in order. The history stays; of live transactions the newest few thousand of

@@ -5,8 +5,8 @@ import type { Act } from './miner.ts';
 import { PERSONAS } from './personas.ts';
 
 /** The history lies between these, whenever the sandbox starts, so that each start has the same. */
-export const HISTORY_START = Date.UTC(2024, 1, 1);
-export const HISTORY_END = Date.UTC(2026, 0, 1);
+const HISTORY_START = Date.UTC(2024, 1, 1);
+const HISTORY_END = Date.UTC(2026, 0, 1);
 
 /** An act with the block that it happens in. */
 export type Planned = Act & { readonly chain: SandboxChain; readonly number: number; readonly time: number };

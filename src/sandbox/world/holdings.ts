@@ -34,9 +34,9 @@ export class Holdings {
     this.#wallets = new Map(wallets.map((wallet) => [wallet, new Map<string, Holding>()]));
   }
 
-  /** By slot, ascending: a map keeps the order in which its keys came. */
-  of(wallet: Hex): readonly Holding[] {
-    return [...(this.#wallets.get(wallet)?.values() ?? [])];
+  /** Those that `keep` says, by slot, ascending: a map keeps the order in which its keys came. */
+  of(wallet: Hex, keep: (holding: Holding) => boolean = () => true): readonly Holding[] {
+    return this.#wallets.get(wallet)?.values().filter(keep).toArray() ?? [];
   }
 
   count(wallet: Hex): number {

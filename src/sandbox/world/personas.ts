@@ -55,7 +55,7 @@ const nfts: Persona['habits'] = [
 export const PERSONAS: readonly Persona[] = [
   persona(
     'whale',
-    [1, 10, 56, 100, 137, 8453, 42161, 43114, 59144],
+    [1, 10, 56, 100, 137, 8453, 42161, 42220, 43114],
     5_200,
     [
       ...money,

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { activity, deliver } from './support/deliver.ts';
+import { startGateway } from './support/gateway.ts';
+
+/** Server-sent events, read as they come off the socket. */
+async function* eventsOf(response: Response): AsyncGenerator<{ event: string; data: string }> {
+  let rest = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: ?(.*)/s, 2)));
+      if (fields.event !== undefined) yield { event: fields.event, data: fields.data ?? '' };
+    }
+  }
+}
+
+const listen = (url: string, after: string | null, signal: AbortSignal) =>
+  fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({
+      query: 'subscription ($after: String) { deliveries(after: $after) { cursor node { payload } } }',
+      variables: { after },
+    }),
+    signal,
+  });
+
+type Told = { data: { deliveries: { cursor: string; node: { payload: ReturnType<typeof activity> } } } };
+
+const take = async (response: Response, count: number): Promise<Told[]> => {
+  const told: Told[] = [];
+  for await (const { event, data } of eventsOf(response)) {
+    expect(event).toBe('next');
+    told.push(JSON.parse(data));
+    if (told.length === count) break;
+  }
+  return told;
+};
+
+const blockOf = ({ data }: Told) => data.deliveries.node.payload.activities[0]?.block_number;
+
+test('an event stream carries deliveries, and resumes after a cursor without a gap', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
+  const { deliveryUrl, deliveries } = await gateway.data<{
+    deliveryUrl: string;
+    deliveries: { head: string };
+  }>('{ deliveryUrl deliveries { head } }');
+  const first = new AbortController();
+  const stream = await listen(gateway.url, deliveries.head, first.signal);
+  expect(stream.headers.get('content-type')).toContain('text/event-stream');
+  await deliver(deliveryUrl, { body: activity(1) });
+  const [told] = await take(stream, 1);
+  expect(told && blockOf(told)).toBe(1);
+  first.abort();
+  await deliver(deliveryUrl, { body: activity(2) });
+  const second = new AbortController();
+  const resumed = await listen(gateway.url, told?.data.deliveries.cursor ?? null, second.signal);
+  await deliver(deliveryUrl, { body: activity(3) });
+  expect((await take(resumed, 2)).map(blockOf)).toEqual([2, 3]);
+  second.abort();
+});
+
+test('a gateway that stops cuts its event streams without saying that they are complete', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
+  const stream = await listen(gateway.url, null, AbortSignal.timeout(30_000));
+  const heard: string[] = [];
+  const reading = (async () => {
+    for await (const { event } of eventsOf(stream)) heard.push(event);
+  })();
+  await gateway.stop();
+  await expect(reading).rejects.toThrow();
+  expect(heard).toEqual([]);
+});
