@@ -1,6 +1,7 @@
 import type { Item } from '../upstream/items.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import type { Page } from '../upstream/pages.ts';
+import { findJoin, firstNotNewer, type Join } from './join.ts';
 import { leadsNowhere, MAX_PAGES, pagesFrom, type Visit } from './pages.ts';
 import type { Follower, Place, Position } from './position.ts';
 import { placeAfter } from './search.ts';
@@ -84,26 +85,6 @@ async function* cuts<Value>(
     held = [];
   }
 }
-
-/** Where a page goes on behind the item that the walk has reached; `passed`: the pages since lie before that item. */
-type Join = { readonly index: number; readonly passed: boolean };
-
-/**
- * A page that has shifted meanwhile opens with items from before `last`, perhaps with `last` itself. Items of one time
- * don't say which they are: null when only the next page can tell.
- */
-const findJoin = <Value>(items: readonly Item<Value>[], last: Item<Value>, isLast: boolean): Join | null => {
-  const again = items.findIndex(({ identity }) => identity === last.identity);
-  if (again >= 0) return { index: again + 1, passed: true };
-  const { time } = last;
-  const tells = isLast || time === null || items.some((item) => item.time === null || item.time < time);
-  return tells ? { index: firstNotNewer(items, last), passed: false } : null;
-};
-
-const firstNotNewer = <Value>(items: readonly Item<Value>[], last: Item<Value>): number => {
-  const index = items.findIndex(({ time }) => time === null || last.time === null || time <= last.time);
-  return index < 0 ? items.length : index;
-};
 
 /** What `visit` adds from `start` on, each item once; all that is on it counts as seen. */
 const cut = <Value>({ page, at, trail }: Visit<Value>, start: number, seen: Set<string>): Entry<Value>[] => {
