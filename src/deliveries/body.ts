@@ -1,8 +1,7 @@
+import { mayLoseDigits, parseExactJson } from '../upstream/json.ts';
+
 /** More levels than any real body has, and fewer than what a recursive reader's stack takes. */
 const MAX_DEPTH = 200;
-
-/** A number of 16 digits or more, or with an exponent, may be one that a float can't hold. */
-const SUSPICIOUS_NUMBER = /[[:,\s]-?(?:\d{16}|\d+(?:\.\d+)?[eE])/;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -16,13 +15,7 @@ export function parseBody(bytes: Uint8Array): unknown {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
   if (!isWithin(MAX_DEPTH, value)) return text;
-  return SUSPICIOUS_NUMBER.test(text) ? JSON.parse(text, keepDigits) : value;
-}
-
-function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-  const source = context?.source ?? '';
-  return /^-?\d+$/.test(source) || !Number.isFinite(value) ? source : value;
+  return mayLoseDigits(text) ? parseExactJson(text) : value;
 }
 
 function isWithin(depth: number, value: unknown): boolean {
