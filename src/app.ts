@@ -35,7 +35,7 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
 };
 
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
-  const sandbox = config.upstream.url === null ? await embedSandbox(config, parts) : null;
+  const sandbox = config.upstream.url === null ? await embedSandbox(config, log, parts) : null;
   const upstreamUrl = config.upstream.url ?? sandbox?.url;
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
   if (upstreamUrl === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
@@ -114,11 +114,12 @@ const listen = async (http: HttpServer, { host, port }: Config): Promise<string>
   }
 };
 
-const embedSandbox = async (config: Config, parts: AsyncDisposableStack): Promise<Sandbox> => {
+const embedSandbox = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<Sandbox> => {
   const sandbox = await startSandbox({
     ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
     keyHeader: config.upstream.apiKeyHeader,
     blockMs: config.sandboxBlockMs,
+    log: (message, details) => log.warn(`sandbox: ${message}`, details),
   });
   parts.defer(() => sandbox.stop());
   return sandbox;

@@ -2,6 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Hex } from '../src/sandbox/model.ts';
+import { startSandbox } from '../src/sandbox/server.ts';
+import { DEMO_SUBSCRIBERS } from '../src/sandbox/wallets.ts';
 import { activity, deliver } from './support/deliver.ts';
 import { spawnGateway } from './support/process.ts';
 import { type Edge, eventually, subscribe } from './support/subscribe.ts';
@@ -89,6 +92,64 @@ test('a client that resumes after kill -9 sees every delivery that was answered 
     await rm(dataDir, { recursive: true, force: true });
   }
 });
+
+test('kill -9 while the sandbox delivers, then a restart: no block is missing for who resumes, and none comes twice', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
+  const lost: string[] = [];
+  const sandbox = await startSandbox({ retryBaseMs: 400, log: (message) => lost.push(message) });
+  const env = {
+    UPSTREAM_URL: sandbox.url,
+    UPSTREAM_API_KEY: sandbox.apiKey,
+    AUTH: 'open',
+    DATA_DIR: dataDir,
+  };
+  const expected: string[] = [];
+  const tick = () => {
+    const told = sandbox.tick().filter(({ transactions }) => transactions.some(isTold));
+    expected.push(...told.map(({ chain, number }) => `${chain.id}:${number}`));
+  };
+  const only = { filter: { types: ['TRANSACTIONS'] } };
+  const seen: string[] = [];
+  try {
+    await using first = await spawnGateway(env);
+    const { deliveryUrl, deliveries } = await ask<{ deliveryUrl: string; deliveries: { head: string } }>(
+      first.url,
+      '{ deliveryUrl deliveries { head } }',
+    );
+    sandbox.connectDemo(deliveryUrl);
+    await using before = subscribe(first.url, { after: deliveries.head, ...only });
+    for (let count = 0; count < 20; count += 1) tick();
+    await eventually(() => before.edges.length > 5);
+    await first.end('SIGKILL');
+    seen.push(...before.edges.map(blockOf));
+    const cursor = before.edges.at(-1)?.cursor ?? '';
+    for (let count = 0; count < 5; count += 1) tick();
+
+    await using second = await spawnGateway({ ...env, PORT: new URL(first.url).port });
+    await using after = subscribe(second.url, { after: cursor, ...only });
+    for (let count = 0; count < 5; count += 1) tick();
+    await sandbox.webhooks.settled();
+    await eventually(
+      () => seen.length + after.edges.length >= expected.length,
+      () => ({ lost, seen: seen.length, after: after.edges.length, expected: expected.length }),
+    );
+    seen.push(...after.edges.map(blockOf));
+    expect(seen.toSorted()).toEqual(expected.toSorted());
+  } finally {
+    await sandbox.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+/** Whether the sandbox's demo webhooks tell of it: a subscribed wallet sent or received it. */
+const isTold = ({ from, to }: { from: Hex; to: Hex | null }): boolean =>
+  DEMO_SUBSCRIBERS.some((address) => address === from || address === to);
+
+/** Which block a delivery of transactions tells of. */
+const blockOf = ({ node }: Edge): string => {
+  const { transactions } = node.payload as { transactions: { chain_id: number; block_number: number }[] };
+  return `${transactions[0]?.chain_id}:${transactions[0]?.block_number}`;
+};
 
 test('a gateway that is told to stop exits with 0 and lets its subscribers come back', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-stop-'));

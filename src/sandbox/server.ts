@@ -77,6 +77,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     world,
     now,
     demoAddresses: DEMO_SUBSCRIBERS,
+    log,
     ...(deliveryTimeoutMs !== undefined && { deliveryTimeoutMs }),
     ...(retryBaseMs !== undefined && { retryBaseMs }),
     ...(signatureSecret !== undefined && { signatureSecret }),
