@@ -5,6 +5,7 @@ import { LogOpenError, messageOf } from './deliveries/errors.ts';
 import { createIngress } from './deliveries/ingress.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
+import { createEstimate } from './graph/estimate.ts';
 import type { Log } from './log.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
@@ -14,6 +15,7 @@ import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createUpstreamClient } from './upstream/client.ts';
+import { createChainPrices } from './upstream/cost.ts';
 import { createPageStore } from './upstream/pages.ts';
 
 export type App = {
@@ -55,6 +57,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const publicUrl = () => config.publicUrl ?? url;
   const keyHeader = config.upstream.apiKeyHeader;
   const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
+  const prices = createChainPrices(config.cost.defaultChainCount);
   const graphql = createGraphQL({
     schema,
     authenticate,
@@ -62,10 +65,13 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       client,
       stores: { transactions: createPageStore(maxBytes), collectibles: createPageStore(maxBytes) },
       freshness: config.cache,
+      prices,
       log: deliveryLog,
       addresses,
       publicUrl,
     }),
+    estimate: createEstimate(schema, prices),
+    maxComputeUnits: config.cost.maxComputeUnits,
     allowedOrigins: config.allowedOrigins,
     production: config.production,
     log,

@@ -31,6 +31,12 @@ export type Config = {
   };
   readonly cache: { readonly headMs: number; readonly tailMs: number; readonly maxMb: number };
   readonly maxSockets: number;
+  readonly cost: {
+    /** Of one operation, estimated before it runs. */
+    readonly maxComputeUnits: number;
+    /** What the service's default tag is taken to have. */
+    readonly defaultChainCount: number;
+  };
   readonly production: boolean;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
@@ -112,6 +118,10 @@ export const readConfig = (env: Environment): Config => {
       tailMs: integer('CACHE_TAIL_MS', 60_000, 0, 86_400_000),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
     },
+    cost: {
+      maxComputeUnits: integer('MAX_COMPUTE_UNITS', 100, 1, 1_000_000_000),
+      defaultChainCount: integer('DEFAULT_CHAIN_COUNT', 14, 1, 10_000),
+    },
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
     production: env.NODE_ENV === 'production',
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
@@ -125,13 +135,7 @@ export const readConfig = (env: Environment): Config => {
 };
 
 /** Their absence costs nothing but what they would have saved: said at start, then ignored. */
-const NOT_YET = [
-  'UPSTREAM_RPS',
-  'CACHE_STALE_MS',
-  'MAX_COMPUTE_UNITS',
-  'CLIENT_COMPUTE_UNITS_PER_MINUTE',
-  'DEFAULT_CHAIN_COUNT',
-];
+const NOT_YET = ['UPSTREAM_RPS', 'CACHE_STALE_MS', 'CLIENT_COMPUTE_UNITS_PER_MINUTE'];
 
 /** Who sets one of these counts on it. */
 const REFUSED_YET = [

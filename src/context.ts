@@ -6,6 +6,7 @@ import { createTenantDeliveries } from './deliveries/tenant.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
 import type { UpstreamClient } from './upstream/client.ts';
+import type { ChainPrices } from './upstream/cost.ts';
 import type { Credential } from './upstream/credential.ts';
 import type { Item } from './upstream/items.ts';
 import type { Freshness } from './upstream/list-loader.ts';
@@ -21,6 +22,7 @@ export type ContextParts = {
     readonly collectibles: PageStore<Item<Collectible>>;
   };
   readonly freshness: Freshness;
+  readonly prices: ChainPrices;
   readonly log: DeliveryLog;
   readonly addresses: DeliveryAddresses;
   /** How the service reaches this gateway, known once it listens. */
@@ -43,12 +45,12 @@ export const createContext = (parts: ContextParts) => (caller: Caller) => {
   const upstream = createMeter();
   const client = metered(parts.client, upstream);
   const { credential, tenant, scope } = caller;
-  const { freshness, stores } = parts;
+  const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, scope, freshness };
   return {
     upstream,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
-    collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles }),
+    collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };

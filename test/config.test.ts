@@ -29,6 +29,8 @@ const mistakes = {
   CACHE_HEAD_MS: '2s',
   CACHE_TAIL_MS: '1.5',
   CACHE_MAX_MB: '-1',
+  MAX_COMPUTE_UNITS: '0',
+  DEFAULT_CHAIN_COUNT: 'fourteen',
   LOG_LEVEL: 'loud',
   PUBLIC_URL: 'here',
   SANDBOX_BLOCK_MS: 'often',

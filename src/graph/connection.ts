@@ -88,6 +88,9 @@ export type PageInfo = {
   readonly endCursor: string | null;
 };
 
+/** The arguments of every connection over upstream pages. */
+export type PageArgs = { readonly first?: number | null; readonly after?: string | null };
+
 /** Throws BAD_USER_INPUT unless `first` is from 0 to `max`; `what` names the items in the sentence. */
 export const pageSize = (first: number | null | undefined, max: number, what: string): number => {
   const size = first ?? DEFAULT_FIRST;

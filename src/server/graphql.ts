@@ -2,9 +2,11 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
+import type { Estimate } from '../graph/estimate.ts';
 import { maskError } from '../graph/mask.ts';
 import type { Log } from '../log.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
+import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { graphiql } from './graphiql.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
@@ -21,6 +23,8 @@ type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
   readonly createContext: (caller: Caller) => Context;
+  readonly estimate: Estimate;
+  readonly maxComputeUnits: number;
   readonly allowedOrigins: readonly string[];
   /** GraphiQL and introspection are for development. */
   readonly production: boolean;
@@ -38,7 +42,12 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     });
   return createYoga<Arrival, Context>({
     schema,
-    plugins: [useUpstreamExtension(), useErrorCodes(), production && useNoIntrospection()],
+    plugins: [
+      useUpstreamExtension(),
+      useComputeUnitLimits(options),
+      useErrorCodes(),
+      production && useNoIntrospection(),
+    ],
     context: ({ request, connectionParams }) =>
       createContext(authenticate(connectionParams ? credentialsIn(connectionParams) : request.headers)),
     graphqlEndpoint: '/graphql',

@@ -21,6 +21,12 @@ import { chainIdOf } from './chains.ts';
 /** The service never gives more on a page, and bills by request: so never ask for less. */
 export const PAGE_SIZE = 100;
 
+/** Requests for so many transactions when the service fills its pages. */
+export const requestsFor = (transactions: number): number => Math.ceil(transactions / PAGE_SIZE);
+
+/** The service's price of a request, whatever is on the page. */
+export const REQUEST_COST = 1;
+
 export type TransactionsRequest = {
   readonly address: string;
   /** The service's own parameter: ids and tags, comma-separated; null for its default. */
@@ -81,7 +87,7 @@ export const transactionsRequest = ({
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
   if (decode) query.set('decode', 'true');
-  return { method: 'GET', path: `/v1/evm/transactions/${address}`, query, credential, cost: 1 };
+  return { method: 'GET', path: `/v1/evm/transactions/${address}`, query, credential, cost: REQUEST_COST };
 };
 
 /** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
