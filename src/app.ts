@@ -9,13 +9,15 @@ import { createEstimate } from './graph/estimate.ts';
 import type { Log } from './log.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
-import { createAuthenticate } from './server/auth.ts';
+import { createAuthenticate, scopeOf } from './server/auth.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createUpstreamClient } from './upstream/client.ts';
 import { createChainPrices } from './upstream/cost.ts';
+import { createMemory } from './upstream/memory.ts';
+import { createNews } from './upstream/news.ts';
 import { createPageStore } from './upstream/pages.ts';
 
 export type App = {
@@ -36,6 +38,9 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
   }
 };
 
+/** One deadline for all that an operation asks, in attempts that take as long as one may. */
+const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
+
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
   const sandbox = config.upstream.url === null ? await embedSandbox(config, parts) : null;
   const upstreamUrl = config.upstream.url ?? sandbox?.url;
@@ -52,7 +57,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   });
   parts.defer(() => client.close());
 
-  const maxBytes = (config.cache.maxMb * 1024 * 1024) / 2;
+  const { headMs, tailMs, staleMs, maxMb } = config.cache;
+  const memory = createMemory(Math.max(headMs, tailMs, staleMs) > 0 ? maxMb * 1024 * 1024 : 0);
+  const news = createNews();
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
   const keyHeader = config.upstream.apiKeyHeader;
@@ -63,8 +70,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     authenticate,
     createContext: createContext({
       client,
-      stores: { transactions: createPageStore(maxBytes), collectibles: createPageStore(maxBytes) },
+      stores: { transactions: createPageStore(memory, news), collectibles: createPageStore(memory, news) },
       freshness: config.cache,
+      operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
       prices,
       log: deliveryLog,
       addresses,
@@ -82,6 +90,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
+      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth, tenant), concerned),
     }),
     notReady: () =>
       deliveryLog.head('default').then(

@@ -15,6 +15,8 @@ export type Config = {
     readonly apiKeyHeader: string;
     readonly timeoutMs: number;
     readonly connections: number;
+    /** Requests a second at most; null for as many as come. */
+    readonly perSecond: number | null;
   };
   readonly auth: 'open' | 'key';
   readonly allowedOrigins: readonly string[];
@@ -29,7 +31,12 @@ export type Config = {
     readonly retentionCount: number;
     readonly dataDir: string;
   };
-  readonly cache: { readonly headMs: number; readonly tailMs: number; readonly maxMb: number };
+  readonly cache: {
+    readonly headMs: number;
+    readonly tailMs: number;
+    readonly staleMs: number;
+    readonly maxMb: number;
+  };
   readonly maxSockets: number;
   readonly cost: {
     /** Of one operation, estimated before it runs. */
@@ -99,6 +106,7 @@ export const readConfig = (env: Environment): Config => {
         read('UPSTREAM_API_KEY_HEADER', headerName, 'the name of an HTTP header') ?? 'X-Service-Api-Key',
       timeoutMs: integer('UPSTREAM_TIMEOUT_MS', 10_000, 1, 600_000),
       connections: integer('UPSTREAM_CONNECTIONS', 128, 1, 10_000),
+      perSecond: read('UPSTREAM_RPS', integerIn(1, 100_000), 'an integer from 1 to 100000'),
     },
     auth: readAuth(env, { host, upstreamUrl, apiKey }, problems),
     allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
@@ -116,6 +124,7 @@ export const readConfig = (env: Environment): Config => {
     cache: {
       headMs: integer('CACHE_HEAD_MS', 2000, 0, 86_400_000),
       tailMs: integer('CACHE_TAIL_MS', 60_000, 0, 86_400_000),
+      staleMs: integer('CACHE_STALE_MS', 300_000, 0, 86_400_000),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
     },
     cost: {
@@ -135,7 +144,7 @@ export const readConfig = (env: Environment): Config => {
 };
 
 /** Their absence costs nothing but what they would have saved: said at start, then ignored. */
-const NOT_YET = ['UPSTREAM_RPS', 'CACHE_STALE_MS', 'CLIENT_COMPUTE_UNITS_PER_MINUTE'];
+const NOT_YET = ['CLIENT_COMPUTE_UNITS_PER_MINUTE'];
 
 /** Who sets one of these counts on it. */
 const REFUSED_YET = [

@@ -10,8 +10,10 @@ import type { ChainPrices } from './upstream/cost.ts';
 import type { Credential } from './upstream/credential.ts';
 import type { Item } from './upstream/items.ts';
 import type { Freshness } from './upstream/list-loader.ts';
-import { createMeter, metered } from './upstream/meter.ts';
+import { createMeter } from './upstream/meter.ts';
+import { createOperationClient } from './upstream/operation-client.ts';
 import type { PageStore } from './upstream/pages.ts';
+import { createPatience } from './upstream/patience.ts';
 import { createWebhooks } from './webhooks/loader.ts';
 
 /** What all operations share. */
@@ -22,6 +24,8 @@ export type ContextParts = {
     readonly collectibles: PageStore<Item<Collectible>>;
   };
   readonly freshness: Freshness;
+  /** Milliseconds that an operation waits for the service in all. */
+  readonly operationMs: number;
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
   readonly addresses: DeliveryAddresses;
@@ -40,13 +44,14 @@ export type Caller = {
 
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
-/** What one operation has: loaders that are born with it, and what it cost so far. */
-export const createContext = (parts: ContextParts) => (caller: Caller) => {
+/** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
+export const createContext = (parts: ContextParts) => (caller: Caller, gone: AbortSignal | null) => {
   const upstream = createMeter();
-  const client = metered(parts.client, upstream);
+  const patience = createPatience(parts.operationMs, gone);
+  const client = createOperationClient(parts.client, upstream, patience);
   const { credential, tenant, scope } = caller;
   const { freshness, prices, stores } = parts;
-  const shared = { client, credential, meter: upstream, scope, freshness };
+  const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),

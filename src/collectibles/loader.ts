@@ -25,13 +25,14 @@ export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
   createListLoader(parts, {
     name: 'collectibles',
     limit: (offset) => (offset === null ? FIRST_PAGE_SIZE : PAGE_SIZE),
-    async fetch(list, { offset, limit, details }) {
+    fetch: (list) => async (want, signal) => {
+      const { offset, limit, details } = want;
       const fetchedAt = Date.now();
       const { credential, prices } = parts;
       const cost = prices.of(list.chains);
       const request = collectiblesRequest({ ...list, offset, limit, spamScores: details, credential, cost });
-      const { body, bytes, computeUnits } = await parts.client.request(request);
+      const { body, bytes, computeUnits } = await parts.client.request(request, signal);
       prices.learn(list.chains, computeUnits);
-      return { page: readCollectiblesPage(body, list.address, fetchedAt), bytes };
+      return { page: readCollectiblesPage(body, list.address, fetchedAt), bytes, computeUnits };
     },
   });

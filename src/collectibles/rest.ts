@@ -1,5 +1,5 @@
-import type { UpstreamRequest } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
+import type { UpstreamRequest } from '../upstream/exchange.ts';
 import {
   isObject,
   optional,

@@ -5,6 +5,9 @@ import { clientError } from '../graph/errors.ts';
 /** What a client sends by name: HTTP headers, or a WebSocket's connectionParams. */
 export type Credentials = { get(name: string): string | null };
 
+/** With whom a tenant shares kept pages: with all when they have one key, the gateway's, and else with nobody. */
+export const scopeOf = (mode: 'open' | 'key', tenant: string): string => (mode === 'key' ? tenant : 'shared');
+
 export type Authenticate = (credentials: Credentials) => Caller;
 
 type AuthOptions = {
@@ -26,7 +29,7 @@ export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: Auth
     const everyone: Caller = {
       credential: { key: gatewayKey, heldBy: 'gateway' },
       tenant: 'default',
-      scope: 'shared',
+      scope: scopeOf(mode, 'default'),
     };
     return () => everyone;
   }
@@ -35,7 +38,7 @@ export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: Auth
     if (key === null || !/^[\x21-\x7e]{1,4096}$/.test(key))
       throw clientError('UNAUTHENTICATED', `Expected your key of the service in ${keyHeader}, got none.`);
     const fingerprint = createHmac('sha256', secret).update(`key:${key}`).digest('base64url').slice(0, 22);
-    return { credential: { key, heldBy: 'client' }, tenant: fingerprint, scope: fingerprint };
+    return { credential: { key, heldBy: 'client' }, tenant: fingerprint, scope: scopeOf(mode, fingerprint) };
   };
 };
 

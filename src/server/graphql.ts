@@ -15,6 +15,8 @@ import { useUpstreamExtension } from './upstream-extension.ts';
 type Arrival = {
   readonly request?: Request;
   readonly connectionParams?: Readonly<Record<string, unknown>>;
+  /** Aborts when a WebSocket has closed. */
+  readonly gone?: AbortSignal;
 };
 
 export type GraphQLServer = YogaServerInstance<Arrival, Context>;
@@ -22,7 +24,7 @@ export type GraphQLServer = YogaServerInstance<Arrival, Context>;
 type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
-  readonly createContext: (caller: Caller) => Context;
+  readonly createContext: (caller: Caller, gone: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
   readonly allowedOrigins: readonly string[];
@@ -48,8 +50,11 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useErrorCodes(),
       production && useNoIntrospection(),
     ],
-    context: ({ request, connectionParams }) =>
-      createContext(authenticate(connectionParams ? credentialsIn(connectionParams) : request.headers)),
+    context: ({ request, connectionParams, gone }) =>
+      createContext(
+        authenticate(connectionParams ? credentialsIn(connectionParams) : request.headers),
+        gone ?? request.signal,
+      ),
     graphqlEndpoint: '/graphql',
     graphiql: production ? false : graphiql,
     renderGraphiQL,

@@ -28,10 +28,13 @@ const SERVICE_RESTART = 1012;
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = ({ server, graphql, isAllowedOrigin, maxSockets }: Options): WebSockets => {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+  const open = new WeakMap<SocketContext, AbortController>();
   const protocol = useServer(
     {
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-      onSubscribe: (socket, _id, payload) => prepare(graphql, socket, payload),
+      onConnect: (socket) => void open.set(socket, new AbortController()),
+      onClose: (socket) => open.get(socket)?.abort(),
+      onSubscribe: (socket, _id, payload) => prepare(graphql, socket, payload, open.get(socket)?.signal),
       execute: (args) => (args as Prepared).pipeline.execute(args),
       subscribe: (args) => (args as Prepared).pipeline.subscribe(args),
       // graphql-ws wraps what ended a stream, and with it loses the code.
@@ -71,6 +74,7 @@ const prepare = async (
   graphql: GraphQLServer,
   socket: SocketContext,
   { query, operationName, variables }: SubscribePayload,
+  gone: AbortSignal | undefined,
 ): Promise<Prepared | readonly GraphQLError[]> => {
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_SUBSCRIPTIONS)
@@ -80,7 +84,10 @@ const prepare = async (
         `Expected at most ${MAX_SUBSCRIPTIONS} operations at once on a socket.`,
       ),
     ];
-  const pipeline = graphql.getEnveloped({ connectionParams: socket.connectionParams ?? {} });
+  const pipeline = graphql.getEnveloped({
+    connectionParams: socket.connectionParams ?? {},
+    ...(gone && { gone }),
+  });
   try {
     const document = pipeline.parse(query);
     const errors = pipeline.validate(pipeline.schema, document);

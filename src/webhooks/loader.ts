@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
-import type { UpstreamClient } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import type { OperationClient } from '../upstream/operation-client.ts';
 import {
   type AddressChanges,
   getWebhook,
@@ -20,7 +20,7 @@ export type Webhooks = {
   updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
 };
 
-type Parts = { readonly client: Pick<UpstreamClient, 'request'>; readonly credential: Credential };
+type Parts = { readonly client: OperationClient; readonly credential: Credential };
 
 /** Born with an operation; every method rejects with UpstreamError when the service does not do as asked. */
 export const createWebhooks = ({ client, credential }: Parts): Webhooks => {

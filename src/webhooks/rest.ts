@@ -1,6 +1,6 @@
-import type { UpstreamRequest } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import type { UpstreamRequest } from '../upstream/exchange.ts';
 import {
   isObject,
   MalformedFieldError,
@@ -89,6 +89,7 @@ export const patchWebhook = (
   },
   credential,
   cost: COST,
+  changes: webhookId,
 });
 
 export const patchAddresses = (
@@ -101,6 +102,7 @@ export const patchAddresses = (
   body: { remove_addresses: removeAddresses, add_addresses: addAddresses },
   credential,
   cost: COST,
+  changes: webhookId,
 });
 
 /** Throws UpstreamError `invalidResponse`. Unset filters may be absent or null; an unknown enum value reads as null. */
