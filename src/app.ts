@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
 import { createAuthenticate, scopeOf } from './server/auth.ts';
+import { createBudgets } from './server/budgets.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
@@ -64,7 +65,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const publicUrl = () => config.publicUrl ?? url;
   const keyHeader = config.upstream.apiKeyHeader;
   const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
-  const prices = createChainPrices(config.cost.defaultChainCount);
+  const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
+  const prices = createChainPrices(defaultChainCount);
   const graphql = createGraphQL({
     schema,
     authenticate,
@@ -80,6 +82,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     }),
     estimate: createEstimate(schema, prices),
     maxComputeUnits: config.cost.maxComputeUnits,
+    budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     production: config.production,
     log,

@@ -41,14 +41,14 @@ export type Config = {
   readonly cost: {
     /** Of one operation, estimated before it runs. */
     readonly maxComputeUnits: number;
+    /** Null: clients may spend what they like. */
+    readonly clientComputeUnitsPerMinute: number | null;
     /** What the service's default tag is taken to have. */
     readonly defaultChainCount: number;
   };
   readonly production: boolean;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
-  /** Variables that are set and that this version does not act on yet. */
-  readonly ignored: readonly string[];
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -129,22 +129,23 @@ export const readConfig = (env: Environment): Config => {
     },
     cost: {
       maxComputeUnits: integer('MAX_COMPUTE_UNITS', 100, 1, 1_000_000_000),
+      clientComputeUnitsPerMinute: read(
+        'CLIENT_COMPUTE_UNITS_PER_MINUTE',
+        integerIn(1, 1_000_000_000),
+        'an integer from 1 to 1000000000',
+      ),
       defaultChainCount: integer('DEFAULT_CHAIN_COUNT', 14, 1, 10_000),
     },
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
     production: env.NODE_ENV === 'production',
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
-    ignored: NOT_YET.filter((name) => env[name]),
   };
   for (const name of REFUSED_YET.filter((variable) => env[variable]))
     problems.push(`${name}: this version does not support it yet, and going on without it would not be safe`);
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 };
-
-/** Their absence costs nothing but what they would have saved: said at start, then ignored. */
-const NOT_YET = ['CLIENT_COMPUTE_UNITS_PER_MINUTE'];
 
 /** Who sets one of these counts on it. */
 const REFUSED_YET = [

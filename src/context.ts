@@ -40,6 +40,8 @@ export type Caller = {
   readonly tenant: string;
   /** With whom it shares kept pages. */
   readonly scope: string;
+  /** Whose budget it spends. */
+  readonly payer: string;
 };
 
 export type Context = ReturnType<ReturnType<typeof createContext>>;
@@ -49,11 +51,12 @@ export const createContext = (parts: ContextParts) => (caller: Caller, gone: Abo
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience);
-  const { credential, tenant, scope } = caller;
+  const { credential, tenant, scope, payer } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
+    payer,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential }),

@@ -30,6 +30,7 @@ const mistakes = {
   CACHE_TAIL_MS: '1.5',
   CACHE_MAX_MB: '-1',
   MAX_COMPUTE_UNITS: '0',
+  CLIENT_COMPUTE_UNITS_PER_MINUTE: 'plenty',
   DEFAULT_CHAIN_COUNT: 'fourteen',
   LOG_LEVEL: 'loud',
   PUBLIC_URL: 'here',

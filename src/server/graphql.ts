@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
@@ -6,6 +7,7 @@ import type { Estimate } from '../graph/estimate.ts';
 import { maskError } from '../graph/mask.ts';
 import type { Log } from '../log.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
+import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { graphiql } from './graphiql.ts';
@@ -14,6 +16,8 @@ import { useUpstreamExtension } from './upstream-extension.ts';
 /** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
 type Arrival = {
   readonly request?: Request;
+  /** The HTTP request by which it came, or by which its WebSocket was opened. */
+  readonly req?: IncomingMessage;
   readonly connectionParams?: Readonly<Record<string, unknown>>;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
@@ -27,6 +31,7 @@ type Options = {
   readonly createContext: (caller: Caller, gone: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
+  readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
   /** GraphiQL and introspection are for development. */
   readonly production: boolean;
@@ -50,9 +55,12 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useErrorCodes(),
       production && useNoIntrospection(),
     ],
-    context: ({ request, connectionParams, gone }) =>
+    context: ({ request, req, connectionParams, gone }) =>
       createContext(
-        authenticate(connectionParams ? credentialsIn(connectionParams) : request.headers),
+        authenticate(
+          connectionParams ? credentialsIn(connectionParams) : request.headers,
+          req?.socket.remoteAddress,
+        ),
         gone ?? request.signal,
       ),
     graphqlEndpoint: '/graphql',

@@ -1,12 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
-import type { Context as SocketContext, SubscribePayload } from 'graphql-ws';
-import { useServer } from 'graphql-ws/use/ws';
+import type { Context, SubscribePayload } from 'graphql-ws';
+import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { clientError } from '../graph/errors.ts';
 import type { GraphQLServer } from './graphql.ts';
 import type { IsAllowedOrigin } from './origins.ts';
+
+type SocketContext = Context<Record<string, unknown> | undefined, Extra>;
 
 export type WebSockets = {
   /** Closes every socket so that clients reconnect and resume: 1012, without a `complete`. */
@@ -86,6 +88,7 @@ const prepare = async (
     ];
   const pipeline = graphql.getEnveloped({
     connectionParams: socket.connectionParams ?? {},
+    req: socket.extra.request,
     ...(gone && { gone }),
   });
   try {
