@@ -5,7 +5,7 @@ import { onAbort } from './patience.ts';
 export type Verdict = 'up' | 'down' | 'unknown';
 
 /** Leave to make one attempt. Whoever gets one says how it ended, exactly once. */
-export type Pass = {
+type Pass = {
   /** False when the service has come to be taken for down since. */
   isValid(): boolean;
   settle(verdict: Verdict): void;

@@ -91,10 +91,12 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   };
 
   return {
-    request: (request, meter, patience) =>
-      request.changes === undefined
-        ? persist(request, meter, patience)
-        : inOrder(request.changes, () => persist(request, meter, patience)),
+    request(request, meter, patience) {
+      // The time in the queue counts: it runs from here on.
+      patience.remainingMs();
+      const task = () => persist(request, meter, patience);
+      return request.changes === undefined ? task() : inOrder(request.changes, task);
+    },
     close: () => agent.destroy(),
   };
 };

@@ -72,7 +72,8 @@ export const createTurns = (
   return {
     async run(patience, task) {
       const paceMs = nextStartAt - now() + queue.size * gapMs;
-      if (gapMs > 0 && paceMs > patience.remainingMs()) throw tooMany(paceMs);
+      // With room for an answer: a turn that comes when nobody waits any more would be wasted.
+      if (paceMs > 0 && paceMs + gapMs > patience.remainingMs()) throw tooMany(paceMs);
       if (queue.size === 0 && isFree()) begin();
       else await wait(patience);
       try {
