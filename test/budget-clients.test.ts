@@ -134,6 +134,35 @@ describe('clients are told apart', () => {
   };
 });
 
+describe('over HTTP a refusal has a status', () => {
+  const statusOf = async (limits: Record<string, string>, accept: string, count: number) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...limits });
+    await gateway.data(transactions, wallets(2));
+    const { status, headers, body } = await gateway.query(transactions, wallets(count), { accept });
+    expect(body).not.toContain('"http"');
+    return { status, retryAfter: headers.get('retry-after') };
+  };
+  const graphql = 'application/graphql-response+json';
+
+  test('429 and when to come again, beyond the budget', async () => {
+    const { status, retryAfter } = await statusOf({ CLIENT_COMPUTE_UNITS_PER_MINUTE: '2' }, graphql, 1);
+    expect(status).toBe(429);
+    expect(Number(retryAfter)).toBeGreaterThan(0);
+    expect(Number(retryAfter)).toBeLessThanOrEqual(30);
+  });
+
+  test('400 for what costs too much at any time', async () => {
+    const refused = await statusOf({ MAX_COMPUTE_UNITS: '2' }, graphql, 3);
+    expect(refused).toEqual({ status: 400, retryAfter: null });
+  });
+
+  test('200 under application/json, as for every answer of GraphQL', async () => {
+    const { status } = await statusOf({ MAX_COMPUTE_UNITS: '2' }, 'application/json', 3);
+    expect(status).toBe(200);
+  });
+});
+
 describe('what is refused is refused on every transport', () => {
   const tooMuch = { MAX_COMPUTE_UNITS: '2', CLIENT_COMPUTE_UNITS_PER_MINUTE: '4' };
   const inline = (count: number) =>

@@ -11,6 +11,7 @@ import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { graphiql } from './graphiql.ts';
+import { useRefusalStatus } from './refusal-status.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
@@ -52,6 +53,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     plugins: [
       useUpstreamExtension(),
       useComputeUnitLimits(options),
+      useRefusalStatus(),
       useErrorCodes(),
       production && useNoIntrospection(),
     ],
