@@ -5,15 +5,20 @@ import { LogOpenError, messageOf } from './deliveries/errors.ts';
 import { createIngress } from './deliveries/ingress.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
+import { createEstimate } from './graph/estimate.ts';
 import type { Log } from './log.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
-import { createAuthenticate } from './server/auth.ts';
+import { createAuthenticate, scopeOf } from './server/auth.ts';
+import { createBudgets } from './server/budgets.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createUpstreamClient } from './upstream/client.ts';
+import { createChainPrices } from './upstream/cost.ts';
+import { createMemory } from './upstream/memory.ts';
+import { createNews } from './upstream/news.ts';
 import { createPageStore } from './upstream/pages.ts';
 
 export type App = {
@@ -34,6 +39,9 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
   }
 };
 
+/** One deadline for all that an operation asks, in attempts that take as long as one may. */
+const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
+
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
   const sandbox = config.upstream.url === null ? await embedSandbox(config, log, parts) : null;
   const upstreamUrl = config.upstream.url ?? sandbox?.url;
@@ -50,22 +58,31 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   });
   parts.defer(() => client.close());
 
-  const maxBytes = (config.cache.maxMb * 1024 * 1024) / 2;
+  const { headMs, tailMs, staleMs, maxMb } = config.cache;
+  const memory = createMemory(Math.max(headMs, tailMs, staleMs) > 0 ? maxMb * 1024 * 1024 : 0);
+  const news = createNews();
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
   const keyHeader = config.upstream.apiKeyHeader;
   const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
+  const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
+  const prices = createChainPrices(defaultChainCount);
   const graphql = createGraphQL({
     schema,
     authenticate,
     createContext: createContext({
       client,
-      stores: { transactions: createPageStore(maxBytes), collectibles: createPageStore(maxBytes) },
+      stores: { transactions: createPageStore(memory, news), collectibles: createPageStore(memory, news) },
       freshness: config.cache,
+      operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
+      prices,
       log: deliveryLog,
       addresses,
       publicUrl,
     }),
+    estimate: createEstimate(schema, prices),
+    maxComputeUnits: config.cost.maxComputeUnits,
+    budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     production: config.production,
     log,
@@ -76,6 +93,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
+      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth, tenant), concerned),
     }),
     notReady: () =>
       deliveryLog.head('default').then(

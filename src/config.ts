@@ -15,6 +15,8 @@ export type Config = {
     readonly apiKeyHeader: string;
     readonly timeoutMs: number;
     readonly connections: number;
+    /** Requests a second at most; null for as many as come. */
+    readonly perSecond: number | null;
   };
   readonly auth: 'open' | 'key';
   readonly allowedOrigins: readonly string[];
@@ -29,13 +31,24 @@ export type Config = {
     readonly retentionCount: number;
     readonly dataDir: string;
   };
-  readonly cache: { readonly headMs: number; readonly tailMs: number; readonly maxMb: number };
+  readonly cache: {
+    readonly headMs: number;
+    readonly tailMs: number;
+    readonly staleMs: number;
+    readonly maxMb: number;
+  };
   readonly maxSockets: number;
+  readonly cost: {
+    /** Of one operation, estimated before it runs. */
+    readonly maxComputeUnits: number;
+    /** Null: clients may spend what they like. */
+    readonly clientComputeUnitsPerMinute: number | null;
+    /** What the service's default tag is taken to have. */
+    readonly defaultChainCount: number;
+  };
   readonly production: boolean;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
-  /** Variables that are set and that this version does not act on yet. */
-  readonly ignored: readonly string[];
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -93,6 +106,7 @@ export const readConfig = (env: Environment): Config => {
         read('UPSTREAM_API_KEY_HEADER', headerName, 'the name of an HTTP header') ?? 'X-Service-Api-Key',
       timeoutMs: integer('UPSTREAM_TIMEOUT_MS', 10_000, 1, 600_000),
       connections: integer('UPSTREAM_CONNECTIONS', 128, 1, 10_000),
+      perSecond: read('UPSTREAM_RPS', integerIn(1, 100_000), 'an integer from 1 to 100000'),
     },
     auth: readAuth(env, { host, upstreamUrl, apiKey }, problems),
     allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
@@ -110,28 +124,28 @@ export const readConfig = (env: Environment): Config => {
     cache: {
       headMs: integer('CACHE_HEAD_MS', 2000, 0, 86_400_000),
       tailMs: integer('CACHE_TAIL_MS', 60_000, 0, 86_400_000),
+      staleMs: integer('CACHE_STALE_MS', 300_000, 0, 86_400_000),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
+    },
+    cost: {
+      maxComputeUnits: integer('MAX_COMPUTE_UNITS', 100, 1, 1_000_000_000),
+      clientComputeUnitsPerMinute: read(
+        'CLIENT_COMPUTE_UNITS_PER_MINUTE',
+        integerIn(1, 1_000_000_000),
+        'an integer from 1 to 1000000000',
+      ),
+      defaultChainCount: integer('DEFAULT_CHAIN_COUNT', 14, 1, 10_000),
     },
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
     production: env.NODE_ENV === 'production',
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
-    ignored: NOT_YET.filter((name) => env[name]),
   };
   for (const name of REFUSED_YET.filter((variable) => env[variable]))
     problems.push(`${name}: this version does not support it yet, and going on without it would not be safe`);
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 };
-
-/** Their absence costs nothing but what they would have saved: said at start, then ignored. */
-const NOT_YET = [
-  'UPSTREAM_RPS',
-  'CACHE_STALE_MS',
-  'MAX_COMPUTE_UNITS',
-  'CLIENT_COMPUTE_UNITS_PER_MINUTE',
-  'DEFAULT_CHAIN_COUNT',
-];
 
 /** Who sets one of these counts on it. */
 const REFUSED_YET = [

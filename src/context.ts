@@ -6,12 +6,15 @@ import { createTenantDeliveries } from './deliveries/tenant.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
 import type { UpstreamClient } from './upstream/client.ts';
+import type { ChainPrices } from './upstream/cost.ts';
 import type { Credential } from './upstream/credential.ts';
+import { createInOrder, type InOrder } from './upstream/in-order.ts';
 import type { Item } from './upstream/items.ts';
 import type { Freshness } from './upstream/list-loader.ts';
-import { createMeter, metered } from './upstream/meter.ts';
+import { createMeter } from './upstream/meter.ts';
+import { createOperationClient } from './upstream/operation-client.ts';
 import type { PageStore } from './upstream/pages.ts';
-import { createInOrder, type InOrder } from './webhooks/in-order.ts';
+import { createPatience } from './upstream/patience.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** What all operations share. */
@@ -22,6 +25,9 @@ export type ContextParts = {
     readonly collectibles: PageStore<Item<Collectible>>;
   };
   readonly freshness: Freshness;
+  /** Milliseconds that an operation waits for the service in all. */
+  readonly operationMs: number;
+  readonly prices: ChainPrices;
   readonly log: DeliveryLog;
   readonly addresses: DeliveryAddresses;
   /** How the service reaches this gateway, known once it listens. */
@@ -35,26 +41,30 @@ export type Caller = {
   readonly tenant: string;
   /** With whom it shares kept pages. */
   readonly scope: string;
+  /** Whose budget it spends. */
+  readonly payer: string;
 };
 
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
-/** What one operation has: loaders that are born with it, and what it cost so far. */
+/** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
   const inOrder = createInOrder();
-  return (caller: Caller) => contextOf(parts, inOrder, caller);
+  return (caller: Caller, gone: AbortSignal | null) => contextOf(parts, inOrder, caller, gone);
 };
 
-const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller) => {
+const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: AbortSignal | null) => {
   const upstream = createMeter();
-  const client = metered(parts.client, upstream);
-  const { credential, tenant, scope } = caller;
-  const { freshness, stores } = parts;
-  const shared = { client, credential, meter: upstream, scope, freshness };
+  const patience = createPatience(parts.operationMs, gone);
+  const client = createOperationClient(parts.client, upstream, patience);
+  const { credential, tenant, scope, payer } = caller;
+  const { freshness, prices, stores } = parts;
+  const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
+    payer,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
-    collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles }),
+    collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential, scope, inOrder }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };

@@ -10,7 +10,6 @@ const STOP_WITHIN_MS = 9000;
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
-  for (const name of config.ignored) log.warn(`${name} is set, but has no effect in this version`);
   const app = await startApp(config, log);
   log.info('listening', { url: app.url });
   if (config.upstream.url === null)

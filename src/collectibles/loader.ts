@@ -1,3 +1,4 @@
+import type { ChainPrices } from '../upstream/cost.ts';
 import type { Item } from '../upstream/items.ts';
 import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
 import {
@@ -17,16 +18,21 @@ type CollectiblesList = {
 
 export type CollectiblesLoader = ListLoader<CollectiblesList, Item<Collectible>>;
 
+type Parts = LoaderParts<Item<Collectible>> & { readonly prices: ChainPrices };
+
 /** Details of a page are its spam scores and their explanations. */
-export const createCollectiblesLoader = (parts: LoaderParts<Item<Collectible>>): CollectiblesLoader =>
+export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
   createListLoader(parts, {
     name: 'collectibles',
     limit: (offset) => (offset === null ? FIRST_PAGE_SIZE : PAGE_SIZE),
-    async fetch(list, { offset, limit, details }) {
+    fetch: (list) => async (want, signal) => {
+      const { offset, limit, details } = want;
       const fetchedAt = Date.now();
-      const { credential } = parts;
-      const request = collectiblesRequest({ ...list, offset, limit, spamScores: details, credential });
-      const { body, bytes } = await parts.client.request(request);
-      return { page: readCollectiblesPage(body, list.address, fetchedAt), bytes };
+      const { credential, prices } = parts;
+      const cost = prices.of(list.chains);
+      const request = collectiblesRequest({ ...list, offset, limit, spamScores: details, credential, cost });
+      const { body, bytes, computeUnits } = await parts.client.request(request, signal);
+      prices.learn(list.chains, computeUnits);
+      return { page: readCollectiblesPage(body, list.address, fetchedAt), bytes, computeUnits };
     },
   });

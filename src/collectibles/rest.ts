@@ -1,5 +1,5 @@
-import type { UpstreamRequest } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
+import type { UpstreamRequest } from '../upstream/exchange.ts';
 import {
   isObject,
   optional,
@@ -21,8 +21,11 @@ import type { Page } from '../upstream/pages.ts';
 export const FIRST_PAGE_SIZE = 250;
 export const PAGE_SIZE = 2500;
 
-/** Chains in the service's default tag when it was documented: what a request without chains is taken to cost. */
-const DEFAULT_CHAIN_COUNT = 14;
+/** Requests for so many collectibles from a wallet's first on, when the service fills its pages. */
+export const requestsFor = (collectibles: number): number => {
+  const behind = Math.max(0, collectibles - FIRST_PAGE_SIZE);
+  return Math.min(1, collectibles) + Math.ceil(behind / PAGE_SIZE);
+};
 
 export type CollectiblesRequest = {
   readonly address: string;
@@ -33,6 +36,8 @@ export type CollectiblesRequest = {
   readonly limit: number;
   readonly spamScores: boolean;
   readonly credential: Credential;
+  /** Compute units, for a service that does not say what it billed. */
+  readonly cost: number;
 };
 
 /** A collectible as clients see it: exact numbers as decimal strings. */
@@ -68,13 +73,12 @@ export type Explanation = {
 };
 
 export const collectiblesRequest = (request: CollectiblesRequest): UpstreamRequest => {
-  const { address, chains, includeSpam, offset, limit, spamScores, credential } = request;
+  const { address, chains, includeSpam, offset, limit, spamScores, credential, cost } = request;
   const query = new URLSearchParams({ limit: String(limit) });
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
   if (includeSpam) query.set('filter_spam', 'false');
   if (spamScores) query.set('show_spam_scores', 'true');
-  const cost = chains === null ? DEFAULT_CHAIN_COUNT : chains.split(',').length;
   return { method: 'GET', path: `/v1/evm/collectibles/${address}`, query, credential, cost };
 };
 

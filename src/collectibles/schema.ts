@@ -1,11 +1,12 @@
 import { builder } from '../graph/builder.ts';
-import { chainsParameter } from '../graph/chains.ts';
-import { connect, pageSize } from '../graph/connection.ts';
+import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
+import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
+import { withCost } from '../graph/cost.ts';
 import { bindingOf } from '../graph/cursor.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
-import type { Attribute, Collectible as CollectibleShape, Metadata } from './rest.ts';
+import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
 import { SpamExplanation } from './spam.ts';
 
 const MAX_FIRST = 5000;
@@ -125,6 +126,13 @@ builder.objectField(Wallet, 'collectibles', (t) =>
         description: 'Whether to list what the service takes for spam, too.',
       }),
     },
+    extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
+      asks: ({ first, after, chainIds, chainTags, includeSpam }, prices) => {
+        const chains = chainsParameter(chainIds, chainTags);
+        const requests = requestsFor(pageSize(first, MAX_FIRST, 'collectibles'));
+        return { list: [chains, includeSpam, after], computeUnits: requests * prices.of(chains) };
+      },
+    }),
     resolve: ({ address }, { first, after, chainIds, chainTags, includeSpam }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
       return connect({

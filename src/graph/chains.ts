@@ -2,6 +2,12 @@ import { badUserInput } from './errors.ts';
 
 const MAX_CHAINS = 100;
 
+/** The arguments of a connection by which clients choose chains. */
+export type ChainArgs = {
+  readonly chainIds?: readonly number[] | null;
+  readonly chainTags?: readonly string[] | null;
+};
+
 /**
  * The service's one parameter for chains from ids and tags, in one order whatever the client's, so that equal
  * filters share pages. Null, the service's default tag, when neither is given or both are empty. Throws BAD_USER_INPUT.

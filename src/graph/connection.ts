@@ -6,7 +6,7 @@ import { type Binding, decodeCursor, encodeCursor } from './cursor.ts';
 import { badUserInput, clientError } from './errors.ts';
 import { type Entry, type Walked, walk } from './walk.ts';
 
-const DEFAULT_FIRST = 20;
+export const DEFAULT_FIRST = 20;
 
 /** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
 export class ItemEdge<Value> {
@@ -87,6 +87,9 @@ export type PageInfo = {
   readonly startCursor: string | null;
   readonly endCursor: string | null;
 };
+
+/** The arguments of every connection over upstream pages. */
+export type PageArgs = { readonly first?: number | null; readonly after?: string | null };
 
 /** Throws BAD_USER_INPUT unless `first` is from 0 to `max`; `what` names the items in the sentence. */
 export const pageSize = (first: number | null | undefined, max: number, what: string): number => {

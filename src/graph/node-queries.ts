@@ -3,8 +3,9 @@ import { resolveNodes } from '@pothos/plugin-relay';
 import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { Context } from '../context.ts';
 import { builder } from './builder.ts';
+import { withCost } from './cost.ts';
 import { badUserInput, clientError } from './errors.ts';
-import { decodeGlobalId } from './node.ts';
+import { decodeGlobalId, type GlobalId } from './node.ts';
 
 const MAX_NODES = 100;
 
@@ -16,6 +17,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'The object of this id. Null when it is gone; BAD_USER_INPUT when no Node has such an id.',
     args: { id: t.arg.id({ required: true, description: 'Whose object.' }) },
+    extensions: withCost<{ id: string }>({ gives: ({ id }) => [decodeGlobalId(id)] }),
     resolve: (_root, { id }, context, info) => loadNode(id, context, info),
   }),
   nodes: t.field({
@@ -23,6 +25,9 @@ builder.queryFields((t) => ({
     nullable: { list: false, items: true },
     description: `The objects of these ids, in their order, null for what is gone; at most ${MAX_NODES}.`,
     args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
+    extensions: withCost<{ ids: readonly string[] }>({
+      gives: ({ ids }) => (ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
+    }),
     resolve: (_root, { ids }, context, info) => {
       if (ids.length > MAX_NODES)
         throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${MAX_NODES} ids, got ${ids.length}.`);
@@ -42,4 +47,13 @@ const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo):
   // Pothos does so only after an id that is asked for twice has had its second answer.
   brandWithType(node, globalId.typename as never);
   return node;
+};
+
+/** None for what is no id: it fails alone, and the others are loaded. */
+const readableId = (id: string): readonly GlobalId[] => {
+  try {
+    return [decodeGlobalId(id)];
+  } catch {
+    return [];
+  }
 };

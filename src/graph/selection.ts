@@ -16,7 +16,7 @@ import {
 export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string>): boolean => {
   const inSet = (set: SelectionSetNode | undefined): boolean => set?.selections.some(inSelection) ?? false;
   const inSelection = (selection: SelectionNode): boolean => {
-    if (!isIncluded(selection, info)) return false;
+    if (!isIncluded(selection, info.variableValues)) return false;
     if (selection.kind === Kind.FRAGMENT_SPREAD)
       return inSet(info.fragments[selection.name.value]?.selectionSet);
     if (selection.kind === Kind.FIELD && names.has(selection.name.value)) return true;
@@ -25,6 +25,10 @@ export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string
   return info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
 };
 
-const isIncluded = (node: SelectionNode, { variableValues }: GraphQLResolveInfo): boolean =>
+/** The values of an operation's variables, coerced. */
+export type VariableValues = GraphQLResolveInfo['variableValues'];
+
+/** Whether `@skip` and `@include` leave it in. */
+export const isIncluded = (node: SelectionNode, variableValues: VariableValues): boolean =>
   getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
   getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false;

@@ -5,7 +5,11 @@ import { clientError } from '../graph/errors.ts';
 /** What a client sends by name: HTTP headers, or a WebSocket's connectionParams. */
 export type Credentials = { get(name: string): string | null };
 
-export type Authenticate = (credentials: Credentials) => Caller;
+/** With whom a tenant shares kept pages: with all when they have one key, the gateway's, and else with nobody. */
+export const scopeOf = (mode: 'open' | 'key', tenant: string): string => (mode === 'key' ? tenant : 'shared');
+
+/** `address` is the network address that the client came from, where it came from one. */
+export type Authenticate = (credentials: Credentials, address?: string) => Caller;
 
 type AuthOptions = {
   readonly mode: 'open' | 'key';
@@ -23,21 +27,29 @@ type AuthOptions = {
 export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: AuthOptions): Authenticate => {
   if (mode === 'open') {
     if (gatewayKey === null) throw new TypeError('AUTH=open needs a key of the gateway, got none');
-    const everyone: Caller = {
+    const everyone: Omit<Caller, 'payer'> = {
       credential: { key: gatewayKey, heldBy: 'gateway' },
       tenant: 'default',
-      scope: 'shared',
+      scope: scopeOf(mode, 'default'),
     };
-    return () => everyone;
+    return (_credentials, address = 'unknown') => ({ ...everyone, payer: canonicalAddress(address) });
   }
   return (credentials) => {
     const key = credentials.get(keyHeader);
     if (key === null || !/^[\x21-\x7e]{1,4096}$/.test(key))
       throw clientError('UNAUTHENTICATED', `Expected your key of the service in ${keyHeader}, got none.`);
     const fingerprint = createHmac('sha256', secret).update(`key:${key}`).digest('base64url').slice(0, 22);
-    return { credential: { key, heldBy: 'client' }, tenant: fingerprint, scope: fingerprint };
+    return {
+      credential: { key, heldBy: 'client' },
+      tenant: fingerprint,
+      scope: scopeOf(mode, fingerprint),
+      payer: fingerprint,
+    };
   };
 };
+
+/** One name for an IPv4 address, whichever family the socket is of. */
+const canonicalAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
 /** A WebSocket's connectionParams as credentials; names in any letter case, as headers have them. */
 export const credentialsIn = (

@@ -1,18 +1,27 @@
+import type { IncomingMessage } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
+import type { Estimate } from '../graph/estimate.ts';
 import { maskError } from '../graph/mask.ts';
 import type { Log } from '../log.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
+import type { Budgets } from './budgets.ts';
+import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { graphiql } from './graphiql.ts';
+import { useRefusalStatus } from './refusal-status.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
 type Arrival = {
   readonly request?: Request;
+  /** The HTTP request by which it came, or by which its WebSocket was opened. */
+  readonly req?: IncomingMessage;
   readonly connectionParams?: Readonly<Record<string, unknown>>;
+  /** Aborts when a WebSocket has closed. */
+  readonly gone?: AbortSignal;
 };
 
 export type GraphQLServer = YogaServerInstance<Arrival, Context>;
@@ -20,7 +29,10 @@ export type GraphQLServer = YogaServerInstance<Arrival, Context>;
 type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
-  readonly createContext: (caller: Caller) => Context;
+  readonly createContext: (caller: Caller, gone: AbortSignal | null) => Context;
+  readonly estimate: Estimate;
+  readonly maxComputeUnits: number;
+  readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
   /** GraphiQL and introspection are for development. */
   readonly production: boolean;
@@ -38,9 +50,21 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     });
   return createYoga<Arrival, Context>({
     schema,
-    plugins: [useUpstreamExtension(), useErrorCodes(), production && useNoIntrospection()],
-    context: ({ request, connectionParams }) =>
-      createContext(authenticate(connectionParams ? credentialsIn(connectionParams) : request.headers)),
+    plugins: [
+      useUpstreamExtension(),
+      useComputeUnitLimits(options),
+      useRefusalStatus(),
+      useErrorCodes(),
+      production && useNoIntrospection(),
+    ],
+    context: ({ request, req, connectionParams, gone }) =>
+      createContext(
+        authenticate(
+          connectionParams ? credentialsIn(connectionParams) : request.headers,
+          req?.socket.remoteAddress,
+        ),
+        gone ?? request.signal,
+      ),
     graphqlEndpoint: '/graphql',
     graphiql: production ? false : graphiql,
     renderGraphiQL,

@@ -12,8 +12,11 @@ export const useUpstreamExtension = (): Plugin<Context> => ({
   }),
   onSubscribe: ({ args: { contextValue } }) => ({
     onSubscribeResult({ result, setResult }) {
-      if (isAsyncIterable(result))
-        setResult(mapAsyncIterator(result, (event) => withCost(event, contextValue.upstream)));
+      setResult(
+        isAsyncIterable(result)
+          ? mapAsyncIterator(result, (event) => withCost(event, contextValue.upstream))
+          : withCost(result, contextValue.upstream),
+      );
     },
   }),
   // What was refused before it ran asked nothing of the service.

@@ -1,12 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
-import type { Context as SocketContext, SubscribePayload } from 'graphql-ws';
-import { useServer } from 'graphql-ws/use/ws';
+import type { Context, SubscribePayload } from 'graphql-ws';
+import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { clientError } from '../graph/errors.ts';
 import type { GraphQLServer } from './graphql.ts';
 import type { IsAllowedOrigin } from './origins.ts';
+
+type SocketContext = Context<Record<string, unknown> | undefined, Extra>;
 
 export type WebSockets = {
   /** Closes every socket so that clients reconnect and resume: 1012, without a `complete`. */
@@ -28,10 +30,13 @@ const SERVICE_RESTART = 1012;
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = ({ server, graphql, isAllowedOrigin, maxSockets }: Options): WebSockets => {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+  const open = new WeakMap<SocketContext, AbortController>();
   const protocol = useServer(
     {
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-      onSubscribe: (socket, _id, payload) => prepare(graphql, socket, payload),
+      onConnect: (socket) => void open.set(socket, new AbortController()),
+      onClose: (socket) => open.get(socket)?.abort(),
+      onSubscribe: (socket, _id, payload) => prepare(graphql, socket, payload, open.get(socket)?.signal),
       execute: (args) => (args as Prepared).pipeline.execute(args),
       subscribe: (args) => (args as Prepared).pipeline.subscribe(args),
       // graphql-ws wraps what ended a stream, and with it loses the code.
@@ -71,6 +76,7 @@ const prepare = async (
   graphql: GraphQLServer,
   socket: SocketContext,
   { query, operationName, variables }: SubscribePayload,
+  gone: AbortSignal | undefined,
 ): Promise<Prepared | readonly GraphQLError[]> => {
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_SUBSCRIPTIONS)
@@ -80,7 +86,11 @@ const prepare = async (
         `Expected at most ${MAX_SUBSCRIPTIONS} operations at once on a socket.`,
       ),
     ];
-  const pipeline = graphql.getEnveloped({ connectionParams: socket.connectionParams ?? {} });
+  const pipeline = graphql.getEnveloped({
+    connectionParams: socket.connectionParams ?? {},
+    req: socket.extra.request,
+    ...(gone && { gone }),
+  });
   try {
     const document = pipeline.parse(query);
     const errors = pipeline.validate(pipeline.schema, document);

@@ -15,10 +15,17 @@ export const createTransactionsLoader = (parts: LoaderParts<Item<Transaction>>):
   createListLoader(parts, {
     name: 'transactions',
     limit: () => PAGE_SIZE,
-    async fetch(list, { offset, details }) {
-      const fetchedAt = Date.now();
-      const request = transactionsRequest({ ...list, offset, decode: details, credential: parts.credential });
-      const { body, bytes } = await parts.client.request(request);
-      return { page: readTransactionsPage(body, list.address, fetchedAt), bytes };
-    },
+    fetch:
+      (list) =>
+      async ({ offset, details }, signal) => {
+        const fetchedAt = Date.now();
+        const request = transactionsRequest({
+          ...list,
+          offset,
+          decode: details,
+          credential: parts.credential,
+        });
+        const { body, bytes, computeUnits } = await parts.client.request(request, signal);
+        return { page: readTransactionsPage(body, list.address, fetchedAt), bytes, computeUnits };
+      },
   });

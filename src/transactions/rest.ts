@@ -1,5 +1,5 @@
-import type { UpstreamRequest } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
+import type { UpstreamRequest } from '../upstream/exchange.ts';
 import {
   isObject,
   malformed,
@@ -20,6 +20,12 @@ import { chainIdOf } from './chains.ts';
 
 /** The service never gives more on a page, and bills by request: so never ask for less. */
 export const PAGE_SIZE = 100;
+
+/** Requests for so many transactions when the service fills its pages. */
+export const requestsFor = (transactions: number): number => Math.ceil(transactions / PAGE_SIZE);
+
+/** The service's price of a request, whatever is on the page. */
+export const REQUEST_COST = 1;
 
 export type TransactionsRequest = {
   readonly address: string;
@@ -81,7 +87,7 @@ export const transactionsRequest = ({
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
   if (decode) query.set('decode', 'true');
-  return { method: 'GET', path: `/v1/evm/transactions/${address}`, query, credential, cost: 1 };
+  return { method: 'GET', path: `/v1/evm/transactions/${address}`, query, credential, cost: REQUEST_COST };
 };
 
 /** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */

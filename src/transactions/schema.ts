@@ -1,7 +1,8 @@
 import { builder } from '../graph/builder.ts';
-import { chainsParameter } from '../graph/chains.ts';
-import { connect, pageSize } from '../graph/connection.ts';
+import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
+import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
+import { withCost } from '../graph/cost.ts';
 import { bindingOf } from '../graph/cursor.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { MalformedFieldError, type RawObject } from '../upstream/fields.ts';
@@ -10,7 +11,9 @@ import {
   type Decoded,
   type DecodedInput,
   type Log as LogShape,
+  REQUEST_COST,
   readTransaction,
+  requestsFor,
   type Transaction as TransactionShape,
 } from './rest.ts';
 
@@ -177,6 +180,12 @@ builder.objectField(Wallet, 'transactions', (t) =>
         description: "Only chains with one of these tags of the service's. Without ids and tags: `default`.",
       }),
     },
+    extensions: withCost<PageArgs & ChainArgs>({
+      asks: ({ first, after, chainIds, chainTags }) => ({
+        list: [chainsParameter(chainIds, chainTags), after],
+        computeUnits: requestsFor(pageSize(first, MAX_FIRST, 'transactions')) * REQUEST_COST,
+      }),
+    }),
     resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
       return connect({

@@ -1,33 +1,21 @@
-import { Agent, type Dispatcher } from 'undici';
-import type { Credential } from './credential.ts';
-import { UpstreamError } from './errors.ts';
-import { parseExactJson } from './json.ts';
-import { refusal } from './refusal.ts';
-
-export type UpstreamRequest = {
-  readonly method: 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the service's base url; each segment already percent-encoded. */
-  readonly path: string;
-  readonly query?: URLSearchParams;
-  /** Sent as JSON; a property that is undefined is left out, null is sent as null. */
-  readonly body?: object;
-  readonly credential: Credential;
-  /** Compute units by the contract, for a service that does not say what it billed. */
-  readonly cost: number;
-};
-
-type UpstreamAnswer = {
-  /** The parsed JSON body with every digit of its integers kept; null when the body is empty. */
-  readonly body: unknown;
-  /** Bytes of the body as it came. */
-  readonly bytes: number;
-  /** From `X-Compute-Units-Cost`, else what the request says that it costs. */
-  readonly computeUnits: number;
-};
+import { Agent } from 'undici';
+import { createBreaker, takenForDown, type Verdict } from './breaker.ts';
+import { overdue, UpstreamError } from './errors.ts';
+import { exchange, MAX_BODY_BYTES, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
+import { type Meter, openBill } from './meter.ts';
+import { onAbort, type Patience } from './patience.ts';
+import { type Outcome, outcomeOf, retryDelay } from './retry.ts';
+import { createRetryBudget } from './retry-budget.ts';
+import { createTurns } from './turns.ts';
 
 /** One service over kept-alive connections. Every failure is an UpstreamError. */
 export type UpstreamClient = {
-  request(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /**
+   * The answer, after as many attempts as the table in retry.ts, the retry budget and the patience allow; each is
+   * counted on `meter`. A read is aborted when the patience's signal aborts. An update is not once it is sent: that would
+   * leave open what became of it.
+   */
+  request(request: UpstreamRequest, meter: Meter, patience: Patience): Promise<UpstreamAnswer>;
   close(): Promise<void>;
 };
 
@@ -35,82 +23,95 @@ export type UpstreamClientOptions = {
   /** The service's base url, without a trailing slash. */
   readonly url: string;
   readonly keyHeader: string;
-  /** Milliseconds for one request, from its start to its body's last byte. */
+  /** Milliseconds for one attempt, from its start to its body's last byte. */
   readonly timeoutMs: number;
-  /** Sockets to the service at most. */
+  /** Requests under way at most, each on a socket of its own. */
   readonly connections: number;
+  /** Requests a second at most; null for as many as come. */
+  readonly perSecond: number | null;
 };
 
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
-
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {
-  const { url, keyHeader, timeoutMs, connections } = options;
+  const { url, keyHeader, timeoutMs, connections, perSecond } = options;
   const agent = new Agent({ connections, connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES });
-  const base = new URL(url);
-  const basePath = base.pathname.replace(/\/$/, '');
+  const target = { agent, base: new URL(url), keyHeader };
+  const turns = createTurns(connections, perSecond);
+  const breaker = createBreaker();
+  const budget = createRetryBudget();
 
-  const send = async (request: UpstreamRequest) => {
-    const answer = await agent.request({
-      origin: base.origin,
-      path: `${basePath}${request.path}${request.query?.size ? `?${request.query}` : ''}`,
-      method: request.method,
-      headers: {
-        accept: 'application/json',
-        [keyHeader]: request.credential.key,
-        ...(request.body && { 'content-type': 'application/json' }),
-      },
-      body: request.body ? JSON.stringify(request.body) : null,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return { ...answer, text: await answer.body.text() };
+  const attempt = async (request: UpstreamRequest, patience: Patience): Promise<UpstreamAnswer> => {
+    const pass = await breaker.admit(patience.signal);
+    try {
+      const answer = await turns.run(patience, () => {
+        if (!pass.isValid()) throw takenForDown();
+        const leftMs = patience.remainingMs();
+        if (leftMs === 0) throw overdue();
+        return exchange(
+          target,
+          request,
+          Math.min(timeoutMs, leftMs),
+          request.method === 'GET' ? patience.signal : null,
+        );
+      });
+      pass.settle('up');
+      return answer;
+    } catch (error) {
+      pass.settle(error instanceof UpstreamError ? verdictOf(outcomeOf(error)) : 'unknown');
+      throw error;
+    }
+  };
+
+  const billed = async (request: UpstreamRequest, meter: Meter, patience: Patience) => {
+    const bill = openBill(meter, request.cost);
+    try {
+      const answer = await attempt(request, patience);
+      bill.settle(answer.computeUnits);
+      return answer;
+    } catch (error) {
+      if (error instanceof UpstreamError && outcomeOf(error) === null) bill.cancel();
+      else bill.settle(0);
+      throw error;
+    }
+  };
+
+  const persist = async (request: UpstreamRequest, meter: Meter, patience: Patience) => {
+    budget.earn();
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await billed(request, meter, patience);
+      } catch (error) {
+        const delayMs = error instanceof UpstreamError ? retryDelay(request.method, error, attempts) : null;
+        if (delayMs === null || delayMs >= patience.remainingMs() || !budget.spend()) throw error;
+        await pause(delayMs, patience.signal);
+        if (patience.signal?.aborted) throw error;
+      }
+    }
   };
 
   return {
-    async request(request) {
-      const { statusCode, headers, text } = await send(request).catch((cause: unknown) => {
-        throw transportFailure(cause, timeoutMs);
-      });
-      if (statusCode < 200 || statusCode > 299) throw refusal(statusCode, headers, text, request.credential);
-      return {
-        body: parseBody(text, headers),
-        bytes: text.length,
-        computeUnits: readComputeUnits(headers) ?? request.cost,
-      };
+    request(request, meter, patience) {
+      // The time in the queue counts: it runs from here on.
+      patience.remainingMs();
+      return persist(request, meter, patience);
     },
     close: () => agent.destroy(),
   };
 };
 
-const transportFailure = (cause: unknown, timeoutMs: number): UpstreamError => {
-  const name = cause instanceof Error ? cause.name : '';
-  if (name === 'TimeoutError' || name === 'ConnectTimeoutError')
-    return new UpstreamError('timeout', `The service did not answer within ${timeoutMs} ms.`, { cause });
-  if (name === 'ResponseExceededMaxSizeError')
-    return new UpstreamError(
-      'invalidResponse',
-      `The service's answer is larger than ${MAX_BODY_BYTES} bytes.`,
-      { cause },
-    );
-  return new UpstreamError('unavailable', 'The service can not be reached, or broke off its answer.', {
-    cause,
+/** What a failed attempt tells of the service as a whole: any answer below 500 shows that it is there. */
+const verdictOf = (outcome: Outcome | null): Verdict => {
+  if (outcome === null || outcome === 'aborted') return 'unknown';
+  if (typeof outcome === 'number') return outcome < 500 ? 'up' : 'down';
+  return outcome === 'invalidResponse' ? 'up' : 'down';
+};
+
+const pause = (ms: number, signal: AbortSignal | null): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      stopListening();
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const stopListening = onAbort(signal, done);
   });
-};
-
-const parseBody = (text: string, headers: Dispatcher.ResponseData['headers']): unknown => {
-  if (text === '') return null;
-  try {
-    return parseExactJson(text);
-  } catch (cause) {
-    const type = String(headers['content-type'] ?? 'no content type');
-    throw new UpstreamError(
-      'invalidResponse',
-      `Expected JSON from the service, got ${text.length} characters of ${type} that do not parse.`,
-      { cause },
-    );
-  }
-};
-
-const readComputeUnits = (headers: Dispatcher.ResponseData['headers']): number | null => {
-  const stated = headers['x-compute-units-cost'];
-  return typeof stated === 'string' && /^\d{1,9}$/.test(stated) ? Number(stated) : null;
-};

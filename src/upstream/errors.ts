@@ -16,9 +16,17 @@ export type UpstreamFailure =
   /** An answer that is not what the contract promises. */
   | 'invalidResponse';
 
+/**
+ * How there came to be no answer: `refused` before the service saw the request; `broken` at any time after that;
+ * `silent` until the attempt's time was over; `aborted` because nobody waited any more.
+ */
+export type ConnectionFailure = 'refused' | 'broken' | 'silent' | 'aborted';
+
 type Facts = {
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, where that was the failure. */
   readonly status?: number;
+  /** What became of the connection, where that was the failure. Without both, nothing was sent, or it did not read. */
+  readonly connection?: ConnectionFailure;
   /** The service's own words, where it said any. */
   readonly sentence?: string;
   /** Milliseconds, where the service asked to wait. */
@@ -32,6 +40,7 @@ type Facts = {
 export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
   readonly status: number | undefined;
+  readonly connection: ConnectionFailure | undefined;
   readonly sentence: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly gatewayKey: boolean;
@@ -41,8 +50,29 @@ export class UpstreamError extends Error {
     this.name = 'UpstreamError';
     this.failure = failure;
     this.status = facts.status;
+    this.connection = facts.connection;
     this.sentence = facts.sentence;
     this.retryAfterMs = facts.retryAfterMs;
     this.gatewayKey = facts.gatewayKey ?? false;
   }
 }
+
+/** The operation's whole time is over. */
+export const overdue = (): UpstreamError =>
+  new UpstreamError('timeout', 'The service did not answer within the time that an operation has.');
+
+/** No client is left to hear this. */
+export const abandoned = (connection?: 'aborted'): UpstreamError =>
+  new UpstreamError('unavailable', 'Nobody waits for the answer any more.', connection && { connection });
+
+/** The service's failures, for which an older page makes up; what is wrong with a request or a key is not. */
+const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
+  'unavailable',
+  'timeout',
+  'quota',
+  'rateLimited',
+  'invalidResponse',
+]);
+
+export const mayStandIn = (error: unknown): boolean =>
+  error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);

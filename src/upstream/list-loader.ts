@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
-import type { UpstreamClient } from './client.ts';
 import type { Credential } from './credential.ts';
 import type { Meter } from './meter.ts';
-import type { Fetched, Page, PageStore, PageWant } from './pages.ts';
+import type { OperationClient } from './operation-client.ts';
+import type { Fetch, Page, PageStore, PageWant } from './pages.ts';
+import type { Patience } from './patience.ts';
 
 /** Which page of a list. */
 export type PageAt = {
@@ -18,23 +19,27 @@ export type ReadPage<Item> = (at: PageAt) => Promise<Page<Item>>;
 
 /** What one operation brings to each of its loaders. */
 export type LoaderParts<Item> = {
-  readonly client: Pick<UpstreamClient, 'request'>;
+  readonly client: OperationClient;
   readonly credential: Credential;
   readonly store: PageStore<Item>;
   readonly meter: Meter;
+  readonly patience: Patience;
   /** Pages are shared within a scope: all clients when the key is the gateway's, one key's clients when it is not. */
   readonly scope: string;
   readonly freshness: Freshness;
 };
 
-/** Milliseconds that a list's newest page, and its older ones, count as fresh. */
-export type Freshness = { readonly headMs: number; readonly tailMs: number };
+/** Milliseconds that a list's newest page, and its older ones, count as fresh, and that any may stand in for a failure. */
+export type Freshness = { readonly headMs: number; readonly tailMs: number; readonly staleMs: number };
 
-/** One upstream resource whose answers are pages of lists; `List` says which list, as plain JSON. */
-export type ListResource<List, Item> = {
+/** Which list, as plain JSON: an address in lower case, and filters. */
+type AnyList = { readonly address: string };
+
+/** One upstream resource whose answers are pages of lists. */
+export type ListResource<List extends AnyList, Item> = {
   readonly name: string;
   readonly limit: (offset: string | null) => number;
-  readonly fetch: (list: List, want: PageWant) => Promise<Fetched<Item>>;
+  readonly fetch: (list: List) => Fetch<Item>;
 };
 
 export type ListLoader<List, Item> = { read(list: List, details: boolean): ReadPage<Item> };
@@ -45,13 +50,13 @@ type Key<List> = { readonly list: List; readonly want: PageWant };
  * Born with an operation: wants of one tick that differ only in limit or details become one request that serves
  * them all, and a want that the operation had before costs nothing.
  */
-export const createListLoader = <List, Item>(
-  { store, meter, scope, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
+export const createListLoader = <List extends AnyList, Item>(
+  { store, meter, patience, scope, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
   resource: ListResource<List, Item>,
 ): ListLoader<List, Item> => {
   const get = (keys: readonly Key<List>[]) => {
     const { list, want } = merge(keys);
-    return store.get(want, meter, () => resource.fetch(list, want));
+    return store.get(want, meter, patience, resource.fetch(list));
   };
   // The batch resolves at once, to pages that are on their way: a slow wallet must not hold up the others.
   const loader = new DataLoader<Key<List>, { page: Promise<Page<Item>> }, string>(
@@ -64,14 +69,21 @@ export const createListLoader = <List, Item>(
     },
     { cacheKeyFn: ({ want }) => JSON.stringify(want) },
   );
-  const maxAge = { newest: freshness.headMs, older: freshness.tailMs, now: 0 };
+  const { headMs, tailMs, staleMs } = freshness;
+  // Who asks for a page of now wants to know what is gone by now: no older one can tell.
+  const ages = {
+    newest: { maxAgeMs: headMs, standInMs: staleMs },
+    older: { maxAgeMs: tailMs, standInMs: staleMs },
+    now: { maxAgeMs: 0, standInMs: 0 },
+  };
 
   return {
     read: (list, details) => {
       const name = JSON.stringify([scope, resource.name, list]);
       return async ({ offset, follows, age }) => {
         const limit = resource.limit(offset);
-        const want = { list: name, offset, follows, limit, details, maxAgeMs: maxAge[age] };
+        const { address } = list;
+        const want = { scope, address, list: name, offset, follows, limit, details, ...ages[age] };
         return (await loader.load({ list, want })).page;
       };
     },
@@ -90,6 +102,7 @@ const merge = <List>(keys: readonly Key<List>[]): Key<List> => {
       limit: Math.max(...wants.map(({ limit }) => limit)),
       details: wants.some(({ details }) => details),
       maxAgeMs: Math.min(...wants.map(({ maxAgeMs }) => maxAgeMs)),
+      standInMs: Math.min(...wants.map(({ standInMs }) => standInMs)),
     },
   };
 };

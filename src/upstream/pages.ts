@@ -1,5 +1,10 @@
-import { LRUCache } from 'lru-cache';
+import { mayStandIn } from './errors.ts';
+import { type Flight, launch } from './flight.ts';
+import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
+import type { News } from './news.ts';
+import type { Patience } from './patience.ts';
+import { createShelf, type Held } from './shelf.ts';
 
 /** One page of a list, as one upstream request brought it. */
 export type Page<Item> = {
@@ -18,7 +23,11 @@ export type Page<Item> = {
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
 export type PageWant = {
-  /** Resource, key, wallet and filters: what all pages of one list share. */
+  /** With whom its pages are shared: see `LoaderParts`. */
+  readonly scope: string;
+  /** Whose list it is, in lower case: news of this address outdates the page. */
+  readonly address: string;
+  /** Resource, scope, address and filters: what all pages of one list share. */
   readonly list: string;
   /** Null for the newest page. */
   readonly offset: string | null;
@@ -30,63 +39,126 @@ export type PageWant = {
   readonly limit: number;
   /** Whether decoded data or spam details are wanted. */
   readonly details: boolean;
-  /** A kept page may be this old, in milliseconds; 0 asks for one that is fetched from now on. */
+  /** A kept page this old, in milliseconds, is fresh; 0 asks for one that is fetched from now on. */
   readonly maxAgeMs: number;
+  /** A kept page this old, in milliseconds, may stand in when the service fails; 0 for none. */
+  readonly standInMs: number;
 };
 
-export type Fetched<Item> = { readonly page: Page<Item>; readonly bytes: number };
+/** What one upstream request brought. */
+type Fetched<Item> = {
+  readonly page: Page<Item>;
+  /** Size of the body. */
+  readonly bytes: number;
+  /** What it cost. */
+  readonly computeUnits: number;
+};
 
-/** Pages that were fetched not long ago, and those that are being fetched. */
+/** Asks the service for what is wanted. Its signal aborts when nobody waits any more. */
+export type Fetch<Item> = (want: PageWant, signal: AbortSignal) => Promise<Fetched<Item>>;
+
+/** Pages that were fetched, and those that are being fetched. */
 export type PageStore<Item> = {
-  /** A page that holds at least what is wanted: kept, in flight, or by `fetch`, whose failure is passed on and not kept. */
-  get(want: PageWant, meter: Meter, fetch: () => Promise<Fetched<Item>>): Promise<Page<Item>>;
+  /**
+   * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
+   * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
+   * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
+   * there was news of; when there is none, the failure is passed on, and not kept.
+   */
+  get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
 };
 
-type Held<Item> = Pick<PageWant, 'follows' | 'limit' | 'details'> & {
-  readonly startedAt: number;
-  readonly page: Promise<Page<Item>>;
-};
+type Launched<Item> = { readonly held: Held; readonly flight: Flight<Fetched<Item>> };
 
-/** Parsed items weigh about three times what their JSON does. */
-const HEAP_PER_BODY_BYTE = 3;
+export const createPageStore = <Item>(
+  memory: Memory,
+  news: News,
+  now: () => number = () => performance.now(),
+): PageStore<Item> => {
+  const shelf = createShelf<Fetched<Item>>(memory);
+  const inFlight = new Map<string, Launched<Item>>();
 
-/** Holds at most `maxBytes`; what was used least recently goes first. */
-export const createPageStore = <Item>(maxBytes: number, now: () => number = Date.now): PageStore<Item> => {
-  const kept = new LRUCache<string, Held<Item>>({ maxSize: Math.max(1, maxBytes) });
-  const inFlight = new Map<string, Held<Item>>();
+  const ask = (key: string, want: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
+    const { follows, limit, details } = want;
+    const held: Held = { follows, limit, details, startedAt: now(), outdated: false };
+    const unfollow = news.follow(want.scope, want.address, held);
+    const land = () => {
+      if (inFlight.get(key) === launched) inFlight.delete(key);
+    };
+    const flight = launch((signal) =>
+      fetch(want, signal).then(
+        (fetched) => {
+          land();
+          shelf.put(key, { held, value: fetched, bytes: fetched.bytes, onGone: unfollow });
+          return fetched;
+        },
+        (error: unknown) => {
+          land();
+          unfollow();
+          throw error;
+        },
+      ),
+    );
+    const launched = { held, flight };
+    inFlight.set(key, launched);
+    return flight;
+  };
+
+  const underWay = (key: string, want: PageWant): Flight<Fetched<Item>> | null => {
+    const launched = inFlight.get(key);
+    if (!launched || launched.held.outdated || launched.flight.isAbandoned) return null;
+    return covers(launched.held, want) ? launched.flight : null;
+  };
+
+  const kept = (key: string, want: PageWant) => {
+    const entry = shelf.get(key);
+    return entry && covers(entry.held, want) ? entry : null;
+  };
+
+  /** A page that needs no waiting for; what has gone stale is refreshed behind it. */
+  const atHand = (key: string, want: PageWant, fetch: Fetch<Item>): Page<Item> | null => {
+    const known = kept(key, want);
+    if (!known || known.held.outdated) return null;
+    const age = now() - known.held.startedAt;
+    if (age >= want.maxAgeMs * 2) return null;
+    if (age >= want.maxAgeMs && !underWay(key, want))
+      ask(key, refreshing(known.held, want), fetch).keepGoing();
+    return known.value.page;
+  };
+
+  const standIn = (key: string, want: PageWant, error: unknown): Page<Item> | null => {
+    const known = mayStandIn(error) ? kept(key, want) : null;
+    return known && now() - known.held.startedAt <= want.standInMs ? known.value.page : null;
+  };
 
   return {
-    get(want, meter, fetch) {
+    async get(want, meter, patience, fetch) {
       const key = JSON.stringify([want.list, want.offset]);
-      const joined = inFlight.get(key);
-      if (joined && covers(joined, want)) {
-        meter.cached += 1;
-        return joined.page;
+      const page = atHand(key, want, fetch);
+      const joined = page ? null : underWay(key, want);
+      if (page || joined) meter.cached += 1;
+      if (page) return page;
+      try {
+        return (await (joined ?? ask(key, want, fetch)).join(patience)).page;
+      } catch (error) {
+        const older = standIn(key, want, error);
+        if (!older) throw error;
+        if (!joined) meter.cached += 1;
+        return older;
       }
-      const known = kept.get(key);
-      if (known && covers(known, want) && now() - known.startedAt < want.maxAgeMs) {
-        meter.cached += 1;
-        return known.page;
-      }
-      const { follows, limit, details } = want;
-      const fetched = fetch();
-      const held: Held<Item> = { follows, limit, details, startedAt: now(), page: fetched.then(pageOf) };
-      inFlight.set(key, held);
-      const settle = () => {
-        if (inFlight.get(key) === held) inFlight.delete(key);
-      };
-      fetched.then(({ bytes }) => {
-        settle();
-        kept.set(key, held, { size: Math.max(1, bytes * HEAP_PER_BODY_BYTE) });
-      }, settle);
-      return held.page;
     },
   };
 };
 
-const pageOf = <Item>({ page }: Fetched<Item>): Page<Item> => page;
-
-const covers = (held: Pick<PageWant, 'follows' | 'limit' | 'details'>, want: PageWant): boolean =>
+const covers = (held: Held, want: PageWant): boolean =>
   held.limit >= want.limit &&
   (held.details || !want.details) &&
-  (want.follows === null || held.follows === null || held.follows === want.follows);
+  (want.follows === null || held.follows === want.follows);
+
+/** As much as the page has by now: whoever is served by it must be served by the next one too. */
+const refreshing = ({ follows, limit, details }: Held, want: PageWant): PageWant => ({
+  ...want,
+  follows,
+  limit: Math.max(limit, want.limit),
+  details: details || want.details,
+});

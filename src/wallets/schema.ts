@@ -1,5 +1,7 @@
 import { builder } from '../graph/builder.ts';
+import { withCost } from '../graph/cost.ts';
 import { clientError } from '../graph/errors.ts';
+import type { GlobalId } from '../graph/node.ts';
 import { parseAddress } from '../graph/scalars.ts';
 
 const MAX_WALLETS = 100;
@@ -22,12 +24,16 @@ builder.queryFields((t) => ({
     description:
       'The wallet of this address. There is one for every address: an unused one has empty connections.',
     args: { address: t.arg({ type: 'Address', required: true, description: 'Whose wallet.' }) },
+    extensions: withCost<{ address: string }>({ gives: ({ address }) => [globalIdOf(address)] }),
     resolve: (_root, { address }) => ({ address }),
   }),
   wallets: t.field({
     type: [Wallet],
     description: `The wallets of these addresses, in their order; at most ${MAX_WALLETS}.`,
     args: { addresses: t.arg({ type: ['Address'], required: true, description: 'Whose wallets.' }) },
+    extensions: withCost<{ addresses: readonly string[] }>({
+      gives: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : addresses.map(globalIdOf)),
+    }),
     resolve: (_root, { addresses }) => {
       if (addresses.length > MAX_WALLETS)
         throw clientError(
@@ -38,3 +44,5 @@ builder.queryFields((t) => ({
     },
   }),
 }));
+
+const globalIdOf = (address: string): GlobalId => ({ typename: 'Wallet', id: address });

@@ -1,6 +1,7 @@
 import { builder } from '../graph/builder.ts';
-import { connect, type ItemEdge, pageSize } from '../graph/connection.ts';
+import { connect, DEFAULT_FIRST, type ItemEdge, pageSize } from '../graph/connection.ts';
 import { listConnectionTypes } from '../graph/connection-type.ts';
+import { withCost } from '../graph/cost.ts';
 import { type Binding, bindingOf } from '../graph/cursor.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { edgeOf } from './edge.ts';
@@ -37,6 +38,9 @@ builder.objectField(Webhook, 'addresses', (t) =>
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection.' }),
     },
+    extensions: withCost<{ first?: number | null }>({
+      count: ({ first }) => Math.max(0, first ?? DEFAULT_FIRST),
+    }),
     resolve: ({ webhookId }, { first, after }, { webhooks }) =>
       connect({
         read: webhooks.addresses(webhookId),

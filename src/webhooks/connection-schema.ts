@@ -1,6 +1,7 @@
 import { builder } from '../graph/builder.ts';
-import { connect, type ItemEdge, pageSize } from '../graph/connection.ts';
+import { connect, DEFAULT_FIRST, type ItemEdge, pageSize } from '../graph/connection.ts';
 import { listConnectionTypes } from '../graph/connection-type.ts';
+import { withCost } from '../graph/cost.ts';
 import { bindingOf } from '../graph/cursor.ts';
 import { edgeOf } from './edge.ts';
 import type { Webhook as WebhookShape } from './rest.ts';
@@ -31,6 +32,9 @@ builder.queryField('webhooks', (t) =>
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection.' }),
     },
+    extensions: withCost<{ first?: number | null }>({
+      count: ({ first }) => Math.max(0, first ?? DEFAULT_FIRST),
+    }),
     resolve: (_root, { first, after }, { webhooks }) =>
       connect({
         read: webhooks.list,

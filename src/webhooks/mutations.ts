@@ -1,4 +1,5 @@
 import { builder } from '../graph/builder.ts';
+import { withCost } from '../graph/cost.ts';
 import { connectHere, createHere } from './here.ts';
 import * as inputs from './inputs.ts';
 import * as payloads from './payloads.ts';
@@ -47,6 +48,9 @@ builder.mutationFields((t) => ({
         description: 'What to add and to remove.',
       }),
     },
+    extensions: withCost<{ input: { addAddresses?: readonly string[] | null } }>({
+      count: ({ input }) => input.addAddresses?.length ?? 0,
+    }),
     resolve: (_root, { input: { webhookId, ...lists } }, { webhooks }) => {
       const added = folded(lists.addAddresses);
       const removed = folded(lists.removeAddresses);

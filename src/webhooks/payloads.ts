@@ -1,4 +1,5 @@
 import { builder } from '../graph/builder.ts';
+import { withCost } from '../graph/cost.ts';
 import { encodeGlobalId } from '../graph/node.ts';
 import { addressEdges, WebhookAddressEdge } from './addresses-schema.ts';
 import { WebhookEdge, webhookEdge } from './connection-schema.ts';
@@ -62,6 +63,8 @@ export const UpdateWebhookAddressesPayload = builder
       addedEdges: t.field({
         type: [WebhookAddressEdge],
         description: 'The added ones as edges, to be put into a list of addresses.',
+        // The mutation says how many.
+        extensions: withCost({ count: () => 1 }),
         resolve: ({ webhookId, added }) => addressEdges(webhookId, added),
       }),
       removedIds: t.idList({

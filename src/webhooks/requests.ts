@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from '../upstream/client.ts';
+import type { UpstreamRequest } from '../upstream/exchange.ts';
 import type { ActivityType, AssetType, TransactionSide, WebhookType } from './rest.ts';
 
 /** One of the service's operations on webhooks. */

@@ -1,7 +1,7 @@
-import type { UpstreamClient } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Item } from '../upstream/items.ts';
+import type { OperationClient } from '../upstream/operation-client.ts';
 import type { Page } from '../upstream/pages.ts';
 import { AbsentOperationError, isAbsent } from './absent.ts';
 import * as requests from './requests.ts';
@@ -23,7 +23,7 @@ export type WebhookService = {
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
 
-type Parts = { readonly client: Pick<UpstreamClient, 'request'>; readonly credential: Credential };
+type Parts = { readonly client: OperationClient; readonly credential: Credential };
 
 /** Management is not billed. */
 const COST = 0;

@@ -1,6 +1,6 @@
-import type { UpstreamClient } from '../upstream/client.ts';
 import type { Credential } from '../upstream/credential.ts';
-import type { InOrder } from './in-order.ts';
+import type { InOrder } from '../upstream/in-order.ts';
+import type { OperationClient } from '../upstream/operation-client.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
 import type { Webhook } from './rest.ts';
@@ -19,7 +19,7 @@ export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
 };
 
 type Parts = {
-  readonly client: Pick<UpstreamClient, 'request'>;
+  readonly client: OperationClient;
   readonly credential: Credential;
   /** Callers of one scope share their webhooks. */
   readonly scope: string;

@@ -16,6 +16,10 @@ export type SeenRequest = {
   body: string;
   /** How many requests were under way when this one came, itself included. */
   concurrency: number;
+  /** When it came, in milliseconds since 1970. */
+  at: number;
+  /** Whether its client went away before it was answered. */
+  abandoned: boolean;
 };
 
 export type Reply = {
@@ -42,6 +46,12 @@ export type Script = {
   other?: Answer;
 };
 
+/** The first answers one after the other, and then the last of them for good. */
+export const inTurn = (...answers: readonly [Answer, ...Answer[]]): Answer => {
+  const left = [...answers];
+  return (request) => ((left.length > 1 ? left.shift() : left[0]) ?? unscripted)(request);
+};
+
 /** Nothing is served that a test did not script, so that a stray request shows. */
 const unscripted: Answer = ({ method, path }) => ({ status: 404, text: `not scripted: ${method} ${path}` });
 
@@ -54,8 +64,11 @@ export async function startFakeService(script: Script = {}) {
     response.once('close', () => {
       underWay -= 1;
     });
-    const concurrency = underWay;
-    const seen = { ...describe(request), body: await text(request), concurrency };
+    const arrival = { concurrency: underWay, at: Date.now(), abandoned: false };
+    const seen = { ...describe(request), body: await text(request), ...arrival };
+    response.once('close', () => {
+      seen.abandoned = !response.writableEnded;
+    });
     requests.push(seen);
     await send(response, await answerFor(script, seen.path)(seen));
   };
@@ -66,9 +79,18 @@ export async function startFakeService(script: Script = {}) {
       response.destroy(error instanceof Error ? error : undefined);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const close = async () => {
+    if (!server.listening) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  const port = await listen(0);
 
   return {
     url: `http://127.0.0.1:${port}`,
@@ -76,12 +98,10 @@ export async function startFakeService(script: Script = {}) {
     requests,
     /** Scripts can be swapped while the service runs. */
     script,
-    async [Symbol.asyncDispose]() {
-      if (!server.listening) return;
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    /** Connections are refused until it comes back. */
+    goDown: close,
+    comeBack: () => listen(port),
+    [Symbol.asyncDispose]: close,
   };
 }
 

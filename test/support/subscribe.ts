@@ -12,12 +12,14 @@ type Options = {
   readonly after?: string;
   readonly filter?: object;
   readonly query?: string;
+  /** Beside `after` and `filter`. */
+  readonly variables?: Record<string, unknown>;
   readonly connectionParams?: Record<string, unknown>;
 };
 
 /** A dashboard over WebSocket: what it has received, in order, and what ended it. */
 export const subscribe = (gatewayUrl: string, options: Options = {}) => {
-  const { after, filter, query = DELIVERIES, connectionParams } = options;
+  const { after, filter, query = DELIVERIES, variables, connectionParams } = options;
   const edges: Edge[] = [];
   const faults: { message: string; extensions: { code: string } }[] = [];
   const closes: number[] = [];
@@ -36,7 +38,7 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   });
   const ended = Promise.withResolvers<void>();
   const stop = client.subscribe<{ deliveries: Edge }>(
-    { query, variables: { after, filter } },
+    { query, variables: { ...variables, after, filter } },
     {
       next: ({ data, errors }) => {
         if (data) edges.push(data.deliveries);

@@ -1,0 +1,146 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getOperationAST,
+  getVariableValues,
+  isAbstractType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type { ChainPrices } from '../upstream/cost.ts';
+import { collectFields, type Reading } from './collect.ts';
+import { costOf, type FieldCost, type Lookup } from './cost.ts';
+import { costlyTypes } from './costly-types.ts';
+import type { GlobalId } from './node.ts';
+
+type Operation = {
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+};
+
+/** The compute units that an operation may cost at most. */
+export type Estimate = (operation: Operation) => number;
+
+/** One object that `key` names, or `times` so many that nobody can name yet. */
+type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonly times: number };
+
+/**
+ * Reads what an operation may cost from its document and variables, as its fields tell it (see FieldCost), and from
+ * nothing else: as if no page were kept, every list as long as it may be, and every page of the service full.
+ * 0 for an operation that will not run at all.
+ */
+export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Estimate => {
+  const costly = costlyTypes(schema);
+  return (operation) => {
+    const root = readOperation(schema, operation);
+    if (root === null) return 0;
+    const { reading, type, selectionSet } = root;
+    const bill = new Map<string, number>();
+
+    const charge = (list: string, { computeUnits }: Lookup, subjects: readonly Subject[]): void => {
+      for (const { key, times } of subjects) {
+        const line = `${key}.${list}`;
+        bill.set(line, Math.max(bill.get(line) ?? 0, computeUnits * times));
+      }
+    };
+    const walk = (subjects: readonly Subject[], selectionSets: readonly SelectionSetNode[]): void => {
+      for (const [parent, alike] of Map.groupBy(subjects, (subject) => subject.type))
+        for (const nodes of collectFields(reading, parent, selectionSets).values())
+          visit(parent, alike, nodes);
+    };
+    const visit = (
+      parent: GraphQLObjectType,
+      subjects: readonly Subject[],
+      nodes: readonly FieldNode[],
+    ): void => {
+      const [node] = nodes;
+      const field = node && parent.getFields()[node.name.value];
+      const told = node && field && ask(field, node, reading, prices);
+      if (!field || !told) return;
+      if (told.lookup) charge(`${field.name}${JSON.stringify(told.lookup.list)}`, told.lookup, subjects);
+      const type = getNamedType(field.type);
+      if (!costly.has(type)) return;
+      walk(
+        told.gives ? named(schema, type, told.gives) : unnamed(schema, type, subjects, told),
+        nodes.flatMap((each) => each.selectionSet ?? []),
+      );
+    };
+
+    walk([{ type, key: '', times: 1 }], [selectionSet]);
+    return bill.values().reduce((sum, computeUnits) => sum + computeUnits, 0);
+  };
+};
+
+const readOperation = (schema: GraphQLSchema, { document, operationName, variableValues }: Operation) => {
+  const operation = getOperationAST(document, operationName);
+  const type = operation && schema.getRootType(operation.operation);
+  if (!operation || !type) return null;
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  if (variables.variableValues === undefined) return null;
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const reading: Reading = {
+    schema,
+    fragments: new Map(fragments.map((fragment) => [fragment.name.value, fragment])),
+    variableValues: variables.variableValues,
+  };
+  return { reading, type, selectionSet: operation.selectionSet };
+};
+
+/** What a field tells of this use of it; null when it will be refused. */
+const ask = (
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableValues }: Reading,
+  prices: ChainPrices,
+) => {
+  const cost: FieldCost<Record<string, unknown>> = costOf(field) ?? {};
+  try {
+    const args = getArgumentValues(field, node, variableValues);
+    return {
+      lookup: cost.asks?.(args, prices),
+      gives: cost.gives?.(args),
+      times: cost.count?.(args) ?? 1,
+      name: `${field.name}${JSON.stringify(args)}`,
+    };
+  } catch (error) {
+    if (error instanceof GraphQLError) return null;
+    throw error;
+  }
+};
+
+const possibleTypes = (schema: GraphQLSchema, type: GraphQLNamedType): readonly GraphQLObjectType[] => {
+  if (isAbstractType(type)) return schema.getPossibleTypes(type);
+  return isObjectType(type) ? [type] : [];
+};
+
+/** Each once, however often it is named; an id of another type gives nothing. */
+const named = (schema: GraphQLSchema, given: GraphQLNamedType, ids: readonly GlobalId[]): Subject[] => {
+  const types = new Map(possibleTypes(schema, given).map((type) => [type.name, type]));
+  const subjects = new Map<string, Subject>();
+  for (const { typename, id } of ids) {
+    const type = types.get(typename);
+    const key = `${typename}:${id}`;
+    if (type) subjects.set(key, { type, key, times: 1 });
+  }
+  return [...subjects.values()];
+};
+
+/** Of an abstract type it may be any: each of them is counted. */
+const unnamed = (
+  schema: GraphQLSchema,
+  given: GraphQLNamedType,
+  parents: readonly Subject[],
+  { name, times }: { readonly name: string; readonly times: number },
+): Subject[] =>
+  possibleTypes(schema, given).flatMap((type) =>
+    parents.map((parent) => ({ type, key: `${parent.key}.${name}`, times: parent.times * times })),
+  );

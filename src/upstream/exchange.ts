@@ -1,0 +1,117 @@
+import type { Agent, Dispatcher } from 'undici';
+import type { Credential } from './credential.ts';
+import { abandoned, UpstreamError } from './errors.ts';
+import { parseExactJson } from './json.ts';
+import { onAbort } from './patience.ts';
+import { refusal } from './refusal.ts';
+import type { UpstreamMethod } from './retry.ts';
+
+export type UpstreamRequest = {
+  readonly method: UpstreamMethod;
+  /** Below the service's base url; each segment already percent-encoded. */
+  readonly path: string;
+  readonly query?: URLSearchParams;
+  /** Sent as JSON; a property that is undefined is left out, null is sent as null. */
+  readonly body?: object;
+  readonly credential: Credential;
+  /** Compute units by the contract, for a service that does not say what it billed. */
+  readonly cost: number;
+};
+
+export type UpstreamAnswer = {
+  /** The parsed JSON body with every digit of its integers kept; null when the body is empty. */
+  readonly body: unknown;
+  /** Size of the body. */
+  readonly bytes: number;
+  /** From `X-Compute-Units-Cost`, else what the request says that it costs. */
+  readonly computeUnits: number;
+};
+
+type Target = { readonly agent: Agent; readonly base: URL; readonly keyHeader: string };
+
+export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** One attempt: a request and its whole answer within `timeoutMs`. Every failure is an UpstreamError. */
+export const exchange = async (
+  { agent, base, keyHeader }: Target,
+  request: UpstreamRequest,
+  timeoutMs: number,
+  signal: AbortSignal | null,
+): Promise<UpstreamAnswer> => {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(tooLate(timeoutMs)), timeoutMs);
+  const stopListening = onAbort(signal, () => controller.abort(abandoned('aborted')));
+  try {
+    const { statusCode, headers, body } = await agent.request({
+      origin: base.origin,
+      path: `${base.pathname.replace(/\/$/, '')}${request.path}${request.query?.size ? `?${request.query}` : ''}`,
+      method: request.method,
+      headers: {
+        accept: 'application/json',
+        [keyHeader]: request.credential.key,
+        ...(request.body && { 'content-type': 'application/json' }),
+      },
+      body: request.body ? JSON.stringify(request.body) : null,
+      signal: controller.signal,
+    });
+    const text = await body.text();
+    if (statusCode < 200 || statusCode > 299) throw refusal(statusCode, headers, text, request.credential);
+    return {
+      body: parseBody(text, headers),
+      bytes: text.length,
+      computeUnits: readComputeUnits(headers) ?? request.cost,
+    };
+  } catch (error) {
+    throw error instanceof UpstreamError ? error : transportFailure(error);
+  } finally {
+    clearTimeout(timer);
+    stopListening();
+  }
+};
+
+const tooLate = (timeoutMs: number): UpstreamError =>
+  new UpstreamError('timeout', `The service did not answer within ${Math.ceil(timeoutMs)} ms.`, {
+    connection: 'silent',
+  });
+
+/** Those that say that there was no connection over which the service could have got the request. */
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const transportFailure = (cause: unknown): UpstreamError => {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : null;
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    return new UpstreamError(
+      'invalidResponse',
+      `The service's answer is larger than ${MAX_BODY_BYTES} bytes.`,
+      { cause },
+    );
+  return NEVER_CONNECTED.has(code)
+    ? new UpstreamError('unavailable', 'The service can not be reached.', { cause, connection: 'refused' })
+    : new UpstreamError('unavailable', 'The service broke off its answer.', { cause, connection: 'broken' });
+};
+
+const parseBody = (text: string, headers: Dispatcher.ResponseData['headers']): unknown => {
+  if (text === '') return null;
+  try {
+    return parseExactJson(text);
+  } catch (cause) {
+    const type = String(headers['content-type'] ?? 'no content type');
+    throw new UpstreamError(
+      'invalidResponse',
+      `Expected JSON from the service, got ${text.length} characters of ${type} that do not parse.`,
+      { cause },
+    );
+  }
+};
+
+const readComputeUnits = (headers: Dispatcher.ResponseData['headers']): number | null => {
+  const stated = headers['x-compute-units-cost'];
+  return typeof stated === 'string' && /^\d{1,9}$/.test(stated) ? Number(stated) : null;
+};

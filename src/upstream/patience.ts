@@ -1,0 +1,30 @@
+/** How long an operation waits for the service, and whether anybody still waits for the operation. */
+export type Patience = {
+  /** Aborts when the client or the subscriber has gone away. */
+  readonly signal: AbortSignal | null;
+  /** Milliseconds until the operation gives up; they run from its first request on, retries and queues included. */
+  remainingMs(): number;
+};
+
+export const createPatience = (
+  limitMs: number,
+  signal: AbortSignal | null,
+  now: () => number = () => performance.now(),
+): Patience => {
+  let until: number | null = null;
+  return {
+    signal,
+    remainingMs() {
+      until ??= now() + limitMs;
+      return Math.max(0, until - now());
+    },
+  };
+};
+
+/** Runs `then` when `signal` aborts, soon when it has; the returned function calls off what has not begun. */
+export const onAbort = (signal: AbortSignal | null, then: () => void): (() => void) => {
+  if (signal === null) return () => {};
+  if (signal.aborted) queueMicrotask(then);
+  else signal.addEventListener('abort', then, { once: true });
+  return () => signal.removeEventListener('abort', then);
+};
