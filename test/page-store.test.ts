@@ -36,7 +36,7 @@ async function startOver(env: Record<string, string | undefined> = {}) {
 }
 
 const eventuallyPolls = async (gateway: Gateway, address: string, hash: string): Promise<void> => {
-  for (let turn = 0; turn < 100; turn += 1) {
+  for (let turn = 0; turn < 1000; turn += 1) {
     if (newestOf(await poll(gateway, address)) === hash) return;
     await sleep(10);
   }
