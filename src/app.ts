@@ -6,11 +6,13 @@ import { createIngress } from './deliveries/ingress.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
 import { createEstimate } from './graph/estimate.ts';
+import { maskError } from './graph/mask.ts';
 import type { Log } from './log.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
 import { createAuthenticate, scopeOf } from './server/auth.ts';
 import { createBudgets } from './server/budgets.ts';
+import { createEventStreams } from './server/event-streams.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
@@ -67,6 +69,13 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
+  const eventStreams = createEventStreams();
+  const mask = (error: unknown) =>
+    maskError(error, (stranger) =>
+      log.error('an operation met an error that is not in the catalogue', {
+        error: stranger instanceof Error ? stranger.stack : String(stranger),
+      }),
+    );
   const graphql = createGraphQL({
     schema,
     authenticate,
@@ -85,7 +94,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     production: config.production,
-    log,
+    mask,
+    eventStreams,
   });
   const http = createHttpServer({
     graphql,
@@ -100,11 +110,13 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
         () => [],
         () => ['deliveries'],
       ),
+    eventStreams,
     log,
   });
   const sockets = serveWebSockets({
     server: http.server,
     graphql,
+    mask,
     isAllowedOrigin: createOriginCheck(config.allowedOrigins),
     maxSockets: config.maxSockets,
   });

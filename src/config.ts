@@ -110,7 +110,12 @@ export const readConfig = (env: Environment): Config => {
     },
     auth: readAuth(env, { host, upstreamUrl, apiKey }, problems),
     allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
-    publicUrl: read('PUBLIC_URL', httpUrl, 'an http or https URL without credentials, query or fragment'),
+    publicUrl: read(
+      'PUBLIC_URL',
+      httpUrl,
+      'an http or https URL without credentials, query or fragment',
+      true,
+    ),
     deliveries: {
       secret: read('DELIVERY_SECRET', z.string().min(16), 'at least 16 characters', true),
       signature:
@@ -200,7 +205,23 @@ const httpUrl = z
   .refine((url) => !url.username && !url.password && !url.search && !url.hash)
   .transform((url) => url.href.replace(/\/+$/, ''));
 
-const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/);
+/** Headers that the request needs for itself can't carry a key. */
+const OWN_HEADERS = new Set([
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const headerName = z
+  .string()
+  .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/)
+  .refine((name) => !OWN_HEADERS.has(name.toLowerCase()));
+
 const headerValue = z.string().regex(/^[\x21-\x7e]{1,4096}$/);
 
 const commaList = z

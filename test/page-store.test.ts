@@ -36,7 +36,7 @@ async function startOver(env: Record<string, string | undefined> = {}) {
 }
 
 const eventuallyPolls = async (gateway: Gateway, address: string, hash: string): Promise<void> => {
-  for (let turn = 0; turn < 100; turn += 1) {
+  for (let turn = 0; turn < 1000; turn += 1) {
     if (newestOf(await poll(gateway, address)) === hash) return;
     await sleep(10);
   }
@@ -138,6 +138,19 @@ describe('when the service fails', () => {
     await poll(gateway, address);
     await fake.goDown();
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
+  });
+
+  test('it stands in without a request as long as the service asked to wait, and no longer', async () => {
+    await using over = await startOver(env);
+    const { gateway, address, fake, answer, hashAt } = over;
+    await poll(gateway, address);
+    fake.transactions.set(address, () => ({ status: 429, headers: { 'retry-after': '3' } }));
+    for (let turn = 0; turn < 5; turn += 1) expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
+    expect(fake.requests).toHaveLength(2);
+    fake.transactions.set(address, answer);
+    await eventuallyPolls(gateway, address, hashAt(2));
+    const [, refused, served] = fake.requests.map(({ at }) => at);
+    expect((served ?? 0) - (refused ?? 0)).toBeGreaterThanOrEqual(2900);
   });
 
   test.each([400, 401, 403, 404])(

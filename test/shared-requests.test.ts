@@ -90,6 +90,9 @@ test('what UPSTREAM_RPS can not let through within the time of an operation is r
   expect(fake.requests.length).toBeLessThanOrEqual(4);
 });
 
+/** So that a request which ends before does not end by itself. */
+const patient = { UPSTREAM_TIMEOUT_MS: '60000' };
+
 /** A client that can go away. */
 const ask = (url: string, query: string) => {
   const controller = new AbortController();
@@ -110,7 +113,7 @@ const walletQuery = (address: string) =>
 
 test('a request is aborted when the last client who waits for it goes away, and not before', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ silent: true }));
   const one = ask(gateway.url, walletQuery(address));
@@ -128,7 +131,7 @@ test('a request is aborted when the last client who waits for it goes away, and 
 
 test('who stays gets the answer that another asked for', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const address = freshAddress();
   const released = Promise.withResolvers<void>();
   const serve = servingTransactions(history(2));
@@ -150,7 +153,7 @@ test('who stays gets the answer that another asked for', async () => {
 
 test('a request that was aborted leaves the next client a new one', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ silent: true }));
   const impatient = ask(gateway.url, walletQuery(address));
@@ -163,7 +166,7 @@ test('a request that was aborted leaves the next client a new one', async () => 
 
 test('a WebSocket that closes takes its queries with it', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ silent: true }));
   const dashboard = subscribe(gateway.url, { query: walletQuery(address) });

@@ -18,11 +18,14 @@ function matching(value: unknown, pattern: RegExp): string | null {
   return text !== undefined && pattern.test(text) ? text : null;
 }
 
-/** A decimal string of any size, from a JSON integer, a decimal string or 0x-hex. */
+/** Of a 256-bit integer there are 78. */
+const MAX_DIGITS = 100;
+
+/** A decimal string, from a JSON integer, a decimal string or 0x-hex of at most 100 digits. */
 export function integerOf(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
   const text = textOf(value)?.trim() ?? '';
-  return /^(?:-?\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text).toString() : null;
+  return text.length <= MAX_DIGITS && /^(?:-?\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text).toString() : null;
 }
 
 /** An integer that a float holds exactly, from zero up. */

@@ -60,16 +60,24 @@ export function summarize(body: unknown): BodySummary {
   };
 }
 
+/** More than any block has; a body of five megabytes could hold a million. */
+const MAX_EVENTS = 10_000;
+
 /**
  * A stored delivery's events, in the body's order, and the body itself. An item that is no object is left out of
- * `events`; a body of an unknown shape has none. Integers beyond 2^53 are decimal strings in both.
+ * `events`, and so is what is beyond the first 10,000; a body of an unknown shape has none. Integers beyond 2^53 are decimal strings in both.
  */
 export function readDelivery({ body, chainId }: Pick<StoredDelivery, 'body' | 'chainId'>): {
   readonly events: readonly DeliveryEvent[];
   readonly payload: unknown;
 } {
   const payload = parseBody(body);
-  return { events: itemsOf(payload).map(({ kind, raw }) => kind.read(raw, chainId)), payload };
+  return {
+    events: itemsOf(payload)
+      .slice(0, MAX_EVENTS)
+      .map(({ kind, raw }) => kind.read(raw, chainId)),
+    payload,
+  };
 }
 
 /** By the body's keys alone: a header may be wrong about the shape. */

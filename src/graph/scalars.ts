@@ -72,7 +72,8 @@ const parseHex = (value: unknown): string => {
 };
 
 const parseUrl = (value: unknown): string => {
-  if (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)) return value;
+  if (typeof value === 'string' && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(value) && URL.canParse(value))
+    return value;
   throw badUserInput(`Expected a URL (http or https, absolute), got ${shown(value)}.`);
 };
 

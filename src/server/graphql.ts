@@ -1,16 +1,16 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
-import { maskError } from '../graph/mask.ts';
-import type { Log } from '../log.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
+import type { EventStreams } from './event-streams.ts';
 import { graphiql } from './graphiql.ts';
+import { useJsonOnly } from './json-only.ts';
 import { useRefusalStatus } from './refusal-status.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
@@ -19,6 +19,8 @@ type Arrival = {
   readonly request?: Request;
   /** The HTTP request by which it came, or by which its WebSocket was opened. */
   readonly req?: IncomingMessage;
+  /** What an HTTP request is answered by. */
+  readonly res?: ServerResponse;
   readonly connectionParams?: Readonly<Record<string, unknown>>;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
@@ -36,18 +38,16 @@ type Options = {
   readonly allowedOrigins: readonly string[];
   /** GraphiQL and introspection are for development. */
   readonly production: boolean;
-  readonly log: Log;
+  /** What a client is told of an error. */
+  readonly mask: (error: unknown) => GraphQLError;
+  readonly eventStreams: EventStreams;
 };
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, allowedOrigins, production, log } = options;
-  const onStranger = (error: unknown) =>
-    log.error('an operation met an error that is not in the catalogue', {
-      error: error instanceof Error ? error.stack : String(error),
-    });
+  const { schema, authenticate, createContext, allowedOrigins, production, mask, eventStreams } = options;
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
@@ -55,6 +55,8 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),
+      useJsonOnly(),
+      eventStreams.plugin,
       production && useNoIntrospection(),
     ],
     context: ({ request, req, connectionParams, gone }) =>
@@ -73,7 +75,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     multipart: false,
     maxRequestBodySize: MAX_BODY_BYTES,
     logging: false,
-    maskedErrors: { maskError: (error) => maskError(error, onStranger) },
+    maskedErrors: { maskError: mask },
     cors: allowedOrigins.length > 0 && {
       origin: [...allowedOrigins],
       methods: ['GET', 'POST', 'OPTIONS'],

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.ts';
+import type { EventStreams } from './event-streams.ts';
 import type { GraphQLServer } from './graphql.ts';
 
 /** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
@@ -15,6 +16,7 @@ type Options = {
   readonly takeDelivery: DeliveryListener;
   /** Names of the parts that can't do their work now. */
   readonly notReady: () => Promise<readonly string[]>;
+  readonly eventStreams: EventStreams;
   readonly log: Log;
 };
 
@@ -30,15 +32,16 @@ export type HttpServer = {
 const DRAIN_MS = 5000;
 
 /** All routes of the gateway but the WebSocket's upgrade. */
-export const createHttpServer = ({ graphql, takeDelivery, notReady, log }: Options): HttpServer => {
-  const eventStreams = new Set<ServerResponse>();
-
+export const createHttpServer = ({
+  graphql,
+  takeDelivery,
+  notReady,
+  eventStreams,
+  log,
+}: Options): HttpServer => {
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
-    if (path === '/graphql') {
-      if (request.headers.accept?.includes('text/event-stream')) track(eventStreams, response);
-      return void (await graphql(request, response));
-    }
+    if (path === '/graphql') return void (await graphql(request, response));
     if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
     if (path === '/health/live') return sendJson(response, 200, { status: 'live' });
     if (path === '/health/ready') {
@@ -70,18 +73,12 @@ export const createHttpServer = ({ graphql, takeDelivery, notReady, log }: Optio
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
-      // They would never end by themselves. Cut without a word that they are complete, their clients resume.
-      for (const response of eventStreams) response.destroy();
+      eventStreams.cut();
       const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await closed;
       clearTimeout(cut);
     },
   };
-};
-
-const track = (responses: Set<ServerResponse>, response: ServerResponse): void => {
-  responses.add(response);
-  response.once('close', () => responses.delete(response));
 };
 
 const sendJson = (response: ServerResponse, status: number, body: object): void => {

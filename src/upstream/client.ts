@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import { createBreaker, takenForDown, type Verdict } from './breaker.ts';
-import { overdue, UpstreamError } from './errors.ts';
+import { abandoned, overdue, UpstreamError } from './errors.ts';
 import { exchange, MAX_BODY_BYTES, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
 import { type Meter, openBill } from './meter.ts';
 import { onAbort, type Patience } from './patience.ts';
@@ -43,6 +43,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     const pass = await breaker.admit(patience.signal);
     try {
       const answer = await turns.run(patience, () => {
+        if (patience.signal?.aborted) throw abandoned();
         if (!pass.isValid()) throw takenForDown();
         const leftMs = patience.remainingMs();
         if (leftMs === 0) throw overdue();

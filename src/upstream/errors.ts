@@ -76,3 +76,7 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
 
 export const mayStandIn = (error: unknown): boolean =>
   error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);
+
+/** Milliseconds that the service asked to wait; 0 when it did not say. */
+export const retryAfterOf = (error: unknown): number =>
+  error instanceof UpstreamError ? (error.retryAfterMs ?? 0) : 0;

@@ -68,11 +68,14 @@ export const readHex: Reader<string> = (raw, field) => {
   throw malformed(field, '0x-prefixed hex', value);
 };
 
-/** A decimal string of any size. */
+/** Of a 256-bit integer there are 78. */
+const MAX_DIGITS = 100;
+
+/** A decimal string, of at most 100 digits. */
 export const readInteger: Reader<string> = (raw, field) => {
   const value = raw[field];
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
-  if (typeof value === 'string') {
+  if (typeof value === 'string' && value.length <= MAX_DIGITS) {
     if (/^(?:0|-?[1-9]\d*)$/.test(value)) return value;
     if (/^(?:-?\d+|0[xX][0-9a-fA-F]+)$/.test(value)) return BigInt(value).toString();
     if (value === '0x') return '0';

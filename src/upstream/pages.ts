@@ -1,4 +1,4 @@
-import { mayStandIn } from './errors.ts';
+import { mayStandIn, retryAfterOf } from './errors.ts';
 import { type Flight, launch } from './flight.ts';
 import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
@@ -63,7 +63,8 @@ export type PageStore<Item> = {
    * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
    * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
    * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
-   * there was news of; when there is none, the failure is passed on, and not kept.
+   * there was news of, and until the service's Retry-After is over without asking again; when there is none, the
+   * failure is passed on, and not kept.
    */
   get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
 };
@@ -80,7 +81,7 @@ export const createPageStore = <Item>(
 
   const ask = (key: string, want: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
     const { follows, limit, details } = want;
-    const held: Held = { follows, limit, details, startedAt: now(), outdated: false };
+    const held: Held = { follows, limit, details, startedAt: now(), outdated: false, notBefore: 0 };
     const unfollow = news.follow(want.scope, want.address, held);
     const land = () => {
       if (inFlight.get(key) === launched) inFlight.delete(key);
@@ -118,8 +119,10 @@ export const createPageStore = <Item>(
   /** A page that needs no waiting for; what has gone stale is refreshed behind it. */
   const atHand = (key: string, want: PageWant, fetch: Fetch<Item>): Page<Item> | null => {
     const known = kept(key, want);
-    if (!known || known.held.outdated) return null;
+    if (!known) return null;
     const age = now() - known.held.startedAt;
+    if (now() < known.held.notBefore && age <= want.standInMs) return known.value.page;
+    if (known.held.outdated) return null;
     if (age >= want.maxAgeMs * 2) return null;
     if (age >= want.maxAgeMs && !underWay(key, want))
       ask(key, refreshing(known.held, want), fetch).keepGoing();
@@ -128,7 +131,9 @@ export const createPageStore = <Item>(
 
   const standIn = (key: string, want: PageWant, error: unknown): Page<Item> | null => {
     const known = mayStandIn(error) ? kept(key, want) : null;
-    return known && now() - known.held.startedAt <= want.standInMs ? known.value.page : null;
+    if (!known || now() - known.held.startedAt > want.standInMs) return null;
+    known.held.notBefore = now() + retryAfterOf(error);
+    return known.value.page;
   };
 
   return {

@@ -9,6 +9,8 @@ export type Held = {
   readonly startedAt: number;
   /** Whether there was news since it was asked for. */
   outdated: boolean;
+  /** Until when, by the same clock, the service wants to be asked for no newer one. */
+  notBefore: number;
 };
 
 type Entry<Value> = {

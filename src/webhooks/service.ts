@@ -45,7 +45,10 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
   const exists = (webhookId: string): Promise<boolean> =>
     send(requests.updateAddresses(webhookId, {})).then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        if (error instanceof UpstreamError && error.failure === 'rejected') return false;
+        throw error;
+      },
     );
 
   const ask = async (operation: requests.Operation): Promise<unknown> => {

@@ -1,0 +1,26 @@
+/** What is under way and will end by itself. */
+export type Running = {
+  track<Result>(task: Result): Result;
+  /** Resolves when nothing is under way any more, at the latest after `withinMs`. */
+  drained(withinMs: number): Promise<void>;
+};
+
+export const createRunning = (): Running => {
+  const tasks = new Set<Promise<unknown>>();
+  return {
+    track(task) {
+      if (task instanceof Promise) {
+        tasks.add(task);
+        const done = () => tasks.delete(task);
+        task.then(done, done);
+      }
+      return task;
+    },
+    async drained(withinMs) {
+      const deadline = Promise.withResolvers<void>();
+      const timer = setTimeout(deadline.resolve, withinMs);
+      await Promise.race([Promise.allSettled(tasks), deadline.promise]);
+      clearTimeout(timer);
+    },
+  };
+};

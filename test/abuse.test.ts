@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { deliver } from './support/deliver.ts';
+import { startFakeService } from './support/fake-service.ts';
+import { codesOf, nowhere, startGateway } from './support/gateway.ts';
+import { subscribe } from './support/subscribe.ts';
+
+/** What strangers do to a gateway that faces them. */
+
+test('a refused upgrade whose peer resets the connection harms nobody else', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { hostname, port } = new URL(gateway.url);
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    socket.write(
+      'GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://evil.example\r\n' +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    );
+    if (attempt % 2) await new Promise((resolve) => setImmediate(resolve));
+    socket.resetAndDestroy();
+  }
+  expect(await gateway.data('{ __typename }')).toEqual({ __typename: 'Query' });
+});
+
+test.each([
+  ['application/x-www-form-urlencoded', 'query=mutation{__typename}'],
+  ['text/plain', '{"query":"{ __typename }"}'],
+  ['application/graphql', '{ __typename }'],
+])('a post of %s, which other sites can make a browser send, is not executed', async (type, body) => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const reply = await gateway.post(body, { 'content-type': type });
+  expect(reply.status).toBe(415);
+  expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+  expect(reply.data).toBeUndefined();
+});
+
+test('a document that no stack can hold is an error of its own, not the end of the socket', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using deep = subscribe(gateway.url, { query: '{a'.repeat(50_000) });
+  await deep.ended;
+  expect(codesOf({ errors: deep.faults })).toEqual(['INTERNAL_SERVER_ERROR']);
+  expect(deep.closes).toEqual([]);
+  expect(gateway.logLines.every((line) => line.startsWith('{'))).toBe(true);
+});
+
+test('an error over WebSocket has a code, and nothing that is meant for HTTP', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using wrong = subscribe(gateway.url, { query: '{ nope }' });
+  await wrong.ended;
+  expect(wrong.faults.map(({ extensions }) => extensions)).toEqual([{ code: 'GRAPHQL_VALIDATION_FAILED' }]);
+});
+
+test('a delivery of a million items is stored whole, and shows the first ten thousand events', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const body = `{"activities":[${Array.from({ length: 1_000_000 }, () => '{}').join(',')}]}`;
+  expect(await deliver(deliveryUrl, { body })).toBe(200);
+  const { deliveries } = await gateway.data<{ deliveries: { nodes: { events: unknown[] }[] } }>(
+    '{ deliveries { nodes { events { __typename } } } }',
+  );
+  expect(deliveries.nodes[0]?.events).toHaveLength(10_000);
+});
+
+test('a url with a line break in it never reaches the service', async () => {
+  await using service = await startFakeService();
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  const reply = await gateway.query(
+    'mutation ($input: UpdateWebhookInput!) { updateWebhook(input: $input) { __typename } }',
+    { input: { webhookId: '0193f0a0-0000-7000-8000-000000000001', url: 'https://x.example/\r\nX: y' } },
+  );
+  expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+  expect(service.requests).toEqual([]);
+});

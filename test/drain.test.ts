@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { startFakeService } from './support/fake-service.ts';
+import { startGateway } from './support/gateway.ts';
+import { eventually, subscribe } from './support/subscribe.ts';
+
+/** A gateway that stops finishes what runs, however it was asked for. */
+
+const MUTATION = `mutation {
+  updateWebhook(input: { webhookId: "0193f0a0-0000-7000-8000-000000000001", name: "new" }) { __typename }
+}`;
+
+/** A service that answers an update only once it is let. */
+const slowService = async () => {
+  const asked = Promise.withResolvers<void>();
+  const permission = Promise.withResolvers<void>();
+  const service = await startFakeService({
+    other: async () => {
+      asked.resolve();
+      await permission.promise;
+      return { json: { id: '0193f0a0-0000-7000-8000-000000000001', active: true } };
+    },
+  });
+  return { service, asked: asked.promise, answer: permission.resolve };
+};
+
+test('a mutation under way is answered over WebSocket before its socket is closed', async () => {
+  const { service, asked, answer } = await slowService();
+  await using _service = service;
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  await using client = subscribe(gateway.url, { query: MUTATION });
+  await asked;
+  const stopped = gateway.stop();
+  answer();
+  await stopped;
+  await client.ended;
+  expect(client.faults).toEqual([]);
+  expect(client.results).toEqual([{ updateWebhook: { __typename: 'UpdateWebhookPayload' } }]);
+});
+
+test.each(['application/json', 'text/event-stream'])(
+  'a mutation under way is answered as %s',
+  async (accept) => {
+    const { service, asked, answer } = await slowService();
+    await using _service = service;
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    const response = fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify({ query: MUTATION }),
+    });
+    await asked;
+    const stopped = gateway.stop();
+    answer();
+    expect(await (await response).text()).toContain('UpdateWebhookPayload');
+    await stopped;
+  },
+);
+
+test('SIGTERM to npm start reaches the gateway, and it exits with 0', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-npm-'));
+  const npm = spawn('npm', ['start'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: { ...process.env, PORT: '0', DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    let output = '';
+    npm.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    await eventually(
+      () => output.includes('"listening"'),
+      () => output,
+    );
+    const exit = once(npm, 'exit');
+    npm.kill('SIGTERM');
+    await exit;
+    await eventually(
+      () => output.includes('"stopped"'),
+      () => output,
+    );
+  } finally {
+    npm.kill('SIGKILL');
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
