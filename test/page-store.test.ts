@@ -87,6 +87,19 @@ describe('a page that has gone stale', () => {
     for (let turn = 0; turn < 3; turn += 1) expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
   });
 
+  test('is not asked for again and again while the service wants to be left alone', async () => {
+    await using over = await startOver({ ...env, CACHE_STALE_MS: '0' });
+    const { gateway, address, fake, hashAt } = over;
+    await poll(gateway, address);
+    await sleep(HEAD_MS + 50);
+    fake.transactions.set(address, () => ({ status: 429, headers: { 'retry-after': '5' } }));
+    for (let turn = 0; turn < 10; turn += 1) {
+      expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
+      await sleep(20);
+    }
+    expect(fake.requests).toHaveLength(2);
+  });
+
   test('stays as rich as it was when it is refreshed for somebody who wants less', async () => {
     await using over = await startOver(env);
     const { gateway, address, fake } = over;

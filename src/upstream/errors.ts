@@ -77,6 +77,12 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
 export const mayStandIn = (error: unknown): boolean =>
   error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);
 
-/** Milliseconds that the service asked to wait; 0 when it did not say. */
-export const retryAfterOf = (error: unknown): number =>
-  error instanceof UpstreamError ? (error.retryAfterMs ?? 0) : 0;
+/** A key that was told off is not used for the same again at once, also when it was not told how long to wait. */
+const REST_MS = 500;
+
+/** Milliseconds for which the service shall not be asked for what it has just refused. */
+export const restOf = (error: unknown): number => {
+  if (!(error instanceof UpstreamError)) return 0;
+  const { failure, retryAfterMs } = error;
+  return retryAfterMs ?? (failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0);
+};

@@ -1,4 +1,4 @@
-import { mayStandIn, retryAfterOf } from './errors.ts';
+import { mayStandIn, restOf } from './errors.ts';
 import { type Flight, launch } from './flight.ts';
 import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
@@ -63,7 +63,7 @@ export type PageStore<Item> = {
    * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
    * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
    * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
-   * there was news of, and until the service's Retry-After is over without asking again; when there is none, the
+   * there was news of, and as long as a refusal asks for, without asking again; when there is none, the
    * failure is passed on, and not kept.
    */
   get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
@@ -96,6 +96,8 @@ export const createPageStore = <Item>(
         (error: unknown) => {
           land();
           unfollow();
+          const known = shelf.get(key);
+          if (known) known.held.notBefore = now() + restOf(error);
           throw error;
         },
       ),
@@ -121,19 +123,17 @@ export const createPageStore = <Item>(
     const known = kept(key, want);
     if (!known) return null;
     const age = now() - known.held.startedAt;
-    if (now() < known.held.notBefore && age <= want.standInMs) return known.value.page;
-    if (known.held.outdated) return null;
-    if (age >= want.maxAgeMs * 2) return null;
-    if (age >= want.maxAgeMs && !underWay(key, want))
+    const mayAsk = now() >= known.held.notBefore;
+    if (!mayAsk && age <= want.standInMs) return known.value.page;
+    if (known.held.outdated || age >= want.maxAgeMs * 2) return null;
+    if (age >= want.maxAgeMs && mayAsk && !underWay(key, want))
       ask(key, refreshing(known.held, want), fetch).keepGoing();
     return known.value.page;
   };
 
   const standIn = (key: string, want: PageWant, error: unknown): Page<Item> | null => {
     const known = mayStandIn(error) ? kept(key, want) : null;
-    if (!known || now() - known.held.startedAt > want.standInMs) return null;
-    known.held.notBefore = now() + retryAfterOf(error);
-    return known.value.page;
+    return known && now() - known.held.startedAt <= want.standInMs ? known.value.page : null;
   };
 
   return {
