@@ -59,6 +59,12 @@ test('a client that resumes after kill -9 sees every delivery that was answered 
     }
     await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
     await using dashboard = subscribe(gateway.url, { after: cursor ?? '' });
+    const { deliveries } = await ask<{ deliveries: { edges: Edge[] } }>(
+      gateway.url,
+      '{ deliveries(first: 1000) { edges { node { payload } } } }',
+    );
+    // What was stored and not answered any more is there too.
+    await eventually(() => seen.length + dashboard.edges.length >= deliveries.edges.length);
     await eventually(() =>
       [...answered].every(
         (number) => seen.includes(number) || dashboard.edges.some((edge) => numberOf(edge) === number),
@@ -67,10 +73,6 @@ test('a client that resumes after kill -9 sees every delivery that was answered 
     seen.push(...dashboard.edges.map(numberOf));
     expect(seen.length).toBe(new Set(seen).size);
     expect([...answered].filter((number) => !seen.includes(number))).toEqual([]);
-    const { deliveries } = await ask<{ deliveries: { edges: Edge[] } }>(
-      gateway.url,
-      '{ deliveries(first: 1000) { edges { node { payload } } } }',
-    );
     expect(seen).toEqual(deliveries.edges.map(numberOf));
   } finally {
     await rm(dataDir, { recursive: true, force: true });
