@@ -84,6 +84,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       stores: { transactions: createPageStore(memory, news), collectibles: createPageStore(memory, news) },
       freshness: config.cache,
       operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
+      maxComputeUnits: config.cost.maxComputeUnits,
       prices,
       log: deliveryLog,
       addresses,

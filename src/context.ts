@@ -27,6 +27,8 @@ export type ContextParts = {
   readonly freshness: Freshness;
   /** Milliseconds that an operation waits for the service in all. */
   readonly operationMs: number;
+  /** What one operation may cost at most, whatever it was estimated at. */
+  readonly maxComputeUnits: number;
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
   readonly addresses: DeliveryAddresses;
@@ -56,7 +58,7 @@ export const createContext = (parts: ContextParts) => {
 const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: AbortSignal | null) => {
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
-  const client = createOperationClient(parts.client, upstream, patience);
+  const client = createOperationClient(parts.client, upstream, patience, parts);
   const { credential, tenant, scope, payer } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { deliver } from './support/deliver.ts';
 import { startFakeService } from './support/fake-service.ts';
 import { codesOf, nowhere, startGateway } from './support/gateway.ts';
+import { freshAddress, history } from './support/make.ts';
 import { subscribe } from './support/subscribe.ts';
+import { servingTransactions } from './support/upstream-paging.ts';
+import { startFakeWallets } from './support/wallets.ts';
 
 /** What strangers do to a gateway that faces them. */
 
@@ -73,4 +76,43 @@ test('a url with a line break in it never reaches the service', async () => {
   );
   expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
   expect(service.requests).toEqual([]);
+});
+
+test('nested fragments that double at each level cost no more than their text', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const levels = Array.from(
+    { length: 200 },
+    (_, level) => `fragment F${level + 1} on TransactionConnection { ...F${level} ...F${level} }`,
+  );
+  const document = `fragment F0 on TransactionConnection { nodes { hash } } ${levels.join(' ')}
+    query ($address: Address!) { wallet(address: $address) { transactions(first: 1) { ...F200 } } }`;
+  expect((await gateway.query(document, { address: freshAddress() })).errors).toBeUndefined();
+});
+
+test('forged cursors that send the gateway searching cost no more than MAX_COMPUTE_UNITS', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '10' });
+  const address = freshAddress();
+  fake.transactions.set(address, servingTransactions(history(500), { by: 'item', sizes: [5] }));
+  const cursorOf =
+    'query ($address: Address!) { wallet(address: $address) { transactions(first: 1) { pageInfo { endCursor } } } }';
+  const { wallet } = await gateway.data<{ wallet: { transactions: { pageInfo: { endCursor: string } } } }>(
+    cursorOf,
+    {
+      address,
+    },
+  );
+  const fields = JSON.parse(Buffer.from(wallet.transactions.pageInfo.endCursor, 'base64url').toString());
+  fields[4] = 'nowhere';
+  fields[5] = 1;
+  const after = Buffer.from(JSON.stringify(fields)).toString('base64url');
+  fake.requests.length = 0;
+  const reply = await gateway.query(
+    'query ($address: Address!, $after: String) { wallet(address: $address) { transactions(first: 1, after: $after) { nodes { hash } } } }',
+    { address, after },
+  );
+  expect(codesOf(reply)).toEqual(['OPERATION_TOO_COMPLEX']);
+  expect(reply.extensions.upstream.computeUnits).toBe(10);
+  expect(fake.requests.length).toBeLessThanOrEqual(10);
 });

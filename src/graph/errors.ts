@@ -60,6 +60,8 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
       return clientError('UPSTREAM_REJECTED', sentenceOf(error, 'The service refused the request.'), {
         status,
       });
+    case 'tooCostly':
+      return clientError('OPERATION_TOO_COMPLEX', error.message);
     case 'timeout':
       return clientError('UPSTREAM_TIMEOUT', error.message);
     case 'invalidResponse':

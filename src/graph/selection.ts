@@ -14,11 +14,17 @@ import {
  * fragments, under any alias, and not where `@skip` or `@include` leaves it out.
  */
 export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string>): boolean => {
+  // A fragment that is spread again tells nothing new, and nested ones would double the work at each level.
+  const visited = new Set<string>();
+  const inFragment = (name: string): boolean => {
+    if (visited.has(name)) return false;
+    visited.add(name);
+    return inSet(info.fragments[name]?.selectionSet);
+  };
   const inSet = (set: SelectionSetNode | undefined): boolean => set?.selections.some(inSelection) ?? false;
   const inSelection = (selection: SelectionNode): boolean => {
     if (!isIncluded(selection, info.variableValues)) return false;
-    if (selection.kind === Kind.FRAGMENT_SPREAD)
-      return inSet(info.fragments[selection.name.value]?.selectionSet);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return inFragment(selection.name.value);
     if (selection.kind === Kind.FIELD && names.has(selection.name.value)) return true;
     return inSet(selection.selectionSet);
   };

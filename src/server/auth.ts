@@ -48,8 +48,15 @@ export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: Auth
   };
 };
 
-/** One name for an IPv4 address, whichever family the socket is of. */
-const canonicalAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+/** One name for an IPv4 address, whichever family the socket is of; of an IPv6 address the /64, which is one client's. */
+const canonicalAddress = (address: string): string => {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail] = plain.split('::');
+  const groups = head.split(':');
+  const missing = 8 - groups.length - (tail ? tail.split(':').length : 0);
+  return [...groups, ...Array(tail === undefined ? 0 : missing).fill('0')].slice(0, 4).join(':');
+};
 
 /** A WebSocket's connectionParams as credentials; names in any letter case, as headers have them. */
 export const credentialsIn = (

@@ -14,7 +14,9 @@ export type UpstreamFailure =
   /** Any other 4xx: the request itself was refused. */
   | 'rejected'
   /** An answer that is not what the contract promises. */
-  | 'invalidResponse';
+  | 'invalidResponse'
+  /** Nothing was sent: the operation has cost what it may. */
+  | 'tooCostly';
 
 /**
  * How there came to be no answer: `refused` before the service saw the request; `broken` at any time after that;
@@ -61,6 +63,12 @@ export class UpstreamError extends Error {
 export const overdue = (): UpstreamError =>
   new UpstreamError('timeout', 'The service did not answer within the time that an operation has.');
 
+export const tooCostly = (maxComputeUnits: number): UpstreamError =>
+  new UpstreamError(
+    'tooCostly',
+    `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than it was estimated at.`,
+  );
+
 /** No client is left to hear this. */
 export const abandoned = (connection?: 'aborted'): UpstreamError =>
   new UpstreamError('unavailable', 'Nobody waits for the answer any more.', connection && { connection });
@@ -84,5 +92,5 @@ const REST_MS = 500;
 export const restOf = (error: unknown): number => {
   if (!(error instanceof UpstreamError)) return 0;
   const { failure, retryAfterMs } = error;
-  return retryAfterMs ?? (failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0);
+  return Math.max(retryAfterMs ?? 0, failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0);
 };

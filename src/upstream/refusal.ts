@@ -52,6 +52,7 @@ const sentenceIn = (value: unknown): string | undefined => {
 const readRetryAfter = (header: string | string[] | undefined): number | undefined => {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
+  // Date.parse takes `-5` and `1.5` for years.
+  const date = /^[A-Z][a-z]{2,8},? .*GMT$/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 };

@@ -29,6 +29,8 @@ type Shelf<Value> = {
 
 /** Parsed items weigh about three times what their JSON does. */
 const HEAP_PER_BODY_BYTE = 3;
+/** What an entry weighs beside its items: an empty page is not free. */
+const HEAP_PER_ENTRY = 2048;
 
 export const createShelf = <Value>(memory: Memory): Shelf<Value> => {
   const entries = new Map<string, Entry<Value>>();
@@ -42,7 +44,7 @@ export const createShelf = <Value>(memory: Memory): Shelf<Value> => {
       // An answer that was overtaken on its way must not take the place of the newer one.
       if (before && before.held.startedAt > entry.held.startedAt) return entry.onGone();
       entries.set(key, entry);
-      memory.keep(key, entry.bytes * HEAP_PER_BODY_BYTE, () => {
+      memory.keep(key, HEAP_PER_ENTRY + 2 * key.length + entry.bytes * HEAP_PER_BODY_BYTE, () => {
         if (entries.get(key) === entry) entries.delete(key);
         entry.onGone();
       });

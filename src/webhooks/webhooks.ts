@@ -32,9 +32,12 @@ export const createWebhooks = ({ client, credential, scope, inOrder }: Parts): W
   const service = createWebhookService({ client, credential });
   const { load, list, addresses, learn, forget } = createWebhookLoader(service);
 
-  const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> =>
+  const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> => {
+    // Behind a silent service the turn may come too late: the change is then not sent.
+    client.begin();
     // Whatever comes of it: after a failure nobody knows what the service has done.
-    inOrder(`${scope}/${webhookId}`, send).finally(() => forget(webhookId));
+    return inOrder(`${scope}/${webhookId}`, send).finally(() => forget(webhookId));
+  };
 
   return {
     load,
