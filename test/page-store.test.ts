@@ -282,6 +282,19 @@ describe('memory', () => {
     expect(fake.requests).toHaveLength(wallets + 1);
   });
 
+  test('an empty page weighs something too', async () => {
+    await using over = await startOver({ CACHE_HEAD_MS: '60000', CACHE_MAX_MB: '1' });
+    const { gateway, fake } = over;
+    const [first = '', ...others] = Array.from({ length: 600 }, () => freshAddress());
+    await poll(gateway, first);
+    const all = 'query ($all: [Address!]!) { wallets(addresses: $all) { transactions { nodes { hash } } } }';
+    for (let start = 0; start < others.length; start += 100)
+      await gateway.data(all, { all: others.slice(start, start + 100) });
+    expect(fake.requests).toHaveLength(600);
+    await poll(gateway, first);
+    expect(fake.requests).toHaveLength(601);
+  });
+
   test('keeps nothing when that is 0', async () => {
     await using over = await startOver({ CACHE_MAX_MB: '0' });
     const { gateway, address, fake } = over;

@@ -84,6 +84,13 @@ describe('a lookup that fails once is answered all the same', () => {
   });
 });
 
+/** What a client is told by a 429 that says nothing of when. */
+const withoutRetryAfter = async () => {
+  await using fake = await startFakeService({ transactions: failing({ status: 429 }) });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  return (await gateway.query(document, { address: freshAddress() })).errors?.[0]?.extensions;
+};
+
 describe('Retry-After', () => {
   test('in seconds: the second attempt comes no sooner', async () => {
     const busy = failing({ status: 429, headers: { 'retry-after': '1' } });
@@ -105,6 +112,18 @@ describe('Retry-After', () => {
     await gateway.data(document, { address: freshAddress() });
     expect(fake.requests[1]?.at).toBeGreaterThanOrEqual(date - 10);
   });
+
+  test.each(['-5', '1.5', 'soon'])(
+    '%s is neither seconds nor a date, and counts as none',
+    async (strange) => {
+      const busy = failing({ status: 429, headers: { 'retry-after': strange } });
+      await using fake = await startFakeService({ transactions: busy });
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+      const { errors } = await gateway.query(document, { address: freshAddress() });
+      const unsaid = await withoutRetryAfter();
+      expect(errors?.[0]?.extensions).toEqual(unsaid);
+    },
+  );
 
   test('a long one is left to the client', async () => {
     const busy = failing({ status: 429, headers: { 'retry-after': '60' } });

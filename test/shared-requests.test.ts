@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { startGateway } from './support/gateway.ts';
+import { codesOf, startGateway } from './support/gateway.ts';
 import { freshAddress, history } from './support/make.ts';
 import { newestOf, poll, sleep } from './support/poll.ts';
 import { eventually, subscribe } from './support/subscribe.ts';
 import { servingTransactions } from './support/upstream-paging.ts';
+import { pageAt } from './support/walk.ts';
 import { startFakeWallets } from './support/wallets.ts';
 
 const total = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0);
@@ -173,4 +174,29 @@ test('a WebSocket that closes takes its queries with it', async () => {
   await eventually(() => fake.requests.length === 1);
   await dashboard[Symbol.asyncDispose]();
   await eventually(() => fake.requests[0]?.abandoned === true);
+});
+
+test('who joins a request that another started waits for it in its own time, not in what the other had left', async () => {
+  await using fake = await startFakeWallets();
+  await using quick = await startGateway({ UPSTREAM_URL: fake.url });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_TIMEOUT_MS: '1000' });
+  const address = freshAddress();
+  const serve = servingTransactions(history(400));
+  fake.transactions.set(address, serve);
+  const { pageInfo } = await pageAt(quick, 'transactions', address, 300);
+  fake.requests.length = 0;
+  // Three pages leave the first client 600 ms of its three seconds for a fourth that takes 900.
+  fake.transactions.set(address, async (request) => ({
+    ...(await serve(request)),
+    latencyMs: fake.requests.length < 4 ? 800 : 900,
+  }));
+  const document = `query ($address: Address!, $first: Int, $after: String) {
+    wallet(address: $address) { transactions(first: $first, after: $after) { nodes { hash } } }
+  }`;
+  const starter = gateway.query(document, { address, first: 400 });
+  await eventually(() => fake.requests.length === 4);
+  const joined = await gateway.query(document, { address, first: 10, after: pageInfo.endCursor });
+  expect(joined.errors).toBeUndefined();
+  expect(codesOf(await starter)).toEqual(['UPSTREAM_TIMEOUT']);
+  expect(fake.requests).toHaveLength(4);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Reply, startFakeService } from './support/fake-service.ts';
-import { type Gateway, startGateway } from './support/gateway.ts';
+import { codesOf, type Gateway, startGateway } from './support/gateway.ts';
 import { eventually } from './support/subscribe.ts';
 
 const webhookId = '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41';
@@ -59,4 +59,14 @@ test('updates of other webhooks do not wait for it', async () => {
   expect((await rename(gateway, otherId, 'two')).errors).toBeUndefined();
   await fake.goDown();
   await stuck;
+});
+
+test('one whose turn comes after its time is over is not sent', async () => {
+  await using fake = await startFakeService({ other: () => ({ silent: true }) });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_TIMEOUT_MS: '200' });
+  const renamed = Array.from({ length: 16 }, (_, index) => rename(gateway, webhookId, String(index)));
+  const codes = (await Promise.all(renamed)).flatMap(codesOf);
+  expect(codes).toEqual(Array.from({ length: 16 }, () => 'UPSTREAM_TIMEOUT'));
+  // An operation waits as long as three attempts take; a last few are sent with what little time is left.
+  expect(fake.requests.length).toBeLessThan(8);
 });
