@@ -41,23 +41,22 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
 
   const attempt = async (request: UpstreamRequest, patience: Patience): Promise<UpstreamAnswer> => {
     const pass = await breaker.admit(patience.signal);
+    let allowedMs = timeoutMs;
     try {
       const answer = await turns.run(patience, () => {
         if (patience.signal?.aborted) throw abandoned();
         if (!pass.isValid()) throw takenForDown();
         const leftMs = patience.remainingMs();
         if (leftMs === 0) throw overdue();
-        return exchange(
-          target,
-          request,
-          Math.min(timeoutMs, leftMs),
-          request.method === 'GET' ? patience.signal : null,
-        );
+        allowedMs = Math.min(timeoutMs, leftMs);
+        return exchange(target, request, allowedMs, request.method === 'GET' ? patience.signal : null);
       });
       pass.settle('up');
       return answer;
     } catch (error) {
-      pass.settle(error instanceof UpstreamError ? verdictOf(outcomeOf(error)) : 'unknown');
+      const outcome = error instanceof UpstreamError ? outcomeOf(error) : null;
+      // Silence tells of the service only when it had the whole time to speak.
+      pass.settle(outcome === 'silent' && allowedMs < timeoutMs ? 'unknown' : verdictOf(outcome));
       throw error;
     }
   };
