@@ -5,7 +5,7 @@ const WALLET = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
 const QUERY = `# The newest transactions of a wallet. Run it, then look at extensions.upstream:
 # what the operation cost at the service.
-query NewestTransactions {
+query {
   wallet(address: "${WALLET}") {
     transactions(first: 10) {
       nodes {
@@ -29,7 +29,7 @@ query NewestTransactions {
 `;
 
 const SUBSCRIPTION = `# Events as the service delivers them. Pass a cursor as \`after\` to resume without a gap.
-subscription Deliveries {
+subscription {
   deliveries {
     cursor
     node {
@@ -61,6 +61,7 @@ subscription Deliveries {
 }
 `;
 
+/** Without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong document. */
 export const graphiql: GraphiQLOptions = {
   title: 'EVM gateway',
   subscriptionsProtocol: 'WS',
