@@ -2,6 +2,7 @@ import { type Config, ConfigError } from './config.ts';
 import { createContext } from './context.ts';
 import { createDeliveryAddresses } from './deliveries/address.ts';
 import { LogOpenError, messageOf } from './deliveries/errors.ts';
+import { FeedCache } from './deliveries/feed-cache.ts';
 import { createIngress } from './deliveries/ingress.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
@@ -12,10 +13,10 @@ import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
 import { createAuthenticate, scopeOf } from './server/auth.ts';
 import { createBudgets } from './server/budgets.ts';
-import { createEventStreams } from './server/event-streams.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
+import { createEventStreams } from './server/subscriptions/event-streams.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createUpstreamClient } from './upstream/client.ts';
 import { createChainPrices } from './upstream/cost.ts';
@@ -44,6 +45,9 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
 /** One deadline for all that an operation asks, in attempts that take as long as one may. */
 const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 
+/** Of events that were executed lately, for subscribers that come to them soon. */
+const FEED_CACHE_BYTES = 32 * 1024 * 1024;
+
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
   const sandbox = config.upstream.url === null ? await embedSandbox(config, log, parts) : null;
   const upstreamUrl = config.upstream.url ?? sandbox?.url;
@@ -69,13 +73,13 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
-  const eventStreams = createEventStreams();
   const mask = (error: unknown) =>
     maskError(error, (stranger) =>
       log.error('an operation met an error that is not in the catalogue', {
         error: stranger instanceof Error ? stranger.stack : String(stranger),
       }),
     );
+  const eventStreams = createEventStreams(mask);
   const graphql = createGraphQL({
     schema,
     authenticate,
@@ -87,6 +91,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       maxComputeUnits: config.cost.maxComputeUnits,
       prices,
       log: deliveryLog,
+      feedCache: new FeedCache(FEED_CACHE_BYTES),
       addresses,
       publicUrl,
     }),
@@ -117,6 +122,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const sockets = serveWebSockets({
     server: http.server,
     graphql,
+    authenticate,
     mask,
     isAllowedOrigin: createOriginCheck(config.allowedOrigins),
     maxSockets: config.maxSockets,

@@ -1,6 +1,7 @@
 import { createCollectiblesLoader } from './collectibles/loader.ts';
 import type { Collectible } from './collectibles/rest.ts';
 import type { DeliveryAddresses } from './deliveries/address.ts';
+import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
@@ -11,7 +12,7 @@ import type { Credential } from './upstream/credential.ts';
 import { createInOrder, type InOrder } from './upstream/in-order.ts';
 import type { Item } from './upstream/items.ts';
 import type { Freshness } from './upstream/list-loader.ts';
-import { createMeter } from './upstream/meter.ts';
+import { createMeter, type Meter } from './upstream/meter.ts';
 import { createOperationClient } from './upstream/operation-client.ts';
 import type { PageStore } from './upstream/pages.ts';
 import { createPatience } from './upstream/patience.ts';
@@ -31,6 +32,7 @@ export type ContextParts = {
   readonly maxComputeUnits: number;
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
+  readonly feedCache: FeedCache;
   readonly addresses: DeliveryAddresses;
   /** How the service reaches this gateway, known once it listens. */
   readonly publicUrl: () => string;
@@ -45,9 +47,14 @@ export type Caller = {
   readonly scope: string;
   /** Whose budget it spends. */
   readonly payer: string;
+  /** When its rights end, in milliseconds since 1970; null when they do not. */
+  readonly expiresAt: number | null;
 };
 
 export type Context = ReturnType<ReturnType<typeof createContext>>;
+
+/** What the resolvers of one event have, and what that event cost. */
+type EventContext = { readonly upstream: Meter };
 
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
@@ -59,12 +66,17 @@ const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: 
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience, parts);
-  const { credential, tenant, scope, payer } = caller;
+  const { credential, tenant, scope, payer, expiresAt } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
     payer,
+    expiry: expiresAt,
+    /** Who has the same sees the same. */
+    rights: JSON.stringify([tenant, scope]),
+    /** What the next event of the same caller's subscription has: each is an operation of its own. */
+    forEvent: (): EventContext => contextOf(parts, inOrder, caller, null),
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential, scope, inOrder }),

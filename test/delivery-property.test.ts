@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CursorExpiredError } from '../src/deliveries/errors.ts';
 import type { DeliveryLog, StoredDelivery } from '../src/deliveries/log.ts';
-import { readDeliveries } from '../src/deliveries/reader.ts';
 import { openSqliteLog } from '../src/deliveries/sqlite-log.ts';
-import { delivery, numberOf, TENANT, temporaryDirectory } from './deliveries/make.ts';
+import { delivery, follow, numberOf, TENANT, temporaryDirectory } from './deliveries/make.ts';
 
 const CHAINS = [1, 2, 3];
 const KEPT = 12;
@@ -47,7 +46,7 @@ class Client {
   /** The sequence up to which it knows that it has seen all that matches. */
   from = 0;
   cursor: string;
-  reader: AsyncIterableIterator<StoredDelivery> | null = null;
+  reader: AsyncIterator<StoredDelivery, undefined> | null = null;
 
   constructor(chains: readonly number[] | undefined, cursor: string) {
     this.chains = chains;
@@ -89,7 +88,7 @@ class World {
       return matches && index >= one.from ? [index] : [];
     });
     for (const expected of left.slice(0, count)) {
-      one.reader ??= readDeliveries(this.log, TENANT, {
+      one.reader ??= follow(this.log, {
         after: one.cursor,
         filter: { chainIds: one.chains },
       });

@@ -2,7 +2,7 @@ import { clientError } from '../graph/errors.ts';
 import { CursorExpiredError, InvalidCursorError } from './errors.ts';
 
 /** What a client is told when the log can't go on from its cursor; other errors stay as they are. */
-const toClient = (error: unknown): unknown => {
+export const toClient = (error: unknown): unknown => {
   if (error instanceof CursorExpiredError)
     return clientError('CURSOR_EXPIRED', `Can not go on from this cursor: ${error.message}.`, {
       reason: error.reason,
@@ -19,12 +19,3 @@ export const tellClient = async <Value>(promise: Promise<Value>): Promise<Value>
     throw toClient(error);
   }
 };
-
-/** The same iterator; not a generator, whose `return` would wait for the next event. */
-export const tellingClient = <Value>(source: AsyncIterableIterator<Value>): AsyncIterableIterator<Value> => ({
-  next: () => tellClient(source.next()),
-  return: () => source.return?.() ?? Promise.resolve({ done: true, value: undefined }),
-  [Symbol.asyncIterator]() {
-    return this;
-  },
-});

@@ -34,6 +34,14 @@ export class LogUnavailableError extends Error {
   }
 }
 
+/** The log was closed, for good. */
+export class LogClosedError extends LogUnavailableError {
+  constructor() {
+    super('the delivery log is closed');
+    this.name = 'LogClosedError';
+  }
+}
+
 /** The log could not be opened; the message names the path and the cause. */
 export class LogOpenError extends Error {
   readonly path: string;

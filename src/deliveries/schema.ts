@@ -1,6 +1,6 @@
 import { builder } from '../graph/builder.ts';
 import { Webhook } from '../webhooks/schema.ts';
-import { tellingClient } from './client-errors-schema.ts';
+import { toClient } from './client-errors-schema.ts';
 import {
   deliveriesPage,
   RANGE_ARGUMENTS,
@@ -67,7 +67,7 @@ builder.subscriptionField('deliveries', (t) =>
       filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
     },
     subscribe: (_root, { after, filter }, { deliveries }) =>
-      tellingClient(deliveries.subscribe(after ?? null, logFilter(filter))),
+      deliveries.subscribe(after ?? null, logFilter(filter), toClient),
     resolve: (delivery) => delivery,
   }),
 );

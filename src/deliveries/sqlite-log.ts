@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   CursorExpiredError,
   InvalidCursorError,
+  LogClosedError,
   LogOpenError,
   LogUnavailableError,
   messageOf,
@@ -92,7 +93,7 @@ class SqliteLog implements DeliveryLog {
   /** What arrives within a turn of the event loop is one transaction: its one sync serves all of it. */
   append(batch: readonly NewDelivery[]): Promise<readonly Appended[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Appended[]>();
-    if (this.#closed) reject(closedError());
+    if (this.#closed) reject(new LogClosedError());
     else {
       if (this.#waiting.length === 0) setImmediate(() => this.#commit());
       this.#waiting.push({ batch, resolve, reject });
@@ -159,12 +160,12 @@ class SqliteLog implements DeliveryLog {
   }
 
   async #attempt<Result>(work: (store: Store) => Result | Promise<Result>): Promise<Result> {
-    if (this.#closed) throw closedError();
+    if (this.#closed) throw new LogClosedError();
     try {
       return await work(this.#open());
     } catch (error) {
       if (error instanceof InvalidCursorError || error instanceof CursorExpiredError) throw error;
-      throw this.#closed ? closedError() : this.#failed(error);
+      throw this.#closed ? new LogClosedError() : this.#failed(error);
     }
   }
 
@@ -185,7 +186,5 @@ class SqliteLog implements DeliveryLog {
     store?.close();
   }
 }
-
-const closedError = () => new LogUnavailableError('the delivery log is closed');
 
 const ignore = () => {};

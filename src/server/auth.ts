@@ -31,6 +31,7 @@ export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: Auth
       credential: { key: gatewayKey, heldBy: 'gateway' },
       tenant: 'default',
       scope: scopeOf(mode, 'default'),
+      expiresAt: null,
     };
     return (_credentials, address = 'unknown') => ({ ...everyone, payer: canonicalAddress(address) });
   }
@@ -44,6 +45,7 @@ export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: Auth
       tenant: fingerprint,
       scope: scopeOf(mode, fingerprint),
       payer: fingerprint,
+      expiresAt: null,
     };
   };
 };

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
@@ -8,20 +8,23 @@ import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
-import type { EventStreams } from './event-streams.ts';
 import { graphiql } from './graphiql.ts';
 import { useJsonOnly } from './json-only.ts';
 import { useRefusalStatus } from './refusal-status.ts';
+import type { EventStreams } from './subscriptions/event-streams.ts';
+import { useSharedSubscriptions } from './subscriptions/shared.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
-/** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
+/** What an operation comes with beside itself: an HTTP request, or what is known of its WebSocket. */
 type Arrival = {
   readonly request?: Request;
-  /** The HTTP request by which it came, or by which its WebSocket was opened. */
+  /** The HTTP request as Node has it. */
   readonly req?: IncomingMessage;
-  /** What an HTTP request is answered by. */
-  readonly res?: ServerResponse;
   readonly connectionParams?: Readonly<Record<string, unknown>>;
+  /** Who a WebSocket has said that it is; null when it was not believed. */
+  readonly caller?: Caller | null;
+  /** The network address that a WebSocket came from. */
+  readonly address?: string | undefined;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
 };
@@ -56,17 +59,15 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useRefusalStatus(),
       useErrorCodes(),
       useJsonOnly(),
+      useSharedSubscriptions(mask),
       eventStreams.plugin,
       production && useNoIntrospection(),
     ],
-    context: ({ request, req, connectionParams, gone }) =>
-      createContext(
-        authenticate(
-          connectionParams ? credentialsIn(connectionParams) : request.headers,
-          req?.socket.remoteAddress,
-        ),
-        gone ?? request.signal,
-      ),
+    context: async ({ request, req, connectionParams, caller, address, gone }) => {
+      const credentials = connectionParams ? credentialsIn(connectionParams) : request.headers;
+      const known = caller ?? (await authenticate(credentials, address ?? req?.socket.remoteAddress));
+      return createContext(known, gone ?? request.signal);
+    },
     graphqlEndpoint: '/graphql',
     graphiql: production ? false : graphiql,
     renderGraphiQL,

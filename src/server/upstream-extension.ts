@@ -1,22 +1,13 @@
 import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../context.ts';
 import { createMeter, type Meter } from '../upstream/meter.ts';
 
-/** `extensions.upstream` on every response: what the operation cost; on an event, what the subscription cost so far. */
+/** `extensions.upstream` on every response: what the operation cost. An event of a subscription has its own, see subscriptions/. */
 export const useUpstreamExtension = (): Plugin<Context> => ({
   onExecute: ({ args: { contextValue } }) => ({
     onExecuteDone({ result, setResult }) {
       if (!isAsyncIterable(result)) setResult(withCost(result, contextValue.upstream));
-    },
-  }),
-  onSubscribe: ({ args: { contextValue } }) => ({
-    onSubscribeResult({ result, setResult }) {
-      setResult(
-        isAsyncIterable(result)
-          ? mapAsyncIterator(result, (event) => withCost(event, contextValue.upstream))
-          : withCost(result, contextValue.upstream),
-      );
     },
   }),
   // What was refused before it ran asked nothing of the service.

@@ -1,12 +1,16 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { useServer } from 'graphql-ws/use/ws';
-import { WebSocketServer } from 'ws';
+import { GraphQLError } from 'graphql';
+import { handleProtocols, makeServer } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type Authenticate, credentialsIn } from './auth.ts';
 import type { GraphQLServer } from './graphql.ts';
 import type { IsAllowedOrigin } from './origins.ts';
 import { createRunning } from './running.ts';
-import { prepareOperation, type SocketContext, type SocketOperation } from './socket-operation.ts';
+import { formatted } from './subscriptions/shared.ts';
+import { admit, type Connection, createConnection } from './websocket/connection.ts';
+import { keepAlive } from './websocket/keep-alive.ts';
+import { prepareOperation, type SocketOperation, startOperation } from './websocket/operation.ts';
 
 export type WebSockets = {
   /** Finishes queries and mutations, then closes every socket so that clients resume: 1012, without a `complete`. */
@@ -16,6 +20,7 @@ export type WebSockets = {
 type Options = {
   readonly server: Server;
   readonly graphql: GraphQLServer;
+  readonly authenticate: Authenticate;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
@@ -24,54 +29,73 @@ type Options = {
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
 const INIT_TIMEOUT_MS = 3000;
+const INTERNAL_ERROR = 4500;
 const SERVICE_RESTART = 1012;
 /** Time for queries and mutations that are under way to be finished. */
 const DRAIN_MS = 5000;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
-  const { server, graphql, mask, isAllowedOrigin, maxSockets } = options;
+  const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets } = options;
   const running = createRunning();
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
-  const open = new WeakMap<SocketContext, AbortController>();
-  const protocol = useServer(
-    {
-      connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-      onConnect: (socket) => void open.set(socket, new AbortController()),
-      onClose: (socket) => open.get(socket)?.abort(),
-      onSubscribe: (socket, _id, payload) =>
-        prepareOperation({ graphql, mask, gone: open.get(socket)?.signal }, socket, payload),
-      execute: (args) => running.track((args as SocketOperation).pipeline.execute(args)),
-      subscribe: (args) => (args as SocketOperation).pipeline.subscribe(args),
-      // graphql-ws wraps what ended a stream, and with it loses the code.
-      onError: (_socket, _id, _payload, errors) =>
-        errors.map((error) =>
-          withoutHttp((error.cause instanceof GraphQLError ? error.cause : error).toJSON()),
-        ),
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
+  const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
+    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    async onConnect({ connectionParams, extra }) {
+      try {
+        admit(extra, await authenticate(credentialsIn(connectionParams), extra.address));
+      } catch {
+        // Each of its operations is told why.
+      }
     },
-    sockets,
-  );
+    onSubscribe: (socket, id, payload) => prepareOperation({ graphql, mask, socket, id, payload }),
+    execute: (args) => running.track(startOperation(args as SocketOperation)),
+    subscribe: (args) => startOperation(args as SocketOperation),
+    // graphql-ws wraps what ended a stream, and with it loses the code.
+    onError: (_socket, _id, _payload, errors) =>
+      errors.map((error) => formatted(mask(error.cause instanceof GraphQLError ? error.cause : error))),
+  });
 
-  server.on('upgrade', (request, socket: Duplex, head) => {
+  const open = (webSocket: WebSocket, stream: Duplex, address: string | undefined) => {
+    const connection = createConnection(webSocket, stream, address);
+    const closed = protocol.opened(
+      {
+        protocol: webSocket.protocol,
+        send: (data) => webSocket.send(data),
+        close: (code, reason) => webSocket.close(code, reason),
+        onMessage: (handle) =>
+          webSocket.on('message', (data) => {
+            handle(String(data)).catch(() => webSocket.close(INTERNAL_ERROR, 'Internal server error'));
+          }),
+      },
+      connection,
+    );
+    // A frame that breaks the rules: ws closes the socket with the fitting code by itself.
+    webSocket.on('error', () => {});
+    webSocket.once('close', (code, reason) => {
+      connection.gone.abort();
+      void closed(code, String(reason));
+    });
+  };
+
+  server.on('upgrade', (request, stream: Duplex, head) => {
     // Node has taken its own listener off: a peer's reset would else be nobody's, and end the process.
-    socket.on('error', () => socket.destroy());
+    stream.on('error', () => stream.destroy());
     const refusal = refuse(request, isAllowedOrigin, sockets.clients.size >= maxSockets);
     if (refusal !== null) {
-      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      stream.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
-    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+    const address = request.socket.remoteAddress;
+    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, address));
   });
+  const stopPinging = keepAlive(sockets.clients);
 
   return {
     async stop() {
       await running.drained(DRAIN_MS);
-      for (const socket of sockets.clients) socket.close(SERVICE_RESTART, 'Service Restart');
-      const grace = setTimeout(() => {
-        for (const socket of sockets.clients) socket.terminate();
-      }, CLOSE_GRACE_MS);
-      await protocol.dispose();
-      clearTimeout(grace);
+      stopPinging();
+      await closeAll(sockets);
     },
   };
 };
@@ -79,10 +103,17 @@ export const serveWebSockets = (options: Options): WebSockets => {
 /** A peer that does not answer the close is dropped after this long. */
 const CLOSE_GRACE_MS = 1000;
 
-/** An HTTP status is for the other transport. */
-const withoutHttp = ({ extensions, ...error }: GraphQLFormattedError): GraphQLFormattedError => {
-  const { http, ...rest } = extensions ?? {};
-  return { ...error, extensions: rest };
+const closeAll = async (sockets: WebSocketServer): Promise<void> => {
+  const closed = [...sockets.clients].map(
+    (socket) => new Promise((resolve) => socket.once('close', resolve)),
+  );
+  for (const socket of sockets.clients) socket.close(SERVICE_RESTART, 'Service Restart');
+  const grace = setTimeout(() => {
+    for (const socket of sockets.clients) socket.terminate();
+  }, CLOSE_GRACE_MS);
+  await Promise.all(closed);
+  clearTimeout(grace);
+  sockets.close();
 };
 
 const refuse = (

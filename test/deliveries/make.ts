@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { DeliveryLog, NewDelivery, StoredDelivery } from '../../src/deliveries/log.ts';
+import { FeedCache } from '../../src/deliveries/feed-cache.ts';
+import type { DeliveryFilter, DeliveryLog, NewDelivery, StoredDelivery } from '../../src/deliveries/log.ts';
+import { createDeliverySource } from '../../src/deliveries/source.ts';
 import { openSqliteLog, type SqliteLogOptions } from '../../src/deliveries/sqlite-log.ts';
 
 export const TENANT = 'default';
@@ -68,3 +70,23 @@ export async function readAll(log: DeliveryLog, after?: string, limit = 100): Pr
     position = page.reached;
   }
 }
+
+export type Following = {
+  readonly after?: string | undefined;
+  readonly filter?: DeliveryFilter | undefined;
+  readonly pollMs?: number | undefined;
+};
+
+/** The tenant's deliveries, pulled one by one. */
+export const follow = (
+  log: DeliveryLog,
+  { after, filter = {}, pollMs }: Following = {},
+): AsyncIterator<StoredDelivery, undefined> =>
+  createDeliverySource({
+    log,
+    tenant: TENANT,
+    cache: new FeedCache(1_000_000),
+    after: after ?? null,
+    filter,
+    pollMs,
+  })[Symbol.asyncIterator]();

@@ -1,0 +1,230 @@
+import { LogClosedError, LogUnavailableError } from './errors.ts';
+import type { FeedCache, FeedEntry } from './feed-cache.ts';
+import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
+
+/** Reads at its own pace, and holds no more than its place in the log. */
+export type FeedReader<Item> = {
+  /**
+   * The next item; null when there is none yet, and then `wake` is called once there may be. Throws what ended the
+   * reading: CursorExpiredError, InvalidCursorError, LogClosedError, or what `render` threw.
+   */
+  take(): Item | null;
+  /** Frees all that it holds, at once. */
+  close(): void;
+};
+
+export type FeedOptions<Item> = {
+  readonly log: DeliveryLog;
+  readonly tenant: string;
+  readonly filter: DeliveryFilter;
+  readonly cache: FeedCache;
+  /** Makes, once for all its readers, what they take. */
+  readonly render: (delivery: StoredDelivery) => Item | Promise<Item>;
+  /** What an item weighs in the cache, in bytes. */
+  readonly weigh: (item: Item) => number;
+  /** What readers are told of an error that ends them. Default: the error. */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
+  /** Called when the last reader has closed. */
+  readonly onIdle?: (() => void) | undefined;
+  /** How often the log is looked at without a wake-up, in case one was lost. Default: 1000. */
+  readonly pollMs?: number | undefined;
+};
+
+/** What is read from the log at a time. */
+const PAGE = 16;
+const PAGE_BYTES = 32_768;
+
+/**
+ * A tenant's deliveries through one filter, for any number of readers: each place in the log is read and rendered once
+ * for all that stand there together, whether it is the log's end or far behind it. While the log can't be read, readers
+ * wait.
+ */
+export class Feed<Item> {
+  readonly #options: FeedOptions<Item>;
+  readonly #readers = new Set<Reader<Item>>();
+  /** Readers that have taken all that they could, by their place. */
+  readonly #waiting = new Map<string, Set<Reader<Item>>>();
+  readonly #reading = new Set<string>();
+  readonly #kept = new Map<string, FeedEntry>();
+  /** The page that readers are being woken for: they find it here even where the cache is too small for it. */
+  #fresh: ReadonlyMap<string, FeedEntry> = new Map();
+  /** The end of the log, where only a wake-up helps; null while it is not known. */
+  #end: string | null = null;
+  #wakeUps = 0;
+  #stopListening: (() => void) | null = null;
+
+  constructor(options: FeedOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** What is stored after the cursor, or from now on when that is null. */
+  read(after: string | null, wake: () => void): FeedReader<Item> {
+    if (this.#readers.size === 0) this.#listen();
+    const reader = new Reader(this, after, wake);
+    this.#readers.add(reader);
+    if (after === null) void this.#start(reader);
+    return reader;
+  }
+
+  /** @internal */
+  entryAfter(place: string): FeedEntry | undefined {
+    return this.#fresh.get(place) ?? this.#kept.get(place);
+  }
+
+  /** @internal */
+  wait(reader: Reader<Item>, place: string): void {
+    const here = this.#waiting.get(place) ?? new Set();
+    this.#waiting.set(place, here.add(reader));
+    if (place !== this.#end) void this.#read(place);
+  }
+
+  /** @internal */
+  leave(reader: Reader<Item>): void {
+    if (!this.#readers.delete(reader)) return;
+    const here = reader.place === null ? undefined : this.#waiting.get(reader.place);
+    if (here?.delete(reader) && here.size === 0 && reader.place !== null) this.#waiting.delete(reader.place);
+    if (this.#readers.size > 0) return;
+    this.#stopListening?.();
+    this.#options.cache.forget(this.#kept);
+    this.#options.onIdle?.();
+  }
+
+  #listen(): void {
+    const { log, tenant, pollMs = 1000 } = this.#options;
+    const unsubscribe = log.onAppend(tenant, () => this.#lookAgain());
+    const poll = setInterval(() => {
+      for (const place of this.#waiting.keys()) void this.#read(place);
+    }, pollMs).unref();
+    this.#stopListening = () => {
+      unsubscribe();
+      clearInterval(poll);
+    };
+  }
+
+  #lookAgain(): void {
+    this.#wakeUps += 1;
+    const end = this.#end;
+    this.#end = null;
+    if (end !== null && this.#waiting.has(end)) void this.#read(end);
+  }
+
+  /** From now on: the end of the log as of this call. */
+  async #start(reader: Reader<Item>): Promise<void> {
+    const { log, tenant, pollMs = 1000 } = this.#options;
+    try {
+      reader.startAt(await log.head(tenant));
+    } catch (error) {
+      if (isPassing(error))
+        setTimeout(() => this.#readers.has(reader) && this.#start(reader), pollMs).unref();
+      else this.#fail([reader], error);
+    }
+  }
+
+  /** Reads what comes after the place, and wakes who waits there. */
+  async #read(place: string): Promise<void> {
+    if (this.#reading.has(place)) return;
+    this.#reading.add(place);
+    const wakeUps = this.#wakeUps;
+    try {
+      const { entries, reached, hasMore } = await this.#page(place);
+      this.#reading.delete(place);
+      if (entries.size > 0) this.#give(place, entries);
+      else this.#moveOn(place, reached);
+      if (!hasMore && wakeUps === this.#wakeUps) this.#end = reached;
+      // What was appended while reading has called back already, and nobody was told.
+      else if (entries.size === 0 && this.#waiting.has(reached)) void this.#read(reached);
+    } catch (error) {
+      this.#reading.delete(place);
+      if (isPassing(error)) return;
+      const readers = this.#waiting.get(place) ?? [];
+      this.#waiting.delete(place);
+      this.#fail(readers, error);
+    }
+  }
+
+  async #page(place: string) {
+    const { log, tenant, filter, render, weigh } = this.#options;
+    const page = await log.read(tenant, { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES });
+    const entries = new Map<string, FeedEntry>();
+    let at = place;
+    for (const [index, delivery] of page.deliveries.entries()) {
+      const item = await render(delivery);
+      const isLast = index === page.deliveries.length - 1;
+      const next = isLast ? page.reached : delivery.cursor;
+      entries.set(at, { after: at, item, next, bytes: weigh(item) });
+      at = next;
+    }
+    return { entries, reached: page.reached, hasMore: page.hasMore };
+  }
+
+  #give(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
+    for (const entry of entries.values()) this.#options.cache.keep(entry, this.#kept);
+    const readers = this.#waiting.get(place) ?? [];
+    this.#waiting.delete(place);
+    this.#fresh = entries;
+    for (const reader of readers) reader.wake();
+    this.#fresh = new Map();
+  }
+
+  #fail(readers: Iterable<Reader<Item>>, error: unknown): void {
+    const told = this.#options.explain?.(error) ?? error;
+    for (const reader of readers) reader.fail(told);
+  }
+
+  /** Nothing between the two places matches: nobody looks there again. */
+  #moveOn(place: string, reached: string): void {
+    const readers = this.#waiting.get(place);
+    if (readers === undefined || place === reached) return;
+    this.#waiting.delete(place);
+    const there = this.#waiting.get(reached) ?? new Set();
+    this.#waiting.set(reached, there);
+    for (const reader of readers) {
+      reader.place = reached;
+      there.add(reader);
+    }
+  }
+}
+
+class Reader<Item> implements FeedReader<Item> {
+  readonly #feed: Feed<Item>;
+  readonly wake: () => void;
+  /** Null until the log has said where its end is. */
+  place: string | null;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(feed: Feed<Item>, place: string | null, wake: () => void) {
+    this.#feed = feed;
+    this.place = place;
+    this.wake = wake;
+  }
+
+  take(): Item | null {
+    if (this.#failure !== null) throw this.#failure.error;
+    if (this.place === null) return null;
+    const entry = this.#feed.entryAfter(this.place);
+    if (entry === undefined) {
+      this.#feed.wait(this, this.place);
+      return null;
+    }
+    this.place = entry.next;
+    return entry.item as Item;
+  }
+
+  close(): void {
+    this.#feed.leave(this);
+  }
+
+  startAt(place: string): void {
+    this.place = place;
+    this.wake();
+  }
+
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.wake();
+  }
+}
+
+/** A log that can't be read now may be read later; one that was closed won't. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof LogUnavailableError && !(error instanceof LogClosedError);

@@ -1,0 +1,37 @@
+import { Feed, type FeedOptions } from './feed.ts';
+import type { FeedCache } from './feed-cache.ts';
+import { iterate } from './iterate.ts';
+import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
+
+type SourceOptions = {
+  readonly log: DeliveryLog;
+  readonly tenant: string;
+  readonly cache: FeedCache;
+  /** Null: from now on. */
+  readonly after: string | null;
+  readonly filter: DeliveryFilter;
+  /** What readers are told of an error that ends them. Default: the error. */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
+  /** How often the log is looked at without a wake-up, in case one was lost. Default: 1000. */
+  readonly pollMs?: number | undefined;
+};
+
+/** One subscriber's deliveries: to be iterated alone, or to be read from a feed with all who have the same key. */
+export type DeliverySource = AsyncIterable<StoredDelivery, undefined> & {
+  readonly key: string;
+  readonly after: string | null;
+  feed<Item>(rendering: Rendering<Item>): Feed<Item>;
+};
+
+type Rendering<Item> = Pick<FeedOptions<Item>, 'render' | 'weigh' | 'onIdle'>;
+
+export const createDeliverySource = ({ after, ...options }: SourceOptions): DeliverySource => ({
+  key: JSON.stringify([options.tenant, options.filter]),
+  after,
+  feed: (rendering) => new Feed({ ...options, ...rendering }),
+  [Symbol.asyncIterator]() {
+    const weigh = ({ body }: StoredDelivery) => body.byteLength;
+    const feed = new Feed({ ...options, render: (delivery) => delivery, weigh });
+    return iterate((wake) => feed.read(after, wake));
+  },
+});

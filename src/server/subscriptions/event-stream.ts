@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import type { GraphQLError } from 'graphql';
+import type { EventReader } from '../../graph/event-source.ts';
+import { type Expiry, onExpiry } from '../expiry.ts';
+import type { Frame } from './frame.ts';
+import { formatted, type Subscription } from './shared.ts';
+
+const PING_EVERY_MS = 12_000;
+const PING = ':\n\n';
+const COMPLETE = 'event: complete\ndata:\n\n';
+
+type Options = {
+  readonly subscription: Subscription;
+  /** What the client says it has seen; null where it does not. */
+  readonly lastEventId: string | null;
+  /** What a client is told of an error. */
+  readonly mask: (error: unknown) => GraphQLError;
+  readonly expiry: Expiry;
+};
+
+/**
+ * A subscription as server-sent events (the `distinct connections` of graphql-sse), each with its cursor as id. Gives
+ * an event only when the connection has taken the one before it; pings while there is none.
+ */
+export class EventStream extends Readable {
+  readonly #reader: EventReader<Frame>;
+  readonly #mask: Options['mask'];
+  readonly #ping: NodeJS.Timeout;
+  readonly #stopExpiry: () => void;
+  #isWanted = false;
+
+  constructor({ subscription, lastEventId, mask, expiry }: Options) {
+    super({ highWaterMark: 1 });
+    this.#mask = mask;
+    // Some browsers tell of an answer only once a byte of its body has come.
+    this.push(PING);
+    this.#reader = subscription.open(lastEventId, () => this.#give());
+    this.#ping = setInterval(() => this.#isWanted && this.#push(PING), PING_EVERY_MS).unref();
+    this.#stopExpiry = onExpiry(expiry, (error) => this.#end(error));
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#give();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#free();
+    callback(error);
+  }
+
+  #give(): void {
+    if (!this.#isWanted) return;
+    try {
+      const frame = this.#reader.take();
+      if (frame !== null) this.#push(frame.eventStreamBlock);
+    } catch (error) {
+      this.#end(error);
+    }
+  }
+
+  #push(chunk: string | Buffer): void {
+    this.#isWanted = false;
+    this.push(chunk);
+  }
+
+  #end(error: unknown): void {
+    this.#free();
+    const errors = [formatted(this.#mask(error))];
+    this.push(`event: next\ndata: ${JSON.stringify({ errors })}\n\n${COMPLETE}`);
+    this.push(null);
+  }
+
+  #free(): void {
+    this.#isWanted = false;
+    clearInterval(this.#ping);
+    this.#stopExpiry();
+    this.#reader.close();
+  }
+}

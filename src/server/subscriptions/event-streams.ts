@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { Context } from '../../context.ts';
+import { clientError } from '../../graph/errors.ts';
+import { EventStream } from './event-stream.ts';
+import type { SubscribeResult } from './shared.ts';
+
+/** What a subscription came with. */
+type Arrival = Partial<Pick<Context, 'expiry'>> & { readonly res?: ServerResponse };
+
+/** Subscriptions over HTTP, as server-sent events. */
+export type EventStreams = {
+  readonly plugin: Plugin<Arrival>;
+  /** Cuts them without a word that they are complete, so that their clients resume. */
+  cut(): void;
+};
+
+export const createEventStreams = (mask: (error: unknown) => GraphQLError): EventStreams => {
+  const responses = new Set<ServerResponse>();
+  const arrivals = new WeakMap<Request, Arrival>();
+  const track = (response: ServerResponse): void => {
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+  };
+  return {
+    plugin: {
+      onSubscribe({ args: { contextValue } }) {
+        if (contextValue.request) arrivals.set(contextValue.request, contextValue);
+      },
+      onResultProcess({ request, result, setResult, setResultProcessor }) {
+        const { subscription } = result as SubscribeResult;
+        if (isAsyncIterable(result) || subscription === undefined) return;
+        if (!acceptsEventStream(request)) {
+          setResult({ errors: [notAcceptable()] });
+          return;
+        }
+        const lastEventId = request.headers.get('last-event-id');
+        const { res, expiry = null } = arrivals.get(request) ?? {};
+        if (res) track(res);
+        setResultProcessor((_result, { Response }) => {
+          const stream = new EventStream({ subscription, lastEventId, mask, expiry });
+          // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
+          return new Response(stream as unknown as BodyInit, { headers: HEADERS });
+        }, 'text/event-stream');
+      },
+    },
+    cut() {
+      for (const response of responses) response.destroy();
+    },
+  };
+};
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  // Proxies of the nginx kind would else collect events before they send them on.
+  'x-accel-buffering': 'no',
+};
+
+const acceptsEventStream = (request: Request): boolean =>
+  /(?:^|,)\s*(?:text\/event-stream|text\/\*|\*\/\*)/i.test(request.headers.get('accept') ?? '*/*');
+
+const notAcceptable = (): GraphQLError =>
+  clientError(
+    'BAD_USER_INPUT',
+    'Expected a client that accepts text/event-stream for a subscription over HTTP, got one that does not.',
+    { http: { status: 406 } },
+  );

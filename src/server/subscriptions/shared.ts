@@ -1,0 +1,95 @@
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  executeSubscriptionEvent,
+  type GraphQLError,
+  type GraphQLFormattedError,
+  type ValidatedSubscriptionArgs,
+  validateSubscriptionArgs,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Context } from '../../context.ts';
+import {
+  type EventFeed,
+  type EventReader,
+  type EventSource,
+  isEventSource,
+  type SourceEvent,
+} from '../../graph/event-source.ts';
+import { Frame } from './frame.ts';
+import { identityOf } from './identity.ts';
+
+/** A subscription that may begin. */
+export type Subscription = {
+  /** What follows `after`, or what the operation says where to begin when that is null. */
+  open(after: string | null, wake: () => void): EventReader<Frame>;
+};
+
+/** What `subscribe` of the pipeline gives: the transport opens the subscription, at its own pace. */
+export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscription };
+
+type Mask = (error: unknown) => GraphQLError;
+
+/** Lets subscribers with the same operation, variables and rights share each event's execution and its serialised frame. */
+export const useSharedSubscriptions = (mask: Mask): Plugin<Context> => {
+  const feeds = new Map<string, EventFeed<Frame>>();
+
+  const subscribe = async (args: ExecutionArgs): Promise<SubscribeResult> => {
+    const operation = validateSubscriptionArgs(args);
+    if (!('schema' in operation)) return { errors: operation };
+    const source = await createSourceEventStream(operation);
+    if ('errors' in source) return source;
+    if (!isEventSource(source)) throw new TypeError('Expected an event source, got another iterable.');
+    return {
+      subscription: { open: (after, wake) => feedOf(operation, source).read(after ?? source.after, wake) },
+    };
+  };
+
+  const feedOf = (
+    operation: ValidatedSubscriptionArgs,
+    source: EventSource<SourceEvent>,
+  ): EventFeed<Frame> => {
+    const { rights } = operation.contextValue as Context;
+    const key = JSON.stringify([rights, source.key, identityOf(operation)]);
+    const known = feeds.get(key);
+    if (known) return known;
+    const feed = source.feed({
+      render: createRender(operation, mask),
+      weigh,
+      onIdle: () => feeds.delete(key),
+    });
+    feeds.set(key, feed);
+    return feed;
+  };
+
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
+};
+
+/** Serialised for either transport. */
+const weigh = ({ payload }: Frame): number => 2 * payload.length;
+
+/** Keeps nothing of the request that came first: each event has a context of its own. */
+const createRender = ({ contextValue, ...operation }: ValidatedSubscriptionArgs, mask: Mask) => {
+  const { forEvent } = contextValue as Context;
+  return async (event: SourceEvent): Promise<Frame> => {
+    const context = forEvent();
+    const { data, errors } = await executeSubscriptionEvent({
+      ...operation,
+      rootValue: event,
+      contextValue: context,
+    });
+    return new Frame(event.cursor, {
+      data,
+      ...(errors && { errors: errors.map((error) => formatted(mask(error))) }),
+      extensions: { upstream: context.upstream },
+    });
+  };
+};
+
+/** An HTTP status is for answers that are one. */
+export const formatted = (error: GraphQLError): GraphQLFormattedError => {
+  const { extensions, ...rest } = error.toJSON();
+  const { http, ...kept } = extensions ?? {};
+  return { ...rest, extensions: kept };
+};

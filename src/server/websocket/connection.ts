@@ -1,0 +1,42 @@
+import type { Duplex } from 'node:stream';
+import type { Context } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Caller } from '../../context.ts';
+import { onExpiry } from '../expiry.ts';
+import { Outlet } from './outlet.ts';
+
+/** What a WebSocket's operations have in common. */
+export type Connection = {
+  readonly webSocket: WebSocket;
+  readonly outlet: Outlet;
+  /** The network address that it came from. */
+  readonly address: string | undefined;
+  /** Aborts when it has closed. */
+  readonly gone: AbortController;
+  /** Null until it has said who it is, and when it is nobody: each of its operations is then told so. */
+  caller: Caller | null;
+};
+
+export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
+
+export const createConnection = (
+  webSocket: WebSocket,
+  stream: Duplex,
+  address: string | undefined,
+): Connection => ({
+  webSocket,
+  outlet: new Outlet(webSocket, stream),
+  address,
+  gone: new AbortController(),
+  caller: null,
+});
+
+const FORBIDDEN = 4403;
+
+/** From now on the connection acts for the caller: until its rights end, and with them the socket. */
+export const admit = (connection: Connection, caller: Caller): void => {
+  connection.caller = caller;
+  if (caller.expiresAt === null) return;
+  const stop = onExpiry(caller.expiresAt, () => connection.webSocket.close(FORBIDDEN, 'Forbidden'));
+  connection.gone.signal.addEventListener('abort', stop);
+};

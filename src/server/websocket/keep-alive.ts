@@ -1,0 +1,26 @@
+import type { WebSocket } from 'ws';
+
+const PING_EVERY_MS = 12_000;
+/** A slow reader has its pings behind what it has not read yet. */
+const ROUNDS_OF_SILENCE = 5;
+
+/** Pings all sockets at a steady pace, and drops those that have been silent for about a minute. */
+export const keepAlive = (sockets: ReadonlySet<WebSocket>, everyMs = PING_EVERY_MS): (() => void) => {
+  const unanswered = new WeakMap<WebSocket, number>();
+  const hear = function (this: WebSocket) {
+    unanswered.set(this, 0);
+  };
+  const timer = setInterval(() => {
+    for (const socket of sockets) {
+      const rounds = unanswered.get(socket);
+      if (rounds === undefined) socket.on('pong', hear);
+      if (rounds === ROUNDS_OF_SILENCE) {
+        socket.terminate();
+        continue;
+      }
+      unanswered.set(socket, (rounds ?? 0) + 1);
+      if (socket.readyState === socket.OPEN) socket.ping();
+    }
+  }, everyMs).unref();
+  return () => clearInterval(timer);
+};

@@ -1,0 +1,88 @@
+import { type ExecutionArgs, type GraphQLError, getOperationAST } from 'graphql';
+import type { OperationResult, SubscribePayload } from 'graphql-ws';
+import { clientError } from '../../graph/errors.ts';
+import type { GraphQLServer } from '../graphql.ts';
+import type { SubscribeResult } from '../subscriptions/shared.ts';
+import type { SocketContext } from './connection.ts';
+import { SocketSubscription } from './subscription.ts';
+
+/** An operation of a WebSocket's, ready to be run by the pipeline that HTTP uses too. */
+export type SocketOperation = ExecutionArgs & {
+  /** Null once it runs: who subscribes for hours keeps nothing of what its start needed. */
+  start: (() => OperationResult) | null;
+};
+
+type Preparation = {
+  readonly graphql: GraphQLServer;
+  readonly mask: (error: unknown) => GraphQLError;
+  readonly socket: SocketContext;
+  readonly id: string;
+  readonly payload: SubscribePayload;
+};
+
+const MAX_OPERATIONS = 100;
+const MAX_ID_LENGTH = 256;
+
+/** The operation, or what is wrong with it. Never rejects: an error thrown here would close the whole socket. */
+export const prepareOperation = async ({
+  graphql,
+  mask,
+  socket,
+  id,
+  payload: { query, operationName, variables },
+}: Preparation): Promise<SocketOperation | readonly GraphQLError[]> => {
+  // graphql-ws has counted this one already.
+  if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
+    return [
+      clientError(
+        'OPERATION_TOO_COMPLEX',
+        `Expected at most ${MAX_OPERATIONS} operations at once on a socket.`,
+      ),
+    ];
+  if (id.length > MAX_ID_LENGTH)
+    return [
+      clientError(
+        'BAD_USER_INPUT',
+        `Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`,
+      ),
+    ];
+  try {
+    const { outlet, caller, address, gone } = socket.extra;
+    const pipeline = graphql.getEnveloped({
+      connectionParams: socket.connectionParams ?? {},
+      caller,
+      address,
+      gone: gone.signal,
+    });
+    const document = pipeline.parse(query);
+    const errors = pipeline.validate(pipeline.schema, document);
+    if (errors.length > 0) return errors as readonly GraphQLError[];
+    const operation = getOperationAST(document, operationName)?.operation;
+    if (operation === undefined)
+      return [clientError('BAD_USER_INPUT', 'Expected operationName to name an operation of the document.')];
+    const { schema } = pipeline;
+    const args: ExecutionArgs = {
+      schema,
+      document,
+      contextValue: await pipeline.contextFactory(),
+      operationName: operationName ?? null,
+      variableValues: variables ?? null,
+    };
+    const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
+      const result: SubscribeResult = await pipeline.subscribe(args);
+      return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
+    };
+    const start = operation === 'subscription' ? subscribe : () => pipeline.execute(args);
+    return { schema, document, operationName: args.operationName, contextValue: null, start };
+  } catch (error) {
+    return [mask(error)];
+  }
+};
+
+/** Runs the operation, once. */
+export const startOperation = (operation: SocketOperation): OperationResult => {
+  const { start } = operation;
+  if (start === null) throw new TypeError('Expected an operation that has not run yet.');
+  operation.start = null;
+  return start();
+};

@@ -1,0 +1,65 @@
+import type { EventReader } from '../../graph/event-source.ts';
+import type { Frame } from '../subscriptions/frame.ts';
+import type { Subscription } from '../subscriptions/shared.ts';
+import type { Outlet } from './outlet.ts';
+
+/** So many events in a row, then others have their turn. */
+const BURST = 64;
+
+type End = PromiseWithResolvers<IteratorResult<never, undefined>>;
+
+const DONE = { done: true, value: undefined } as const;
+
+/**
+ * A subscription on a WebSocket. graphql-ws iterates it, but gets nothing except its end: events go to the socket as
+ * frames that all subscribers share, each when the socket has taken the one before it.
+ */
+export class SocketSubscription implements AsyncIterableIterator<never, undefined> {
+  /** Null once it is open: it holds all that the operation started with. */
+  #subscription: Subscription | null;
+  readonly #outlet: Outlet;
+  readonly #before: string;
+  readonly #end: End = Promise.withResolvers();
+  #reader: EventReader<Frame> | null = null;
+
+  constructor(subscription: Subscription, outlet: Outlet, id: string) {
+    this.#subscription = subscription;
+    this.#outlet = outlet;
+    this.#before = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<never, undefined>> {
+    if (this.#subscription !== null) {
+      this.#reader = this.#subscription.open(null, this.#give);
+      this.#subscription = null;
+      this.#give();
+    }
+    return this.#end.promise;
+  }
+
+  return(): Promise<IteratorResult<never, undefined>> {
+    this.#subscription = null;
+    this.#reader?.close();
+    this.#end.resolve(DONE);
+    return Promise.resolve(DONE);
+  }
+
+  readonly #give = (): void => {
+    try {
+      for (let given = 0; this.#outlet.isReady; given += 1) {
+        if (given === BURST) return void setImmediate(this.#give);
+        const frame = this.#reader?.take();
+        if (!frame) return;
+        this.#outlet.send(this.#before, frame.payload, '}');
+      }
+      this.#outlet.whenReady(this.#give);
+    } catch (error) {
+      this.#reader?.close();
+      this.#end.reject(error);
+    }
+  };
+}
