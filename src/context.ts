@@ -3,6 +3,7 @@ import type { Collectible } from './collectibles/rest.ts';
 import type { DeliveryAddresses } from './deliveries/address.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
+import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
 import type { UpstreamClient } from './upstream/client.ts';
@@ -45,6 +46,10 @@ export type Caller = {
   readonly scope: string;
   /** Whose budget it spends. */
   readonly payer: string;
+  /** What it may use. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** From when on it is refused, in milliseconds since 1970, however far away; null when it never is. */
+  readonly expiresAt: number | null;
 };
 
 export type Context = ReturnType<ReturnType<typeof createContext>>;
@@ -59,12 +64,14 @@ const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: 
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience, parts);
-  const { credential, tenant, scope, payer } = caller;
+  const { credential, tenant, scope, payer, scopes, expiresAt } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
     payer,
+    scopes,
+    expiresAt,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential, scope, inOrder }),

@@ -59,9 +59,9 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       eventStreams.plugin,
       production && useNoIntrospection(),
     ],
-    context: ({ request, req, connectionParams, gone }) =>
+    context: async ({ request, req, connectionParams, gone }) =>
       createContext(
-        authenticate(
+        await authenticate(
           connectionParams ? credentialsIn(connectionParams) : request.headers,
           req?.socket.remoteAddress,
         ),
