@@ -50,7 +50,7 @@ export const issuerKey = async (kid: string, alg = 'ES256') => {
 };
 
 /** An issuer that publishes keys, and can be made to fail. */
-export const startIssuer = async (...published: object[]) => {
+export const startIssuer = async (...published: unknown[]) => {
   const issuer = { keys: published, status: 200, fetches: 0 };
   const server = createServer((_request, response) => {
     issuer.fetches += 1;
