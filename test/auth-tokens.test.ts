@@ -110,6 +110,7 @@ describe('a token is UNAUTHENTICATED that is', () => {
     const reply = await gateway.query(document, { address: freshAddress() }, { ...strict, ...bearer(sent) });
     expect(codesOf(reply)).toEqual(['UNAUTHENTICATED']);
     expect(reply.errors?.[0]?.message).toMatch(says);
+    expect(reply.errors?.[0]?.extensions).toEqual({ code: 'UNAUTHENTICATED' });
     expect(reply.status).toBe(401);
     expect(reply.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="gateway", error="invalid_token", error_description="[^"\\]+"$/,
@@ -131,6 +132,7 @@ describe('a token is UNAUTHENTICATED that is', () => {
     const body = await response.text();
     expect(body).toContain('UNAUTHENTICATED');
     expect(body).toMatch(says);
+    expect(body).not.toContain('"http"');
   });
 
   test.each(rows)('$why, by WebSocket', async ({ token }) => {
