@@ -100,6 +100,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
+    needsCredentials: config.auth.mode !== 'open',
     production: config.production,
     mask,
     eventStreams,
