@@ -66,7 +66,12 @@ test('every type that can be refetched says which scope that needs', () => {
   });
 });
 
-describe('who lacks the scope is FORBIDDEN, and nothing is requested:', () => {
+const settings: [string, Record<string, string>][] = [
+  ['by default', {}],
+  ['in production', { NODE_ENV: 'production' }],
+];
+
+describe.each(settings)('%s who lacks the scope is FORBIDDEN, and nothing is requested:', (_how, env) => {
   let fake: FakeWallets;
   let gateway: Gateway;
   beforeAll(async () => {
@@ -75,6 +80,7 @@ describe('who lacks the scope is FORBIDDEN, and nothing is requested:', () => {
     gateway = await startGateway({
       UPSTREAM_URL: fake.url,
       ...byToken,
+      ...env,
       MAX_COMPUTE_UNITS: '10',
       CLIENT_COMPUTE_UNITS_PER_MINUTE: '20',
     });

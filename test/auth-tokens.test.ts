@@ -1,8 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codesOf, type Gateway, nowhere, startGateway } from './support/gateway.ts';
 import { freshAddress } from './support/make.ts';
-import { subscribe } from './support/subscribe.ts';
+import { spawnGateway } from './support/process.ts';
+import { eventually, subscribe } from './support/subscribe.ts';
 import { bearer, byToken, claimsOf, issuerKey, jwtSecret, tokenOf } from './support/tokens.ts';
 import { type FakeWallets, startFakeWallets } from './support/wallets.ts';
 
@@ -87,13 +91,18 @@ const rows: Row[] = [
   claiming('of a scope that is no text', { scope: { wallets: true } }, /scope/),
 ];
 
-describe('a token is UNAUTHENTICATED that is', () => {
+const settings: [string, Record<string, string>][] = [
+  ['by default', {}],
+  ['in production', { NODE_ENV: 'production' }],
+];
+
+describe.each(settings)('%s a token is UNAUTHENTICATED that is', (_how, env) => {
   let fake: FakeWallets;
   let gateway: Gateway;
   beforeAll(async () => {
     fake = await startFakeWallets();
     const expected = { JWT_ISSUER: 'https://issuer.test', JWT_AUDIENCE: 'gateway' };
-    gateway = await startGateway({ UPSTREAM_URL: fake.url, ...byToken, ...expected });
+    gateway = await startGateway({ UPSTREAM_URL: fake.url, ...byToken, ...expected, ...env });
   });
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();
@@ -158,16 +167,6 @@ describe('a token is UNAUTHENTICATED that is', () => {
     const reply = await gateway.query(document, { address: freshAddress() });
     expect([reply.status, ...codesOf(reply)]).toEqual([200, 'UNAUTHENTICATED']);
   });
-
-  test('one that would introspect', async () => {
-    expect(codesOf(await gateway.query('{ __schema { queryType { name } } }'))).toEqual(['UNAUTHENTICATED']);
-    const reply = await gateway.query(
-      '{ __schema { queryType { name } } }',
-      {},
-      bearer(await tokenOf({ scope: '' })),
-    );
-    expect(reply.data).toEqual({ __schema: { queryType: { name: 'Query' } } });
-  });
 });
 
 describe('a token is taken', () => {
@@ -214,4 +213,44 @@ test('a token that expires is refused from then on, though it was taken before',
   await expect
     .poll(async () => codesOf(await gateway.query('{ __typename }', {}, headers)), { timeout: 30_000 })
     .toEqual(['UNAUTHENTICATED']);
+});
+
+test('introspection needs a token and no scope', async () => {
+  await using gateway = await startGateway({ ...byToken, UPSTREAM_URL: nowhere });
+  const query = '{ __schema { queryType { name } } }';
+  expect(codesOf(await gateway.query(query))).toEqual(['UNAUTHENTICATED']);
+  const reply = await gateway.query(query, {}, bearer(await tokenOf({ scope: '' })));
+  expect(reply.data).toEqual({ __schema: { queryType: { name: 'Query' } } });
+});
+
+test('the process as it is shipped asks for a token, and tells none of it in its log', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'auth-test-'));
+  try {
+    await using gateway = await spawnGateway({
+      ...byToken,
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'debug',
+      NODE_ENV: 'production',
+      SANDBOX_BLOCK_MS: '100',
+    });
+    const ask = async (token: string) => {
+      const response = await fetch(`${gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...strict, ...bearer(token) },
+        body: JSON.stringify({ query: '{ deliveryUrl }' }),
+      });
+      return { status: response.status, body: await response.text() };
+    };
+    const token = await tokenOf({ tenant: 'demo' });
+    const taken = await ask(token);
+    expect([taken.status, (await ask(`${token}x`)).status]).toEqual([200, 401]);
+    await using demo = subscribe(gateway.url, { connectionParams: bearer(token) });
+    await eventually(() => demo.edges.length > 1);
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    const [, deliveryToken = ''] = /demo\/([^"?]+)/.exec(taken.body) ?? [];
+    expect(deliveryToken).not.toBe('');
+    for (const secret of [token, jwtSecret, deliveryToken]) expect(gateway.output.text).not.toContain(secret);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
