@@ -57,22 +57,27 @@ export const publishedKeys = (
       return fetch(address, options);
     },
   });
-  const told = (error: unknown): void => {
-    if (!(error instanceof RestingError)) onFailure(error);
+  let lastFailure: unknown;
+  /** All who waited for one fetch meet one error. */
+  const tell = (error: unknown): void => {
+    if (error instanceof RestingError || error === lastFailure) return;
+    lastFailure = error;
+    onFailure(error);
   };
   const getKey: JWTVerifyGetKey = async (header, token) => {
-    if (keys.fresh && performance.now() - askedAt > refreshMs) keys.reload().catch(told);
+    if (keys.fresh && performance.now() - askedAt > refreshMs) keys.reload().catch(tell);
     try {
       return await keys(header, token);
     } catch (error) {
       if (isAboutToken(error)) throw error;
-      told(error);
+      tell(error);
       throw new KeysUnavailableError(error);
     }
   };
   return { algorithms: ASYMMETRIC, getKey };
 };
 
+/** The server has just been asked. */
 class RestingError extends Error {}
 
 const isAboutToken = (error: unknown): boolean =>

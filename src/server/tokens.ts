@@ -40,7 +40,6 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log }: TokenOpt
   const expected = {
     algorithms: [...algorithms],
     clockTolerance: CLOCK_TOLERANCE_S,
-    requiredClaims: ['exp'],
     ...(issuer !== null && { issuer }),
     ...(audience !== null && { audience }),
   };
