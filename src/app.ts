@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from './config.ts';
 import { createContext } from './context.ts';
-import { createDeliveryAddresses } from './deliveries/address.ts';
+import { createDeliveryAddresses, isTenant } from './deliveries/address.ts';
 import { LogOpenError, messageOf } from './deliveries/errors.ts';
 import { FeedCache } from './deliveries/feed-cache.ts';
 import { createIngress } from './deliveries/ingress.ts';
@@ -11,12 +11,19 @@ import { maskError } from './graph/mask.ts';
 import type { Log } from './log.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { schema } from './schema.ts';
-import { createAuthenticate, scopeOf } from './server/auth.ts';
+import {
+  type Authenticate,
+  authenticateAnyone,
+  authenticateByKey,
+  authenticateByToken,
+  scopeOf,
+} from './server/auth.ts';
 import { createBudgets } from './server/budgets.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
 import { createEventStreams } from './server/subscriptions/event-streams.ts';
+import { createTokens } from './server/tokens.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createUpstreamClient } from './upstream/client.ts';
 import { createChainPrices } from './upstream/cost.ts';
@@ -69,8 +76,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const news = createNews();
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
-  const keyHeader = config.upstream.apiKeyHeader;
-  const authenticate = createAuthenticate({ mode: config.auth, gatewayKey, keyHeader, secret });
+  const authenticate = createAuthenticate(config, gatewayKey, secret, log);
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
   const mask = (error: unknown) =>
@@ -99,6 +105,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
+    needsCredentials: config.auth.mode !== 'open',
     production: config.production,
     mask,
     eventStreams,
@@ -109,7 +116,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
-      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth, tenant), concerned),
+      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth.mode, tenant), concerned),
     }),
     notReady: () =>
       deliveryLog.head('default').then(
@@ -129,7 +136,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   });
   url = await listen(http, config);
   if (sandbox !== null) {
-    const { tenant } = authenticate({ get: () => sandbox.apiKey });
+    const tenant = await sandboxTenant(config, authenticate, sandbox);
     sandbox.start((webhookId) => addresses.deliveryUrl(publicUrl(), tenant, webhookId));
   }
 
@@ -141,6 +148,25 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     },
   };
 };
+
+const createAuthenticate = (
+  { auth, upstream }: Config,
+  gatewayKey: string | null,
+  secret: string,
+  log: Log,
+): Authenticate => {
+  if (auth.mode === 'key') return authenticateByKey(upstream.apiKeyHeader, secret);
+  if (gatewayKey === null) throw new TypeError(`AUTH=${auth.mode} needs a key of the gateway, got none`);
+  if (auth.mode === 'open') return authenticateAnyone(gatewayKey);
+  return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log }));
+};
+
+/** Whom the sandbox's webhooks deliver to: who has its key, or where tokens say who it is, the tenant `demo`. */
+const sandboxTenant = async (
+  { auth }: Config,
+  authenticate: Authenticate,
+  { apiKey }: Sandbox,
+): Promise<string> => (auth.mode === 'jwt' ? 'demo' : (await authenticate({ get: () => apiKey })).tenant);
 
 /** An address that can't be bound is a problem of the configuration. */
 const listen = async (http: HttpServer, { host, port }: Config): Promise<string> => {

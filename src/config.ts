@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { type AuthConfig, readAuth } from './config/auth.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** What the environment asks for; README.md has the table. */
@@ -18,7 +18,7 @@ export type Config = {
     /** Requests a second at most; null for as many as come. */
     readonly perSecond: number | null;
   };
-  readonly auth: 'open' | 'key';
+  readonly auth: AuthConfig;
   readonly allowedOrigins: readonly string[];
   /** Null: `http://HOST:PORT` with the port that was bound. */
   readonly publicUrl: string | null;
@@ -108,7 +108,7 @@ export const readConfig = (env: Environment): Config => {
       connections: integer('UPSTREAM_CONNECTIONS', 128, 1, 10_000),
       perSecond: read('UPSTREAM_RPS', integerIn(1, 100_000), 'an integer from 1 to 100000'),
     },
-    auth: readAuth(env, { host, upstreamUrl, apiKey }, problems),
+    auth: readAuth(env, { host, upstreamUrl, apiKey }, read, problems),
     allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
     publicUrl: read(
       'PUBLIC_URL',
@@ -153,44 +153,7 @@ export const readConfig = (env: Environment): Config => {
 };
 
 /** Who sets one of these counts on it. */
-const REFUSED_YET = [
-  'REDIS_URL',
-  'TRUSTED_DOCUMENTS',
-  'JWT_SECRET',
-  'JWT_JWKS_URL',
-  'JWT_ISSUER',
-  'JWT_AUDIENCE',
-];
-
-type AuthFacts = {
-  readonly host: string;
-  readonly upstreamUrl: string | null;
-  readonly apiKey: string | null;
-};
-
-/** `open` lets everyone spend the gateway's key: safe on loopback only, and anywhere else only when said outright. */
-const readAuth = (env: Environment, facts: AuthFacts, problems: string[]): Config['auth'] => {
-  const { host, upstreamUrl, apiKey } = facts;
-  const said = env.AUTH || null;
-  if (said !== null && said !== 'open' && said !== 'key')
-    problems.push(
-      said === 'jwt'
-        ? 'AUTH: this version does not support jwt yet, expected open or key'
-        : `AUTH: expected open or key, got ${JSON.stringify(said)}`,
-    );
-  const holdsKey = Boolean(env.UPSTREAM_API_KEY) || !env.UPSTREAM_URL;
-  const auth = said === 'open' || said === 'key' ? said : holdsKey ? 'open' : 'key';
-  if (auth === 'open' && said === null && !isLoopback(host))
-    problems.push(
-      `HOST: expected a loopback address or AUTH=open said outright, got ${JSON.stringify(host)}: everyone who reaches it could spend the gateway's key`,
-    );
-  if (said === 'open' && upstreamUrl !== null && apiKey === null)
-    problems.push('AUTH: expected UPSTREAM_API_KEY beside UPSTREAM_URL when it is open, got none');
-  return auth;
-};
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+const REFUSED_YET = ['REDIS_URL', 'TRUSTED_DOCUMENTS'];
 
 const integerIn = (min: number, max: number) =>
   z

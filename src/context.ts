@@ -4,6 +4,7 @@ import type { DeliveryAddresses } from './deliveries/address.ts';
 import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
+import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
 import type { UpstreamClient } from './upstream/client.ts';
@@ -47,7 +48,9 @@ export type Caller = {
   readonly scope: string;
   /** Whose budget it spends. */
   readonly payer: string;
-  /** When its rights end, in milliseconds since 1970; null when they do not. */
+  /** What it may use. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** From when on it is refused, in milliseconds since 1970, however far away; null when it never is. */
   readonly expiresAt: number | null;
 };
 
@@ -66,15 +69,16 @@ const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: 
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience, parts);
-  const { credential, tenant, scope, payer, expiresAt } = caller;
+  const { credential, tenant, scope, payer, scopes, expiresAt } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
     payer,
-    expiry: expiresAt,
+    scopes,
+    expiresAt,
     /** Who has the same sees the same. */
-    rights: JSON.stringify([tenant, scope]),
+    rights: JSON.stringify([tenant, scope, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, inOrder, caller, null),
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startFakeService } from './support/fake-service.ts';
-import { codesOf, startGateway } from './support/gateway.ts';
+import { codesOf, nowhere, startGateway } from './support/gateway.ts';
 import { freshAddress, history } from './support/make.ts';
 import { servingTransactions } from './support/upstream-paging.ts';
 
@@ -8,6 +8,8 @@ const document =
   'query ($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }';
 
 const clientKey = 'of-one-client-93be07';
+
+const strict = { accept: 'application/graphql-response+json' };
 
 /** A gateway that holds no key: each client sends its own. */
 const keyless = { AUTH: 'key', UPSTREAM_API_KEY: undefined };
@@ -19,6 +21,19 @@ describe('with AUTH=key each client sends its own key', () => {
     const reply = await gateway.query(document, { address: freshAddress() });
     expect(new Set(codesOf(reply))).toEqual(new Set(['UNAUTHENTICATED']));
     expect(fake.requests).toEqual([]);
+  });
+
+  test('without one the status is 401, for who is told it', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...keyless });
+    for (const headers of [
+      {},
+      { 'X-Service-Api-Key': 'two words' },
+      { authorization: `Bearer ${clientKey}` },
+    ]) {
+      const reply = await gateway.query('{ __typename }', {}, { ...strict, ...headers });
+      expect([reply.status, ...codesOf(reply)]).toEqual([401, 'UNAUTHENTICATED']);
+      expect(reply.headers.has('www-authenticate')).toBe(false);
+    }
   });
 
   test('with one it goes to the service under the same header', async () => {

@@ -20,6 +20,10 @@ function problemsOf(env: Environment): readonly string[] {
 
 const service = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'some-key' };
 
+const nowhere = service.UPSTREAM_URL;
+const secret = 'exactly-thirty-two-bytes-long-ok';
+const keySet = 'https://issuer.test/keys?policy=1';
+
 const mistakes = {
   PORT: 'eighty',
   UPSTREAM_URL: 'not a url',
@@ -99,8 +103,41 @@ describe('who may come in without a key', () => {
     expect(problems.join()).toContain('UPSTREAM_API_KEY');
   });
 
-  test('AUTH=jwt without a way to check a token does not start', () => {
-    expect(problemsOf({ AUTH: 'jwt', ...service })).not.toEqual([]);
+  test('who has a token, on any host, when AUTH=jwt', () => {
+    expect(problemsOf({ HOST: '0.0.0.0', AUTH: 'jwt', JWT_SECRET: secret, ...service })).toEqual([]);
+    expect(problemsOf({ HOST: '0.0.0.0', AUTH: 'jwt', JWT_JWKS_URL: keySet })).toEqual([]);
+  });
+
+  test.each([
+    ['no way to check a token', { AUTH: 'jwt' }, ['JWT_SECRET', 'JWT_JWKS_URL']],
+    ['two ways', { AUTH: 'jwt', JWT_SECRET: secret, JWT_JWKS_URL: keySet }, ['JWT_SECRET', 'JWT_JWKS_URL']],
+    ['a short secret', { AUTH: 'jwt', JWT_SECRET: secret.slice(1) }, ['JWT_SECRET']],
+    ['a key set in the clear', { AUTH: 'jwt', JWT_JWKS_URL: 'http://issuer.test/keys' }, ['JWT_JWKS_URL']],
+    ['a password', { AUTH: 'jwt', JWT_JWKS_URL: 'https://me:pass@issuer.test/' }, ['JWT_JWKS_URL']],
+    [
+      'a service without a key',
+      { AUTH: 'jwt', JWT_SECRET: secret, UPSTREAM_URL: nowhere },
+      ['UPSTREAM_API_KEY'],
+    ],
+    ['a secret that nobody uses', { JWT_SECRET: secret }, ['JWT_SECRET', 'AUTH=jwt']],
+    [
+      'a secret that AUTH=open does not use',
+      { AUTH: 'open', JWT_SECRET: secret },
+      ['JWT_SECRET', 'AUTH=jwt'],
+    ],
+    ['a key set that nobody uses', { AUTH: '', JWT_JWKS_URL: keySet }, ['JWT_JWKS_URL', 'AUTH=jwt']],
+    ['an issuer that nobody checks', { JWT_ISSUER: 'x' }, ['JWT_ISSUER', 'AUTH=jwt']],
+    ['an audience that nobody checks', { AUTH: 'key', JWT_AUDIENCE: 'x' }, ['JWT_AUDIENCE', 'AUTH=jwt']],
+  ])('nobody, with %s: one problem that names it and tells no secret', (_what, env, names) => {
+    const problems = problemsOf(env);
+    expect(problems).toHaveLength(1);
+    for (const name of names) expect(problems[0]).toContain(name);
+    expect(problems[0]).not.toContain(secret.slice(1));
+    expect(problems[0]).not.toContain('pass');
+  });
+
+  test('each variable of tokens is a problem of its own, beside the others', () => {
+    expect(problemsOf({ JWT_SECRET: secret, JWT_ISSUER: 'x', PORT: 'x' })).toHaveLength(3);
   });
 });
 

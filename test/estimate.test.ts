@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { costOf, withCost } from '../src/graph/cost.ts';
 import { costlyTypes } from '../src/graph/costly-types.ts';
 import { createEstimate } from '../src/graph/estimate.ts';
+import { ALL_SCOPES } from '../src/graph/scopes.ts';
 import { schema } from '../src/schema.ts';
 import { createChainPrices } from '../src/upstream/cost.ts';
 
@@ -66,7 +67,7 @@ describe('where nobody knows yet which objects a list gives', () => {
     const billed = withCost({ asks: () => ({ list: [], computeUnits: 2 }) });
     for (const { coordinate, field } of fieldsOf(lists))
       field.extensions = coordinate.endsWith('.holdings') ? billed : many;
-    return createEstimate(lists, createChainPrices(14))({ document: parse(selection) });
+    return createEstimate(lists, createChainPrices(14))({ document: parse(selection) }, ALL_SCOPES);
   };
 
   test('each of them is paid', () => expect(estimate('{ people(first: 7) { holdings } }')).toBe(14));

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { need } from './support/available.ts';
-import { startGateway } from './support/gateway.ts';
+import { nowhere, startGateway } from './support/gateway.ts';
+import { byToken } from './support/tokens.ts';
 
 /** GraphiQL in a real browser, without a network beyond this machine. */
 
@@ -22,6 +23,16 @@ const answers = async (page: Page, holds: (text: string) => boolean): Promise<st
   }
   throw new Error(`expected another answer than: ${await answer(page)}`);
 };
+
+test.each([
+  ['open', {}, 'WS'],
+  ['jwt', byToken, 'SSE'],
+  ['key', { AUTH: 'key', UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: undefined }, 'SSE'],
+])('with AUTH=%s GraphiQL subscribes by what its headers go by', async (_mode, env, protocol) => {
+  await using gateway = await startGateway(env);
+  const page = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } });
+  expect(await page.text()).toContain(`"subscriptionsProtocol":"${protocol}"`);
+});
 
 test('GraphiQL opens on a query that works and a subscription that shows events', async (context) => {
   need(

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { DEMO_WALLETS } from '../src/sandbox/wallets.ts';
 import { schema } from '../src/schema.ts';
+import { startGateway } from './support/gateway.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -19,6 +22,23 @@ test('the documents of the README are of this schema', () => {
   expect(documents.flatMap((document) => validate(schema, parse(document)))).toEqual([]);
 });
 
+test('a token that the README makes opens a gateway that is started as it says', async () => {
+  const [, secret = ''] = /export JWT_SECRET=(\S+)/.exec(readme) ?? [];
+  const [command = ''] = /node --input-type=module -e "[^"]+"/.exec(readme) ?? [];
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+    cwd: new URL('..', import.meta.url),
+    env: { ...process.env, JWT_SECRET: secret },
+  });
+  await using gateway = await startGateway({ AUTH: 'jwt', JWT_SECRET: secret });
+  const reply = await gateway.query(
+    '{ deliveries { head } deliveryUrl wallets(addresses: []) { address } }',
+    {},
+    { authorization: `Bearer ${stdout.trim()}` },
+  );
+  expect(reply.errors).toBeUndefined();
+  expect(reply.data).toMatchObject({ deliveryUrl: expect.stringContaining('/deliveries/demo/') });
+});
+
 test('the README has every variable that the configuration reads', () => {
   const read = new Set<string>();
   const environment = new Proxy<Record<string, string | undefined>>(
@@ -26,7 +46,7 @@ test('the README has every variable that the configuration reads', () => {
     { get: (_target, name) => void read.add(String(name)) },
   );
   readConfig(environment);
-  const later = ['JWT', 'REDIS', 'TRUSTED'];
+  const later = ['REDIS', 'TRUSTED'];
   const missing = [...read].filter(
     (name) => !readme.includes(name) && !later.some((part) => name.includes(part)),
   );

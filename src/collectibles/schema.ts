@@ -113,6 +113,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     nullable: true,
     description:
       "In the service's order. Select spamScore or explanations and the service is asked for spam details; there is no argument for it. Null when the lookup fails.",
+    authScopes: { wallets: true },
     args: {
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),

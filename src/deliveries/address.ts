@@ -14,6 +14,9 @@ export interface DeliveryAddresses {
   tenantOf(segments: readonly string[]): string | null;
 }
 
+/** Whether a url's path can carry it. */
+export const isTenant = (text: string): boolean => !['', '.', '..'].includes(text) && text.isWellFormed();
+
 export function createDeliveryAddresses(secret: string | Uint8Array): DeliveryAddresses {
   // The secret may also sign other things: the prefix keeps those from being tokens.
   const tokenOf = (tenant: string) =>
@@ -21,7 +24,7 @@ export function createDeliveryAddresses(secret: string | Uint8Array): DeliveryAd
 
   return {
     deliveryUrl(publicUrl, tenant, webhookId) {
-      if (['', '.', '..'].includes(tenant) || !tenant.isWellFormed()) {
+      if (!isTenant(tenant)) {
         throw new RangeError(`a tenant must be able to stand in a url's path, got ${JSON.stringify(tenant)}`);
       }
       const url = new URL(publicUrl);

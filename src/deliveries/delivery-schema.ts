@@ -1,5 +1,6 @@
 import { builder } from '../graph/builder.ts';
 import { badUserInput } from '../graph/errors.ts';
+import { withScope } from '../graph/scopes.ts';
 import { WebhookType } from '../webhooks/enums.ts';
 import { InvalidCursorError } from './errors.ts';
 import { DeliveryEvent, eventsOf, payloadOf } from './event-schema.ts';
@@ -9,6 +10,7 @@ export const WebhookDelivery = builder.objectRef<StoredDelivery>('WebhookDeliver
 
 builder.node(WebhookDelivery, {
   description: 'One request of the service to this gateway, stored before it was answered.',
+  extensions: withScope('deliveries'),
   id: { resolve: ({ cursor }) => cursor },
   loadOne: (cursor, { deliveries }) =>
     deliveries.get(cursor).catch((error: unknown) => {

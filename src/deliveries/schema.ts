@@ -15,6 +15,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'What has been delivered and is still kept, oldest first. Null when the log can not be read.',
+    authScopes: { deliveries: true },
     args: {
       first: t.arg.int({ description: RANGE_ARGUMENTS.first }),
       after: t.arg.string({ description: RANGE_ARGUMENTS.after }),
@@ -29,6 +30,7 @@ builder.queryFields((t) => ({
     type: 'URL',
     description:
       "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: who knows it can post.",
+    authScopes: { webhooks: true },
     args: {
       webhookId: t.arg({
         type: 'UUID',
@@ -44,6 +46,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
     type: WebhookDeliveryConnection,
     nullable: true,
     description: "This webhook's deliveries, oldest first. Null when the log can not be read.",
+    authScopes: { deliveries: true },
     args: {
       first: t.arg.int({ description: RANGE_ARGUMENTS.first }),
       after: t.arg.string({ description: RANGE_ARGUMENTS.after }),
@@ -60,6 +63,7 @@ builder.subscriptionField('deliveries', (t) =>
     type: WebhookDeliveryEdge,
     description:
       'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED.',
+    authScopes: { deliveries: true },
     args: {
       after: t.arg.string({
         description: 'The cursor of the last delivery that arrived, or the head of a page.',

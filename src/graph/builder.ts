@@ -1,12 +1,15 @@
 import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { Context } from '../context.ts';
+import { type AuthScopes, authorization } from './authorization.ts';
 import { decodeGlobalId, encodeGlobalId } from './node.ts';
 import type { Scalars } from './scalars.ts';
 
 type Types = {
   Context: Context;
   Scalars: Scalars;
+  AuthScopes: AuthScopes;
   DefaultFieldNullability: false;
   DefaultInputFieldRequiredness: false;
 };
@@ -16,7 +19,9 @@ export type BuilderTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
 
 /** Defines no types: each feature adds its own. Fields are non-null unless they say when they are null. */
 export const builder = new SchemaBuilder<Types>({
-  plugins: [RelayPlugin],
+  // First, so that it stands outermost: nothing runs before it has been asked.
+  plugins: [ScopeAuthPlugin, RelayPlugin],
+  scopeAuth: authorization,
   defaultFieldNullability: false,
   relay: {
     cursorType: 'String',

@@ -20,6 +20,7 @@ import { collectFields, type Reading } from './collect.ts';
 import { costOf, type FieldCost, type Lookup } from './cost.ts';
 import { costlyTypes } from './costly-types.ts';
 import type { GlobalId } from './node.ts';
+import { type Scope, scopeOfField } from './scopes.ts';
 
 type Operation = {
   readonly document: DocumentNode;
@@ -27,8 +28,8 @@ type Operation = {
   readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
-/** The compute units that an operation may cost at most. */
-export type Estimate = (operation: Operation) => number;
+/** The compute units that an operation may cost at most when it may use these scopes: what it may not use asks for nothing. */
+export type Estimate = (operation: Operation, scopes: ReadonlySet<Scope>) => number;
 
 /** One object that `key` names, or `times` so many that nobody can name yet. */
 type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonly times: number };
@@ -40,7 +41,7 @@ type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonl
  */
 export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Estimate => {
   const costly = costlyTypes(schema);
-  return (operation) => {
+  return (operation, scopes) => {
     const root = readOperation(schema, operation);
     if (root === null) return 0;
     const { reading, type, selectionSet } = root;
@@ -51,6 +52,10 @@ export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Esti
         const line = `${key}.${list}`;
         bill.set(line, Math.max(bill.get(line) ?? 0, computeUnits * times));
       }
+    };
+    const mayUse = (field: GraphQLField<unknown, unknown>): boolean => {
+      const scope = scopeOfField(field);
+      return scope === undefined || scopes.has(scope);
     };
     const walk = (subjects: readonly Subject[], selectionSets: readonly SelectionSetNode[]): void => {
       for (const [parent, alike] of Map.groupBy(subjects, (subject) => subject.type))
@@ -65,7 +70,7 @@ export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Esti
       const [node] = nodes;
       const field = node && parent.getFields()[node.name.value];
       const told = node && field && ask(field, node, reading, prices);
-      if (!field || !told) return;
+      if (!field || !told || !mayUse(field)) return;
       if (told.lookup) charge(`${field.name}${JSON.stringify(told.lookup.list)}`, told.lookup, subjects);
       const type = getNamedType(field.type);
       if (!costly.has(type)) return;

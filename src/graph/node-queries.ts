@@ -6,16 +6,21 @@ import { builder } from './builder.ts';
 import { withCost } from './cost.ts';
 import { badUserInput, clientError } from './errors.ts';
 import { decodeGlobalId, type GlobalId } from './node.ts';
+import { forbidden, scopeOfType } from './scopes.ts';
 
 const MAX_NODES = 100;
 
 const Node = builder.nodeInterfaceRef();
+
+/** Which scope is needed says the type that an id names, each id for itself: see `loadNode`. */
+const authScopes = () => true;
 
 builder.queryFields((t) => ({
   node: t.field({
     type: Node,
     nullable: true,
     description: 'The object of this id. Null when it is gone; BAD_USER_INPUT when no Node has such an id.',
+    authScopes,
     args: { id: t.arg.id({ required: true, description: 'Whose object.' }) },
     extensions: withCost<{ id: string }>({ gives: ({ id }) => [decodeGlobalId(id)] }),
     resolve: (_root, { id }, context, info) => loadNode(id, context, info),
@@ -24,6 +29,7 @@ builder.queryFields((t) => ({
     type: [Node],
     nullable: { list: false, items: true },
     description: `The objects of these ids, in their order, null for what is gone; at most ${MAX_NODES}.`,
+    authScopes,
     args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
     extensions: withCost<{ ids: readonly string[] }>({
       gives: ({ ids }) => (ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
@@ -42,6 +48,9 @@ const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo):
   const type = info.schema.getType(globalId.typename);
   const isNode = isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
   if (!isNode) throw badUserInput(`Expected the id of a Node, got one of type ${globalId.typename}.`);
+  const scope = scopeOfType(type);
+  if (scope === undefined) throw new TypeError(`Expected ${type.name} to say its scope, got none.`);
+  if (!context.scopes.has(scope)) throw forbidden(scope);
   const [loading] = await resolveNodes(builder, context, info, [globalId]);
   const node = (await loading) as object | null;
   // Pothos does so only after an id that is asked for twice has had its second answer.

@@ -1,52 +1,61 @@
 import { createHmac } from 'node:crypto';
 import type { Caller } from '../context.ts';
-import { clientError } from '../graph/errors.ts';
+import { ALL_SCOPES } from '../graph/scopes.ts';
+import type { Credential } from '../upstream/credential.ts';
+import type { VerifyToken } from './tokens.ts';
+import { keyMissing, tokenMissing } from './unauthenticated.ts';
 
 /** What a client sends by name: HTTP headers, or a WebSocket's connectionParams. */
 export type Credentials = { get(name: string): string | null };
 
+type Mode = 'open' | 'key' | 'jwt';
+
 /** With whom a tenant shares kept pages: with all when they have one key, the gateway's, and else with nobody. */
-export const scopeOf = (mode: 'open' | 'key', tenant: string): string => (mode === 'key' ? tenant : 'shared');
-
-/** `address` is the network address that the client came from, where it came from one. */
-export type Authenticate = (credentials: Credentials, address?: string) => Caller;
-
-type AuthOptions = {
-  readonly mode: 'open' | 'key';
-  /** The key that the gateway holds; never null when the mode is `open`. */
-  readonly gatewayKey: string | null;
-  readonly keyHeader: string;
-  /** Makes tenants of keys, so that no key is kept or told. */
-  readonly secret: string;
-};
+export const scopeOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
 
 /**
- * `open`: everyone acts with the gateway's key, as one tenant. `key`: each client brings its own; who brings none gets
- * UNAUTHENTICATED.
+ * Rejects with UNAUTHENTICATED; with INTERNAL_SERVER_ERROR when it can't be told who it is. `address` is the network
+ * address that the client came from, where it came from one.
  */
-export const createAuthenticate = ({ mode, gatewayKey, keyHeader, secret }: AuthOptions): Authenticate => {
-  if (mode === 'open') {
-    if (gatewayKey === null) throw new TypeError('AUTH=open needs a key of the gateway, got none');
-    const everyone: Omit<Caller, 'payer'> = {
-      credential: { key: gatewayKey, heldBy: 'gateway' },
-      tenant: 'default',
-      scope: scopeOf(mode, 'default'),
-      expiresAt: null,
-    };
-    return (_credentials, address = 'unknown') => ({ ...everyone, payer: canonicalAddress(address) });
-  }
-  return (credentials) => {
+export type Authenticate = (credentials: Credentials, address?: string) => Promise<Caller>;
+
+/** `open`: everyone acts with the gateway's key, as one tenant; an address is a payer. */
+export const authenticateAnyone = (gatewayKey: string): Authenticate => {
+  const everyone: Omit<Caller, 'payer'> = {
+    credential: { key: gatewayKey, heldBy: 'gateway' },
+    tenant: 'default',
+    scope: scopeOf('open', 'default'),
+    scopes: ALL_SCOPES,
+    expiresAt: null,
+  };
+  return async (_credentials, address = 'unknown') => ({ ...everyone, payer: canonicalAddress(address) });
+};
+
+/** `key`: each client brings its own in `keyHeader`. `secret` makes tenants of keys, so that no key is kept or told. */
+export const authenticateByKey =
+  (keyHeader: string, secret: string): Authenticate =>
+  async (credentials) => {
     const key = credentials.get(keyHeader);
-    if (key === null || !/^[\x21-\x7e]{1,4096}$/.test(key))
-      throw clientError('UNAUTHENTICATED', `Expected your key of the service in ${keyHeader}, got none.`);
+    if (key === null || !/^[\x21-\x7e]{1,4096}$/.test(key)) throw keyMissing(keyHeader);
     const fingerprint = createHmac('sha256', secret).update(`key:${key}`).digest('base64url').slice(0, 22);
     return {
       credential: { key, heldBy: 'client' },
       tenant: fingerprint,
-      scope: scopeOf(mode, fingerprint),
+      scope: scopeOf('key', fingerprint),
       payer: fingerprint,
+      scopes: ALL_SCOPES,
       expiresAt: null,
     };
+  };
+
+/** `jwt`: a token says who it is and what it may use; all act with the gateway's key. */
+export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Authenticate => {
+  const credential: Credential = { key: gatewayKey, heldBy: 'gateway' };
+  return async (credentials) => {
+    const [, token] = /^Bearer +(\S+) *$/i.exec(credentials.get('authorization') ?? '') ?? [];
+    if (token === undefined) throw tokenMissing();
+    const bearer = await verify(token);
+    return { ...bearer, credential, scope: scopeOf('jwt', bearer.tenant) };
   };
 };
 

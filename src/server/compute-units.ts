@@ -21,15 +21,16 @@ export const useComputeUnitLimits = ({ estimate, maxComputeUnits, budgets }: Opt
   };
   return {
     onExecute({ args, setResultAndStopExecution }) {
-      const { payer, upstream } = args.contextValue;
-      const computeUnits = estimate(args);
+      const { payer, upstream, scopes } = args.contextValue;
+      const computeUnits = estimate(args, scopes);
       const refusal = refuse(payer, computeUnits);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
       // One that is given up half-way is not settled: nobody can tell what the service will have billed for it.
       return { onExecuteDone: () => budgets?.settle(payer, computeUnits, upstream.computeUnits) };
     },
     onSubscribe({ args, setResultAndStopExecution }) {
-      const refusal = refuse(args.contextValue.payer, estimate(args));
+      const { payer, scopes } = args.contextValue;
+      const refusal = refuse(payer, estimate(args, scopes));
       if (refusal) setResultAndStopExecution({ errors: [refusal] });
     },
   };

@@ -8,7 +8,7 @@ import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
-import { graphiql } from './graphiql.ts';
+import { graphiql, subscriptionsProtocol } from './graphiql.ts';
 import { useJsonOnly } from './json-only.ts';
 import { useRefusalStatus } from './refusal-status.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
@@ -39,6 +39,8 @@ type Options = {
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
+  /** Whether clients have to show who they are. */
+  readonly needsCredentials: boolean;
   /** GraphiQL and introspection are for development. */
   readonly production: boolean;
   /** What a client is told of an error. */
@@ -69,7 +71,9 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       return createContext(known, gone ?? request.signal);
     },
     graphqlEndpoint: '/graphql',
-    graphiql: production ? false : graphiql,
+    graphiql: production
+      ? false
+      : { ...graphiql, subscriptionsProtocol: subscriptionsProtocol(options.needsCredentials) },
     renderGraphiQL,
     landingPage: false,
     batching: false,

@@ -172,6 +172,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
     nullable: true,
     description:
       'Newest first. Select decoded anywhere below and the service is asked to decode; there is no argument for it. Null when the lookup fails.',
+    authScopes: { wallets: true },
     args: {
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),

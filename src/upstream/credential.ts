@@ -1,2 +1,9 @@
 /** Whose key pays. Never logged and never part of an error. */
 export type Credential = { readonly key: string; readonly heldBy: 'gateway' | 'client' };
+
+/** A shorter key may stand in what a service says by chance. */
+const UNMISTAKABLE = 16;
+
+/** What a service said, without the key should it have repeated it. */
+export const withoutKey = (text: string, { key }: Credential): string =>
+  key.length >= UNMISTAKABLE && text.includes(key) ? text.replaceAll(key, '[key]') : text;

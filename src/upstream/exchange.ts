@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
-import type { Credential } from './credential.ts';
+import { type Credential, withoutKey } from './credential.ts';
 import { abandoned, UpstreamError } from './errors.ts';
 import { parseExactJson } from './json.ts';
 import { onAbort } from './patience.ts';
@@ -54,10 +54,10 @@ export const exchange = async (
       body: request.body ? JSON.stringify(request.body) : null,
       signal: controller.signal,
     });
-    const text = await body.text();
+    const text = withoutKey(await body.text(), request.credential);
     if (statusCode < 200 || statusCode > 299) throw refusal(statusCode, headers, text, request.credential);
     return {
-      body: parseBody(text, headers),
+      body: parseBody(text, withoutKey(typeOf(headers), request.credential)),
       bytes: text.length,
       computeUnits: readComputeUnits(headers) ?? request.cost,
     };
@@ -97,12 +97,14 @@ const transportFailure = (cause: unknown): UpstreamError => {
     : new UpstreamError('unavailable', 'The service broke off its answer.', { cause, connection: 'broken' });
 };
 
-const parseBody = (text: string, headers: Dispatcher.ResponseData['headers']): unknown => {
+const typeOf = (headers: Dispatcher.ResponseData['headers']): string =>
+  String(headers['content-type'] ?? 'no content type');
+
+const parseBody = (text: string, type: string): unknown => {
   if (text === '') return null;
   try {
     return parseExactJson(text);
   } catch (cause) {
-    const type = String(headers['content-type'] ?? 'no content type');
     throw new UpstreamError(
       'invalidResponse',
       `Expected JSON from the service, got ${text.length} characters of ${type} that do not parse.`,

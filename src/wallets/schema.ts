@@ -3,6 +3,7 @@ import { withCost } from '../graph/cost.ts';
 import { clientError } from '../graph/errors.ts';
 import type { GlobalId } from '../graph/node.ts';
 import { parseAddress } from '../graph/scalars.ts';
+import { withScope } from '../graph/scopes.ts';
 
 const MAX_WALLETS = 100;
 
@@ -11,6 +12,7 @@ export const Wallet = builder.objectRef<{ readonly address: string }>('Wallet');
 
 builder.node(Wallet, {
   description: 'Any address. Needs no upstream request by itself: its connections make them.',
+  extensions: withScope('wallets'),
   id: { resolve: ({ address }) => address },
   loadOne: (address) => ({ address: parseAddress(address) }),
   fields: (t) => ({
@@ -23,6 +25,7 @@ builder.queryFields((t) => ({
     type: Wallet,
     description:
       'The wallet of this address. There is one for every address: an unused one has empty connections.',
+    authScopes: { wallets: true },
     args: { address: t.arg({ type: 'Address', required: true, description: 'Whose wallet.' }) },
     extensions: withCost<{ address: string }>({ gives: ({ address }) => [globalIdOf(address)] }),
     resolve: (_root, { address }) => ({ address }),
@@ -30,6 +33,7 @@ builder.queryFields((t) => ({
   wallets: t.field({
     type: [Wallet],
     description: `The wallets of these addresses, in their order; at most ${MAX_WALLETS}.`,
+    authScopes: { wallets: true },
     args: { addresses: t.arg({ type: ['Address'], required: true, description: 'Whose wallets.' }) },
     extensions: withCost<{ addresses: readonly string[] }>({
       gives: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : addresses.map(globalIdOf)),

@@ -28,6 +28,7 @@ builder.queryField('webhooks', (t) =>
     type: WebhookConnection,
     nullable: true,
     description: "The webhooks of the key, in the service's order. Null when it does not list them.",
+    authScopes: { webhooks: true },
     args: {
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection.' }),

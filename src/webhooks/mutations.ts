@@ -10,6 +10,7 @@ builder.mutationFields((t) => ({
   createWebhook: t.field({
     type: resultOf('CreateWebhook', payloads.CreateWebhookPayload),
     description: 'Creates a webhook that delivers to the given url, or to this gateway.',
+    authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'What to create.' }),
     },
@@ -23,6 +24,7 @@ builder.mutationFields((t) => ({
   updateWebhook: t.field({
     type: resultOf('UpdateWebhook', payloads.UpdateWebhookPayload),
     description: 'Changes what is given, and nothing else.',
+    authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'What to change.' }),
     },
@@ -32,6 +34,7 @@ builder.mutationFields((t) => ({
   deleteWebhook: t.field({
     type: resultOf('DeleteWebhook', payloads.DeleteWebhookPayload),
     description: 'Deletes a webhook. What it has delivered stays in deliveries.',
+    authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.DeleteWebhookInput, required: true, description: 'What to delete.' }),
     },
@@ -41,6 +44,7 @@ builder.mutationFields((t) => ({
   updateWebhookAddresses: t.field({
     type: resultOf('UpdateWebhookAddresses', payloads.UpdateWebhookAddressesPayload),
     description: 'Removals are applied first, then additions.',
+    authScopes: { webhooks: true },
     args: {
       input: t.arg({
         type: inputs.UpdateWebhookAddressesInput,
@@ -67,6 +71,7 @@ builder.mutationFields((t) => ({
   replaceWebhookAddresses: t.field({
     type: resultOf('ReplaceWebhookAddresses', payloads.ReplaceWebhookAddressesPayload),
     description: 'Gives a webhook a new list of addresses.',
+    authScopes: { webhooks: true },
     args: {
       input: t.arg({
         type: inputs.ReplaceWebhookAddressesInput,
@@ -84,6 +89,7 @@ builder.mutationFields((t) => ({
   connectWebhook: t.field({
     type: resultOf('ConnectWebhook', payloads.ConnectWebhookPayload),
     description: "Points the webhook's url at this gateway, so that its events arrive in deliveries.",
+    authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.ConnectWebhookInput, required: true, description: 'Which webhook.' }),
     },

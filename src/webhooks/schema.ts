@@ -1,5 +1,6 @@
 import { builder } from '../graph/builder.ts';
 import { parseUuid } from '../graph/scalars.ts';
+import { withScope } from '../graph/scopes.ts';
 import { TransactionDirection } from '../transactions/schema.ts';
 import { ActivityType, AssetType, WebhookType } from './enums.ts';
 import { deliversHere } from './here.ts';
@@ -11,6 +12,7 @@ const UNSAID = 'Null where the service does not say.';
 
 builder.node(Webhook, {
   description: "A subscription of the service's to onchain events of a list of addresses.",
+  extensions: withScope('webhooks'),
   id: { resolve: ({ webhookId }) => webhookId },
   loadOne: (id, { webhooks }) => webhooks.load(parseUuid(id)),
   fields: (t) => ({
@@ -76,6 +78,7 @@ builder.queryField('webhook', (t) =>
     type: Webhook,
     nullable: true,
     description: 'Null when there is no such webhook.',
+    authScopes: { webhooks: true },
     args: { webhookId: t.arg({ type: 'UUID', required: true, description: "The service's id of it." }) },
     resolve: (_root, { webhookId }, { webhooks }) => webhooks.load(webhookId),
   }),

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { EventReader } from '../../graph/event-source.ts';
-import { type Expiry, onExpiry } from '../expiry.ts';
+import { onExpiry } from '../expiry.ts';
+import { tokenExpired } from '../unauthenticated.ts';
 import type { Frame } from './frame.ts';
 import { formatted, type Subscription } from './shared.ts';
 
@@ -15,7 +16,8 @@ type Options = {
   readonly lastEventId: string | null;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
-  readonly expiry: Expiry;
+  /** When the caller's rights end, in milliseconds since 1970; null when they never do. */
+  readonly expiresAt: number | null;
 };
 
 /**
@@ -29,14 +31,14 @@ export class EventStream extends Readable {
   readonly #stopExpiry: () => void;
   #isWanted = false;
 
-  constructor({ subscription, lastEventId, mask, expiry }: Options) {
+  constructor({ subscription, lastEventId, mask, expiresAt }: Options) {
     super({ highWaterMark: 1 });
     this.#mask = mask;
     // Some browsers tell of an answer only once a byte of its body has come.
     this.push(PING);
     this.#reader = subscription.open(lastEventId, () => this.#give());
     this.#ping = setInterval(() => this.#isWanted && this.#push(PING), PING_EVERY_MS).unref();
-    this.#stopExpiry = onExpiry(expiry, (error) => this.#end(error));
+    this.#stopExpiry = onExpiry(expiresAt, () => this.#end(tokenExpired()));
   }
 
   override _read(): void {

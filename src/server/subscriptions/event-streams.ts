@@ -7,7 +7,7 @@ import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
 
 /** What a subscription came with. */
-type Arrival = Partial<Pick<Context, 'expiry'>> & { readonly res?: ServerResponse };
+type Arrival = Partial<Pick<Context, 'expiresAt'>> & { readonly res?: ServerResponse };
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
@@ -36,10 +36,10 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
           return;
         }
         const lastEventId = request.headers.get('last-event-id');
-        const { res, expiry = null } = arrivals.get(request) ?? {};
+        const { res, expiresAt = null } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
-          const stream = new EventStream({ subscription, lastEventId, mask, expiry });
+          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt });
           // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');

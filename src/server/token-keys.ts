@@ -1,0 +1,86 @@
+import { createSecretKey } from 'node:crypto';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+
+/** What tokens are checked with. The algorithms are of one kind only, so that no public key can serve as a secret. */
+export type TokenKeys = { readonly algorithms: readonly string[]; readonly getKey: JWTVerifyGetKey };
+
+export const sharedSecret = (secret: string): TokenKeys => {
+  const key = createSecretKey(secret, 'utf8');
+  return { algorithms: ['HS256', 'HS384', 'HS512'], getKey: () => key };
+};
+
+const ASYMMETRIC = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
+/** There are no keys, and whoever serves them gives none: no fault of a token's. */
+export class KeysUnavailableError extends Error {
+  constructor(cause: unknown) {
+    super('the key set can not be had', { cause });
+    this.name = 'KeysUnavailableError';
+  }
+}
+
+const FETCH_TIMEOUT_MS = 5000;
+/** A token that names an unknown key makes the set be fetched again, but not more often than this. */
+const COOLDOWN_MS = 5000;
+/** Nor is a server that fails asked more often than this. */
+const REST_MS = 1000;
+
+type Ages = {
+  /** A set older than this is fetched again while it still serves. */
+  readonly refreshMs: number;
+  /** A set may stand in for so long when its server fails. A key that was withdrawn meanwhile counts until then. */
+  readonly maxMs: number;
+};
+
+const AGES: Ages = { refreshMs: 300_000, maxMs: 3_600_000 };
+
+/**
+ * The public keys that a server publishes. `getKey` rejects with KeysUnavailableError when they can't be had, and with
+ * jose's errors when none is the token's. `onFailure` gets to know each fetch that failed.
+ */
+export const publishedKeys = (
+  url: string,
+  onFailure: (error: unknown) => void,
+  { refreshMs, maxMs }: Ages = AGES,
+): TokenKeys => {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const keys = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: FETCH_TIMEOUT_MS,
+    cooldownDuration: COOLDOWN_MS,
+    cacheMaxAge: maxMs,
+    async [customFetch](address, options) {
+      if (performance.now() - askedAt < REST_MS) throw new RestingError();
+      askedAt = performance.now();
+      return fetch(address, options);
+    },
+  });
+  let lastFailure: unknown;
+  /** All who waited for one fetch meet one error. */
+  const tell = (error: unknown): void => {
+    if (error instanceof RestingError || error === lastFailure) return;
+    lastFailure = error;
+    onFailure(error);
+  };
+  const getKey: JWTVerifyGetKey = async (header, token) => {
+    if (keys.fresh && performance.now() - askedAt > refreshMs) keys.reload().catch(tell);
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (isAboutToken(error)) throw error;
+      tell(error);
+      throw new KeysUnavailableError(error);
+    }
+  };
+  return { algorithms: ASYMMETRIC, getKey };
+};
+
+/** The server has just been asked. */
+class RestingError extends Error {}
+
+const isAboutToken = (error: unknown): boolean =>
+  error instanceof errors.JWKSNoMatchingKey ||
+  error instanceof errors.JWKSMultipleMatchingKeys ||
+  error instanceof errors.JOSENotSupported;
