@@ -15,6 +15,7 @@ import { createMeter } from './upstream/meter.ts';
 import { createOperationClient } from './upstream/operation-client.ts';
 import type { PageStore } from './upstream/pages.ts';
 import { createPatience } from './upstream/patience.ts';
+import type { Trace } from './upstream/trace.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** What all operations share. */
@@ -52,18 +53,26 @@ export type Context = ReturnType<ReturnType<typeof createContext>>;
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
   const inOrder = createInOrder();
-  return (caller: Caller, gone: AbortSignal | null) => contextOf(parts, inOrder, caller, gone);
+  return (caller: Caller, trace: Trace, gone: AbortSignal | null) =>
+    contextOf(parts, inOrder, caller, trace, gone);
 };
 
-const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: AbortSignal | null) => {
+const contextOf = (
+  parts: ContextParts,
+  inOrder: InOrder,
+  caller: Caller,
+  trace: Trace,
+  gone: AbortSignal | null,
+) => {
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
-  const client = createOperationClient(parts.client, upstream, patience, parts);
+  const client = createOperationClient(parts.client, upstream, patience, trace, parts);
   const { credential, tenant, scope, payer } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
+    trace,
     payer,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),

@@ -4,14 +4,17 @@ import { type GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule 
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
+import type { Trace } from '../upstream/trace.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
-import { useComputeUnitLimits } from './compute-units.ts';
+import { type ComputeUnitLimit, useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
 import type { EventStreams } from './event-streams.ts';
 import { graphiql } from './graphiql.ts';
 import { useJsonOnly } from './json-only.ts';
+import type { Operations } from './operations.ts';
 import { useRefusalStatus } from './refusal-status.ts';
+import { traceOf } from './trace.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
@@ -31,7 +34,7 @@ export type GraphQLServer = YogaServerInstance<Arrival, Context>;
 type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
-  readonly createContext: (caller: Caller, gone: AbortSignal | null) => Context;
+  readonly createContext: (caller: Caller, trace: Trace, gone: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
@@ -41,6 +44,8 @@ type Options = {
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly eventStreams: EventStreams;
+  readonly operations: Operations;
+  readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
 };
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -51,6 +56,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
+      options.operations.plugin,
       useUpstreamExtension(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
@@ -59,12 +65,13 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       eventStreams.plugin,
       production && useNoIntrospection(),
     ],
-    context: ({ request, req, connectionParams, gone }) =>
+    context: ({ request, req, res, connectionParams, gone }) =>
       createContext(
         authenticate(
           connectionParams ? credentialsIn(connectionParams) : request.headers,
           req?.socket.remoteAddress,
         ),
+        traceOf(req, res),
         gone ?? request.signal,
       ),
     graphqlEndpoint: '/graphql',
@@ -79,6 +86,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     cors: allowedOrigins.length > 0 && {
       origin: [...allowedOrigins],
       methods: ['GET', 'POST', 'OPTIONS'],
+      exposedHeaders: ['x-request-id'],
       credentials: false,
     },
   });
