@@ -32,7 +32,7 @@ test('an operation is one line at debug, under the id that its reply carries', a
     made.headers.get('x-request-id'),
     'cart-7:retry.2_a',
   ]);
-  const { durationMs, ...line } = lines[0] ?? {};
+  const { durationMs, ...line }: Partial<Line> = lines[0] ?? {};
   expect(durationMs).toBeGreaterThan(0);
   expect(line).toMatchObject({
     level: 'debug',

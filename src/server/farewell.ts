@@ -6,17 +6,14 @@ export type Farewell = {
   say(): void;
 };
 
+/** Idle connections are left open: a request that is on its way on one would be lost. It is answered, and told. */
 export const createFarewell = (server: Server): Farewell => {
   const underWay = new Set<ServerResponse>();
   let said = false;
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     underWay.add(response);
     if (said) sayOn(response);
-    response.once('close', () => {
-      underWay.delete(response);
-      // What had begun to answer before could not say it any more.
-      if (said) setImmediate(() => server.closeIdleConnections());
-    });
+    response.once('close', () => underWay.delete(response));
   });
   return {
     say() {
@@ -27,5 +24,8 @@ export const createFarewell = (server: Server): Farewell => {
 };
 
 const sayOn = (response: ServerResponse): void => {
-  if (!response.headersSent) response.setHeader('connection', 'close');
+  const { headersSent, socket } = response;
+  if (!headersSent) response.setHeader('connection', 'close');
+  // What had begun to answer can't say it any more, and an event stream says otherwise.
+  response.once('close', () => socket?.end());
 };
