@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { deliver } from './support/deliver.ts';
+import { scrape } from './support/exposition.ts';
 import { codesOf, type Gateway, heldKey, nowhere, startGateway } from './support/gateway.ts';
 import { freshAddress, history } from './support/make.ts';
 import { poll } from './support/poll.ts';
@@ -87,6 +88,33 @@ test('a failure is one line as loud as it concerns the operator, and the service
       }),
     ),
   );
+});
+
+test('who goes away before the answer makes no failure of it', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const silentWallet = () => {
+    const address = freshAddress();
+    fake.transactions.set(address, () => ({ silent: true }));
+    return `{ wallet(address: "${address}") { transactions { nodes { hash } } } }`;
+  };
+  const leave = new AbortController();
+  const answer = fetch(`${gateway.url}/graphql?query=${encodeURIComponent(silentWallet())}`, {
+    signal: leave.signal,
+  });
+  const socket = subscribe(gateway.url, { query: silentWallet() });
+  await eventually(() => fake.requests.length === 2);
+  leave.abort();
+  await expect(answer).rejects.toThrow();
+  await socket[Symbol.asyncDispose]();
+  await eventually(() => linesOf(gateway, 'an operation failed').length === 2);
+  expect(linesOf(gateway, 'an operation failed').map(({ level, abandoned }) => [level, abandoned])).toEqual([
+    ['debug', true],
+    ['debug', true],
+  ]);
+  const { sum } = await scrape(gateway.url);
+  expect(sum('gateway_operations_total', { type: 'query', code: 'ABANDONED' })).toBe(2);
+  expect(sum('gateway_upstream_requests_total', { outcome: 'aborted' })).toBe(2);
 });
 
 test('over WebSocket each operation has an id of its own, which its errors carry', async () => {

@@ -19,6 +19,8 @@ export type AnsweredOperation = {
   readonly transport: Transport;
   /** Of its errors, each once, in their order; empty when all went well. */
   readonly codes: readonly ErrorCode[];
+  /** Whether its client had gone away: what it met then says nothing of the gateway or the service. */
+  readonly abandoned: boolean;
   /** Errors that are in no catalogue: the client was told of them as INTERNAL_SERVER_ERROR. */
   readonly strangers: readonly unknown[];
   /** Milliseconds that it ran for; null when it did not. */
@@ -38,6 +40,8 @@ type Arrived = Context & {
   readonly request?: Request;
   readonly res?: ServerResponse;
   readonly connectionParams?: object;
+  /** Aborts when a WebSocket has closed. */
+  readonly gone?: AbortSignal;
 };
 
 export type Operations = {
@@ -57,6 +61,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
       type: 'none',
       transport,
       codes: codesOf(errors),
+      abandoned: false,
       strangers: [],
       durationMs: null,
       upstream: null,
@@ -71,7 +76,9 @@ export const createOperations = (observer: OperationObserver): Operations => {
       const masked = (errors ?? []).map((error) => maskError(error, (stranger) => strangers.push(stranger)));
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
-      observer.answered({ type, transport, codes: codesOf(masked), strangers, durationMs, upstream, trace });
+      const abandoned = (context.gone ?? context.request?.signal)?.aborted ?? false;
+      const codes = codesOf(masked);
+      observer.answered({ type, transport, codes, abandoned, strangers, durationMs, upstream, trace });
       return masked.map((error) => (transport === 'websocket' ? withRequestId(error, trace) : error));
     };
   };

@@ -13,12 +13,22 @@ import type { Trace } from '../upstream/trace.ts';
 /** One line an operation: at debug, or when it failed, as loud as it concerns the operator. */
 export const createOperationLines =
   (log: Log) =>
-  ({ type, transport, codes, strangers, durationMs, upstream, trace }: AnsweredOperation): void => {
+  ({
+    type,
+    transport,
+    codes,
+    abandoned,
+    strangers,
+    durationMs,
+    upstream,
+    trace,
+  }: AnsweredOperation): void => {
     const failed = codes.length > 0;
-    log[levelOf(codes)](failed ? 'an operation failed' : 'an operation was answered', {
+    log[levelOf(codes, abandoned)](failed ? 'an operation failed' : 'an operation was answered', {
       type,
       transport,
       ...(failed && { codes }),
+      ...(abandoned && { abandoned }),
       ...(strangers.length > 0 && { errors: strangers.slice(0, MAX_STACKS).map(stackOf) }),
       ...(durationMs !== null && { durationMs: rounded(durationMs) }),
       ...upstream,
@@ -38,8 +48,9 @@ const WARNINGS: ReadonlySet<ErrorCode> = new Set([
   'UPSTREAM_INVALID_RESPONSE',
 ]);
 
-const levelOf = (codes: readonly ErrorCode[]): LogLevel => {
+const levelOf = (codes: readonly ErrorCode[], abandoned: boolean): LogLevel => {
   if (codes.includes('INTERNAL_SERVER_ERROR')) return 'error';
+  if (abandoned) return 'debug';
   if (codes.some((code) => WARNINGS.has(code))) return 'warn';
   return codes.length > 0 ? 'info' : 'debug';
 };

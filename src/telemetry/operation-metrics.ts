@@ -5,7 +5,7 @@ export const createOperationMetrics = (registry: Registry): OperationObserver =>
   const registers = [registry];
   const operations = new Counter({
     name: 'gateway_operations_total',
-    help: 'Operations answered, by type (none: refused before it was known), transport, and the code of their first error (OK: none). Of subscriptions: those begun, and those that could not be.',
+    help: 'Operations answered, by type (none: refused before it was known), transport, and the code of their first error (OK: none; ABANDONED: their client went away first). Of subscriptions: those begun, and those that could not be.',
     labelNames: ['type', 'transport', 'code'],
     registers,
   });
@@ -29,8 +29,8 @@ export const createOperationMetrics = (registry: Registry): OperationObserver =>
   });
 
   return {
-    answered({ type, transport, codes: [code = 'OK'], durationMs, upstream }) {
-      operations.inc({ type, transport, code });
+    answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, upstream }) {
+      operations.inc({ type, transport, code: abandoned ? 'ABANDONED' : first });
       if (durationMs !== null) duration.observe({ type, transport }, durationMs / 1000);
       if (upstream !== null && upstream.computeUnits > 0) cost.inc({ type }, upstream.computeUnits);
     },

@@ -19,7 +19,7 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Families by name. Throws with the line that is not of the format. */
-const readExposition = (text: string): ReadonlyMap<string, Family> => {
+export const readExposition = (text: string): ReadonlyMap<string, Family> => {
   const families = new Map<string, Draft>();
   const helps = new Map<string, string>();
   let current: Draft | null = null;
