@@ -57,7 +57,10 @@ export const createHttpServer = ({
 
   const server = createServer((request, response) => {
     route(request, response).catch((error: unknown) => {
-      log.error('a request failed', { error: error instanceof Error ? error.stack : String(error) });
+      log.error('a request failed', {
+        error: error instanceof Error ? error.stack : String(error),
+        requestId: response.getHeader('x-request-id'),
+      });
       if (response.headersSent) response.destroy();
       else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
     });
