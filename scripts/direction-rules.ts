@@ -57,6 +57,16 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: `^src/(${FEATURES})/` },
     { path: '^src/(server/|app|main|config)' },
   ),
+  forbid(
+    "telemetry/ takes only the parts' types",
+    { path: '^src/telemetry/' },
+    { ...own, pathNot: '^src/telemetry/', dependencyTypesNot: ['type-only'] },
+  ),
+  forbid(
+    'only app.ts knows telemetry/',
+    { path: '^src/', pathNot: '^src/(app\\.ts|telemetry/)' },
+    { path: '^src/telemetry/' },
+  ),
   forbid('server/ knows no feature', { path: '^src/server/' }, { path: `^src/(${FEATURES})/` }),
   forbid(
     'the log of deliveries knows no GraphQL',

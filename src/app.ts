@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError } from './config.ts';
 import { createContext } from './context.ts';
 import { createDeliveryAddresses, isTenant } from './deliveries/address.ts';
 import { LogOpenError, messageOf } from './deliveries/errors.ts';
 import { FeedCache } from './deliveries/feed-cache.ts';
 import { createIngress } from './deliveries/ingress.ts';
+import { observeLog } from './deliveries/observed-log.ts';
+import type { LogObserver } from './deliveries/observer.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
 import { createEstimate } from './graph/estimate.ts';
@@ -21,10 +24,13 @@ import {
 import { createBudgets } from './server/budgets.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
+import { createOperations } from './server/operations.ts';
 import { createOriginCheck } from './server/origins.ts';
+import { createProbes } from './server/probes.ts';
 import { createEventStreams } from './server/subscriptions/event-streams.ts';
 import { createTokens } from './server/tokens.ts';
 import { serveWebSockets } from './server/websocket.ts';
+import { createTelemetry } from './telemetry/telemetry.ts';
 import { createUpstreamClient } from './upstream/client.ts';
 import { createChainPrices } from './upstream/cost.ts';
 import { createMemory } from './upstream/memory.ts';
@@ -34,6 +40,11 @@ import { createPageStore } from './upstream/pages.ts';
 export type App = {
   /** Where it listens: `http://host:port`. */
   readonly url: string;
+  /**
+   * Is not ready any more, and gives kept-alive connections back. Goes on accepting until who watches readiness has had
+   * time to see it; resolves at once when nobody does.
+   */
+  retire(): Promise<void>;
   /** Stops accepting, finishes what runs, lets subscribers resume, closes the log. */
   stop(): Promise<void>;
 };
@@ -49,6 +60,9 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
   }
 };
 
+/** For a balancer that asks each second and takes out at the first refusal. With what stopping takes it must fit into 10 s. */
+const NOTICE_MS = 2000;
+
 /** One deadline for all that an operation asks, in attempts that take as long as one may. */
 const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 
@@ -61,18 +75,21 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
   if (upstreamUrl === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
 
-  const { secret, deliveryLog } = await openDeliveries(config);
+  const { headMs, tailMs, staleMs, maxMb } = config.cache;
+  const memory = createMemory(Math.max(headMs, tailMs, staleMs) > 0 ? maxMb * 1024 * 1024 : 0);
+  const telemetry = createTelemetry(log, memory.bytes);
+
+  const { secret, deliveryLog } = await openDeliveries(config, telemetry.log);
   parts.defer(() => deliveryLog.close());
   const addresses = createDeliveryAddresses(secret);
   const client = createUpstreamClient({
     ...config.upstream,
     keyHeader: config.upstream.apiKeyHeader,
     url: upstreamUrl,
+    observer: telemetry.upstream,
   });
   parts.defer(() => client.close());
 
-  const { headMs, tailMs, staleMs, maxMb } = config.cache;
-  const memory = createMemory(Math.max(headMs, tailMs, staleMs) > 0 ? maxMb * 1024 * 1024 : 0);
   const news = createNews();
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
@@ -86,18 +103,23 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       }),
     );
   const eventStreams = createEventStreams(mask);
+  const operations = createOperations(telemetry.operations);
   const graphql = createGraphQL({
     schema,
     authenticate,
     createContext: createContext({
       client,
-      stores: { transactions: createPageStore(memory, news), collectibles: createPageStore(memory, news) },
+      stores: {
+        transactions: createPageStore(memory, news, telemetry.pages('transactions')),
+        collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
+      },
       freshness: config.cache,
       operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
       maxComputeUnits: config.cost.maxComputeUnits,
       prices,
       log: deliveryLog,
       feedCache: new FeedCache(FEED_CACHE_BYTES),
+      readers: telemetry.readers,
       addresses,
       publicUrl,
     }),
@@ -109,6 +131,13 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     production: config.production,
     mask,
     eventStreams,
+    operations,
+    onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
+  });
+  const probes = createProbes({
+    readLog: () => deliveryLog.head('default'),
+    isUpstreamDown: client.isTakenForDown,
+    metrics: telemetry.scrape,
   });
   const http = createHttpServer({
     graphql,
@@ -117,13 +146,11 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       addresses,
       signature: config.deliveries.signature,
       onStored: (tenant, concerned) => news.tell(scopeOf(config.auth.mode, tenant), concerned),
+      observer: telemetry.ingest,
     }),
-    notReady: () =>
-      deliveryLog.head('default').then(
-        () => [],
-        () => ['deliveries'],
-      ),
+    probes,
     eventStreams,
+    observer: telemetry.http,
     log,
   });
   const sockets = serveWebSockets({
@@ -133,6 +160,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     mask,
     isAllowedOrigin: createOriginCheck(config.allowedOrigins),
     maxSockets: config.maxSockets,
+    operations,
+    observer: telemetry.sockets,
   });
   url = await listen(http, config);
   if (sandbox !== null) {
@@ -142,6 +171,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
 
   return {
     url,
+    async retire() {
+      http.retire();
+      if (probes.isWatched()) await delay(NOTICE_MS);
+    },
     async stop() {
       await Promise.all([http.stop(), sockets.stop()]);
       await parts.disposeAsync();
@@ -189,10 +222,10 @@ const embedSandbox = async (config: Config, log: Log, parts: AsyncDisposableStac
 };
 
 /** A folder that can't be made, read or written is a problem of the configuration. */
-const openDeliveries = async ({ deliveries }: Config) => {
+const openDeliveries = async ({ deliveries }: Config, observer: LogObserver) => {
   try {
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
-    return { secret, deliveryLog: await openSqliteLog(deliveries) };
+    return { secret, deliveryLog: observeLog(await openSqliteLog(deliveries), observer) };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);

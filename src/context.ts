@@ -3,6 +3,7 @@ import type { Collectible } from './collectibles/rest.ts';
 import type { DeliveryAddresses } from './deliveries/address.ts';
 import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
+import type { ReaderObserver } from './deliveries/observer.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
 import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
@@ -17,6 +18,7 @@ import { createMeter, type Meter } from './upstream/meter.ts';
 import { createOperationClient } from './upstream/operation-client.ts';
 import type { PageStore } from './upstream/pages.ts';
 import { createPatience } from './upstream/patience.ts';
+import type { Trace } from './upstream/trace.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** What all operations share. */
@@ -34,6 +36,7 @@ export type ContextParts = {
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
   readonly feedCache: FeedCache;
+  readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;
   /** How the service reaches this gateway, known once it listens. */
   readonly publicUrl: () => string;
@@ -62,25 +65,33 @@ type EventContext = { readonly upstream: Meter };
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
   const inOrder = createInOrder();
-  return (caller: Caller, gone: AbortSignal | null) => contextOf(parts, inOrder, caller, gone);
+  return (caller: Caller, trace: Trace, gone: AbortSignal | null) =>
+    contextOf(parts, inOrder, caller, trace, gone);
 };
 
-const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: AbortSignal | null) => {
+const contextOf = (
+  parts: ContextParts,
+  inOrder: InOrder,
+  caller: Caller,
+  trace: Trace,
+  gone: AbortSignal | null,
+) => {
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
-  const client = createOperationClient(parts.client, upstream, patience, parts);
+  const client = createOperationClient(parts.client, upstream, patience, trace, parts);
   const { credential, tenant, scope, payer, scopes, expiresAt } = caller;
   const { freshness, prices, stores } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
+    trace,
     payer,
     scopes,
     expiresAt,
     /** Who has the same sees the same. */
     rights: JSON.stringify([tenant, scope, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
-    forEvent: (): EventContext => contextOf(parts, inOrder, caller, null),
+    forEvent: (): EventContext => contextOf(parts, inOrder, caller, trace, null),
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential, scope, inOrder }),

@@ -25,6 +25,8 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
     log.error('stopping took too long');
     process.exit(1);
   }, STOP_WITHIN_MS);
+  // Who stops it by hand waits for it; a balancer has to notice first.
+  if (signal === 'SIGTERM') await app.retire();
   await app.stop();
   clearTimeout(overdue);
   log.info('stopped');

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startFakeService } from './support/fake-service.ts';
 import { startGateway } from './support/gateway.ts';
+import { spawnGateway } from './support/process.ts';
 import { eventually, subscribe } from './support/subscribe.ts';
 
 /** A gateway that stops finishes what runs, however it was asked for. */
@@ -61,6 +62,27 @@ test.each(['application/json', 'text/event-stream'])(
     await stopped;
   },
 );
+
+test('at SIGTERM it is not ready first, while it still serves who has not seen it, and gives connections back', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-retire-'));
+  try {
+    await using gateway = await spawnGateway({ DATA_DIR: dataDir });
+    const ready = () => fetch(`${gateway.url}/health/ready`);
+    expect((await ready()).status).toBe(200);
+    const exit = gateway.end('SIGTERM');
+    let answer = await ready();
+    while (answer.status === 200) answer = await ready();
+    expect([answer.status, await answer.json()]).toEqual([503, { status: 'not ready', parts: ['stopping'] }]);
+
+    expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+    const served = await fetch(`${gateway.url}/graphql?query={__typename}`);
+    expect([served.status, served.headers.get('connection')]).toEqual([200, 'close']);
+    expect(await served.json()).toMatchObject({ data: { __typename: 'Query' } });
+    expect(await exit).toBe(0);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
 
 test('SIGTERM to npm start reaches the gateway, and it exits with 0', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-npm-'));

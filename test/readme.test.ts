@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { DEMO_WALLETS } from '../src/sandbox/wallets.ts';
 import { schema } from '../src/schema.ts';
-import { startGateway } from './support/gateway.ts';
+import { scrape } from './support/exposition.ts';
+import { nowhere, startGateway } from './support/gateway.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -51,4 +52,21 @@ test('the README has every variable that the configuration reads', () => {
     (name) => !readme.includes(name) && !later.some((part) => name.includes(part)),
   );
   expect(missing).toEqual([]);
+});
+
+test('the README has every metric of the gateway, with its type and what it means, and no other', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { families } = await scrape(gateway.url);
+  const own = [...families.values()].filter(({ name }) => name.startsWith('gateway_'));
+  const rows = own.map(({ name, type, help }) => `| ${name} | ${type} | ${help} |`);
+  expect(readme.match(/^\| gateway_.*$/gm)).toEqual(rows);
+});
+
+test('what the README alerts on is measured', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { families } = await scrape(gateway.url);
+  const alerts = /\*\*Alert on\*\*([\s\S]*?)\n## /.exec(readme)?.[1] ?? '';
+  const named = [...alerts.matchAll(/(?:gateway|nodejs|process)_\w+/g)].map(([name]) => name);
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((name) => !families.has(name.replace(/_bucket$/, '')))).toEqual([]);
 });

@@ -35,7 +35,8 @@ async function attemptsAt(outcome: Outcome, method: (typeof methods)[number]): P
   const limits = { timeoutMs, connections: 4, perSecond: null };
   const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits });
   const meter = createMeter();
-  const request = { method, path: '/thing', credential: { key: 'k', heldBy: 'gateway' }, cost: 1 } as const;
+  const credential = { key: 'k', heldBy: 'gateway' } as const;
+  const request = { resource: 'thing', method, path: '/thing', credential, cost: 1 };
   try {
     await expect(client.request(request, meter, createPatience(60_000, null))).rejects.toThrow();
   } finally {

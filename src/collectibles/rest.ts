@@ -79,7 +79,14 @@ export const collectiblesRequest = (request: CollectiblesRequest): UpstreamReque
   if (offset !== null) query.set('offset', offset);
   if (includeSpam) query.set('filter_spam', 'false');
   if (spamScores) query.set('show_spam_scores', 'true');
-  return { method: 'GET', path: `/v1/evm/collectibles/${address}`, query, credential, cost };
+  return {
+    resource: 'collectibles',
+    method: 'GET',
+    path: `/v1/evm/collectibles/${address}`,
+    query,
+    credential,
+    cost,
+  };
 };
 
 /** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */

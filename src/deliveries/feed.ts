@@ -1,6 +1,8 @@
+import { decodeCursor } from './cursor.ts';
 import { LogClosedError, LogUnavailableError } from './errors.ts';
 import type { FeedCache, FeedEntry } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
+import type { ReaderObserver } from './observer.ts';
 
 /** Reads at its own pace, and holds no more than its place in the log. */
 export type FeedReader<Item> = {
@@ -24,6 +26,7 @@ export type FeedOptions<Item> = {
   readonly weigh: (item: Item) => number;
   /** What readers are told of an error that ends them. Default: the error. */
   readonly explain?: ((error: unknown) => unknown) | undefined;
+  readonly observer?: ReaderObserver | undefined;
   /** Called when the last reader has closed. */
   readonly onIdle?: (() => void) | undefined;
   /** How often the log is looked at without a wake-up, in case one was lost. Default: 1000. */
@@ -50,6 +53,8 @@ export class Feed<Item> {
   #fresh: ReadonlyMap<string, FeedEntry> = new Map();
   /** The end of the log, where only a wake-up helps; null while it is not known. */
   #end: string | null = null;
+  /** The newest place that the log was seen to have. */
+  #newest = 0;
   #wakeUps = 0;
   #stopListening: (() => void) | null = null;
 
@@ -90,15 +95,34 @@ export class Feed<Item> {
   }
 
   #listen(): void {
-    const { log, tenant, pollMs = 1000 } = this.#options;
+    const { log, tenant, observer, pollMs = 1000 } = this.#options;
     const unsubscribe = log.onAppend(tenant, () => this.#lookAgain());
-    const poll = setInterval(() => {
-      for (const place of this.#waiting.keys()) void this.#read(place);
-    }, pollMs).unref();
+    const unobserve = observer?.reading(() => this.#lags());
+    const poll = setInterval(() => this.#poll(), pollMs).unref();
     this.#stopListening = () => {
       unsubscribe();
+      unobserve?.();
       clearInterval(poll);
     };
+  }
+
+  #poll(): void {
+    for (const place of this.#waiting.keys()) void this.#read(place);
+    // Where all have stalled, nobody reads how far the log has come.
+    if (this.#waiting.size > 0) return;
+    const { log, tenant } = this.#options;
+    log.head(tenant).then((head) => this.#see(head), ignore);
+  }
+
+  #see(head: string): void {
+    this.#newest = sequenceOf(head) ?? this.#newest;
+  }
+
+  #lags(): number[] {
+    return [...this.#readers].map(({ place }) => {
+      const passed = place === null ? null : sequenceOf(place);
+      return passed === null ? 0 : Math.max(0, this.#newest - passed);
+    });
   }
 
   #lookAgain(): void {
@@ -126,7 +150,8 @@ export class Feed<Item> {
     this.#reading.add(place);
     const wakeUps = this.#wakeUps;
     try {
-      const { entries, reached, hasMore } = await this.#page(place);
+      const { entries, reached, hasMore, head } = await this.#page(place);
+      this.#see(head);
       this.#reading.delete(place);
       if (entries.size > 0) this.#give(place, entries);
       else this.#moveOn(place, reached);
@@ -154,7 +179,7 @@ export class Feed<Item> {
       entries.set(at, { after: at, item, next, bytes: weigh(item) });
       at = next;
     }
-    return { entries, reached: page.reached, hasMore: page.hasMore };
+    return { ...page, entries };
   }
 
   #give(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
@@ -224,6 +249,17 @@ class Reader<Item> implements FeedReader<Item> {
     this.wake();
   }
 }
+
+const ignore = () => {};
+
+/** Null for what is no cursor: its reader will be told. */
+const sequenceOf = (cursor: string): number | null => {
+  try {
+    return decodeCursor(cursor).sequence;
+  } catch {
+    return null;
+  }
+};
 
 /** A log that can't be read now may be read later; one that was closed won't. */
 const isPassing = (error: unknown): boolean =>

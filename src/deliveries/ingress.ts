@@ -3,6 +3,7 @@ import type { DeliveryAddresses } from './address.ts';
 import { parseBody } from './body.ts';
 import { headerBySuffix, readHeaders, uuidOf } from './headers.ts';
 import type { DeliveryLog, NewDelivery } from './log.ts';
+import type { DeliveryOutcome, IngestObserver } from './observer.ts';
 import { summarize } from './payload.ts';
 import { Refusal, refuse } from './refusal.ts';
 import { type BodyLimits, type RequestBody, readRequestBody } from './request-body.ts';
@@ -24,6 +25,7 @@ export type IngressParts = {
   readonly limits?: Partial<BodyLimits> | undefined;
   /** Called when a delivery that is no duplicate is durable, before its sender is answered. */
   readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
+  readonly observer?: IngestObserver | undefined;
 };
 
 /** `segments` are those of the path after `/deliveries`, still percent-encoded. Never rejects. */
@@ -45,6 +47,9 @@ export function createIngress(parts: IngressParts): Ingress {
   return async (request, response, segments) => {
     // A sender that goes away has nobody left to tell.
     request.on('error', () => {});
+    const startedAt = performance.now();
+    const tell = (outcome: DeliveryOutcome) =>
+      parts.observer?.answered(outcome, performance.now() - startedAt);
     try {
       const duplicate = await takeDelivery(parts, request, segments);
       const body = JSON.stringify({ duplicate });
@@ -53,8 +58,11 @@ export function createIngress(parts: IngressParts): Ingress {
         'content-length': Buffer.byteLength(body),
       });
       response.end(body);
+      tell(duplicate ? 'duplicate' : 'stored');
     } catch (error) {
-      refuse(request, response, error instanceof Refusal ? error : unavailable());
+      const refusal = error instanceof Refusal ? error : unavailable();
+      refuse(request, response, refusal);
+      tell(refusal.status);
     }
   };
 }

@@ -2,11 +2,13 @@ import { Feed, type FeedOptions } from './feed.ts';
 import type { FeedCache } from './feed-cache.ts';
 import { iterate } from './iterate.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
+import type { ReaderObserver } from './observer.ts';
 
 type SourceOptions = {
   readonly log: DeliveryLog;
   readonly tenant: string;
   readonly cache: FeedCache;
+  readonly observer?: ReaderObserver | undefined;
   /** Null: from now on. */
   readonly after: string | null;
   readonly filter: DeliveryFilter;

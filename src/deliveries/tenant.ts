@@ -1,6 +1,7 @@
 import type { DeliveryAddresses } from './address.ts';
 import type { FeedCache } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
+import type { ReaderObserver } from './observer.ts';
 import { createDeliverySource, type DeliverySource } from './source.ts';
 
 /** What one tenant sees of the deliveries. */
@@ -25,6 +26,7 @@ export type TenantDeliveries = {
 type Parts = {
   readonly log: DeliveryLog;
   readonly feedCache: FeedCache;
+  readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;
   readonly publicUrl: string;
   readonly tenant: string;
@@ -33,6 +35,7 @@ type Parts = {
 export const createTenantDeliveries = ({
   log,
   feedCache: cache,
+  readers: observer,
   addresses,
   publicUrl,
   tenant,
@@ -41,5 +44,6 @@ export const createTenantDeliveries = ({
   read: (range) => log.read(tenant, range),
   get: (cursor) => log.get(tenant, cursor),
   head: () => log.head(tenant),
-  subscribe: (after, filter, explain) => createDeliverySource({ log, tenant, cache, after, filter, explain }),
+  subscribe: (after, filter, explain) =>
+    createDeliverySource({ log, tenant, cache, observer, after, filter, explain }),
 });

@@ -5,19 +5,28 @@ import { clientError } from '../graph/errors.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import type { Budgets } from './budgets.ts';
 
+/** Which one an operation would have gone beyond: what one may cost, or what is left to its client. */
+export type ComputeUnitLimit = 'operation' | 'client';
+
 type Options = {
   readonly estimate: Estimate;
   /** What one operation may cost. */
   readonly maxComputeUnits: number;
   /** Null when clients may spend what they like. */
   readonly budgets: Budgets | null;
+  readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
 };
 
 /** Refuses what would cost too much before it asks for anything; the same whatever it came by. */
-export const useComputeUnitLimits = ({ estimate, maxComputeUnits, budgets }: Options): Plugin<Context> => {
+export const useComputeUnitLimits = (options: Options): Plugin<Context> => {
+  const { estimate, maxComputeUnits, budgets, onComputeUnitRefusal } = options;
   const refuse = (payer: string, computeUnits: number): GraphQLError | null => {
-    if (computeUnits > maxComputeUnits) return tooComplex(computeUnits, maxComputeUnits);
-    return budgets && beyondBudget(payer, computeUnits, budgets);
+    const isTooComplex = computeUnits > maxComputeUnits;
+    const refusal = isTooComplex
+      ? tooComplex(computeUnits, maxComputeUnits)
+      : budgets && beyondBudget(payer, computeUnits, budgets);
+    if (refusal) onComputeUnitRefusal(isTooComplex ? 'operation' : 'client');
+    return refusal;
   };
   return {
     onExecute({ args, setResultAndStopExecution }) {

@@ -1,30 +1,35 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { type GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
+import type { Trace } from '../upstream/trace.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
-import { useComputeUnitLimits } from './compute-units.ts';
+import { type ComputeUnitLimit, useComputeUnitLimits } from './compute-units.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { graphiql, subscriptionsProtocol } from './graphiql.ts';
 import { useJsonOnly } from './json-only.ts';
+import type { Operations } from './operations.ts';
 import { useRefusalStatus } from './refusal-status.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
 import { useSharedSubscriptions } from './subscriptions/shared.ts';
+import { traceOf } from './trace.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or what is known of its WebSocket. */
 type Arrival = {
   readonly request?: Request;
-  /** The HTTP request as Node has it. */
+  /** The HTTP request and its response, as Node has them. */
   readonly req?: IncomingMessage;
+  readonly res?: ServerResponse;
   readonly connectionParams?: Readonly<Record<string, unknown>>;
   /** Who a WebSocket has said that it is; null when it was not believed. */
   readonly caller?: Caller | null;
   /** The network address that a WebSocket came from. */
   readonly address?: string | undefined;
+  readonly trace?: Trace;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
 };
@@ -34,7 +39,7 @@ export type GraphQLServer = YogaServerInstance<Arrival, Context>;
 type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
-  readonly createContext: (caller: Caller, gone: AbortSignal | null) => Context;
+  readonly createContext: (caller: Caller, trace: Trace, gone: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
@@ -46,6 +51,8 @@ type Options = {
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly eventStreams: EventStreams;
+  readonly operations: Operations;
+  readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
 };
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -56,6 +63,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
+      options.operations.plugin,
       useUpstreamExtension(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
@@ -65,10 +73,10 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       eventStreams.plugin,
       production && useNoIntrospection(),
     ],
-    context: async ({ request, req, connectionParams, caller, address, gone }) => {
+    context: async ({ request, req, res, connectionParams, caller, address, trace, gone }) => {
       const credentials = connectionParams ? credentialsIn(connectionParams) : request.headers;
       const known = caller ?? (await authenticate(credentials, address ?? req?.socket.remoteAddress));
-      return createContext(known, gone ?? request.signal);
+      return createContext(known, trace ?? traceOf(req?.headers.traceparent, res), gone ?? request.signal);
     },
     graphqlEndpoint: '/graphql',
     graphiql: production
@@ -84,6 +92,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     cors: allowedOrigins.length > 0 && {
       origin: [...allowedOrigins],
       methods: ['GET', 'POST', 'OPTIONS'],
+      exposedHeaders: ['x-request-id'],
       credentials: false,
     },
   });

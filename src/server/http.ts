@@ -1,8 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.ts';
+import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
+import { type HttpObserver, observeHttp } from './http-observer.ts';
+import { answerProbe, type Probes } from './probes.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
+import { nameRequests } from './trace.ts';
 
 /** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (
@@ -14,9 +18,9 @@ type DeliveryListener = (
 type Options = {
   readonly graphql: GraphQLServer;
   readonly takeDelivery: DeliveryListener;
-  /** Names of the parts that can't do their work now. */
-  readonly notReady: () => Promise<readonly string[]>;
+  readonly probes: Probes;
   readonly eventStreams: EventStreams;
+  readonly observer: HttpObserver;
   readonly log: Log;
 };
 
@@ -24,6 +28,8 @@ export type HttpServer = {
   readonly server: Server;
   /** Resolves to the address that was bound, `http://host:port`; rejects when it can't be. */
   listen(host: string, port: number): Promise<string>;
+  /** Not ready any more; still accepts, but keeps no connection: each answer is the last of its own. */
+  retire(): void;
   /** Stops accepting, and resolves when every request under way is answered or had its time. */
   stop(): Promise<void>;
 };
@@ -35,34 +41,42 @@ const DRAIN_MS = 5000;
 export const createHttpServer = ({
   graphql,
   takeDelivery,
-  notReady,
+  probes,
   eventStreams,
+  observer,
   log,
 }: Options): HttpServer => {
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
     if (path === '/graphql') return void (await graphql(request, response));
     if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
-    if (path === '/health/live') return sendJson(response, 200, { status: 'live' });
-    if (path === '/health/ready') {
-      const parts = await notReady();
-      return parts.length === 0
-        ? sendJson(response, 200, { status: 'ready' })
-        : sendJson(response, 503, { status: 'not ready', parts });
-    }
+    const probe = probes.byPath.get(path);
+    if (probe) return answerProbe(request, response, probe);
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 
   const server = createServer((request, response) => {
     route(request, response).catch((error: unknown) => {
-      log.error('a request failed', { error: error instanceof Error ? error.stack : String(error) });
+      log.error('a request failed', {
+        error: error instanceof Error ? error.stack : String(error),
+        requestId: response.getHeader('x-request-id'),
+      });
       if (response.headersSent) response.destroy();
       else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
     });
   });
 
+  nameRequests(server);
+  observeHttp(server, observer);
+  const farewell = createFarewell(server);
+  const retire = () => {
+    probes.retire();
+    farewell.say();
+  };
+
   return {
     server,
+    retire,
     async listen(host, port) {
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
@@ -72,6 +86,7 @@ export const createHttpServer = ({
       return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
     },
     async stop() {
+      retire();
       const closed = new Promise((resolve) => server.close(resolve));
       eventStreams.cut();
       const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

@@ -5,8 +5,10 @@ import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { GraphQLServer } from './graphql.ts';
+import type { Operations } from './operations.ts';
 import type { IsAllowedOrigin } from './origins.ts';
 import { createRunning } from './running.ts';
+import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
 import { admit, type Connection, createConnection } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
@@ -25,6 +27,8 @@ type Options = {
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly maxSockets: number;
+  readonly operations: Operations;
+  readonly observer: SocketObserver;
 };
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
@@ -36,7 +40,7 @@ const DRAIN_MS = 5000;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
-  const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets } = options;
+  const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, observer } = options;
   const running = createRunning();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
@@ -48,7 +52,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
         // Each of its operations is told why.
       }
     },
-    onSubscribe: (socket, id, payload) => prepareOperation({ graphql, mask, socket, id, payload }),
+    onSubscribe: (socket, id, payload) =>
+      prepareOperation({ graphql, mask, operations, socket, id, payload }),
     execute: (args) => running.track(startOperation(args as SocketOperation)),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.
@@ -56,8 +61,9 @@ export const serveWebSockets = (options: Options): WebSockets => {
       errors.map((error) => formatted(mask(error.cause instanceof GraphQLError ? error.cause : error))),
   });
 
-  const open = (webSocket: WebSocket, stream: Duplex, address: string | undefined) => {
-    const connection = createConnection(webSocket, stream, address);
+  const open = (webSocket: WebSocket, stream: Duplex, request: IncomingMessage) => {
+    const connection = createConnection(webSocket, stream, request);
+    const observedEnd = observer.opened();
     const closed = protocol.opened(
       {
         protocol: webSocket.protocol,
@@ -74,6 +80,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
     webSocket.on('error', () => {});
     webSocket.once('close', (code, reason) => {
       connection.gone.abort();
+      observedEnd();
       void closed(code, String(reason));
     });
   };
@@ -83,11 +90,11 @@ export const serveWebSockets = (options: Options): WebSockets => {
     stream.on('error', () => stream.destroy());
     const refusal = refuse(request, isAllowedOrigin, sockets.clients.size >= maxSockets);
     if (refusal !== null) {
+      observer.refused(Number.parseInt(refusal, 10));
       stream.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
-    const address = request.socket.remoteAddress;
-    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, address));
+    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, request));
   });
   const stopPinging = keepAlive(sockets.clients);
 

@@ -87,7 +87,14 @@ export const transactionsRequest = ({
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
   if (decode) query.set('decode', 'true');
-  return { method: 'GET', path: `/v1/evm/transactions/${address}`, query, credential, cost: REQUEST_COST };
+  return {
+    resource: 'transactions',
+    method: 'GET',
+    path: `/v1/evm/transactions/${address}`,
+    query,
+    credential,
+    cost: REQUEST_COST,
+  };
 };
 
 /** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */

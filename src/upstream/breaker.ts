@@ -18,6 +18,8 @@ export type Breaker = {
    * who come meanwhile wait for it, not for long. Rejects with UpstreamError `unavailable`.
    */
   admit(signal: AbortSignal | null): Promise<Pass>;
+  /** Whether the service is taken for down. */
+  isOpen(): boolean;
 };
 
 /** Failures in a row after which a service is taken for down. */
@@ -27,7 +29,11 @@ const PROBE_EVERY_MS = 500;
 
 type Probe = { readonly startedAt: number; readonly ended: PromiseWithResolvers<void> };
 
-export const createBreaker = (now: () => number = () => performance.now()): Breaker => {
+/** `onTurn` is told when the service comes to be taken for down, and when it no longer is. */
+export const createBreaker = (
+  onTurn: (state: 'down' | 'up') => void = () => {},
+  now: () => number = () => performance.now(),
+): Breaker => {
   let failures = 0;
   let probe: Probe | null = null;
   const isOpen = () => failures >= FAILURES;
@@ -35,14 +41,17 @@ export const createBreaker = (now: () => number = () => performance.now()): Brea
   const pass = (own: Probe | null): Pass => ({
     isValid: () => own !== null || !isOpen(),
     settle(verdict) {
+      const wasOpen = isOpen();
       if (verdict === 'up') failures = 0;
       if (verdict === 'down') failures += 1;
       own?.ended.resolve();
       if (!isOpen()) probe = null;
+      if (isOpen() !== wasOpen) onTurn(wasOpen ? 'up' : 'down');
     },
   });
 
   return {
+    isOpen,
     async admit(signal) {
       if (!isOpen()) return pass(null);
       if (probe === null || now() - probe.startedAt >= PROBE_EVERY_MS) {

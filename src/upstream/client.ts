@@ -1,8 +1,10 @@
 import { Agent } from 'undici';
+import { watchAttempt } from './attempt.ts';
 import { createBreaker, takenForDown, type Verdict } from './breaker.ts';
 import { abandoned, overdue, UpstreamError } from './errors.ts';
 import { exchange, MAX_BODY_BYTES, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
 import { type Meter, openBill } from './meter.ts';
+import { nobody, type UpstreamObserver } from './observer.ts';
 import { onAbort, type Patience } from './patience.ts';
 import { type Outcome, outcomeOf, retryDelay } from './retry.ts';
 import { createRetryBudget } from './retry-budget.ts';
@@ -16,6 +18,8 @@ export type UpstreamClient = {
    * leave open what became of it.
    */
   request(request: UpstreamRequest, meter: Meter, patience: Patience): Promise<UpstreamAnswer>;
+  /** Whether the service has failed so often that it is left alone for now. */
+  isTakenForDown(): boolean;
   close(): Promise<void>;
 };
 
@@ -29,17 +33,23 @@ export type UpstreamClientOptions = {
   readonly connections: number;
   /** Requests a second at most; null for as many as come. */
   readonly perSecond: number | null;
+  /** Default: nobody. */
+  readonly observer?: UpstreamObserver | undefined;
 };
 
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {
-  const { url, keyHeader, timeoutMs, connections, perSecond } = options;
+  const { url, keyHeader, timeoutMs, connections, perSecond, observer = nobody } = options;
   const agent = new Agent({ connections, connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES });
   const target = { agent, base: new URL(url), keyHeader };
   const turns = createTurns(connections, perSecond);
-  const breaker = createBreaker();
+  const breaker = createBreaker(observer.turned);
   const budget = createRetryBudget();
 
-  const attempt = async (request: UpstreamRequest, patience: Patience): Promise<UpstreamAnswer> => {
+  const attempt = async (
+    request: UpstreamRequest,
+    patience: Patience,
+    onSend: () => void,
+  ): Promise<UpstreamAnswer> => {
     const pass = await breaker.admit(patience.signal);
     let allowedMs = timeoutMs;
     try {
@@ -49,6 +59,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
         const leftMs = patience.remainingMs();
         if (leftMs === 0) throw overdue();
         allowedMs = Math.min(timeoutMs, leftMs);
+        onSend();
         return exchange(target, request, allowedMs, request.method === 'GET' ? patience.signal : null);
       });
       pass.settle('up');
@@ -61,13 +72,16 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     }
   };
 
-  const billed = async (request: UpstreamRequest, meter: Meter, patience: Patience) => {
+  const billed = async (request: UpstreamRequest, meter: Meter, patience: Patience, number: number) => {
+    const watched = watchAttempt(observer, request, number);
     const bill = openBill(meter, request.cost);
     try {
-      const answer = await attempt(request, patience);
+      const answer = await attempt(request, patience, watched.sending);
       bill.settle(answer.computeUnits);
+      watched.ended(null, answer.computeUnits);
       return answer;
     } catch (error) {
+      watched.ended(error instanceof UpstreamError ? error : null, 0);
       if (error instanceof UpstreamError && outcomeOf(error) === null) bill.cancel();
       else bill.settle(0);
       throw error;
@@ -78,7 +92,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     budget.earn();
     for (let attempts = 1; ; attempts += 1) {
       try {
-        return await billed(request, meter, patience);
+        return await billed(request, meter, patience, attempts);
       } catch (error) {
         const delayMs = error instanceof UpstreamError ? retryDelay(request.method, error, attempts) : null;
         if (delayMs === null || delayMs >= patience.remainingMs() || !budget.spend()) throw error;
@@ -94,6 +108,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       patience.remainingMs();
       return persist(request, meter, patience);
     },
+    isTakenForDown: breaker.isOpen,
     close: () => agent.destroy(),
   };
 };

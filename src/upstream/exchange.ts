@@ -5,8 +5,11 @@ import { parseExactJson } from './json.ts';
 import { onAbort } from './patience.ts';
 import { refusal } from './refusal.ts';
 import type { UpstreamMethod } from './retry.ts';
+import { childOf, type Trace } from './trace.ts';
 
 export type UpstreamRequest = {
+  /** Which of the service's resources it is, in one word: it tells requests apart where their paths may not be told. */
+  readonly resource: string;
   readonly method: UpstreamMethod;
   /** Below the service's base url; each segment already percent-encoded. */
   readonly path: string;
@@ -16,6 +19,8 @@ export type UpstreamRequest = {
   readonly credential: Credential;
   /** Compute units by the contract, for a service that does not say what it billed. */
   readonly cost: number;
+  /** Of the operation that makes it; others may come to share the answer. */
+  readonly trace?: Trace;
 };
 
 export type UpstreamAnswer = {
@@ -50,6 +55,7 @@ export const exchange = async (
         accept: 'application/json',
         [keyHeader]: request.credential.key,
         ...(request.body && { 'content-type': 'application/json' }),
+        ...(request.trace?.traceparent && { traceparent: childOf(request.trace.traceparent) }),
       },
       body: request.body ? JSON.stringify(request.body) : null,
       signal: controller.signal,

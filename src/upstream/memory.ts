@@ -6,6 +6,8 @@ export type Memory = {
   keep(key: string, bytes: number, forget: () => void): void;
   /** Says that it was used. */
   touch(key: string): void;
+  /** How much is counted now. */
+  bytes(): number;
 };
 
 type Kept = { readonly forget: () => void };
@@ -25,5 +27,6 @@ export const createMemory = (maxBytes: number): Memory => {
       if (kept.peek(key) !== entry) forget();
     },
     touch: (key) => void kept.get(key),
+    bytes: () => kept.calculatedSize,
   };
 };

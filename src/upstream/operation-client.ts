@@ -3,13 +3,14 @@ import { tooCostly } from './errors.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './exchange.ts';
 import type { Meter } from './meter.ts';
 import { createPatience, type Patience } from './patience.ts';
+import type { Trace } from './trace.ts';
 
 /** The service as one operation sees it: it pays for what it asks, and all that it asks shares its patience. */
 export type OperationClient = {
   /** The operation's time runs from here on, also where it waits for its turn before it asks. */
   begin(): void;
   /** `signal`: when to give up, for a request that others may come to wait for too; default: with the operation. */
-  request(request: UpstreamRequest, signal?: AbortSignal): Promise<UpstreamAnswer>;
+  request(request: Omit<UpstreamRequest, 'trace'>, signal?: AbortSignal): Promise<UpstreamAnswer>;
 };
 
 type Limits = {
@@ -23,12 +24,17 @@ export const createOperationClient = (
   client: UpstreamClient,
   meter: Meter,
   patience: Patience,
+  trace: Trace,
   { maxComputeUnits, operationMs }: Limits,
 ): OperationClient => ({
   begin: () => void patience.remainingMs(),
   async request(request, signal) {
     if (request.cost > 0 && meter.computeUnits + request.cost > maxComputeUnits)
       throw tooCostly(maxComputeUnits);
-    return client.request(request, meter, signal ? createPatience(operationMs, signal) : patience);
+    return client.request(
+      { ...request, trace },
+      meter,
+      signal ? createPatience(operationMs, signal) : patience,
+    );
   },
 });

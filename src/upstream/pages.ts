@@ -54,6 +54,12 @@ type Fetched<Item> = {
   readonly computeUnits: number;
 };
 
+/**
+ * How a want was met: by a kept page that was `fresh`, or `stale` and being refreshed, or that stood in for the service
+ * (`standIn`); by a request of another operation's (`joined`); or not by anything that was there (`miss`).
+ */
+export type PageSource = 'fresh' | 'stale' | 'standIn' | 'joined' | 'miss';
+
 /** Asks the service for what is wanted. Its signal aborts when nobody waits any more. */
 export type Fetch<Item> = (want: PageWant, signal: AbortSignal) => Promise<Fetched<Item>>;
 
@@ -69,11 +75,15 @@ export type PageStore<Item> = {
   get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
 };
 
+type Found<Item> = { readonly page: Page<Item>; readonly source: PageSource };
+
 type Launched<Item> = { readonly held: Held; readonly flight: Flight<Fetched<Item>> };
 
+/** `onGet` is told how each want was met. */
 export const createPageStore = <Item>(
   memory: Memory,
   news: News,
+  onGet: (source: PageSource) => void = () => {},
   now: () => number = () => performance.now(),
 ): PageStore<Item> => {
   const shelf = createShelf<Fetched<Item>>(memory);
@@ -119,16 +129,17 @@ export const createPageStore = <Item>(
   };
 
   /** A page that needs no waiting for; what has gone stale is refreshed behind it. */
-  const atHand = (key: string, want: PageWant, fetch: Fetch<Item>): Page<Item> | null => {
+  const atHand = (key: string, want: PageWant, fetch: Fetch<Item>): Found<Item> | null => {
     const known = kept(key, want);
     if (!known) return null;
     const age = now() - known.held.startedAt;
     const mayAsk = now() >= known.held.notBefore;
-    if (!mayAsk && age <= want.standInMs) return known.value.page;
+    const { page } = known.value;
+    if (!mayAsk && age <= want.standInMs) return { page, source: 'standIn' };
     if (known.held.outdated || age >= want.maxAgeMs * 2) return null;
     if (age >= want.maxAgeMs && mayAsk && !underWay(key, want))
       ask(key, refreshing(known.held, want), fetch).keepGoing();
-    return known.value.page;
+    return { page, source: age < want.maxAgeMs ? 'fresh' : 'stale' };
   };
 
   const standIn = (key: string, want: PageWant, error: unknown): Page<Item> | null => {
@@ -139,17 +150,20 @@ export const createPageStore = <Item>(
   return {
     async get(want, meter, patience, fetch) {
       const key = JSON.stringify([want.list, want.offset]);
-      const page = atHand(key, want, fetch);
-      const joined = page ? null : underWay(key, want);
-      if (page || joined) meter.cached += 1;
-      if (page) return page;
+      const found = atHand(key, want, fetch);
+      const joined = found ? null : underWay(key, want);
+      if (found || joined) meter.cached += 1;
+      let source: PageSource = found?.source ?? (joined ? 'joined' : 'miss');
       try {
-        return (await (joined ?? ask(key, want, fetch)).join(patience)).page;
+        return found?.page ?? (await (joined ?? ask(key, want, fetch)).join(patience)).page;
       } catch (error) {
         const older = standIn(key, want, error);
         if (!older) throw error;
         if (!joined) meter.cached += 1;
+        source = 'standIn';
         return older;
+      } finally {
+        onGet(source);
       }
     },
   };

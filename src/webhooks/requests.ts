@@ -2,7 +2,7 @@ import type { UpstreamRequest } from '../upstream/exchange.ts';
 import type { ActivityType, AssetType, TransactionSide, WebhookType } from './rest.ts';
 
 /** One of the service's operations on webhooks. */
-export type Operation = Omit<UpstreamRequest, 'credential' | 'cost'> & {
+export type Operation = Omit<UpstreamRequest, 'resource' | 'credential' | 'cost'> & {
   /** What it does, to follow "the service has no operation to …". */
   readonly purpose: string;
   /** Null for the operations on all webhooks. */

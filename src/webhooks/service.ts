@@ -31,6 +31,7 @@ const COST = 0;
 export const createWebhookService = ({ client, credential }: Parts): WebhookService => {
   const send = async ({ method, path, query, body }: requests.Operation): Promise<unknown> => {
     const answer = await client.request({
+      resource: 'webhooks',
       method,
       path,
       ...(query && { query }),

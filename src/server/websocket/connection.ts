@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
@@ -11,6 +12,8 @@ export type Connection = {
   readonly outlet: Outlet;
   /** The network address that it came from. */
   readonly address: string | undefined;
+  /** The header of its upgrade. */
+  readonly traceparent: string | readonly string[] | undefined;
   /** Aborts when it has closed. */
   readonly gone: AbortController;
   /** Null until it has said who it is, and when it is nobody: each of its operations is then told so. */
@@ -22,11 +25,12 @@ export type SocketContext = Context<Record<string, unknown> | undefined, Connect
 export const createConnection = (
   webSocket: WebSocket,
   stream: Duplex,
-  address: string | undefined,
+  { headers, socket }: IncomingMessage,
 ): Connection => ({
   webSocket,
   outlet: new Outlet(webSocket, stream),
-  address,
+  address: socket.remoteAddress,
+  traceparent: headers.traceparent,
   gone: new AbortController(),
   caller: null,
 });

@@ -1,8 +1,11 @@
 import { type ExecutionArgs, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
-import { clientError } from '../../graph/errors.ts';
+import { badUserInput, clientError } from '../../graph/errors.ts';
+import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
+import { type Operations, withRequestId } from '../operations.ts';
 import type { SubscribeResult } from '../subscriptions/shared.ts';
+import { traceOf } from '../trace.ts';
 import type { SocketContext } from './connection.ts';
 import { SocketSubscription } from './subscription.ts';
 
@@ -15,6 +18,7 @@ export type SocketOperation = ExecutionArgs & {
 type Preparation = {
   readonly graphql: GraphQLServer;
   readonly mask: (error: unknown) => GraphQLError;
+  readonly operations: Operations;
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -24,60 +28,70 @@ const MAX_OPERATIONS = 100;
 const MAX_ID_LENGTH = 256;
 
 /** The operation, or what is wrong with it. Never rejects: an error thrown here would close the whole socket. */
-export const prepareOperation = async ({
-  graphql,
-  mask,
-  socket,
-  id,
-  payload: { query, operationName, variables },
-}: Preparation): Promise<SocketOperation | readonly GraphQLError[]> => {
-  // graphql-ws has counted this one already.
-  if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
-    return [
-      clientError(
-        'OPERATION_TOO_COMPLEX',
-        `Expected at most ${MAX_OPERATIONS} operations at once on a socket.`,
-      ),
-    ];
-  if (id.length > MAX_ID_LENGTH)
-    return [
-      clientError(
-        'BAD_USER_INPUT',
-        `Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`,
-      ),
-    ];
+export const prepareOperation = async (
+  preparation: Preparation,
+): Promise<SocketOperation | readonly GraphQLError[]> => {
+  const { mask, operations, socket } = preparation;
+  const trace = traceOf(socket.extra.traceparent, undefined);
   try {
-    const { outlet, caller, address, gone } = socket.extra;
-    const pipeline = graphql.getEnveloped({
-      connectionParams: socket.connectionParams ?? {},
-      caller,
-      address,
-      gone: gone.signal,
-    });
-    const document = pipeline.parse(query);
-    const errors = pipeline.validate(pipeline.schema, document);
-    if (errors.length > 0) return errors as readonly GraphQLError[];
-    const operation = getOperationAST(document, operationName)?.operation;
-    if (operation === undefined)
-      return [clientError('BAD_USER_INPUT', 'Expected operationName to name an operation of the document.')];
-    const { schema } = pipeline;
-    const args: ExecutionArgs = {
-      schema,
-      document,
-      contextValue: await pipeline.contextFactory(),
-      operationName: operationName ?? null,
-      variableValues: variables ?? null,
-    };
-    const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
-      const result: SubscribeResult = await pipeline.subscribe(args);
-      return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
-    };
-    const start = operation === 'subscription' ? subscribe : () => pipeline.execute(args);
-    return { schema, document, operationName: args.operationName, contextValue: null, start };
-  } catch (error) {
-    return [mask(error)];
+    return await prepare(preparation, trace);
+  } catch (thrown) {
+    const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
+    operations.refused('websocket', errors, trace);
+    return errors.map((error) => withRequestId(error, trace));
   }
 };
+
+/** What is wrong with an operation, before it has run. */
+class Refused extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('refused');
+    this.errors = errors;
+  }
+}
+
+const prepare = async (
+  { graphql, socket, id, payload: { query, operationName, variables } }: Preparation,
+  trace: Trace,
+): Promise<SocketOperation> => {
+  const { outlet, caller, address, gone } = socket.extra;
+  // graphql-ws has counted this one already.
+  if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
+    throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
+  if (id.length > MAX_ID_LENGTH)
+    throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
+  const pipeline = graphql.getEnveloped({
+    connectionParams: socket.connectionParams ?? {},
+    caller,
+    address,
+    trace,
+    gone: gone.signal,
+  });
+  const document = pipeline.parse(query);
+  const errors = pipeline.validate(pipeline.schema, document);
+  if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
+  const operation = getOperationAST(document, operationName)?.operation;
+  if (operation === undefined)
+    throw badUserInput('Expected operationName to name an operation of the document.');
+  const { schema } = pipeline;
+  const args: ExecutionArgs = {
+    schema,
+    document,
+    contextValue: await pipeline.contextFactory(),
+    operationName: operationName ?? null,
+    variableValues: variables ?? null,
+  };
+  const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
+    const result: SubscribeResult = await pipeline.subscribe(args);
+    return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
+  };
+  const start = operation === 'subscription' ? subscribe : () => pipeline.execute(args);
+  return { schema, document, operationName: args.operationName, contextValue: null, start };
+};
+
+const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
 
 /** Runs the operation, once. */
 export const startOperation = (operation: SocketOperation): OperationResult => {

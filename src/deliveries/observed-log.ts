@@ -1,0 +1,49 @@
+import { LogUnavailableError } from './errors.ts';
+import type { DeliveryLog, NewDelivery } from './log.ts';
+import type { LogObserver } from './observer.ts';
+
+/** The same log; `observer` is told how it does. */
+export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog => {
+  const reading = async <Result>(answer: Promise<Result>): Promise<Result> => {
+    try {
+      return await answer;
+    } catch (error) {
+      // Whoever brings a wrong cursor is at fault, not the log.
+      if (error instanceof LogUnavailableError) observer.failed('read', error);
+      throw error;
+    }
+  };
+
+  return {
+    async append(batch) {
+      const startedAt = performance.now();
+      const bytes = sizeOf(batch);
+      observer.waiting(bytes);
+      try {
+        const answers = await log.append(batch);
+        const fresh = batch.filter((_delivery, index) => !answers[index]?.duplicate);
+        observer.appended({
+          stored: fresh.length,
+          duplicates: batch.length - fresh.length,
+          storedBytes: sizeOf(fresh),
+          durationMs: performance.now() - startedAt,
+        });
+        return answers;
+      } catch (error) {
+        observer.failed('append', error);
+        throw error;
+      } finally {
+        observer.waiting(-bytes);
+      }
+    },
+    read: (tenant, range) => reading(log.read(tenant, range)),
+    get: (tenant, cursor) => reading(log.get(tenant, cursor)),
+    head: (tenant) => reading(log.head(tenant)),
+    trim: () => log.trim(),
+    onAppend: (tenant, listener) => log.onAppend(tenant, listener),
+    close: () => log.close(),
+  };
+};
+
+const sizeOf = (batch: readonly NewDelivery[]): number =>
+  batch.reduce((bytes, { body }) => bytes + body.byteLength, 0);

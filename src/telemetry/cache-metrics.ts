@@ -1,0 +1,23 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { PageSource } from '../upstream/pages.ts';
+
+/** How a resource's pages are had; `bytes` says how much all kept pages weigh. */
+export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
+  const registers = [registry];
+  const pages = new Counter({
+    name: 'gateway_page_cache_requests_total',
+    help: 'Pages that operations wanted, by resource and result: fresh, stale (served while it is refreshed), stand_in (served because the service failed), joined (another operation was fetching it), miss (fetched).',
+    labelNames: ['resource', 'result'],
+    registers,
+  });
+  new Gauge({
+    name: 'gateway_page_cache_bytes',
+    help: 'Memory that kept pages take, about; CACHE_MAX_MB bounds it.',
+    registers,
+    collect() {
+      this.set(bytes());
+    },
+  });
+  return (resource: 'transactions' | 'collectibles') => (source: PageSource) =>
+    pages.inc({ resource, result: source === 'standIn' ? 'stand_in' : source });
+};

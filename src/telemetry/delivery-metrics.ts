@@ -1,0 +1,102 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { IngestObserver, LogObserver, ReaderObserver } from '../deliveries/observer.ts';
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export const createIngestMetrics = (registry: Registry): IngestObserver => {
+  const registers = [registry];
+  const deliveries = new Counter({
+    name: 'gateway_deliveries_total',
+    help: 'Deliveries that were posted, by outcome: stored, duplicate, or the HTTP status by which they were refused.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'gateway_delivery_duration_seconds',
+    help: "Time from a delivery's headers to its answer.",
+    buckets: BUCKETS,
+    registers,
+  });
+  return {
+    answered(outcome, durationMs) {
+      deliveries.inc({ outcome: String(outcome) });
+      duration.observe(durationMs / 1000);
+    },
+  };
+};
+
+export const createLogMetrics = (registry: Registry): LogObserver => {
+  const registers = [registry];
+  const appended = new Counter({
+    name: 'gateway_log_appended_total',
+    help: 'Deliveries that are durable in the log. Duplicates do not count.',
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'gateway_log_appended_bytes_total',
+    help: 'Bytes of their bodies.',
+    registers,
+  });
+  const waiting = new Gauge({
+    name: 'gateway_log_waiting_bytes',
+    help: 'Bytes of bodies that wait in memory to become durable.',
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'gateway_log_append_duration_seconds',
+    help: 'Time for a delivery to become durable, its wait for a commit included.',
+    buckets: BUCKETS,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'gateway_log_errors_total',
+    help: 'What the log could not do because it was unavailable (disk full, read-only, broken), by task: append, read.',
+    labelNames: ['task'],
+    registers,
+  });
+  return {
+    waiting: (added) => waiting.inc(added),
+    appended({ stored, storedBytes, durationMs }) {
+      appended.inc(stored);
+      bytes.inc(storedBytes);
+      duration.observe(durationMs / 1000);
+    },
+    failed: (task) => errors.inc({ task }),
+  };
+};
+
+export const createReaderMetrics = (registry: Registry): ReaderObserver => {
+  const registers = [registry];
+  const open = new Set<() => readonly number[]>();
+  const all = () => [...open].flatMap((lags) => lags());
+  new Gauge({
+    name: 'gateway_readers',
+    help: 'Subscriptions that read the log now, over WebSocket or as server-sent events.',
+    registers,
+    collect() {
+      this.set(all().length);
+    },
+  });
+  new Gauge({
+    name: 'gateway_readers_behind',
+    help: 'Of those, the ones that have not read all of their log.',
+    registers,
+    collect() {
+      this.set(all().filter((lag) => lag > 0).length);
+    },
+  });
+  new Gauge({
+    name: 'gateway_reader_lag_deliveries',
+    help: 'How many deliveries the slowest of them is behind.',
+    registers,
+    collect() {
+      this.set(all().reduce((most, lag) => Math.max(most, lag), 0));
+    },
+  });
+  return {
+    reading(lags) {
+      open.add(lags);
+      return () => void open.delete(lags);
+    },
+  };
+};

@@ -1,0 +1,42 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { OperationObserver } from '../server/operations.ts';
+
+export const createOperationMetrics = (registry: Registry): OperationObserver => {
+  const registers = [registry];
+  const operations = new Counter({
+    name: 'gateway_operations_total',
+    help: 'Operations answered, by type (none: refused before it was known), transport, and the code of their first error (OK: none; ABANDONED: their client went away first). Of subscriptions: those begun, and those that could not be.',
+    labelNames: ['type', 'transport', 'code'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'gateway_operation_duration_seconds',
+    help: 'Time that operations ran for, by type and transport. Of subscriptions: until their first event could flow.',
+    labelNames: ['type', 'transport'],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const cost = new Counter({
+    name: 'gateway_operation_compute_units_total',
+    help: 'Compute units of the upstream requests that operations started, by type, as far as they were known when the operation was answered.',
+    labelNames: ['type'],
+    registers,
+  });
+  const eventStreams = new Gauge({
+    name: 'gateway_event_streams',
+    help: 'Subscriptions open now as server-sent events.',
+    registers,
+  });
+
+  return {
+    answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, upstream }) {
+      operations.inc({ type, transport, code: abandoned ? 'ABANDONED' : first });
+      if (durationMs !== null) duration.observe({ type, transport }, durationMs / 1000);
+      if (upstream !== null && upstream.computeUnits > 0) cost.inc({ type }, upstream.computeUnits);
+    },
+    streaming() {
+      eventStreams.inc();
+      return () => eventStreams.dec();
+    },
+  };
+};

@@ -1,0 +1,49 @@
+import type { LogObserver } from '../deliveries/observer.ts';
+import type { Log } from '../log.ts';
+import type { OperationObserver } from '../server/operations.ts';
+import type { UpstreamObserver } from '../upstream/observer.ts';
+import { createLogLines, createOperationLines, createUpstreamLines } from './log-lines.ts';
+import { createMetrics } from './metrics.ts';
+
+/** Who watches the parts: each part's observer, which counts what it is told, and writes the lines that belong to it. */
+export const createTelemetry = (log: Log, cacheBytes: () => number) => {
+  const metrics = createMetrics({ cacheBytes });
+  const { operations, upstream, log: deliveryLog } = metrics;
+  const lines = {
+    operations: createOperationLines(log),
+    upstream: createUpstreamLines(log),
+    log: createLogLines(log),
+  };
+  return {
+    ...metrics,
+    operations: {
+      ...operations,
+      answered(operation) {
+        operations.answered(operation);
+        lines.operations(operation);
+      },
+    } satisfies OperationObserver,
+    upstream: {
+      ...upstream,
+      ended(attempt) {
+        upstream.ended(attempt);
+        lines.upstream.ended(attempt);
+      },
+      turned(state) {
+        upstream.turned(state);
+        lines.upstream.turned(state);
+      },
+    } satisfies UpstreamObserver,
+    log: {
+      ...deliveryLog,
+      appended(batch) {
+        deliveryLog.appended(batch);
+        lines.log.appended();
+      },
+      failed(task, error) {
+        deliveryLog.failed(task, error);
+        lines.log.failed(task, error);
+      },
+    } satisfies LogObserver,
+  };
+};

@@ -1,0 +1,44 @@
+import type { UpstreamError } from './errors.ts';
+import type { UpstreamRequest } from './exchange.ts';
+import type { UpstreamObserver } from './observer.ts';
+
+/** Takes the time of one attempt, for whoever observes. */
+type Watched = {
+  /** It is its turn now. */
+  sending(): void;
+  /** Called once, however it ended. */
+  ended(error: UpstreamError | null, computeUnits: number): void;
+};
+
+export const watchAttempt = (
+  observer: UpstreamObserver,
+  { resource, method, trace }: UpstreamRequest,
+  number: number,
+  now: () => number = () => performance.now(),
+): Watched => {
+  const askedAt = now();
+  let sentAt: number | null = null;
+  return {
+    sending() {
+      sentAt = now();
+      observer.sending();
+    },
+    ended(error, computeUnits) {
+      const endedAt = now();
+      const sent = sentAt !== null;
+      const queuedMs = (sentAt ?? endedAt) - askedAt;
+      const durationMs = endedAt - (sentAt ?? endedAt);
+      observer.ended({
+        resource,
+        method,
+        number,
+        error,
+        sent,
+        queuedMs,
+        durationMs,
+        computeUnits,
+        trace: trace ?? null,
+      });
+    },
+  };
+};
