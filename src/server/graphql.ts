@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { type GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { GraphQLError, GraphQLSchema } from 'graphql';
+import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
+import { documentCache, useDocumentLimits } from './document-limits.ts';
 import { useErrorCodes } from './error-codes.ts';
+import { useErrorLimit } from './error-limit.ts';
 import type { EventStreams } from './event-streams.ts';
 import { graphiql } from './graphiql.ts';
 import { useJsonOnly } from './json-only.ts';
@@ -36,7 +38,7 @@ type Options = {
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
-  /** GraphiQL and introspection are for development. */
+  /** GraphiQL, introspection and suggestions are for development. */
   readonly production: boolean;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
@@ -52,12 +54,13 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     schema,
     plugins: [
       useUpstreamExtension(),
+      useDocumentLimits({ closed: production }),
+      useErrorLimit(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),
       useJsonOnly(),
       eventStreams.plugin,
-      production && useNoIntrospection(),
     ],
     context: ({ request, req, connectionParams, gone }) =>
       createContext(
@@ -74,6 +77,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     batching: false,
     multipart: false,
     maxRequestBodySize: MAX_BODY_BYTES,
+    parserAndValidationCache: documentCache(),
     logging: false,
     maskedErrors: { maskError: mask },
     cors: allowedOrigins.length > 0 && {
@@ -83,7 +87,3 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     },
   });
 };
-
-const useNoIntrospection = (): Plugin => ({
-  onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
-});
