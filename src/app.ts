@@ -70,6 +70,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
   const eventStreams = createEventStreams();
+  // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
+  const ownOrigins = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
+  const isAllowedOrigin = createOriginCheck([...config.allowedOrigins, ...ownOrigins]);
   const mask = (error: unknown) =>
     maskError(error, (stranger) =>
       log.error('an operation met an error that is not in the catalogue', {
@@ -94,6 +97,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
+    isAllowedOrigin,
     production: config.production,
     mask,
     eventStreams,
@@ -118,7 +122,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     server: http.server,
     graphql,
     mask,
-    isAllowedOrigin: createOriginCheck(config.allowedOrigins),
+    isAllowedOrigin,
     maxSockets: config.maxSockets,
   });
   url = await listen(http, config);

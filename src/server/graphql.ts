@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
@@ -7,12 +6,17 @@ import type { Estimate } from '../graph/estimate.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
+import { corsFor, useVaryByOrigin } from './cors.ts';
+import { useSameSiteOnly } from './cross-site.ts';
 import { documentCache, useDocumentLimits } from './document-limits.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { useErrorLimit } from './error-limit.ts';
 import type { EventStreams } from './event-streams.ts';
+import { useGetQueries } from './get-queries.ts';
 import { graphiql } from './graphiql.ts';
+import { createGraphiQLPage } from './graphiql-page.ts';
 import { useJsonOnly } from './json-only.ts';
+import type { IsAllowedOrigin } from './origins.ts';
 import { useRefusalStatus } from './refusal-status.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
@@ -38,6 +42,7 @@ type Options = {
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
+  readonly isAllowedOrigin: IsAllowedOrigin;
   /** GraphiQL, introspection and suggestions are for development. */
   readonly production: boolean;
   /** What a client is told of an error. */
@@ -49,7 +54,9 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, allowedOrigins, production, mask, eventStreams } = options;
+  const { schema, authenticate, createContext, production, mask, eventStreams } = options;
+  const { allowedOrigins, isAllowedOrigin } = options;
+  const page = createGraphiQLPage();
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
@@ -59,7 +66,11 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),
+      useSameSiteOnly(isAllowedOrigin),
       useJsonOnly(),
+      useGetQueries(),
+      useVaryByOrigin(),
+      page.plugin,
       eventStreams.plugin,
     ],
     context: ({ request, req, connectionParams, gone }) =>
@@ -72,7 +83,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       ),
     graphqlEndpoint: '/graphql',
     graphiql: production ? false : graphiql,
-    renderGraphiQL,
+    renderGraphiQL: page.render,
     landingPage: false,
     batching: false,
     multipart: false,
@@ -80,10 +91,6 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     parserAndValidationCache: documentCache(),
     logging: false,
     maskedErrors: { maskError: mask },
-    cors: allowedOrigins.length > 0 && {
-      origin: [...allowedOrigins],
-      methods: ['GET', 'POST', 'OPTIONS'],
-      credentials: false,
-    },
+    cors: allowedOrigins.length > 0 && corsFor(allowedOrigins),
   });
 };

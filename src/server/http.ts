@@ -1,8 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { GraphQLServer } from './graphql.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (
@@ -31,6 +38,18 @@ export type HttpServer = {
 /** Time for what runs to be finished before its connection is cut. */
 const DRAIN_MS = 5000;
 
+/** What a connection may take, whoever it is of; operations have a deadline of their own. */
+const LIMITS: ServerOptions = {
+  /** Of a request line and its headers: also of a GET's query. */
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  /** For a request to come in whole, at 8 MB too. */
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1000,
+  /** Longer than the minute after which most proxies give an idle connection up, so that it is they who close it. */
+  keepAliveTimeout: 65_000,
+};
+
 /** All routes of the gateway but the WebSocket's upgrade. */
 export const createHttpServer = ({
   graphql,
@@ -53,7 +72,8 @@ export const createHttpServer = ({
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 
-  const server = createServer((request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
+    response.setHeaders(SECURITY_HEADERS);
     route(request, response).catch((error: unknown) => {
       log.error('a request failed', { error: error instanceof Error ? error.stack : String(error) });
       if (response.headersSent) response.destroy();
