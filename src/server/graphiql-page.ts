@@ -31,10 +31,7 @@ export const createGraphiQLPage = (): GraphiQLPage => {
 };
 
 const policyOf = (html: string): string => {
-  const script = html.slice(
-    html.indexOf('>', html.indexOf('<script')) + 1,
-    html.lastIndexOf('</script>'),
-  );
+  const script = html.slice(html.indexOf('>', html.indexOf('<script')) + 1, html.lastIndexOf('</script>'));
   const hash = createHash('sha256').update(script).digest('base64');
   return [
     "default-src 'none'",
