@@ -10,6 +10,7 @@ import type { Log } from '../log.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
+import { closeUnread } from './unread.ts';
 
 /** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (
@@ -74,6 +75,7 @@ export const createHttpServer = ({
 
   const server = createServer(LIMITS, (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
+    closeUnread(request, response);
     route(request, response).catch((error: unknown) => {
       log.error('a request failed', { error: error instanceof Error ? error.stack : String(error) });
       if (response.headersSent) response.destroy();
