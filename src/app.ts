@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from './config.ts';
 import { createContext } from './context.ts';
 import { createDeliveryAddresses } from './deliveries/address.ts';
@@ -16,6 +17,11 @@ import { createEventStreams } from './server/event-streams.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOriginCheck } from './server/origins.ts';
+import {
+  readTrustedDocuments,
+  type TrustedDocuments,
+  TrustedDocumentsError,
+} from './server/trusted-documents.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createUpstreamClient } from './upstream/client.ts';
 import { createChainPrices } from './upstream/cost.ts';
@@ -45,6 +51,7 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
 const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
+  const trusted = await loadTrustedDocuments(config);
   const sandbox = config.upstream.url === null ? await embedSandbox(config, log, parts) : null;
   const upstreamUrl = config.upstream.url ?? sandbox?.url;
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
@@ -98,6 +105,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     isAllowedOrigin,
+    trusted,
     production: config.production,
     mask,
     eventStreams,
@@ -138,6 +146,20 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       await parts.disposeAsync();
     },
   };
+};
+
+/** A file that can't be read, or whose documents could not run, is a problem of the configuration. */
+const loadTrustedDocuments = async ({ trustedDocuments: path }: Config): Promise<TrustedDocuments | null> => {
+  if (path === null) return null;
+  const json = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError([`TRUSTED_DOCUMENTS: ${messageOf(error)}`]);
+  });
+  try {
+    return readTrustedDocuments(json, schema);
+  } catch (error) {
+    if (!(error instanceof TrustedDocumentsError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => `TRUSTED_DOCUMENTS: ${problem}`));
+  }
 };
 
 /** An address that can't be bound is a problem of the configuration. */

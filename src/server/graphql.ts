@@ -18,6 +18,7 @@ import { createGraphiQLPage } from './graphiql-page.ts';
 import { useJsonOnly } from './json-only.ts';
 import type { IsAllowedOrigin } from './origins.ts';
 import { useRefusalStatus } from './refusal-status.ts';
+import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or a WebSocket's connectionParams. */
@@ -43,6 +44,8 @@ type Options = {
   readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
   readonly isAllowedOrigin: IsAllowedOrigin;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
   /** GraphiQL, introspection and suggestions are for development. */
   readonly production: boolean;
   /** What a client is told of an error. */
@@ -54,14 +57,16 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, production, mask, eventStreams } = options;
+  const { schema, authenticate, createContext, trusted, mask, eventStreams } = options;
   const { allowedOrigins, isAllowedOrigin } = options;
+  const closed = options.production || trusted !== null;
   const page = createGraphiQLPage();
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
       useUpstreamExtension(),
-      useDocumentLimits({ closed: production }),
+      trusted !== null && useTrustedDocuments(trusted),
+      useDocumentLimits({ closed }),
       useErrorLimit(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
@@ -82,7 +87,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
         gone ?? request.signal,
       ),
     graphqlEndpoint: '/graphql',
-    graphiql: production ? false : graphiql,
+    graphiql: closed ? false : graphiql,
     renderGraphiQL: page.render,
     landingPage: false,
     batching: false,
