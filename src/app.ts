@@ -6,6 +6,7 @@ import { LogOpenError, messageOf } from './deliveries/errors.ts';
 import { createIngress } from './deliveries/ingress.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
+import { createCursors } from './graph/cursor.ts';
 import { createEstimate } from './graph/estimate.ts';
 import { maskError } from './graph/mask.ts';
 import type { Log } from './log.ts';
@@ -98,6 +99,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       prices,
       log: deliveryLog,
       addresses,
+      cursorsOf: createCursors(secret),
       publicUrl,
     }),
     estimate: createEstimate(schema, prices),

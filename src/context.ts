@@ -3,6 +3,7 @@ import type { Collectible } from './collectibles/rest.ts';
 import type { DeliveryAddresses } from './deliveries/address.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
+import type { CursorsOf } from './graph/cursor.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
 import type { UpstreamClient } from './upstream/client.ts';
@@ -32,6 +33,7 @@ export type ContextParts = {
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
   readonly addresses: DeliveryAddresses;
+  readonly cursorsOf: CursorsOf;
   /** How the service reaches this gateway, known once it listens. */
   readonly publicUrl: () => string;
 };
@@ -65,6 +67,7 @@ const contextOf = (parts: ContextParts, inOrder: InOrder, caller: Caller, gone: 
   return {
     upstream,
     payer,
+    cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential, scope, inOrder }),
