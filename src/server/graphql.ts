@@ -18,6 +18,7 @@ import { createGraphiQLPage } from './graphiql-page.ts';
 import { useJsonOnly } from './json-only.ts';
 import type { IsAllowedOrigin } from './origins.ts';
 import { useRefusalStatus } from './refusal-status.ts';
+import { useStreamOnly } from './stream-only.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
@@ -68,6 +69,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       trusted !== null && useTrustedDocuments(trusted),
       useDocumentLimits({ closed }),
       useErrorLimit(),
+      useStreamOnly(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),
