@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bombs, numbers } from './support/bombs.ts';
+import { bombs, different, numbers } from './support/bombs.ts';
 import { forged, prototypes, streams, tricks } from './support/forgeries.ts';
 import { codesOf } from './support/gateway.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
@@ -27,6 +27,22 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
         expect(shipped.fake.requests).toEqual([]);
       });
     });
+
+  test('a document of 2 MB over WebSocket, which closes', async () => {
+    const [, send] = TRANSPORTS.find(([transport]) => transport === 'WebSocket') ?? [];
+    const query = `{ ${' a'.repeat(1024 * 1024)} }`;
+    await expect(send?.(shipped.url, { query })).rejects.toThrow('closed with 1009');
+    expect(shipped.fake.requests).toEqual([]);
+  });
+
+  test('hundreds of large documents, none like another', async () => {
+    const [, send] = TRANSPORTS[0] ?? [];
+    for (let index = 0; index < 700; index += 1) {
+      const reply = await send?.(shipped.url, { query: different(index) });
+      expect(reply?.errors).toBeUndefined();
+    }
+    expect((await shipped.megabytes()) - before).toBeLessThan(256);
+  });
 
   test('all of them together, and is as it was', async () => {
     expect((await shipped.megabytes()) - before).toBeLessThan(256);

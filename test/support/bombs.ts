@@ -146,3 +146,7 @@ export const numbers: Row[] = [
     'OPERATION_TOO_COMPLEX',
   ],
 ];
+
+/** As many tokens as a document may have; it asks for nothing. */
+export const different = (index: number): string =>
+  `{ wallet(address: "${ADDRESS}") { transactions(first: 0, chainIds: [${times(1900, () => '1')}]) { nodes { hash } } } } #${index}`;
