@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, isLoopback } from './config.ts';
 import { createContext } from './context.ts';
 import { createDeliveryAddresses } from './deliveries/address.ts';
 import { LogOpenError, messageOf } from './deliveries/errors.ts';
@@ -17,7 +17,7 @@ import { createBudgets } from './server/budgets.ts';
 import { createEventStreams } from './server/event-streams.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
-import { createOriginCheck } from './server/origins.ts';
+import { createLoopbackCheck, createOriginCheck } from './server/origins.ts';
 import {
   readTrustedDocuments,
   type TrustedDocuments,
@@ -78,9 +78,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
   const eventStreams = createEventStreams();
+  const isOwnHost = isLoopback(config.host) ? createLoopbackCheck(config.publicUrl) : () => true;
   // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
   const ownOrigins = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
-  const isAllowedOrigin = createOriginCheck([...config.allowedOrigins, ...ownOrigins]);
+  const isAllowedOrigin = createOriginCheck([...config.allowedOrigins, ...ownOrigins], isOwnHost);
   const mask = (error: unknown) =>
     maskError(error, (stranger) =>
       log.error('an operation met an error that is not in the catalogue', {
@@ -107,6 +108,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     isAllowedOrigin,
+    isOwnHost,
     trusted,
     production: config.production,
     mask,

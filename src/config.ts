@@ -185,7 +185,8 @@ const readAuth = (env: Environment, facts: AuthFacts, problems: string[]): Confi
   return auth;
 };
 
-const isLoopback = (host: string): boolean =>
+/** Of an address or a name to listen on. */
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 const integerIn = (min: number, max: number) =>

@@ -60,7 +60,7 @@ const CLOSE = 'connection: close';
 const MEGABYTE = 1024 * 1024;
 
 const head = (line: string, ...headers: string[]) =>
-  `${[`${line} HTTP/1.1`, 'host: gateway', ...headers].join('\r\n')}\r\n\r\n`;
+  `${[`${line} HTTP/1.1`, 'host: localhost', ...headers].join('\r\n')}\r\n\r\n`;
 const json = (...headers: string[]) => head('POST /graphql', 'content-type: application/json', ...headers);
 const get = (query: string, ...headers: string[]) => send(head(`GET /graphql?${query}`, ...headers, CLOSE));
 

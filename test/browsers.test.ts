@@ -42,6 +42,22 @@ const send = ({ method = 'GET', headers = {}, path = GET, body }: Sent, url = ga
     },
   );
 
+/** The status that a WebSocket is answered with. */
+const upgrade = (options: WebSocket.ClientOptions) =>
+  new Promise<number | undefined>((resolve) => {
+    const socket = new WebSocket(
+      `${gateway.url.replace('http', 'ws')}/graphql`,
+      'graphql-transport-ws',
+      options,
+    );
+    socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode));
+    socket.on('open', () => {
+      socket.terminate();
+      resolve(101);
+    });
+    socket.on('error', () => {});
+  });
+
 const POST = {
   method: 'POST',
   path: '/graphql',
@@ -82,14 +98,44 @@ describe('what a page of another site makes its visitor send is refused', () => 
   });
 
   test('a WebSocket', async () => {
-    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
-      origin: STRANGER,
-    });
-    const status = await new Promise((resolve) => {
-      socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode));
-      socket.on('error', () => {});
-    });
-    expect(status).toBe(403);
+    expect(await upgrade({ origin: STRANGER })).toBe(403);
+  });
+});
+
+describe('a page whose own name resolves to loopback is not of the gateway', () => {
+  const host = 'rebound.example:4000';
+  test.each<[string, Sent]>([
+    ['by GET', { headers: { host } }],
+    ['by GET, from a browser that vouches for it', { headers: { host, 'sec-fetch-site': 'same-origin' } }],
+    ['by post', { ...POST, headers: { ...json, host, origin: `http://${host}` } }],
+  ])('%s', async (_what, sent) => {
+    const reply = await send(sent);
+    expect(reply.status).toBe(403);
+    expect(fake.requests).toEqual([]);
+  });
+
+  test('by WebSocket', async () => {
+    expect(await upgrade({ origin: `http://${host}`, headers: { host } })).toBe(403);
+    expect(await upgrade({ origin: 'http://localhost:4000', headers: { host: 'localhost:4000' } })).toBe(101);
+  });
+
+  test.each(['localhost:4000', 'gateway.localhost', '127.0.0.1', '[::1]:4000', 'gateway.example'])(
+    'but %s means the gateway',
+    async (own) => {
+      await using named = await startGateway({
+        UPSTREAM_URL: fake.url,
+        PUBLIC_URL: 'https://gateway.example',
+      });
+      expect((await send({ headers: { host: own } }, named.url)).status).toBe(200);
+      fake.requests.length = 0;
+    },
+  );
+
+  test('and any name does for a gateway that others reach', async () => {
+    await using reachable = await startGateway({ UPSTREAM_URL: fake.url, HOST: '0.0.0.0', AUTH: 'open' });
+    const { port } = new URL(reachable.url);
+    expect((await send({ headers: { host } }, `http://127.0.0.1:${port}`)).status).toBe(200);
+    fake.requests.length = 0;
   });
 });
 

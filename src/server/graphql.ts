@@ -16,7 +16,7 @@ import { useGetQueries } from './get-queries.ts';
 import { graphiql } from './graphiql.ts';
 import { createGraphiQLPage } from './graphiql-page.ts';
 import { useJsonOnly } from './json-only.ts';
-import type { IsAllowedOrigin } from './origins.ts';
+import type { IsAllowedOrigin, IsOwnHost } from './origins.ts';
 import { useRefusalStatus } from './refusal-status.ts';
 import { useStreamOnly } from './stream-only.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
@@ -45,6 +45,7 @@ type Options = {
   readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
   readonly isAllowedOrigin: IsAllowedOrigin;
+  readonly isOwnHost: IsOwnHost;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
   /** GraphiQL, introspection and suggestions are for development. */
@@ -59,7 +60,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
   const { schema, authenticate, createContext, trusted, mask, eventStreams } = options;
-  const { allowedOrigins, isAllowedOrigin } = options;
+  const { allowedOrigins } = options;
   const closed = options.production || trusted !== null;
   const page = createGraphiQLPage();
   return createYoga<Arrival, Context>({
@@ -73,7 +74,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),
-      useSameSiteOnly(isAllowedOrigin),
+      useSameSiteOnly(options),
       useJsonOnly(),
       useGetQueries(),
       useVaryByOrigin(),
