@@ -8,7 +8,8 @@ import type { Budgets } from './budgets.ts';
 import { useComputeUnitLimits } from './compute-units.ts';
 import { corsFor, useVaryByOrigin } from './cors.ts';
 import { useSameSiteOnly } from './cross-site.ts';
-import { documentCache, useDocumentLimits } from './document-limits.ts';
+import { createDocumentCache } from './document-cache.ts';
+import { useDocumentLimits } from './document-limits.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { useErrorLimit } from './error-limit.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -59,8 +60,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, trusted, mask, eventStreams } = options;
-  const { allowedOrigins } = options;
+  const { schema, authenticate, createContext, allowedOrigins, trusted, mask, eventStreams } = options;
   const closed = options.production || trusted !== null;
   const page = createGraphiQLPage();
   return createYoga<Arrival, Context>({
@@ -96,7 +96,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     batching: false,
     multipart: false,
     maxRequestBodySize: MAX_BODY_BYTES,
-    parserAndValidationCache: documentCache(),
+    parserAndValidationCache: createDocumentCache(),
     logging: false,
     maskedErrors: { maskError: mask },
     cors: allowedOrigins.length > 0 && corsFor(allowedOrigins),
