@@ -184,6 +184,7 @@ describe('a preflight is answered', () => {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, POST, OPTIONS',
       'access-control-allow-headers': 'content-type',
+      'access-control-max-age': '3600',
     });
     expect(headers['access-control-allow-credentials']).toBeUndefined();
     expect(headers.vary).toMatch(/\bOrigin\b/);
