@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isLoopback } from './config/auth.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createContext } from './context.ts';
 import { createDeliveryAddresses, isTenant } from './deliveries/address.ts';
@@ -9,6 +11,7 @@ import { observeLog } from './deliveries/observed-log.ts';
 import type { LogObserver } from './deliveries/observer.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
+import { createCursors } from './graph/cursor.ts';
 import { createEstimate } from './graph/estimate.ts';
 import { maskError } from './graph/mask.ts';
 import type { Log } from './log.ts';
@@ -25,10 +28,15 @@ import { createBudgets } from './server/budgets.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createOperations } from './server/operations.ts';
-import { createOriginCheck } from './server/origins.ts';
+import { createLoopbackCheck, createOriginCheck } from './server/origins.ts';
 import { createProbes } from './server/probes.ts';
 import { createEventStreams } from './server/subscriptions/event-streams.ts';
 import { createTokens } from './server/tokens.ts';
+import {
+  readTrustedDocuments,
+  type TrustedDocuments,
+  TrustedDocumentsError,
+} from './server/trusted-documents.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createUpstreamClient } from './upstream/client.ts';
@@ -70,6 +78,7 @@ const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
+  const trusted = await loadTrustedDocuments(config);
   const sandbox = config.upstream.url === null ? await embedSandbox(config, log, parts) : null;
   const upstreamUrl = config.upstream.url ?? sandbox?.url;
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
@@ -96,6 +105,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const authenticate = createAuthenticate(config, gatewayKey, secret, log);
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
+  const isOwnHost = isLoopback(config.host) ? createLoopbackCheck(config.publicUrl) : () => true;
+  // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
+  const ownOrigins = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
+  const isAllowedOrigin = createOriginCheck([...config.allowedOrigins, ...ownOrigins], isOwnHost);
   const mask = (error: unknown) =>
     maskError(error, (stranger) =>
       log.error('an operation met an error that is not in the catalogue', {
@@ -121,6 +134,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       feedCache: new FeedCache(FEED_CACHE_BYTES),
       readers: telemetry.readers,
       addresses,
+      cursorsOf: createCursors(secret),
       publicUrl,
     }),
     estimate: createEstimate(schema, prices),
@@ -128,6 +142,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     needsCredentials: config.auth.mode !== 'open',
+    isAllowedOrigin,
+    isOwnHost,
+    trusted,
     production: config.production,
     mask,
     eventStreams,
@@ -158,9 +175,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     graphql,
     authenticate,
     mask,
-    isAllowedOrigin: createOriginCheck(config.allowedOrigins),
+    isAllowedOrigin,
     maxSockets: config.maxSockets,
     operations,
+    trusted,
     observer: telemetry.sockets,
   });
   url = await listen(http, config);
@@ -200,6 +218,20 @@ const sandboxTenant = async (
   authenticate: Authenticate,
   { apiKey }: Sandbox,
 ): Promise<string> => (auth.mode === 'jwt' ? 'demo' : (await authenticate({ get: () => apiKey })).tenant);
+
+/** A file that can't be read, or whose documents could not run, is a problem of the configuration. */
+const loadTrustedDocuments = async ({ trustedDocuments: path }: Config): Promise<TrustedDocuments | null> => {
+  if (path === null) return null;
+  const json = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError([`TRUSTED_DOCUMENTS: ${messageOf(error)}`]);
+  });
+  try {
+    return readTrustedDocuments(json, schema);
+  } catch (error) {
+    if (!(error instanceof TrustedDocumentsError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => `TRUSTED_DOCUMENTS: ${problem}`));
+  }
+};
 
 /** An address that can't be bound is a problem of the configuration. */
 const listen = async (http: HttpServer, { host, port }: Config): Promise<string> => {

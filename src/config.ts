@@ -46,6 +46,8 @@ export type Config = {
     /** What the service's default tag is taken to have. */
     readonly defaultChainCount: number;
   };
+  /** The path of a file of `{sha256 hex: document}`; null when any document may run. */
+  readonly trustedDocuments: string | null;
   readonly production: boolean;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
@@ -142,6 +144,7 @@ export const readConfig = (env: Environment): Config => {
       defaultChainCount: integer('DEFAULT_CHAIN_COUNT', 14, 1, 10_000),
     },
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
+    trustedDocuments: env.TRUSTED_DOCUMENTS || null,
     production: env.NODE_ENV === 'production',
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
@@ -153,7 +156,7 @@ export const readConfig = (env: Environment): Config => {
 };
 
 /** Who sets one of these counts on it. */
-const REFUSED_YET = ['REDIS_URL', 'TRUSTED_DOCUMENTS'];
+const REFUSED_YET = ['REDIS_URL'];
 
 const integerIn = (min: number, max: number) =>
   z

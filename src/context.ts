@@ -5,6 +5,7 @@ import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import type { ReaderObserver } from './deliveries/observer.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
+import type { CursorsOf } from './graph/cursor.ts';
 import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
@@ -38,6 +39,7 @@ export type ContextParts = {
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;
+  readonly cursorsOf: CursorsOf;
   /** How the service reaches this gateway, known once it listens. */
   readonly publicUrl: () => string;
 };
@@ -92,6 +94,7 @@ const contextOf = (
     rights: JSON.stringify([tenant, scope, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, inOrder, caller, trace, null),
+    cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
     webhooks: createWebhooks({ client, credential, scope, inOrder }),

@@ -49,6 +49,10 @@ test('GraphiQL opens on a query that works and a subscription that shows events'
       const { protocol, host } = new URL(request.url());
       if (protocol.startsWith('http') && host !== new URL(gateway.url).host) strange.push(request.url());
     });
+    const refused: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) refused.push(message.text());
+    });
     await page.goto(`${gateway.url}/graphql`);
     await page.locator('.graphiql-execute-button').click();
     // Only the lines in view are in the document.
@@ -57,6 +61,7 @@ test('GraphiQL opens on a query that works and a subscription that shows events'
     await page.locator('.graphiql-execute-button').click();
     expect(await answers(page, (text) => text.includes('receivedAt'))).toContain('"cursor"');
     expect(strange).toEqual([]);
+    expect(refused).toEqual([]);
   } finally {
     await browser.close();
   }

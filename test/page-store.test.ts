@@ -305,7 +305,8 @@ describe('memory', () => {
 });
 
 test('where offsets count items, a page that was kept alone leaves no gap behind a newer one', async () => {
-  await using over = await startOver({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '60000' });
+  const secret = { DELIVERY_SECRET: 'shared-by-both-gateways' };
+  await using over = await startOver({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '60000', ...secret });
   const { gateway, address, fake } = over;
   const items = history(12);
   fake.transactions.set(address, ({ query }) => {
@@ -315,7 +316,7 @@ test('where offsets count items, a page that was kept alone leaves no gap behind
   });
   const first = await pageAt(gateway, 'transactions', address, 6);
   // Each of these is asked for by its own gateway, which has kept nothing before it.
-  await using second = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0' });
+  await using second = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0', ...secret });
   await pageAt(second, 'transactions', address, 2, first.pageInfo.endCursor);
   for (let count = 0; count < 3; count += 1) items.unshift(numbered(items.length + 1));
   const whole = await pageAt(second, 'transactions', address, 15);

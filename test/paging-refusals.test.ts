@@ -18,6 +18,14 @@ const collectibles = `query ($address: Address!, $first: Int, $after: String, $i
   }
 }`;
 
+const forge = (cursor: string, change: (fields: unknown[]) => void): string => {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const start = bytes.indexOf('[');
+  const fields: unknown[] = JSON.parse(bytes.subarray(start).toString());
+  change(fields);
+  return Buffer.concat([bytes.subarray(0, start), Buffer.from(JSON.stringify(fields))]).toString('base64url');
+};
+
 describe('a cursor is bound to what it was made for', () => {
   const cases = [
     { of: 'another wallet', document: transactions, variables: () => ({ address: freshAddress() }) },
@@ -61,6 +69,43 @@ describe('a cursor is bound to what it was made for', () => {
     const reply = await gateway.query(collectibles, { address, after, includeSpam: true });
     expect(codesOf(reply)).toEqual(['INVALID_CURSOR']);
     expect(fake.requests).toHaveLength(requestsBefore);
+  });
+
+  test.each<[what: string, forged: (cursor: string) => string]>([
+    ['another item', (cursor) => forge(cursor, (fields) => fields.splice(2, 2, 'nowhere', 1))],
+    ['another page', (cursor) => forge(cursor, (fields) => fields.splice(0, 1, '../../admin'))],
+    ['another index', (cursor) => forge(cursor, (fields) => fields.splice(1, 1, 99))],
+    ['another signature', (cursor) => `${cursor.startsWith('A') ? 'B' : 'A'}${cursor.slice(1)}`],
+    ['no signature', (cursor) => Buffer.from(cursor, 'base64url').subarray(12).toString('base64url')],
+    ['no content', (cursor) => cursor.slice(0, 16)],
+    ['one bit more', (cursor) => `${cursor}A`],
+    ['padding', (cursor) => `${cursor}=`],
+  ])('one with %s is INVALID_CURSOR, and nothing is requested', async (_what, forged) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(5)));
+    const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    fake.requests.length = 0;
+    const after = forged(pageInfo.endCursor ?? '');
+    expect(codesOf(await gateway.query(transactions, { address, after }))).toEqual(['INVALID_CURSOR']);
+    expect(fake.requests).toEqual([]);
+    const genuine = await gateway.query(transactions, { address, after: pageInfo.endCursor });
+    expect(genuine.errors).toBeUndefined();
+  });
+
+  test("another gateway's is taken where the two share a secret, and only there", async () => {
+    await using fake = await startFakeWallets();
+    const env = { UPSTREAM_URL: fake.url, DELIVERY_SECRET: 'shared-by-two-gateways' };
+    await using gateway = await startGateway(env);
+    await using sibling = await startGateway(env);
+    await using stranger = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(5)));
+    const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    const after = pageInfo.endCursor;
+    expect((await sibling.query(transactions, { address, after })).errors).toBeUndefined();
+    expect(codesOf(await stranger.query(transactions, { address, after }))).toEqual(['INVALID_CURSOR']);
   });
 
   test.each(['0', '100', 'not a cursor', 'bm9wZQ', '{}', 'e30', '\u0000', 'x'.repeat(5000)])(

@@ -178,8 +178,10 @@ test('a WebSocket that closes takes its queries with it', async () => {
 
 test('who joins a request that another started waits for it in its own time, not in what the other had left', async () => {
   await using fake = await startFakeWallets();
-  await using quick = await startGateway({ UPSTREAM_URL: fake.url });
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_TIMEOUT_MS: '1000' });
+  // One takes up the other's cursor.
+  const env = { UPSTREAM_URL: fake.url, DELIVERY_SECRET: 'shared-by-both-gateways' };
+  await using quick = await startGateway(env);
+  await using gateway = await startGateway({ ...env, UPSTREAM_TIMEOUT_MS: '1000' });
   const address = freshAddress();
   const serve = servingTransactions(history(400));
   fake.transactions.set(address, serve);

@@ -72,3 +72,10 @@ test('a gateway that stops cuts its event streams without saying that they are c
   await expect(reading).rejects.toThrow();
   expect(heard).toEqual([]);
 });
+
+test('a client that takes no event stream is told so, and nothing is left running for it', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
+  const reply = await gateway.query('subscription { deliveries { cursor } }');
+  expect(reply.status).toBe(406);
+  expect(reply.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+});

@@ -3,7 +3,6 @@ import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
 import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
-import { bindingOf } from '../graph/cursor.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
@@ -138,7 +137,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       const chains = chainsParameter(chainIds, chainTags);
       return connect({
         read: context.collectibles.read({ address, chains, includeSpam }, selectsBelow(info, DETAILS)),
-        binding: bindingOf(['collectibles', address, chains, includeSpam]),
+        cursors: context.cursorsOf(['collectibles', address, chains, includeSpam]),
         first: pageSize(first, MAX_FIRST, 'collectibles'),
         after,
       });

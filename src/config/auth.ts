@@ -77,7 +77,8 @@ const readTokens = (env: Environment, read: Read, problems: string[]): AuthConfi
   };
 };
 
-const isLoopback = (host: string): boolean =>
+/** Of an address or a name to listen on. */
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** Whoever can change the keys on their way can make tokens. */

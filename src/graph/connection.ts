@@ -2,7 +2,7 @@ import { MalformedFieldError } from '../upstream/fields.ts';
 import type { Item } from '../upstream/items.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import type { Page, PartialErrors } from '../upstream/pages.ts';
-import { type Binding, decodeCursor, encodeCursor } from './cursor.ts';
+import type { ListCursors } from './cursor.ts';
 import { badUserInput, clientError } from './errors.ts';
 import { type Entry, type Walked, walk } from './walk.ts';
 
@@ -11,28 +11,28 @@ export const DEFAULT_FIRST = 20;
 /** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
 export class ItemEdge<Value> {
   readonly node: Value;
-  private readonly binding: Binding;
+  private readonly cursors: ListCursors;
   private readonly entry: Entry<Value>;
 
-  constructor(node: Value, binding: Binding, entry: Entry<Value>) {
+  constructor(node: Value, cursors: ListCursors, entry: Entry<Value>) {
     this.node = node;
-    this.binding = binding;
+    this.cursors = cursors;
     this.entry = entry;
   }
 
   get cursor(): string {
-    return encodeCursor(this.binding, this.entry.position);
+    return this.cursors.write(this.entry.position);
   }
 }
 
 /** A connection over upstream pages. */
 export class ItemConnection<Value> {
-  private readonly binding: Binding;
+  private readonly cursors: ListCursors;
   private readonly walked: Walked<Value>;
   private readonly resumed: boolean;
 
-  constructor(binding: Binding, walked: Walked<Value>, resumed: boolean) {
-    this.binding = binding;
+  constructor(cursors: ListCursors, walked: Walked<Value>, resumed: boolean) {
+    this.cursors = cursors;
     this.walked = walked;
     this.resumed = resumed;
   }
@@ -42,7 +42,7 @@ export class ItemConnection<Value> {
     return this.walked.entries.map((entry) =>
       entry.item.value instanceof MalformedFieldError
         ? unreadable(entry.item.value)
-        : new ItemEdge(entry.item.value, this.binding, entry),
+        : new ItemEdge(entry.item.value, this.cursors, entry),
     );
   }
 
@@ -55,7 +55,7 @@ export class ItemConnection<Value> {
   get pageInfo(): PageInfo {
     const { entries, hasNextPage } = this.walked;
     const cursorOf = (entry: Entry<Value> | undefined) =>
-      entry === undefined ? null : encodeCursor(this.binding, entry.position);
+      entry === undefined ? null : this.cursors.write(entry.position);
     return {
       hasNextPage,
       hasPreviousPage: this.resumed,
@@ -100,16 +100,16 @@ export const pageSize = (first: number | null | undefined, max: number, what: st
 
 export type ConnectionRequest<Value> = {
   readonly read: ReadPage<Item<Value>>;
-  readonly binding: Binding;
+  readonly cursors: ListCursors;
   readonly first: number;
   readonly after: string | null | undefined;
 };
 
 /** Judges the cursor before anything is requested: rejects with INVALID_CURSOR. */
 export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ItemConnection<Value>> => {
-  const { read, binding, first, after } = request;
-  const position = after == null ? null : decodeCursor(binding, after);
-  return new ItemConnection(binding, await walk(read, first, position), position !== null);
+  const { read, cursors, first, after } = request;
+  const position = after == null ? null : cursors.read(after);
+  return new ItemConnection(cursors, await walk(read, first, position), position !== null);
 };
 
 /** By the service's clock, or where it does not say by this gateway's. */

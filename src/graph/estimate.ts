@@ -89,7 +89,9 @@ const readOperation = (schema: GraphQLSchema, { document, operationName, variabl
   const operation = getOperationAST(document, operationName);
   const type = operation && schema.getRootType(operation.operation);
   if (!operation || !type) return null;
-  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
+    maxErrors: 1,
+  });
   if (variables.variableValues === undefined) return null;
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const reading: Reading = {

@@ -1,21 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { type GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { GraphQLError, GraphQLSchema } from 'graphql';
+import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import type { Trace } from '../upstream/trace.ts';
 import { type Authenticate, credentialsIn } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './compute-units.ts';
+import { corsFor, useVaryByOrigin } from './cors.ts';
+import { useSameSiteOnly } from './cross-site.ts';
+import { createDocumentCache } from './document-cache.ts';
+import { useDocumentLimits } from './document-limits.ts';
 import { useErrorCodes } from './error-codes.ts';
+import { useErrorLimit } from './error-limit.ts';
+import { useGetQueries } from './get-queries.ts';
 import { graphiql, subscriptionsProtocol } from './graphiql.ts';
+import { createGraphiQLPage } from './graphiql-page.ts';
 import { useJsonOnly } from './json-only.ts';
 import type { Operations } from './operations.ts';
+import type { IsAllowedOrigin, IsOwnHost } from './origins.ts';
 import { useRefusalStatus } from './refusal-status.ts';
+import { useStreamOnly } from './stream-only.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
 import { useSharedSubscriptions } from './subscriptions/shared.ts';
 import { traceOf } from './trace.ts';
+import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
 import { useUpstreamExtension } from './upstream-extension.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or what is known of its WebSocket. */
@@ -44,9 +53,13 @@ type Options = {
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
   readonly allowedOrigins: readonly string[];
+  readonly isAllowedOrigin: IsAllowedOrigin;
+  readonly isOwnHost: IsOwnHost;
   /** Whether clients have to show who they are. */
   readonly needsCredentials: boolean;
-  /** GraphiQL and introspection are for development. */
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
+  /** GraphiQL, introspection and suggestions are for development. */
   readonly production: boolean;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
@@ -59,19 +72,28 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, allowedOrigins, production, mask, eventStreams } = options;
+  const { schema, authenticate, createContext, allowedOrigins, trusted, mask, eventStreams } = options;
+  const closed = options.production || trusted !== null;
+  const page = createGraphiQLPage();
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
       options.operations.plugin,
       useUpstreamExtension(),
+      trusted !== null && useTrustedDocuments(trusted),
+      useDocumentLimits({ closed }),
+      useErrorLimit(),
+      useStreamOnly(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),
+      useSameSiteOnly(options),
       useJsonOnly(),
+      useGetQueries(),
+      useVaryByOrigin(),
+      page.plugin,
       useSharedSubscriptions(mask),
       eventStreams.plugin,
-      production && useNoIntrospection(),
     ],
     context: async ({ request, req, res, connectionParams, caller, address, trace, gone }) => {
       const credentials = connectionParams ? credentialsIn(connectionParams) : request.headers;
@@ -79,25 +101,18 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       return createContext(known, trace ?? traceOf(req?.headers.traceparent, res), gone ?? request.signal);
     },
     graphqlEndpoint: '/graphql',
-    graphiql: production
-      ? false
-      : { ...graphiql, subscriptionsProtocol: subscriptionsProtocol(options.needsCredentials) },
-    renderGraphiQL,
+    graphiql: !closed && {
+      ...graphiql,
+      subscriptionsProtocol: subscriptionsProtocol(options.needsCredentials),
+    },
+    renderGraphiQL: page.render,
     landingPage: false,
     batching: false,
     multipart: false,
     maxRequestBodySize: MAX_BODY_BYTES,
+    parserAndValidationCache: createDocumentCache(),
     logging: false,
     maskedErrors: { maskError: mask },
-    cors: allowedOrigins.length > 0 && {
-      origin: [...allowedOrigins],
-      methods: ['GET', 'POST', 'OPTIONS'],
-      exposedHeaders: ['x-request-id'],
-      credentials: false,
-    },
+    cors: allowedOrigins.length > 0 && corsFor(allowedOrigins),
   });
 };
-
-const useNoIntrospection = (): Plugin => ({
-  onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
-});

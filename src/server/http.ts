@@ -1,12 +1,20 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.ts';
 import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { type HttpObserver, observeHttp } from './http-observer.ts';
 import { answerProbe, type Probes } from './probes.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
 import { nameRequests } from './trace.ts';
+import { closeUnread } from './unread.ts';
 
 /** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (
@@ -37,6 +45,18 @@ export type HttpServer = {
 /** Time for what runs to be finished before its connection is cut. */
 const DRAIN_MS = 5000;
 
+/** What a connection may take, whoever it is of; operations have a deadline of their own. */
+const LIMITS: ServerOptions = {
+  /** Of a request line and its headers: also of a GET's query. */
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  /** For a request to come in whole, at 8 MB too. */
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1000,
+  /** Longer than the minute after which most proxies give an idle connection up, so that it is they who close it. */
+  keepAliveTimeout: 65_000,
+};
+
 /** All routes of the gateway but the WebSocket's upgrade. */
 export const createHttpServer = ({
   graphql,
@@ -55,7 +75,9 @@ export const createHttpServer = ({
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 
-  const server = createServer((request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
+    response.setHeaders(SECURITY_HEADERS);
+    closeUnread(request, response);
     route(request, response).catch((error: unknown) => {
       log.error('a request failed', {
         error: error instanceof Error ? error.stack : String(error),

@@ -10,6 +10,7 @@ import type { IsAllowedOrigin } from './origins.ts';
 import { createRunning } from './running.ts';
 import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 import { admit, type Connection, createConnection } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './websocket/operation.ts';
@@ -28,6 +29,8 @@ type Options = {
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly maxSockets: number;
   readonly operations: Operations;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
   readonly observer: SocketObserver;
 };
 
@@ -40,7 +43,8 @@ const DRAIN_MS = 5000;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
-  const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, observer } = options;
+  const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, trusted, observer } =
+    options;
   const running = createRunning();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
@@ -53,7 +57,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
       }
     },
     onSubscribe: (socket, id, payload) =>
-      prepareOperation({ graphql, mask, operations, socket, id, payload }),
+      prepareOperation({ graphql, mask, operations, trusted, socket, id, payload }),
     execute: (args) => running.track(startOperation(args as SocketOperation)),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.

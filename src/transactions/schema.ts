@@ -3,7 +3,6 @@ import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
 import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
-import { bindingOf } from '../graph/cursor.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { MalformedFieldError, type RawObject } from '../upstream/fields.ts';
 import { Wallet } from '../wallets/schema.ts';
@@ -191,7 +190,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
       const chains = chainsParameter(chainIds, chainTags);
       return connect({
         read: context.transactions.read({ address, chains }, selectsBelow(info, DETAILS)),
-        binding: bindingOf(['transactions', address, chains]),
+        cursors: context.cursorsOf(['transactions', address, chains]),
         first: pageSize(first, MAX_FIRST, 'transactions'),
         after,
       });

@@ -2,7 +2,7 @@ import { builder } from '../graph/builder.ts';
 import { connect, DEFAULT_FIRST, type ItemEdge, pageSize } from '../graph/connection.ts';
 import { listConnectionTypes } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
-import { type Binding, bindingOf } from '../graph/cursor.ts';
+import type { CursorsOf } from '../graph/cursor.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { edgeOf } from './edge.ts';
 import type { Subscribed } from './rest.ts';
@@ -17,15 +17,16 @@ const { connection: WebhookAddressConnection, edge: WebhookAddressEdge } = listC
 
 export { WebhookAddressEdge };
 
-const bindingTo = (webhookId: string): Binding => bindingOf(['webhook addresses', webhookId]);
+const listOf = (webhookId: string): readonly string[] => ['webhook addresses', webhookId];
 
 /** The edges of addresses that no page has brought. */
 export const addressEdges = (
+  cursorsOf: CursorsOf,
   webhookId: string,
   addresses: readonly string[],
 ): readonly ItemEdge<Subscribed>[] => {
-  const binding = bindingTo(webhookId);
-  return addresses.map((address) => edgeOf(binding, address, { address }));
+  const cursors = cursorsOf(listOf(webhookId));
+  return addresses.map((address) => edgeOf(cursors, address, { address }));
 };
 
 builder.objectField(Webhook, 'addresses', (t) =>
@@ -41,10 +42,10 @@ builder.objectField(Webhook, 'addresses', (t) =>
     extensions: withCost<{ first?: number | null }>({
       count: ({ first }) => Math.max(0, first ?? DEFAULT_FIRST),
     }),
-    resolve: ({ webhookId }, { first, after }, { webhooks }) =>
+    resolve: ({ webhookId }, { first, after }, { webhooks, cursorsOf }) =>
       connect({
         read: webhooks.addresses(webhookId),
-        binding: bindingTo(webhookId),
+        cursors: cursorsOf(listOf(webhookId)),
         first: pageSize(first, MAX_FIRST, 'addresses'),
         after,
       }),

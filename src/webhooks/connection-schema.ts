@@ -2,15 +2,15 @@ import { builder } from '../graph/builder.ts';
 import { connect, DEFAULT_FIRST, type ItemEdge, pageSize } from '../graph/connection.ts';
 import { listConnectionTypes } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
-import { bindingOf } from '../graph/cursor.ts';
+import type { CursorsOf } from '../graph/cursor.ts';
 import { edgeOf } from './edge.ts';
 import type { Webhook as WebhookShape } from './rest.ts';
 import { Webhook } from './schema.ts';
 
 const MAX_FIRST = 1000;
 
-/** There is one list of webhooks, so one binding of its cursors. */
-const BINDING = bindingOf(['webhooks']);
+/** There is one list of webhooks. */
+const LIST = ['webhooks'];
 
 const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes(
   { name: 'Webhook', list: "the key's webhooks" },
@@ -20,8 +20,8 @@ const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes
 export { WebhookEdge };
 
 /** The edge of a webhook that no page has brought. */
-export const webhookEdge = (webhook: WebhookShape): ItemEdge<WebhookShape> =>
-  edgeOf(BINDING, webhook.webhookId, webhook);
+export const webhookEdge = (cursorsOf: CursorsOf, webhook: WebhookShape): ItemEdge<WebhookShape> =>
+  edgeOf(cursorsOf(LIST), webhook.webhookId, webhook);
 
 builder.queryField('webhooks', (t) =>
   t.field({
@@ -36,10 +36,10 @@ builder.queryField('webhooks', (t) =>
     extensions: withCost<{ first?: number | null }>({
       count: ({ first }) => Math.max(0, first ?? DEFAULT_FIRST),
     }),
-    resolve: (_root, { first, after }, { webhooks }) =>
+    resolve: (_root, { first, after }, { webhooks, cursorsOf }) =>
       connect({
         read: webhooks.list,
-        binding: BINDING,
+        cursors: cursorsOf(LIST),
         first: pageSize(first, MAX_FIRST, 'webhooks'),
         after,
       }),

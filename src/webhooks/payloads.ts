@@ -20,7 +20,7 @@ export const CreateWebhookPayload = builder.objectRef<Changed>('CreateWebhookPay
     webhookEdge: t.field({
       type: WebhookEdge,
       description: 'The webhook as an edge, to be added to a list of webhooks.',
-      resolve: ({ webhook }) => webhookEdge(webhook),
+      resolve: ({ webhook }, _args, { cursorsOf }) => webhookEdge(cursorsOf, webhook),
     }),
   }),
 });
@@ -65,7 +65,7 @@ export const UpdateWebhookAddressesPayload = builder
         description: 'The added ones as edges, to be put into a list of addresses.',
         // The mutation says how many.
         extensions: withCost({ count: () => 1 }),
-        resolve: ({ webhookId, added }) => addressEdges(webhookId, added),
+        resolve: ({ webhookId, added }, _args, { cursorsOf }) => addressEdges(cursorsOf, webhookId, added),
       }),
       removedIds: t.idList({
         description: 'The global ids of the removed ones, to be taken out of a list of addresses.',

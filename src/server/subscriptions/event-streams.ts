@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
-import { clientError } from '../../graph/errors.ts';
 import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
 
@@ -28,13 +27,9 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
       onSubscribe({ args: { contextValue } }) {
         if (contextValue.request) arrivals.set(contextValue.request, contextValue);
       },
-      onResultProcess({ request, result, setResult, setResultProcessor }) {
+      onResultProcess({ request, result, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;
-        if (!acceptsEventStream(request)) {
-          setResult({ errors: [notAcceptable()] });
-          return;
-        }
         const lastEventId = request.headers.get('last-event-id');
         const { res, expiresAt = null } = arrivals.get(request) ?? {};
         if (res) track(res);
@@ -57,13 +52,3 @@ const HEADERS = {
   // Proxies of the nginx kind would else collect events before they send them on.
   'x-accel-buffering': 'no',
 };
-
-const acceptsEventStream = (request: Request): boolean =>
-  /(?:^|,)\s*(?:text\/event-stream|text\/\*|\*\/\*)/i.test(request.headers.get('accept') ?? '*/*');
-
-const notAcceptable = (): GraphQLError =>
-  clientError(
-    'BAD_USER_INPUT',
-    'Expected a client that accepts text/event-stream for a subscription over HTTP, got one that does not.',
-    { http: { status: 406 } },
-  );

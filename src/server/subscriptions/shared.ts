@@ -17,6 +17,7 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../graph/event-source.ts';
+import { MAX_ERRORS } from '../error-limit.ts';
 import { Frame } from './frame.ts';
 import { identityOf } from './identity.ts';
 
@@ -81,7 +82,7 @@ const createRender = ({ contextValue, ...operation }: ValidatedSubscriptionArgs,
     });
     return new Frame(event.cursor, {
       data,
-      ...(errors && { errors: errors.map((error) => formatted(mask(error))) }),
+      ...(errors && { errors: errors.slice(0, MAX_ERRORS).map((error) => formatted(mask(error))) }),
       extensions: { upstream: context.upstream },
     });
   };

@@ -6,6 +6,7 @@ import type { GraphQLServer } from '../graphql.ts';
 import { type Operations, withRequestId } from '../operations.ts';
 import type { SubscribeResult } from '../subscriptions/shared.ts';
 import { traceOf } from '../trace.ts';
+import type { TrustedDocuments } from '../trusted-documents.ts';
 import type { SocketContext } from './connection.ts';
 import { SocketSubscription } from './subscription.ts';
 
@@ -19,6 +20,8 @@ type Preparation = {
   readonly graphql: GraphQLServer;
   readonly mask: (error: unknown) => GraphQLError;
   readonly operations: Operations;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -53,10 +56,11 @@ class Refused extends Error {
 }
 
 const prepare = async (
-  { graphql, socket, id, payload: { query, operationName, variables } }: Preparation,
+  { graphql, trusted, socket, id, payload }: Preparation,
   trace: Trace,
 ): Promise<SocketOperation> => {
   const { outlet, caller, address, gone } = socket.extra;
+  const { operationName, variables } = payload;
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
     throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
@@ -69,7 +73,7 @@ const prepare = async (
     trace,
     gone: gone.signal,
   });
-  const document = pipeline.parse(query);
+  const document = pipeline.parse(trusted?.documentOf(payload) ?? payload.query);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
   const operation = getOperationAST(document, operationName)?.operation;

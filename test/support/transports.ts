@@ -1,0 +1,56 @@
+import WebSocket from 'ws';
+import type { GraphQLFault } from './gateway.ts';
+
+/** What a client sends, whatever it is: a document, its variables, or anything else that an attacker thinks of. */
+type Payload = Readonly<Record<string, unknown>>;
+
+type Answer = { data?: unknown; errors: GraphQLFault[] | undefined };
+
+/** Sends a payload to a gateway and gives its first answer; `headers` are for HTTP alone. */
+type Send = (gatewayUrl: string, payload: Payload) => Promise<Answer>;
+
+const overHttp: Send = async (url, payload) => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: toBody(payload),
+  });
+  return (await response.json()) as Answer;
+};
+
+const overEventStream: Send = async (url, payload) => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: toBody(payload),
+  });
+  const [, data = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
+  return JSON.parse(data);
+};
+
+/** By the protocol itself, so that no client's own checks come before the gateway's. */
+const overWebSocket: Send = (url, payload) =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
+    socket.on('error', reject);
+    socket.on('close', (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));
+    socket.on('message', (message) => {
+      const { type, payload: answer } = JSON.parse(String(message));
+      if (type === 'connection_ack')
+        socket.send(`{"type":"subscribe","id":"1","payload":${toBody(payload)}}`);
+      if (type !== 'next' && type !== 'error') return;
+      resolve(type === 'next' ? answer : { errors: answer });
+      socket.terminate();
+    });
+  });
+
+/** JSON as it stands in `$json`, for what JSON.stringify would not write. */
+const toBody = ({ $json, ...payload }: Payload): string =>
+  typeof $json === 'string' ? $json : JSON.stringify(payload);
+
+export const TRANSPORTS: readonly (readonly [name: string, send: Send])[] = [
+  ['HTTP', overHttp],
+  ['server-sent events', overEventStream],
+  ['WebSocket', overWebSocket],
+];
