@@ -37,25 +37,42 @@ const SCHEMA = `
   CREATE INDEX delivery_by_chain ON delivery (tenant, chain, sequence);
   CREATE TABLE address (
     tenant INTEGER NOT NULL,
-    address TEXT NOT NULL,
+    address BLOB NOT NULL,
     sequence INTEGER NOT NULL,
     PRIMARY KEY (tenant, address, sequence)
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Opens the log's file, making it where there is none. Throws LogOpenError. */
-export function openDatabase(path: string): DatabaseSync {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path, { timeout: 100 });
+/** Opens the log's file to write, making it where there is none. Throws LogOpenError. */
+export const openDatabase = (path: string): DatabaseSync =>
+  open(path, (database) => {
     database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864',
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+       PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32768`,
     );
     const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
     if (version === 0) createSchema(database);
     else if (version !== SCHEMA_VERSION) {
       throw new Error(`its format is version ${version}, expected ${SCHEMA_VERSION}`);
     }
+  });
+
+/** Opens a log that `openDatabase` has opened before. Throws LogOpenError. */
+export const openForReading = (path: string): DatabaseSync =>
+  open(path, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384'));
+
+/** What makes this log's cursors its own. */
+export function epochSeed(database: DatabaseSync): Uint8Array {
+  const seed = database.prepare('SELECT epoch_seed FROM log').get()?.epoch_seed;
+  if (!(seed instanceof Uint8Array)) throw new Error('the delivery log has lost its epoch');
+  return seed;
+}
+
+function open(path: string, prepare: (database: DatabaseSync) => void): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { timeout: 100 });
+    prepare(database);
     return database;
   } catch (error) {
     database?.close();

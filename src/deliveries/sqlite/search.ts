@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../log.ts';
+import { keyOf } from './address-key.ts';
 
 /** The sequences above `low` and below `high`, of which at most `limit` are wanted, from the end that `take` names. */
 export type Span = {
@@ -9,7 +10,7 @@ export type Span = {
   readonly take: 'oldest' | 'newest';
 };
 
-type Condition = { readonly sql: string; readonly value: string; readonly index: string | null };
+type Condition = { readonly sql: string; readonly value: string | Uint8Array; readonly index: string | null };
 
 /** Finds the deliveries that a filter asks for, without reading one. */
 export class Search {
@@ -48,7 +49,7 @@ function conditionsOf({ address, webhookIds, chainIds, types }: DeliveryFilter):
     return [{ sql, value: JSON.stringify(values), index: `delivery_by_${column}` }];
   };
   return [
-    ...(address === undefined ? [] : [{ sql: 'a.address = ?', value: address, index: null }]),
+    ...(address === undefined ? [] : [{ sql: 'a.address = ?', value: keyOf(address), index: null }]),
     ...within('webhook', webhookIds),
     ...within('chain', chainIds),
     ...within('type', types),

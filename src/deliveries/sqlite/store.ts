@@ -1,24 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Appending } from './appending.ts';
-import { openDatabase } from './database.ts';
-import { Positions } from './positions.ts';
-import { Reading } from './reading.ts';
+import { epochSeed, openDatabase } from './database.ts';
+import { Tenants } from './tenants.ts';
 import { Trimming } from './trimming.ts';
 
-/** One connection to the log's file, with all that is done over it. */
+/** The writer's connection to the log's file, with all that is done over it. */
 export class Store {
-  readonly positions: Positions;
+  readonly seed: Uint8Array;
+  readonly tenants: Tenants;
   readonly appending: Appending;
-  readonly reading: Reading;
   readonly trimming: Trimming;
   readonly #database: DatabaseSync;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
     this.#database = openDatabase(path);
-    this.positions = new Positions(this.#database);
-    this.appending = new Appending(this.#database, this.positions);
-    this.reading = new Reading(this.#database, this.positions);
+    this.seed = epochSeed(this.#database);
+    this.tenants = new Tenants(this.#database);
+    this.appending = new Appending(this.#database);
     this.trimming = new Trimming(this.#database);
   }
 
