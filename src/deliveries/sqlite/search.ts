@@ -23,9 +23,7 @@ export class Search {
 
   /** In the order of `take`. Looks at no more than the span's sequences. */
   find(tenant: number, filter: DeliveryFilter, { low, high, limit, take }: Span): number[] {
-    const conditions = conditionsOf(filter);
-    const sql = searchSql(conditions, take);
-    const values = conditions.map(({ value }) => value);
+    const { sql, values } = searchStatement(filter, take);
     const rows = this.#prepare(sql).all(tenant, low, high, ...values, limit);
     return rows.map((row) => Number(row.sequence));
   }
@@ -37,6 +35,15 @@ export class Search {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** Takes the tenant, `low` and `high`, then `values`, then the limit. For a filter that asks for something. */
+export function searchStatement(
+  filter: DeliveryFilter,
+  take: Span['take'],
+): { readonly sql: string; readonly values: readonly (string | Uint8Array)[] } {
+  const conditions = conditionsOf(filter);
+  return { sql: searchSql(conditions, take), values: conditions.map(({ value }) => value) };
 }
 
 export const isFiltering = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { LogOpenError, messageOf } from '../errors.ts';
 import { Appending } from './appending.ts';
 import { epochSeed, openDatabase } from './database.ts';
+import { checkIntegrity } from './integrity.ts';
 import { Tenants } from './tenants.ts';
 import { Trimming } from './trimming.ts';
 
@@ -10,15 +12,26 @@ export class Store {
   readonly tenants: Tenants;
   readonly appending: Appending;
   readonly trimming: Trimming;
+  readonly #path: string;
   readonly #database: DatabaseSync;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
+    this.#path = path;
     this.#database = openDatabase(path);
     this.seed = epochSeed(this.#database);
     this.tenants = new Tenants(this.#database);
     this.appending = new Appending(this.#database);
     this.trimming = new Trimming(this.#database);
+  }
+
+  /** Throws LogOpenError when the log is damaged. */
+  check(): void {
+    try {
+      checkIntegrity(this.#database, this.#path);
+    } catch (error) {
+      throw new LogOpenError(this.#path, messageOf(error), error);
+    }
   }
 
   /** All of `work` durably, or nothing of it. */

@@ -5,8 +5,8 @@ import { keysOf } from './address-key.ts';
 export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
 /** Rows differ in what they cost to drop, by their addresses and by what is in memory: so a step is bounded by time. */
-const STEP_MS = 5;
-const READ_AT_ONCE = 32;
+const STEP_MS = 2;
+const READ_AT_ONCE = 16;
 
 /** Drops the oldest deliveries, always from the front, so that what is kept has no hole. */
 export class Trimming {

@@ -26,10 +26,11 @@ export class Writer {
     this.#store = new Reopening(path, () => new Store(path));
   }
 
-  /** Throws LogOpenError. */
+  /** Throws LogOpenError, also when the log is damaged. Only the start looks for that: it takes time. */
   open(): Opened {
-    const { seed, tenants } = this.#store.get();
-    return { seed, heads: tenants.heads() };
+    const store = this.#store.get();
+    store.check();
+    return { seed: store.seed, heads: store.tenants.heads() };
   }
 
   /** Resolves once all are durable. Rejects with LogUnavailableError, and then none is stored. */
@@ -49,6 +50,8 @@ export class Writer {
           transaction(() => trimming.step(tenant, retention, now)),
         );
         await nextTurn();
+        // What came during the step goes before the next one.
+        if (this.#waiting.length > 0) await nextTurn();
       }
     }
   }
