@@ -3,6 +3,7 @@ import { createContext } from './context.ts';
 import { createDeliveryAddresses } from './deliveries/address.ts';
 import { LogOpenError, messageOf } from './deliveries/errors.ts';
 import { createIngress } from './deliveries/ingress.ts';
+import { createOutage } from './deliveries/outage.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
 import { createEstimate } from './graph/estimate.ts';
@@ -50,7 +51,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
   if (upstreamUrl === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
 
-  const { secret, deliveryLog } = await openDeliveries(config);
+  const { secret, deliveryLog } = await openDeliveries(config, log);
   parts.defer(() => deliveryLog.close());
   const addresses = createDeliveryAddresses(secret);
   const client = createUpstreamClient({
@@ -98,13 +99,21 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     mask,
     eventStreams,
   });
+  const outage = createOutage({
+    began: (error) => log.error('deliveries can not be stored', { error: messageOf(error) }),
+    ended: () => log.info('deliveries are stored again'),
+  });
   const http = createHttpServer({
     graphql,
     takeDelivery: createIngress({
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
-      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth, tenant), concerned),
+      onStored: (tenant, concerned) => {
+        outage.worked();
+        news.tell(scopeOf(config.auth, tenant), concerned);
+      },
+      onUnavailable: outage.failed,
     }),
     notReady: () =>
       deliveryLog.head('default').then(
@@ -157,10 +166,12 @@ const embedSandbox = async (config: Config, log: Log, parts: AsyncDisposableStac
 };
 
 /** A folder that can't be made, read or written is a problem of the configuration. */
-const openDeliveries = async ({ deliveries }: Config) => {
+const openDeliveries = async ({ deliveries }: Config, log: Log) => {
+  const onTrimError = (error: unknown) =>
+    log.warn('old deliveries could not be dropped', { error: messageOf(error) });
   try {
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
-    return { secret, deliveryLog: await openSqliteLog(deliveries) };
+    return { secret, deliveryLog: await openSqliteLog({ ...deliveries, onTrimError }) };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);
