@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
@@ -131,6 +131,19 @@ test('trimming what is far beyond the retention lets appends and reads through',
   await log.trim();
   const kept = (await readAll(log)).map(numberOf);
   expect(kept).toEqual(range(10_000 + appended - 99, 10_000 + appended));
+});
+
+test('closing does not wait for a long trim, and leaves one whole file', async () => {
+  const dataDir = await temporaryDirectory();
+  const filled = await openLog({ dataDir });
+  for (let thousand = 0; thousand < 5; thousand += 1)
+    await appendNumbers(filled, range(thousand * 1000 + 1, thousand * 1000 + 1000));
+  await filled.close();
+  const log = await openLog({ dataDir, retentionCount: 1 });
+  await appendNumbers(log, [5001]);
+  await log.close();
+  expect((await readdir(dataDir)).sort()).toEqual(['deliveries.db', 'deliveries.lock']);
+  expect((await readAll(await openLog({ dataDir }), undefined, 1000)).length).toBeGreaterThan(1);
 });
 
 test('what trimming frees is used again: a log that keeps so many does not grow', async () => {

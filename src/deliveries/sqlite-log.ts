@@ -14,6 +14,7 @@ import { Cursors } from './sqlite/cursors.ts';
 import { lockDirectory } from './sqlite/lock.ts';
 import type { Opened, Placed, ReaderCalls, WriterCalls } from './sqlite/messages.ts';
 import { pack } from './sqlite/packing.ts';
+import { unpackPage } from './sqlite/page-packing.ts';
 import { type StartThread, startThread, Thread } from './sqlite/thread.ts';
 import type { Retention } from './sqlite/trimming.ts';
 
@@ -87,10 +88,10 @@ class SqliteLog implements DeliveryLog {
   readonly #maxWaitingBytes: number;
   readonly #release: () => void;
   readonly #listeners = new AppendListeners();
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  #trimming: Promise<unknown> | null = null;
+  #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteLogOptions, threads: Threads, { seed, heads }: Opened, release: () => void) {
@@ -101,9 +102,7 @@ class SqliteLog implements DeliveryLog {
     this.#now = options.now ?? Date.now;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#release = release;
-    const trim = () => this.trim().catch(options.onTrimError ?? ignore);
-    this.#timer = setInterval(trim, TRIM_EVERY_MS).unref();
-    void trim();
+    this.#trimEvery(TRIM_EVERY_MS, options.onTrimError ?? ignore);
   }
 
   append(batch: readonly NewDelivery[]): Promise<readonly Appended[]> {
@@ -121,7 +120,7 @@ class SqliteLog implements DeliveryLog {
   }
 
   async read(tenant: string, range: DeliveryRange): Promise<DeliveryPage> {
-    return this.#ask('page', { tenant, range });
+    return unpackPage(await this.#ask('page', { tenant, range }));
   }
 
   async get(tenant: string, cursor: string): Promise<StoredDelivery | null> {
@@ -133,13 +132,26 @@ class SqliteLog implements DeliveryLog {
     return this.#cursors.cursor(tenant, this.#heads.get(tenant) ?? 0);
   }
 
-  async trim(): Promise<void> {
-    if (this.#closing) throw closedError();
-    const now = this.#now();
-    this.#trimming ??= this.#threads.writer.ask('trim', { retention: this.#retention, now }).finally(() => {
-      this.#trimming = null;
+  /** One at a time: a second call waits for the first, which may have looked before what the second is to drop came. */
+  trim(): Promise<void> {
+    const trimming = this.#trimming.then(async () => {
+      if (this.#closing) throw closedError();
+      await this.#threads.writer.ask('trim', { retention: this.#retention, now: this.#now() });
     });
-    await this.#trimming;
+    this.#trimming = trimming.catch(ignore);
+    return trimming;
+  }
+
+  /** From now on, each time so long after the last was done. */
+  #trimEvery(pauseMs: number, onError: (error: unknown) => void): void {
+    const again = () => {
+      if (!this.#closing) this.#timer = setTimeout(trim, pauseMs).unref();
+    };
+    const trim = () =>
+      void this.trim()
+        .catch((error) => this.#closing || onError(error))
+        .then(again);
+    trim();
   }
 
   onAppend(tenant: string, listener: () => void): () => void {
@@ -152,7 +164,7 @@ class SqliteLog implements DeliveryLog {
   }
 
   async #close(): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#send();
     await closeThreads(this.#threads);
     this.#release();

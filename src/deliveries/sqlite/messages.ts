@@ -1,6 +1,7 @@
-import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
+import type { DeliveryRange, StoredDelivery } from '../log.ts';
 import type { Fault } from './faults.ts';
 import type { Packed } from './packing.ts';
+import type { PackedPage } from './page-packing.ts';
 import type { Retention } from './trimming.ts';
 
 /** What a thread can be asked: by name, what it takes and what it answers. */
@@ -23,7 +24,7 @@ export type Opened = {
 export type Placed = number;
 
 export type ReaderCalls = {
-  page: { takes: { readonly tenant: string; readonly range: DeliveryRange }; gives: DeliveryPage };
+  page: { takes: { readonly tenant: string; readonly range: DeliveryRange }; gives: PackedPage };
   get: { takes: { readonly tenant: string; readonly cursor: string }; gives: StoredDelivery | null };
   close: { takes: null; gives: null };
 };

@@ -21,6 +21,7 @@ const MAX_COMMIT = 256;
 export class Writer {
   readonly #store: Reopening<Store>;
   #waiting: Waiting[] = [];
+  #closed = false;
 
   constructor(path: string) {
     this.#store = new Reopening(path, () => new Store(path));
@@ -44,8 +45,9 @@ export class Writer {
   /** Drops what is beyond the retention, in short steps between which waiting deliveries are committed. */
   async trim(retention: Retention, now: number): Promise<void> {
     for (const tenant of this.#store.use(({ trimming }) => trimming.tenants())) {
+      if (this.#closed) return;
       let more = this.#store.use(({ trimming }) => trimming.isDue(tenant, retention, now));
-      while (more) {
+      while (more && !this.#closed) {
         more = this.#store.use(({ trimming, transaction }) =>
           transaction(() => trimming.step(tenant, retention, now)),
         );
@@ -56,8 +58,9 @@ export class Writer {
     }
   }
 
-  /** Commits what waits. */
+  /** Commits what waits, and leaves the rest of a trim that runs for another time. */
   close(): void {
+    this.#closed = true;
     while (this.#waiting.length > 0) this.#commit();
     this.#store.close();
   }
