@@ -116,7 +116,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       onUnavailable: outage.failed,
     }),
     notReady: () =>
-      deliveryLog.head('default').then(
+      // A head is known without looking; this looks.
+      deliveryLog.read('default', { limit: 0 }).then(
         () => [],
         () => ['deliveries'],
       ),
