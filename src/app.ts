@@ -88,7 +88,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const memory = createMemory(Math.max(headMs, tailMs, staleMs) > 0 ? maxMb * 1024 * 1024 : 0);
   const telemetry = createTelemetry(log, memory.bytes);
 
-  const { secret, deliveryLog } = await openDeliveries(config, telemetry.log);
+  const { secret, deliveryLog } = await openDeliveries(config, telemetry.log, log);
   parts.defer(() => deliveryLog.close());
   const addresses = createDeliveryAddresses(secret);
   const client = createUpstreamClient({
@@ -152,7 +152,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
   });
   const probes = createProbes({
-    readLog: () => deliveryLog.head('default'),
+    // A head is known without looking; this looks.
+    readLog: () => deliveryLog.read('default', { limit: 0 }),
     isUpstreamDown: client.isTakenForDown,
     metrics: telemetry.scrape,
   });
@@ -254,10 +255,13 @@ const embedSandbox = async (config: Config, log: Log, parts: AsyncDisposableStac
 };
 
 /** A folder that can't be made, read or written is a problem of the configuration. */
-const openDeliveries = async ({ deliveries }: Config, observer: LogObserver) => {
+const openDeliveries = async ({ deliveries }: Config, observer: LogObserver, log: Log) => {
+  const onTrimError = (error: unknown) =>
+    log.warn('old deliveries could not be dropped', { error: messageOf(error) });
   try {
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
-    return { secret, deliveryLog: observeLog(await openSqliteLog(deliveries), observer) };
+    const deliveryLog = await openSqliteLog({ ...deliveries, onTrimError });
+    return { secret, deliveryLog: observeLog(deliveryLog, observer) };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);

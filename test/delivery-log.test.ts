@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   CursorExpiredError,
   InvalidCursorError,
@@ -191,11 +191,11 @@ test('never gives a number twice, also when all was trimmed and the log reopened
   expect((await readAll(reopened, old)).map(({ sequence }) => sequence)).toEqual([3]);
 });
 
-test('trims while it is opened', async () => {
+test('trims by itself once it is opened', async () => {
   const dataDir = await temporaryDirectory();
   await appendAndClose(await openLog({ dataDir }), range(1, 5));
   const log = await openLog({ dataDir, retentionCount: 2 });
-  expect((await readAll(log)).map(numberOf)).toEqual([4, 5]);
+  await vi.waitFor(async () => expect((await readAll(log)).map(numberOf)).toEqual([4, 5]));
 });
 
 test('an address is no longer found once its delivery is trimmed', async () => {
@@ -216,8 +216,10 @@ test('calls back after what it announces can be read, until unsubscribed', async
   const seen: Promise<number>[] = [];
   const unsubscribe = log.onAppend(TENANT, () => seen.push(readAll(log).then((all) => all.length)));
   await appendNumbers(log, [1]);
+  await Promise.all(seen);
   await log.append([delivery(2, { tenant: 'other' })]);
   await appendNumbers(log, [3]);
+  await Promise.all(seen);
   unsubscribe();
   await appendNumbers(log, [4]);
   expect(await Promise.all(seen)).toEqual([1, 2]);
@@ -283,6 +285,15 @@ test('refuses a directory that is in use, is a file, or holds no log, naming it'
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/deliveries\.db: file is not a database/);
   // A failed attempt holds nothing.
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/not a database/);
+});
+
+test('refuses a log that lacks what it says it holds', async () => {
+  const dataDir = await temporaryDirectory();
+  await appendAndClose(await openLog({ dataDir }), range(1, 5));
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  database.exec('DELETE FROM delivery WHERE sequence = 3');
+  database.close();
+  await expect(openLog({ dataDir })).rejects.toThrow(/damaged \(of default it should hold 1 to 5, found 4/);
 });
 
 test('refuses a log of a later format', async () => {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { LogUnavailableError } from '../src/deliveries/errors.ts';
@@ -185,6 +185,39 @@ test('cuts a body that takes too long, and survives one that is cut', async () =
   cut.destroy();
   expect((await post(url, BODY)).status).toBe(200);
   expect(await readAll(log)).toHaveLength(1);
+});
+
+test('takes no more bodies at a time than it has room for: 503 before the body is read, until there is room again', async () => {
+  const { url, log, port } = await startIngress({ maxHeldBytes: 1000 });
+  const path = new URL(url).pathname;
+  const begin = (head: string, part: string) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {}).write(`POST ${path} HTTP/1.1\r\nHost: test\r\n${head}\r\n\r\n${part}`);
+    return socket;
+  };
+  const answerOf = (socket: Socket) =>
+    new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
+
+  const slow = begin('Content-Length: 800', '{"a":"');
+  // What only announces itself has not sent a byte of its body when it is refused.
+  const announced = () => answerOf(begin('Content-Length: 400', ''));
+  // A whole other request comes and goes, so that this one has begun.
+  await fetch(`${url}/wrong`);
+  expect(await announced()).toMatch(/^HTTP\/1\.1 503 .*retry-after: \d+/is);
+  const chunked = begin('Transfer-Encoding: chunked', `190\r\n${'x'.repeat(400)}\r\n`);
+  expect(await answerOf(chunked)).toMatch(/^HTTP\/1\.1 503 /);
+  expect((await post(url, BODY)).status).toBe(200);
+
+  slow.write(`${'x'.repeat(792)}"}`);
+  expect(await answerOf(slow)).toMatch(/^HTTP\/1\.1 200 /);
+  const alone = `{"a":"${'x'.repeat(5000)}"}`;
+  expect((await post(url, alone)).status).toBe(200);
+  const cut = begin('Content-Length: 800', '{"a":"');
+  await fetch(`${url}/wrong`);
+  expect(await announced()).toMatch(/^HTTP\/1\.1 503 /);
+  cut.destroy();
+  await vi.waitFor(async () => expect((await post(url, `{"b":"${'x'.repeat(500)}"}`)).status).toBe(200));
+  expect((await readAll(log)).length).toBe(4);
 });
 
 const hmac = (secret: string, body: string | Uint8Array) =>

@@ -68,8 +68,9 @@ test('a gateway that stops cuts its event streams without saying that they are c
   const reading = (async () => {
     for await (const { event } of eventsOf(stream)) heard.push(event);
   })();
+  const cut = expect(reading).rejects.toThrow();
   await gateway.stop();
-  await expect(reading).rejects.toThrow();
+  await cut;
   expect(heard).toEqual([]);
 });
 

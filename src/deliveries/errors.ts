@@ -1,8 +1,11 @@
 /** The cursor is not one that any log has made. */
 export class InvalidCursorError extends Error {
+  readonly cursor: string;
+
   constructor(cursor: string) {
     super(`not a delivery cursor: ${JSON.stringify(cursor.slice(0, 80))}`);
     this.name = 'InvalidCursorError';
+    this.cursor = cursor;
   }
 }
 
@@ -45,11 +48,13 @@ export class LogClosedError extends LogUnavailableError {
 /** The log could not be opened; the message names the path and the cause. */
 export class LogOpenError extends Error {
   readonly path: string;
+  readonly complaint: string;
 
   constructor(path: string, complaint: string, cause?: unknown) {
     super(`${path}: ${complaint}`, { cause });
     this.name = 'LogOpenError';
     this.path = path;
+    this.complaint = complaint;
   }
 }
 

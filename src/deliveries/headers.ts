@@ -9,28 +9,33 @@ export type DeliveryHeaders = {
   readonly chainId: number | null;
   readonly dispatchedAt: number | null;
   readonly attempt: number | null;
+  /** As it came. */
+  readonly signature: string | null;
 };
 
 const TYPES = { TRANSACTIONS: 'transactions', ACTIVITIES: 'activities', BALANCES: 'balances' } as const;
 const TYPE_NAMES = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'] as const;
 
+/** Every deployment puts its own prefix before the names of its headers; of two that end alike the first counts. */
 export function readHeaders(headers: IncomingHttpHeaders): DeliveryHeaders {
-  const typeName = oneOf(TYPE_NAMES, headerBySuffix(headers, 'webhook-type'));
-  const attempt = smallIntegerOf(headerBySuffix(headers, 'webhook-retry-index'));
+  const said = new Map<string, string>();
+  for (const name in headers) {
+    const at = name.lastIndexOf('webhook-');
+    const suffix = at === 0 || name[at - 1] === '-' ? name.slice(at) : null;
+    const value = headers[name];
+    if (suffix !== null && value !== undefined && !said.has(suffix))
+      said.set(suffix, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const typeName = oneOf(TYPE_NAMES, said.get('webhook-type'));
+  const attempt = smallIntegerOf(said.get('webhook-retry-index'));
   return {
-    webhookId: uuidOf(headerBySuffix(headers, 'webhook-id')),
+    webhookId: uuidOf(said.get('webhook-id')),
     type: typeName === null ? null : TYPES[typeName],
-    chainId: smallIntegerOf(headerBySuffix(headers, 'webhook-chain-id')),
-    dispatchedAt: timeOf(headerBySuffix(headers, 'webhook-dispatch-timestamp')),
+    chainId: smallIntegerOf(said.get('webhook-chain-id')),
+    dispatchedAt: timeOf(said.get('webhook-dispatch-timestamp')),
     attempt: attempt !== null && attempt < 2 ** 31 ? attempt : null,
+    signature: said.get('webhook-signature') ?? null,
   };
-}
-
-/** Every deployment puts its own prefix before the names of its headers. */
-export function headerBySuffix(headers: IncomingHttpHeaders, suffix: string): string | undefined {
-  const name = Object.keys(headers).find((key) => key === suffix || key.endsWith(`-${suffix}`));
-  const value = name === undefined ? undefined : headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** Lower case. */

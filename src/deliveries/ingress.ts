@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DeliveryAddresses } from './address.ts';
 import { parseBody } from './body.ts';
-import { headerBySuffix, readHeaders, uuidOf } from './headers.ts';
+import { provenTenants } from './connection-tenant.ts';
+import { LogUnavailableError } from './errors.ts';
+import { readHeaders, uuidOf } from './headers.ts';
 import type { DeliveryLog, NewDelivery } from './log.ts';
 import type { DeliveryOutcome, IngestObserver } from './observer.ts';
 import { summarize } from './payload.ts';
-import { Refusal, refuse } from './refusal.ts';
+import { Refusal, refuse, unavailable } from './refusal.ts';
 import { type BodyLimits, type RequestBody, readRequestBody } from './request-body.ts';
+import { type Hold, Room } from './room.ts';
 import { isSigned } from './signature.ts';
 
 type SignatureCheck = {
@@ -23,6 +26,8 @@ export type IngressParts = {
   /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly limits?: Partial<BodyLimits> | undefined;
+  /** Bytes of bodies that all senders together may have under way; beyond it, 503. Default: 64 MB. */
+  readonly maxHeldBytes?: number | undefined;
   /** Called when a delivery that is no duplicate is durable, before its sender is answered. */
   readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
   readonly observer?: IngestObserver | undefined;
@@ -36,82 +41,89 @@ export type Ingress = (
 ) => Promise<void>;
 
 const LIMITS: BodyLimits = { maxBytes: 5 * 1024 * 1024, timeoutMs: 10_000 };
-const RETRY_AFTER_S = 5;
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 /**
  * Takes the service's deliveries: 200 with `{"duplicate": …}` once the delivery is durable. Otherwise 404 (no tenant's
  * url), 405 (not a POST), 415, 413 and 408 (see `readRequestBody`), 401 (not signed as it must be), 400 (not a JSON
- * object or array) or 503 with Retry-After (the log can't take it), and nothing is stored.
+ * object or array) or 503 with Retry-After (the log can't take it, or too many bodies are being taken), and nothing is
+ * stored.
  */
 export function createIngress(parts: IngressParts): Ingress {
+  const room = new Room(parts.maxHeldBytes ?? MAX_HELD_BYTES);
+  const tenantOf = provenTenants(parts.addresses);
   return async (request, response, segments) => {
     // A sender that goes away has nobody left to tell.
-    request.on('error', () => {});
+    request.on('error', ignore);
     const startedAt = performance.now();
     const tell = (outcome: DeliveryOutcome) =>
       parts.observer?.answered(outcome, performance.now() - startedAt);
+    const hold = room.enter();
     try {
-      const duplicate = await takeDelivery(parts, request, segments);
-      const body = JSON.stringify({ duplicate });
-      response.writeHead(200, {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      });
+      // First of all: who has no valid url learns nothing else, not even which methods there are.
+      const tenant = tenantOf(request, segments);
+      if (tenant === null) throw new Refusal(404, 'not found');
+      if (request.method !== 'POST') throw new Refusal(405, 'expected POST', { allow: 'POST' });
+      const duplicate = await takeDelivery(parts, tenant, request, hold);
+      const body = duplicate ? '{"duplicate":true}' : '{"duplicate":false}';
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
       response.end(body);
       tell(duplicate ? 'duplicate' : 'stored');
     } catch (error) {
       const refusal = error instanceof Refusal ? error : unavailable();
       refuse(request, response, refusal);
       tell(refusal.status);
+    } finally {
+      hold.leave();
     }
   };
 }
 
 async function takeDelivery(
-  { log, addresses, signature, now = Date.now, limits, onStored }: IngressParts,
+  { log, signature, now = Date.now, limits, onStored }: IngressParts,
+  tenant: string,
   request: IncomingMessage,
-  segments: readonly string[],
+  hold: Hold,
 ): Promise<boolean> {
-  // First of all: who has no valid url learns nothing else, not even which methods there are.
-  const tenant = addresses.tenantOf(segments);
-  if (tenant === null) throw new Refusal(404, 'not found');
-  if (request.method !== 'POST') throw new Refusal(405, 'expected POST', { allow: 'POST' });
-
-  const body = await readRequestBody(request, { ...LIMITS, ...limits });
-  if (signature && !isAuthentic(request, body, signature))
-    throw new Refusal(401, 'expected a valid signature');
-  const delivery = describe(tenant, request, body.plain, now());
+  const body = await readRequestBody(request, limits ? { ...LIMITS, ...limits } : LIMITS, hold);
+  const headers = readHeaders(request.headers);
+  if (signature) {
+    const given = signature.header ? headerOf(request, signature.header) : headers.signature;
+    if (!isAuthentic(body, given, signature.secrets)) throw new Refusal(401, 'expected a valid signature');
+  }
+  const said = summarize(parseJson(body.plain));
+  const delivery: NewDelivery = {
+    tenant,
+    webhookId: headers.webhookId ?? webhookOf(request),
+    type: headers.type ?? said.type,
+    chainId: headers.chainId ?? said.chainId,
+    receivedAt: now(),
+    dispatchedAt: headers.dispatchedAt,
+    attempt: headers.attempt,
+    body: body.plain,
+    addresses: said.addresses,
+  };
   const [stored] = await log.append([delivery]);
-  if (stored === undefined) throw unavailable();
+  if (stored === undefined) throw new LogUnavailableError('the log gave no answer');
   if (!stored.duplicate) onStored?.(tenant, delivery.addresses);
   return stored.duplicate;
 }
 
 /** Whether a compressed body is signed before or after its compression, nobody says: either proves the sender. */
-function isAuthentic(
-  { headers }: IncomingMessage,
+const isAuthentic = (
   { sent, plain }: RequestBody,
-  { secrets, header }: SignatureCheck,
-): boolean {
-  const given = header ? headers[header.toLowerCase()] : headerBySuffix(headers, 'webhook-signature');
-  const signature = Array.isArray(given) ? given[0] : given;
-  return isSigned(sent, signature, secrets) || (plain !== sent && isSigned(plain, signature, secrets));
+  signature: string | null,
+  secrets: readonly string[],
+): boolean => isSigned(sent, signature, secrets) || (plain !== sent && isSigned(plain, signature, secrets));
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-function describe(tenant: string, request: IncomingMessage, body: Buffer, receivedAt: number): NewDelivery {
-  const headers = readHeaders(request.headers);
-  const said = summarize(parseJson(body));
-  const query = new URLSearchParams(request.url?.split('?')[1]);
-  return {
-    ...headers,
-    tenant,
-    webhookId: headers.webhookId ?? uuidOf(query.get('webhook')),
-    type: headers.type ?? said.type,
-    chainId: headers.chainId ?? said.chainId,
-    receivedAt,
-    body,
-    addresses: said.addresses,
-  };
+function webhookOf({ url }: IncomingMessage): string | null {
+  const query = url?.split('?')[1];
+  return query === undefined ? null : uuidOf(new URLSearchParams(query).get('webhook'));
 }
 
 function parseJson(body: Buffer): unknown {
@@ -122,5 +134,4 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-const unavailable = () =>
-  new Refusal(503, 'deliveries can not be stored now', { 'retry-after': String(RETRY_AFTER_S) });
+const ignore = () => {};

@@ -22,7 +22,7 @@ export type NewDelivery = {
   readonly attempt: number | null;
   /** The raw bytes, as they are to be given back. */
   readonly body: Uint8Array;
-  /** Lower case; those that the delivery's events concern, for the filter. */
+  /** `0x` and 40 hex digits, lower case; those that the delivery's events concern, for the filter. */
   readonly addresses: readonly string[];
 };
 
@@ -44,7 +44,7 @@ export type DeliveryFilter = {
   readonly webhookIds?: readonly string[] | undefined;
   readonly types?: readonly DeliveryType[] | undefined;
   readonly chainIds?: readonly number[] | undefined;
-  /** Lower case. */
+  /** `0x` and 40 hex digits, lower case. */
   readonly address?: string | undefined;
 };
 

@@ -13,6 +13,12 @@ export class Refusal extends Error {
   }
 }
 
+const RETRY_AFTER_S = 5;
+
+/** Not now; a later try may well be taken. */
+export const unavailable = (): Refusal =>
+  new Refusal(503, 'deliveries can not be stored now', { 'retry-after': String(RETRY_AFTER_S) });
+
 const LINGER_MS = 1000;
 
 /**

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from './errors.ts';
 import { Refusal } from './refusal.ts';
+import type { Hold } from './room.ts';
 
 export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };
 
@@ -16,38 +17,64 @@ export type RequestBody = {
 const inflate = promisify(gunzip);
 
 /**
- * All of the body. Rejects with a Refusal: 415 (neither plain nor gzip), 413 (bigger than `maxBytes`, as sent or as
- * inflated; no more of it is read), 408 (not all there after `timeoutMs`), 400 (not gzip though it says so, or cut).
+ * All of the body, whose bytes `hold` is told of before they are kept. Rejects with a Refusal: 415 (neither plain nor
+ * gzip), 413 (bigger than `maxBytes`, as sent or as inflated), 503 (no room for it), in each of which no more of it is
+ * read; 408 (not all there after `timeoutMs`), 400 (not gzip though it says so, or cut).
  */
-export async function readRequestBody(request: IncomingMessage, limits: BodyLimits): Promise<RequestBody> {
+export async function readRequestBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  hold: Hold,
+): Promise<RequestBody> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== 'identity') {
     throw new Refusal(415, 'expected a body that is plain or gzip', { 'accept-encoding': 'gzip' });
   }
-  const sent = await readSent(request, limits);
-  return { sent, plain: isGzip ? await inflated(sent, limits.maxBytes) : sent };
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  hold.grow(announced);
+  const sent = await collect(request, limits, announced === 0 ? hold : null);
+  if (!isGzip) return { sent, plain: sent };
+  const plain = await inflated(sent, limits.maxBytes);
+  hold.grow(plain.length);
+  return { sent, plain };
 }
 
-function readSent(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
+function collect(
+  request: IncomingMessage,
+  { maxBytes, timeoutMs }: BodyLimits,
+  /** Null when it knows of the body already. */
+  hold: Hold | null,
+): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
-  const take = (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > maxBytes) reject(tooLarge(maxBytes));
-    else chunks.push(chunk);
-  };
-  const end = () => resolve(Buffer.concat(chunks));
-  const cut = () => reject(new Refusal(400, 'the body ended early'));
-  const timer = setTimeout(() => reject(new Refusal(408, 'the body took too long')), timeoutMs);
-
-  if (Number(request.headers['content-length']) > maxBytes) reject(tooLarge(maxBytes));
-  else request.on('data', take).on('end', end).on('close', cut).on('error', cut);
-  return promise.finally(() => {
+  const fail = (error: unknown) => {
     clearTimeout(timer);
     request.off('data', take).off('end', end).off('close', cut);
-  });
+    reject(error);
+  };
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) return fail(tooLarge(maxBytes));
+    try {
+      hold?.grow(chunk.length);
+      chunks.push(chunk);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const end = () => {
+    clearTimeout(timer);
+    request.off('close', cut);
+    const [only] = chunks;
+    resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+  };
+  const cut = () => fail(new Refusal(400, 'the body ended early'));
+  const timer = setTimeout(() => fail(new Refusal(408, 'the body took too long')), timeoutMs);
+  request.on('data', take).on('end', end).on('close', cut);
+  return promise;
 }
 
 async function inflated(sent: Buffer, maxBytes: number): Promise<Buffer> {

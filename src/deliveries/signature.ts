@@ -6,11 +6,7 @@ const BYTES = 32;
  * Whether `signature` is the HMAC-SHA256 of `body` under one of `secrets`: hex or base64 (url-safe too), with or
  * without `sha256=` before it. Takes the same time whichever secret matches, or none.
  */
-export function isSigned(
-  body: Uint8Array,
-  signature: string | undefined,
-  secrets: readonly string[],
-): boolean {
+export function isSigned(body: Uint8Array, signature: string | null, secrets: readonly string[]): boolean {
   const given = decode(signature ?? '');
   const matches = secrets.map((secret) =>
     timingSafeEqual(createHmac('sha256', secret).update(body).digest(), given ?? Buffer.alloc(BYTES)),

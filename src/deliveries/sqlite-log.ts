@@ -1,14 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  CursorExpiredError,
-  InvalidCursorError,
-  LogClosedError,
-  LogOpenError,
-  LogUnavailableError,
-  messageOf,
-} from './errors.ts';
+import { LogClosedError, LogOpenError, LogUnavailableError, messageOf } from './errors.ts';
 import { AppendListeners } from './listeners.ts';
 import type {
   Appended,
@@ -18,8 +10,12 @@ import type {
   NewDelivery,
   StoredDelivery,
 } from './log.ts';
+import { Cursors } from './sqlite/cursors.ts';
 import { lockDirectory } from './sqlite/lock.ts';
-import { Store } from './sqlite/store.ts';
+import type { Opened, Placed, ReaderCalls, WriterCalls } from './sqlite/messages.ts';
+import { pack } from './sqlite/packing.ts';
+import { unpackPage } from './sqlite/page-packing.ts';
+import { type StartThread, startThread, Thread } from './sqlite/thread.ts';
 import type { Retention } from './sqlite/trimming.ts';
 
 export type SqliteLogOptions = {
@@ -33,158 +29,199 @@ export type SqliteLogOptions = {
   readonly now?: (() => number) | undefined;
   /** Told when the trimming that the log does by itself fails; it tries again at the next turn. */
   readonly onTrimError?: ((error: unknown) => void) | undefined;
+  /** Bodies that may wait for the writer; beyond it, appending rejects at once. Default: 64 MB. */
+  readonly maxWaitingBytes?: number | undefined;
+  /** Default: threads of this process. */
+  readonly startThread?: StartThread | undefined;
 };
 
-const TRIM_EVERY_MS = 10_000;
+const TRIM_EVERY_MS = 5000;
 const HOUR_MS = 3_600_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+const WRITER = new URL('./sqlite/writer-thread.ts', import.meta.url);
+const READER = new URL('./sqlite/reader-thread.ts', import.meta.url);
+
+type Threads = { readonly writer: Thread<WriterCalls>; readonly reader: Thread<ReaderCalls> };
 
 /**
- * Opens the log that is kept in `dataDir`, and trims it. Rejects with LogOpenError when the directory can't be made
- * or written, another process uses it, or the file is none of ours.
+ * Opens the log that is kept in `dataDir`, and starts to trim it. Rejects with LogOpenError when the directory can't be
+ * made or written, another process uses it, or the file is damaged or none of ours; nothing of it is changed then.
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<DeliveryLog> {
-  const { dataDir } = options;
+  const { dataDir, startThread: start = startThread } = options;
   try {
     mkdirSync(dataDir, { recursive: true });
   } catch (error) {
     throw new LogOpenError(dataDir, messageOf(error), error);
   }
-  const log = new SqliteLog(options, lockDirectory(dataDir));
+  const release = lockDirectory(dataDir);
+  const path = join(dataDir, 'deliveries.db');
+  const threads: Threads = {
+    writer: new Thread(() => start(WRITER, path)),
+    reader: new Thread(() => start(READER, path)),
+  };
   try {
-    await log.trim();
-    return log;
+    return new SqliteLog(options, threads, await threads.writer.ask('open', null), release);
   } catch (error) {
-    await log.close();
-    throw new LogOpenError(dataDir, messageOf(error), error);
+    await closeThreads(threads);
+    release();
+    throw error instanceof LogOpenError ? error : new LogOpenError(path, messageOf(error), error);
   }
 }
 
 type Waiting = {
   readonly batch: readonly NewDelivery[];
+  readonly bytes: number;
   readonly resolve: (appended: readonly Appended[]) => void;
-  readonly reject: (error: LogUnavailableError) => void;
+  readonly reject: (error: unknown) => void;
 };
 
+/** The log as the gateway's own thread has it: it sends what is asked to the threads that do it. */
 class SqliteLog implements DeliveryLog {
-  readonly #path: string;
+  readonly #threads: Threads;
+  readonly #cursors: Cursors;
+  /** What was answered as stored: of each tenant the newest. */
+  readonly #heads: Map<string, number>;
   readonly #retention: Retention;
   readonly #now: () => number;
+  readonly #maxWaitingBytes: number;
   readonly #release: () => void;
   readonly #listeners = new AppendListeners();
-  readonly #timer: NodeJS.Timeout;
-  #store: Store | null;
+  #timer: NodeJS.Timeout | undefined;
   #waiting: Waiting[] = [];
-  #closed = false;
+  #waitingBytes = 0;
+  #trimming: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | null = null;
 
-  constructor(options: SqliteLogOptions, release: () => void) {
-    this.#path = join(options.dataDir, 'deliveries.db');
+  constructor(options: SqliteLogOptions, threads: Threads, { seed, heads }: Opened, release: () => void) {
+    this.#threads = threads;
+    this.#cursors = new Cursors(seed);
+    this.#heads = new Map(heads);
     this.#retention = { maxAgeMs: options.retentionHours * HOUR_MS, maxCount: options.retentionCount };
     this.#now = options.now ?? Date.now;
+    this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#release = release;
-    try {
-      this.#store = new Store(this.#path);
-    } catch (error) {
-      release();
-      throw error;
-    }
-    this.#timer = setInterval(() => this.trim().catch(options.onTrimError ?? ignore), TRIM_EVERY_MS).unref();
+    this.#trimEvery(TRIM_EVERY_MS, options.onTrimError ?? ignore);
   }
 
-  /** What arrives within a turn of the event loop is one transaction: its one sync serves all of it. */
   append(batch: readonly NewDelivery[]): Promise<readonly Appended[]> {
+    if (this.#closing) return Promise.reject(new LogClosedError());
+    let bytes = 0;
+    for (const { body } of batch) bytes += body.byteLength;
+    // One delivery is always taken where nothing waits, however small the bound.
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes)
+      return Promise.reject(new LogUnavailableError('too much waits to be stored'));
     const { promise, resolve, reject } = Promise.withResolvers<readonly Appended[]>();
-    if (this.#closed) reject(new LogClosedError());
-    else {
-      if (this.#waiting.length === 0) setImmediate(() => this.#commit());
-      this.#waiting.push({ batch, resolve, reject });
-    }
+    this.#waitingBytes += bytes;
+    // What arrives within a turn of the event loop crosses to the writer together.
+    if (this.#waiting.push({ batch, bytes, resolve, reject }) === 1) setImmediate(this.#send);
     return promise;
   }
 
   async read(tenant: string, range: DeliveryRange): Promise<DeliveryPage> {
-    return await this.#attempt((store) => store.reading.page(tenant, range));
+    return unpackPage(await this.#ask('page', { tenant, range }));
   }
 
   async get(tenant: string, cursor: string): Promise<StoredDelivery | null> {
-    return await this.#attempt(({ positions, reading }) => {
-      const sequence = positions.find(tenant, cursor);
-      return sequence === null ? null : reading.get(tenant, sequence);
-    });
+    return this.#ask('get', { tenant, cursor });
   }
 
   async head(tenant: string): Promise<string> {
-    return await this.#attempt(({ positions }) => positions.cursor(tenant, positions.extent(tenant).head));
+    if (this.#closing) throw new LogClosedError();
+    return this.#cursors.cursor(tenant, this.#heads.get(tenant) ?? 0);
   }
 
-  async trim(): Promise<void> {
-    const now = this.#now();
-    for (const tenant of await this.#attempt(({ trimming }) => trimming.tenants())) {
-      const trimBatch = ({ trimming, transaction }: Store) =>
-        transaction(() => trimming.trimBatch(tenant, this.#retention, now));
-      // Others have their turn between batches; a log that was closed meanwhile needs no more trimming.
-      while (!this.#closed && (await this.#attempt(trimBatch))) await nextTurn();
-    }
+  /** One at a time: a second call waits for the first, which may have looked before what the second is to drop came. */
+  trim(): Promise<void> {
+    const trimming = this.#trimming.then(async () => {
+      if (this.#closing) throw new LogClosedError();
+      await this.#threads.writer.ask('trim', { retention: this.#retention, now: this.#now() });
+    });
+    this.#trimming = trimming.catch(ignore);
+    return trimming;
+  }
+
+  /** From now on, each time so long after the last was done. */
+  #trimEvery(pauseMs: number, onError: (error: unknown) => void): void {
+    const again = () => {
+      if (!this.#closing) this.#timer = setTimeout(trim, pauseMs).unref();
+    };
+    const trim = () =>
+      void this.trim()
+        .catch((error) => this.#closing || onError(error))
+        .then(again);
+    trim();
   }
 
   onAppend(tenant: string, listener: () => void): () => void {
     return this.#listeners.add(tenant, listener);
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    clearInterval(this.#timer);
-    this.#commit();
-    this.#closed = true;
-    this.#discardStore();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#send();
+    await closeThreads(this.#threads);
     this.#release();
     // Whoever waits for more shall find out that there won't be.
     this.#listeners.notifyAll();
   }
 
-  #commit(): void {
+  #ask<Name extends 'page' | 'get'>(
+    name: Name,
+    takes: ReaderCalls[Name]['takes'],
+  ): Promise<ReaderCalls[Name]['gives']> {
+    return this.#closing ? Promise.reject(new LogClosedError()) : this.#threads.reader.ask(name, takes);
+  }
+
+  readonly #send = (): void => {
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;
-    try {
-      const { appending, transaction } = this.#open();
-      const answers = transaction(() =>
-        waiting.map(({ batch }) => batch.map((one) => appending.append(one))),
+    const packed = pack(waiting.flatMap(({ batch }) => batch));
+    this.#threads.writer.ask('append', packed, [packed.bytes.buffer]).then(
+      (placed) => this.#stored(waiting, placed),
+      (error: unknown) => {
+        for (const { bytes, reject } of waiting) {
+          this.#waitingBytes -= bytes;
+          reject(error);
+        }
+      },
+    );
+  };
+
+  #stored(waiting: readonly Waiting[], placed: readonly Placed[]): void {
+    const grown = new Set<string>();
+    let next = 0;
+    for (const { batch, bytes, resolve } of waiting) {
+      this.#waitingBytes -= bytes;
+      resolve(
+        batch.map(({ tenant }): Appended => {
+          const place = placed[next] ?? Number.NaN;
+          next += 1;
+          const sequence = Math.abs(place);
+          // Also a duplicate: of what was stored by a thread that ended before it could say so.
+          if (sequence > (this.#heads.get(tenant) ?? 0)) {
+            this.#heads.set(tenant, sequence);
+            grown.add(tenant);
+          }
+          return { cursor: this.#cursors.cursor(tenant, sequence), sequence, duplicate: place < 0 };
+        }),
       );
-      for (const [index, { resolve }] of waiting.entries()) resolve(answers[index] ?? []);
-    } catch (error) {
-      const unavailable = this.#failed(error);
-      for (const { reject } of waiting) reject(unavailable);
-      return;
     }
-    this.#listeners.notify(new Set(waiting.flatMap(({ batch }) => batch.map(({ tenant }) => tenant))));
-  }
-
-  async #attempt<Result>(work: (store: Store) => Result | Promise<Result>): Promise<Result> {
-    if (this.#closed) throw new LogClosedError();
-    try {
-      return await work(this.#open());
-    } catch (error) {
-      if (error instanceof InvalidCursorError || error instanceof CursorExpiredError) throw error;
-      throw this.#closed ? new LogClosedError() : this.#failed(error);
-    }
-  }
-
-  #open(): Store {
-    this.#store ??= new Store(this.#path);
-    return this.#store;
-  }
-
-  /** A connection that has failed may stay broken after its cause is gone: the next call makes a new one. */
-  #failed(error: unknown): LogUnavailableError {
-    this.#discardStore();
-    return new LogUnavailableError(`${this.#path}: ${messageOf(error)}`, error);
-  }
-
-  #discardStore(): void {
-    const store = this.#store;
-    this.#store = null;
-    store?.close();
+    this.#listeners.notify(grown);
   }
 }
+
+/** The writer last: it puts all that was written into the one file that is left. */
+const closeThreads = async ({ writer, reader }: Threads): Promise<void> => {
+  await reader.close('close');
+  await writer.close('close');
+};
 
 const ignore = () => {};

@@ -4,9 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH. */
-export const spawnGateway = async (env: Record<string, string>, entry = 'src/main.ts') => {
-  const child = spawn('node_modules/.bin/node', [entry], {
+/**
+ * The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH. `under` is a command
+ * that runs it as its own process, such as a tracer.
+ */
+export const spawnGateway = async (
+  env: Record<string, string>,
+  entry = 'src/main.ts',
+  under: readonly string[] = [],
+) => {
+  const [command = '', ...args] = [...under, 'node_modules/.bin/node', entry];
+  const child = spawn(command, args, {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

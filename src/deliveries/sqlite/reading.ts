@@ -1,62 +1,83 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeliveryFilter, DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
-import type { Positions } from './positions.ts';
-import { storedDelivery } from './row.ts';
+import { Cursors } from './cursors.ts';
+import { epochSeed, openForReading } from './database.ts';
+import { type Row, storedDelivery } from './row.ts';
 import { isFiltering, Search, type Span } from './search.ts';
+import { Tenants } from './tenants.ts';
 
 const FIRST_WINDOW = 64;
 const MAX_WINDOW = 65_536;
 
-/** Reads pages of a tenant's log. */
+/** Reads a log over a connection of its own, while the writer writes. */
 export class Reading {
-  readonly #positions: Positions;
+  readonly #database: DatabaseSync;
+  readonly #cursors: Cursors;
+  readonly #tenants: Tenants;
   readonly #search: Search;
   readonly #row;
+  readonly #rows;
 
-  constructor(database: DatabaseSync, positions: Positions) {
-    this.#positions = positions;
-    this.#search = new Search(database);
-    this.#row = database.prepare('SELECT * FROM delivery WHERE tenant = ? AND sequence = ?');
+  /** Throws LogOpenError. */
+  constructor(path: string) {
+    this.#database = openForReading(path);
+    this.#cursors = new Cursors(epochSeed(this.#database));
+    this.#tenants = new Tenants(this.#database);
+    this.#search = new Search(this.#database);
+    this.#row = this.#database.prepare(`${ROW} WHERE tenant = ? AND sequence = ?`);
+    this.#rows = this.#database.prepare(
+      `${ROW} WHERE tenant = ? AND sequence BETWEEN ? AND ? ORDER BY sequence`,
+    );
   }
 
-  get(tenant: string, sequence: number): StoredDelivery | null {
-    const { id } = this.#positions.extent(tenant);
-    const row = id === null ? undefined : this.#row.get(id, sequence);
-    return row === undefined ? null : storedDelivery(row, tenant, this.#positions.cursor(tenant, sequence));
+  /** Null when the log does not hold it (any more). Throws InvalidCursorError. */
+  get(tenant: string, cursor: string): StoredDelivery | null {
+    const sequence = this.#cursors.find(tenant, cursor);
+    return sequence === null ? null : this.#get(tenant, this.#tenants.extent(tenant).id, sequence);
   }
 
+  /** Rejects with InvalidCursorError or CursorExpiredError. */
   async page(tenant: string, range: DeliveryRange): Promise<DeliveryPage> {
     const { take = 'oldest', filter = {}, limit } = range;
     const oldest = take === 'oldest';
-    const extent = this.#positions.extent(tenant);
+    const { id, ...extent } = this.#tenants.extent(tenant);
     const low =
-      range.after === undefined ? extent.floor : this.#positions.sequence(tenant, range.after, extent);
+      range.after === undefined ? extent.floor : this.#cursors.sequence(tenant, range.after, extent);
     const high =
-      range.before === undefined ? extent.head + 1 : this.#positions.sequence(tenant, range.before, extent);
+      range.before === undefined ? extent.head + 1 : this.#cursors.sequence(tenant, range.before, extent);
 
     // One more than is wanted, so as to know whether there is more.
-    const found = await this.#find(tenant, filter, { low, high, limit: limit + 1, take });
-    // Who goes on from a cursor must get all that follows; the turns that finding took may have trimmed some of it.
-    if (range.after !== undefined)
-      this.#positions.sequence(tenant, range.after, this.#positions.extent(tenant));
+    const found = await this.#find(id, filter, { low, high, limit: limit + 1, take });
+    const maxBytes = range.maxBytes ?? Number.POSITIVE_INFINITY;
+    const deliveries = this.#load(tenant, id, found.slice(0, limit), maxBytes);
+    // Trimming goes on while a page is read. Who goes on from a cursor must get all that follows it.
+    const left = this.#tenants.extent(tenant);
+    if (range.after !== undefined) this.#cursors.sequence(tenant, range.after, left);
 
-    const deliveries = this.#load(tenant, found.slice(0, limit), range.maxBytes ?? Number.POSITIVE_INFINITY);
     const hasMore = found.length > deliveries.length;
     const last = deliveries.at(-1)?.sequence;
-    const start = oldest ? low : high;
-    const end = oldest ? Math.max(low, high - 1) : low;
+    const start = oldest ? Math.max(low, left.floor) : high;
+    const end = oldest ? Math.max(start, high - 1) : low;
     return {
       deliveries: oldest ? deliveries : deliveries.reverse(),
       hasMore,
-      reached: this.#positions.cursor(tenant, hasMore ? (last ?? start) : end),
-      head: this.#positions.cursor(tenant, extent.head),
+      reached: this.#cursors.cursor(tenant, hasMore ? (last ?? start) : end),
+      head: this.#cursors.cursor(tenant, extent.head),
     };
   }
 
+  close(): void {
+    this.#database.close();
+  }
+
+  #get(tenant: string, id: number | null, sequence: number): StoredDelivery | null {
+    const row = id === null ? undefined : this.#row.get(id, sequence);
+    return row === undefined ? null : storedDelivery(row, tenant, this.#cursors.cursor(tenant, sequence));
+  }
+
   /** Windows grow while they find too little: a frequent match costs a short look, a rare one few looks. */
-  async #find(tenant: string, filter: DeliveryFilter, span: Span): Promise<number[]> {
-    const { id } = this.#positions.extent(tenant);
+  async #find(id: number | null, filter: DeliveryFilter, span: Span): Promise<number[]> {
     if (id === null) return [];
     if (!isFiltering(filter)) return contiguous(span);
     const found: number[] = [];
@@ -81,19 +102,31 @@ export class Reading {
   }
 
   /** Stops after the body with which `maxBytes` is passed, and leaves out what was trimmed since it was found. */
-  #load(tenant: string, sequences: readonly number[], maxBytes: number): StoredDelivery[] {
+  #load(tenant: string, id: number | null, sequences: readonly number[], maxBytes: number): StoredDelivery[] {
     const deliveries: StoredDelivery[] = [];
     let bytes = 0;
-    for (const sequence of sequences) {
-      if (bytes >= maxBytes) break;
-      const delivery = this.get(tenant, sequence);
-      if (delivery === null) continue;
+    for (const row of this.#rowsOf(id, sequences)) {
+      const delivery = storedDelivery(row, tenant, this.#cursors.cursor(tenant, Number(row.sequence)));
       deliveries.push(delivery);
       bytes += delivery.body.byteLength;
+      if (bytes >= maxBytes) break;
     }
     return deliveries;
   }
+
+  /** Where nothing lies between them, one statement reads them all. */
+  *#rowsOf(id: number | null, sequences: readonly number[]): Iterable<Row> {
+    const [first, last] = [sequences[0], sequences.at(-1)];
+    if (id === null || first === undefined || last === undefined) return;
+    if (last - first === sequences.length - 1) return yield* this.#rows.iterate(id, first, last);
+    for (const sequence of sequences) {
+      const row = this.#row.get(id, sequence);
+      if (row !== undefined) yield row;
+    }
+  }
 }
+
+const ROW = `SELECT sequence, webhook, type, chain, received, dispatched, attempt, addresses, body FROM delivery`;
 
 function contiguous({ low, high, limit, take }: Span): number[] {
   const length = Math.max(0, Math.min(limit, high - low - 1));

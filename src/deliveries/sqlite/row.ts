@@ -1,7 +1,8 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { DELIVERY_TYPES, type StoredDelivery } from '../log.ts';
 
-type Row = Readonly<Record<string, SQLOutputValue>>;
+/** A delivery's columns by name. */
+export type Row = Readonly<Record<string, SQLOutputValue>>;
 
 export function storedDelivery(row: Row, tenant: string, cursor: string): StoredDelivery {
   const addresses = String(row.addresses);

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../log.ts';
+import { keyOf } from './address-key.ts';
 
 /** The sequences above `low` and below `high`, of which at most `limit` are wanted, from the end that `take` names. */
 export type Span = {
@@ -9,7 +10,7 @@ export type Span = {
   readonly take: 'oldest' | 'newest';
 };
 
-type Condition = { readonly sql: string; readonly value: string; readonly index: string | null };
+type Condition = { readonly sql: string; readonly value: string | Uint8Array; readonly index: string | null };
 
 /** Finds the deliveries that a filter asks for, without reading one. */
 export class Search {
@@ -22,9 +23,7 @@ export class Search {
 
   /** In the order of `take`. Looks at no more than the span's sequences. */
   find(tenant: number, filter: DeliveryFilter, { low, high, limit, take }: Span): number[] {
-    const conditions = conditionsOf(filter);
-    const sql = searchSql(conditions, take);
-    const values = conditions.map(({ value }) => value);
+    const { sql, values } = searchStatement(filter, take);
     const rows = this.#prepare(sql).all(tenant, low, high, ...values, limit);
     return rows.map((row) => Number(row.sequence));
   }
@@ -38,6 +37,15 @@ export class Search {
   }
 }
 
+/** Takes the tenant, `low` and `high`, then `values`, then the limit. For a filter that asks for something. */
+export function searchStatement(
+  filter: DeliveryFilter,
+  take: Span['take'],
+): { readonly sql: string; readonly values: readonly (string | Uint8Array)[] } {
+  const conditions = conditionsOf(filter);
+  return { sql: searchSql(conditions, take), values: conditions.map(({ value }) => value) };
+}
+
 export const isFiltering = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;
 
 /** The most selective first: its index leads, the others are tested on what it finds. */
@@ -48,7 +56,7 @@ function conditionsOf({ address, webhookIds, chainIds, types }: DeliveryFilter):
     return [{ sql, value: JSON.stringify(values), index: `delivery_by_${column}` }];
   };
   return [
-    ...(address === undefined ? [] : [{ sql: 'a.address = ?', value: address, index: null }]),
+    ...(address === undefined ? [] : [{ sql: 'a.address = ?', value: keyOf(address), index: null }]),
     ...within('webhook', webhookIds),
     ...within('chain', chainIds),
     ...within('type', types),

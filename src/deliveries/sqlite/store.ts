@@ -1,25 +1,37 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { LogOpenError, messageOf } from '../errors.ts';
 import { Appending } from './appending.ts';
-import { openDatabase } from './database.ts';
-import { Positions } from './positions.ts';
-import { Reading } from './reading.ts';
+import { epochSeed, openDatabase } from './database.ts';
+import { checkIntegrity } from './integrity.ts';
+import { Tenants } from './tenants.ts';
 import { Trimming } from './trimming.ts';
 
-/** One connection to the log's file, with all that is done over it. */
+/** The writer's connection to the log's file, with all that is done over it. */
 export class Store {
-  readonly positions: Positions;
+  readonly seed: Uint8Array;
+  readonly tenants: Tenants;
   readonly appending: Appending;
-  readonly reading: Reading;
   readonly trimming: Trimming;
+  readonly #path: string;
   readonly #database: DatabaseSync;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
+    this.#path = path;
     this.#database = openDatabase(path);
-    this.positions = new Positions(this.#database);
-    this.appending = new Appending(this.#database, this.positions);
-    this.reading = new Reading(this.#database, this.positions);
+    this.seed = epochSeed(this.#database);
+    this.tenants = new Tenants(this.#database);
+    this.appending = new Appending(this.#database);
     this.trimming = new Trimming(this.#database);
+  }
+
+  /** Throws LogOpenError when the log is damaged. */
+  check(): void {
+    try {
+      checkIntegrity(this.#database, this.#path);
+    } catch (error) {
+      throw new LogOpenError(this.#path, messageOf(error), error);
+    }
   }
 
   /** All of `work` durably, or nothing of it. */

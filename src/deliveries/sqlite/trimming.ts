@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { keysOf } from './address-key.ts';
 
 /** Beyond either, the oldest deliveries of a tenant are dropped. */
 export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
-const BATCH = 256;
+/** Rows differ in what they cost to drop, by their addresses and by what is in memory: so a step is bounded by time. */
+const STEP_MS = 2;
+const READ_AT_ONCE = 16;
 
 /** Drops the oldest deliveries, always from the front, so that what is kept has no hole. */
 export class Trimming {
@@ -31,22 +34,39 @@ export class Trimming {
     return this.#tenants.all().map((row) => Number(row.id));
   }
 
-  /** Drops up to a batch, and says whether it was a full one. Belongs into a transaction. */
-  trimBatch(tenant: number, { maxAgeMs, maxCount }: Retention, now: number): boolean {
+  /** Whether there is anything to drop. Needs no transaction, so that looking in vain costs no commit. */
+  isDue(tenant: number, retention: Retention, now: number): boolean {
+    return this.#expired(tenant, retention, now, 1).length > 0;
+  }
+
+  /** Drops for a few milliseconds, and says whether there may be more to drop. Belongs into a transaction. */
+  step(tenant: number, retention: Retention, now: number): boolean {
+    const end = performance.now() + STEP_MS;
+    do {
+      const dropped = this.#expired(tenant, retention, now, READ_AT_ONCE);
+      for (const { sequence, addresses } of dropped) {
+        for (const address of keysOf(addresses)) this.#dropAddress.run(tenant, address, sequence);
+        this.#dropDelivery.run(tenant, sequence);
+      }
+      const floor = dropped.at(-1)?.sequence;
+      if (floor !== undefined) this.#raiseFloor.run(floor, tenant);
+      if (dropped.length < READ_AT_ONCE) return false;
+    } while (performance.now() < end);
+    return true;
+  }
+
+  /** The clock may have gone back: what follows a delivery that stays, stays. */
+  #expired(tenant: number, { maxAgeMs, maxCount }: Retention, now: number, limit: number): Oldest[] {
     const newestTooMany = Number(this.#head.get(tenant)?.head) - maxCount;
-    const rows = this.#oldest.all(tenant, BATCH);
-    // The clock may have gone back: what follows a delivery that stays, stays.
+    const rows = this.#oldest.all(tenant, limit);
     const kept = rows.findIndex(
       ({ sequence, received }) => Number(sequence) > newestTooMany && Number(received) >= now - maxAgeMs,
     );
-    const dropped = kept === -1 ? rows : rows.slice(0, kept);
-    for (const { sequence, addresses } of dropped) {
-      for (const address of String(addresses).split(' '))
-        this.#dropAddress.run(tenant, address, Number(sequence));
-      this.#dropDelivery.run(tenant, Number(sequence));
-    }
-    const floor = dropped.at(-1)?.sequence;
-    if (floor !== undefined) this.#raiseFloor.run(Number(floor), tenant);
-    return dropped.length === BATCH;
+    return (kept === -1 ? rows : rows.slice(0, kept)).map(({ sequence, addresses }) => ({
+      sequence: Number(sequence),
+      addresses: String(addresses),
+    }));
   }
 }
+
+type Oldest = { readonly sequence: number; readonly addresses: string };

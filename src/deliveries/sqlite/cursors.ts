@@ -1,30 +1,18 @@
 import { createHmac } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
 import { decodeCursor, EPOCH_BYTES, encodeCursor } from '../cursor.ts';
 import { CursorExpiredError } from '../errors.ts';
 
 /** What a tenant's log holds: the sequences floor + 1 … head. */
-export type Extent = { readonly id: number | null; readonly head: number; readonly floor: number };
-
-const NOTHING: Extent = { id: null, head: 0, floor: 0 };
+export type Extent = { readonly head: number; readonly floor: number };
 
 /** Tells cursors and sequences into each other, and judges which can be gone on from. */
-export class Positions {
+export class Cursors {
   readonly #seed: Uint8Array;
-  readonly #find;
+  readonly #epochs = new Map<string, Buffer>();
 
-  constructor(database: DatabaseSync) {
-    const seed = database.prepare('SELECT epoch_seed FROM log').get()?.epoch_seed;
-    if (!(seed instanceof Uint8Array)) throw new Error('the delivery log has lost its epoch');
+  /** `seed` is the log's own: another log's cursors are foreign here. */
+  constructor(seed: Uint8Array) {
     this.#seed = seed;
-    this.#find = database.prepare('SELECT id, head, floor FROM tenant WHERE name = ?');
-  }
-
-  extent(tenant: string): Extent {
-    const row = this.#find.get(tenant);
-    return row === undefined
-      ? NOTHING
-      : { id: Number(row.id), head: Number(row.head), floor: Number(row.floor) };
   }
 
   cursor(tenant: string, sequence: number): string {
@@ -48,6 +36,14 @@ export class Positions {
 
   /** Derived, not stored: a tenant without deliveries has cursors too, and reading must not write. */
   #epoch(tenant: string): Buffer {
-    return createHmac('sha256', this.#seed).update(tenant).digest().subarray(0, EPOCH_BYTES);
+    const known = this.#epochs.get(tenant);
+    if (known) return known;
+    const epoch = createHmac('sha256', this.#seed).update(tenant).digest().subarray(0, EPOCH_BYTES);
+    if (this.#epochs.size >= MAX_EPOCHS) this.#epochs.clear();
+    this.#epochs.set(tenant, epoch);
+    return epoch;
   }
 }
+
+/** They are quick to make again. */
+const MAX_EPOCHS = 10_000;

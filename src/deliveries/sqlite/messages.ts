@@ -1,0 +1,36 @@
+import type { DeliveryRange, StoredDelivery } from '../log.ts';
+import type { Fault } from './faults.ts';
+import type { Packed } from './packing.ts';
+import type { PackedPage } from './page-packing.ts';
+import type { Retention } from './trimming.ts';
+
+/** What a thread can be asked: by name, what it takes and what it answers. */
+export type Calls = Readonly<Record<string, { readonly takes: unknown; readonly gives: unknown }>>;
+
+export type WriterCalls = {
+  open: { takes: null; gives: Opened };
+  append: { takes: Packed; gives: readonly Placed[] };
+  trim: { takes: { readonly retention: Retention; readonly now: number }; gives: null };
+  close: { takes: null; gives: null };
+};
+
+export type Opened = {
+  readonly seed: Uint8Array;
+  /** Of every tenant that ever had a delivery. */
+  readonly heads: readonly (readonly [tenant: string, head: number])[];
+};
+
+/** A sequence; for a duplicate, that of the first one below zero. */
+export type Placed = number;
+
+export type ReaderCalls = {
+  page: { takes: { readonly tenant: string; readonly range: DeliveryRange }; gives: PackedPage };
+  get: { takes: { readonly tenant: string; readonly cursor: string }; gives: StoredDelivery | null };
+  close: { takes: null; gives: null };
+};
+
+export type Question = { readonly id: number; readonly name: string; readonly takes: unknown };
+
+export type Answer =
+  | { readonly id: number; readonly gives: unknown }
+  | { readonly id: number; readonly fault: Fault };

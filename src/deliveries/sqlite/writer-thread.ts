@@ -1,0 +1,20 @@
+// The thread that writes the log: nothing here, and no disk, ever holds up the gateway's own thread.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { WriterCalls } from './messages.ts';
+import { serve } from './serve.ts';
+import { Writer } from './writer.ts';
+
+if (parentPort === null) throw new Error('expected to be started as a thread');
+const writer = new Writer(String(workerData));
+serve<WriterCalls>(parentPort, {
+  open: () => writer.open(),
+  append: (packed) => writer.append(packed),
+  trim: async ({ retention, now }) => {
+    await writer.trim(retention, now);
+    return null;
+  },
+  close: () => {
+    writer.close();
+    return null;
+  },
+});

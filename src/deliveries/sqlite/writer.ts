@@ -1,0 +1,101 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Opened, Placed } from './messages.ts';
+import { type Packed, unpack } from './packing.ts';
+import { Reopening } from './reopening.ts';
+import { Store } from './store.ts';
+import type { Retention } from './trimming.ts';
+
+type Waiting = {
+  readonly packed: Packed;
+  readonly resolve: (placed: readonly Placed[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** More in one transaction saves little, and keeps the first of them waiting. */
+const MAX_COMMIT = 256;
+
+/**
+ * The log's one writer. What has come while a transaction was being committed is the next one: at rest a delivery is
+ * committed at once, and under load one sync serves many, without a clock to tune.
+ */
+export class Writer {
+  readonly #store: Reopening<Store>;
+  #waiting: Waiting[] = [];
+  #closed = false;
+
+  constructor(path: string) {
+    this.#store = new Reopening(path, () => new Store(path));
+  }
+
+  /** Throws LogOpenError, also when the log is damaged. Only the start looks for that: it takes time. */
+  open(): Opened {
+    const store = this.#store.get();
+    store.check();
+    return { seed: store.seed, heads: store.tenants.heads() };
+  }
+
+  /** Resolves once all are durable. Rejects with LogUnavailableError, and then none is stored. */
+  append(packed: Packed): Promise<readonly Placed[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Placed[]>();
+    // Whatever else has already arrived is read before the turn ends.
+    if (this.#waiting.push({ packed, resolve, reject }) === 1) setImmediate(this.#commitSome);
+    return promise;
+  }
+
+  /** Drops what is beyond the retention, in short steps between which waiting deliveries are committed. */
+  async trim(retention: Retention, now: number): Promise<void> {
+    for (const tenant of this.#store.use(({ trimming }) => trimming.tenants())) {
+      if (this.#closed) return;
+      let more = this.#store.use(({ trimming }) => trimming.isDue(tenant, retention, now));
+      while (more && !this.#closed) {
+        more = this.#store.use(({ trimming, transaction }) =>
+          transaction(() => trimming.step(tenant, retention, now)),
+        );
+        await nextTurn();
+        // What came during the step goes before the next one.
+        if (this.#waiting.length > 0) await nextTurn();
+      }
+    }
+  }
+
+  /** Commits what waits, and leaves the rest of a trim that runs for another time. */
+  close(): void {
+    this.#closed = true;
+    while (this.#waiting.length > 0) this.#commit();
+    this.#store.close();
+  }
+
+  readonly #commitSome = (): void => {
+    this.#commit();
+    if (this.#waiting.length > 0) setImmediate(this.#commitSome);
+  };
+
+  #commit(): void {
+    const taken = this.#take();
+    if (taken.length === 0) return;
+    const rows = taken.flatMap(({ packed }) => unpack(packed));
+    try {
+      const places = this.#store.use(({ appending, transaction }) =>
+        transaction(() => appending.append(rows)),
+      );
+      const placed = places.map(({ sequence, duplicate }) => (duplicate ? -sequence : sequence));
+      let end = 0;
+      for (const { packed, resolve } of taken) {
+        const start = end;
+        end += packed.rows.length;
+        resolve(placed.slice(start, end));
+      }
+    } catch (error) {
+      for (const { reject } of taken) reject(error);
+    }
+  }
+
+  #take(): Waiting[] {
+    let deliveries = 0;
+    const end = this.#waiting.findIndex(({ packed }) => {
+      deliveries += packed.rows.length;
+      return deliveries >= MAX_COMMIT;
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end + 1);
+  }
+}
