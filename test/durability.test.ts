@@ -111,7 +111,7 @@ test('a full disk is 503 until there is room again, and loses nothing that was a
   await rm(ballast);
   await expect.poll(post, { timeout: 10_000 }).toBe(200);
   // Said once when it began and once when it was over, however many were refused.
-  const told = gateway.lines.filter((line) => /deliveries (can not be|are) stored/.test(line));
+  const told = gateway.lines.filter((line) => /the delivery log (is unavailable|takes)/.test(line));
   expect(told.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
   await gateway.end('SIGKILL');
   await using again = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });

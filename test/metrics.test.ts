@@ -151,11 +151,11 @@ const hostile = async (gateway: Awaited<ReturnType<typeof startGateway>>, number
   const headers = {
     'x-service-api-key': `key-${number}`,
     'x-request-id': `id-${number}`,
-    origin: `http://${name}.example`,
   };
   const operation = `query ${name} { wallet(address: "${freshAddress()}") { transactions(first: 1) { nodes { hash } } } }`;
   await Promise.all([
     gateway.query(operation, {}, headers),
+    gateway.query(operation, {}, { ...headers, origin: `http://${name}.example` }),
     gateway.query(`query ${name} { ${name} }`, {}, headers),
     gateway.query(`mutation ${name} { ${name} }`, {}, headers),
     fetch(`${gateway.url}/${name}`),

@@ -1,7 +1,7 @@
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { createProbes } from '../src/server/probes.ts';
 import { deliver } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
 import { nowhere, startGateway } from './support/gateway.ts';
@@ -23,38 +23,38 @@ test.each(paths)('%s answers GET and HEAD, and nothing else', async (path) => {
   }
 });
 
-test('a gateway whose log can not be read is alive but not ready, says so once, and is ready again after', async () => {
+test('a log that takes nothing is told once, and is no reason to be taken out', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
-  const ready = async () => {
-    const response = await fetch(`${gateway.url}/health/ready`);
-    return [response.status, await response.json()];
-  };
-  expect(await ready()).toEqual([200, { status: 'ready' }]);
-
-  // Another program's write lock costs the log its connection; then a new one finds what is no log.
-  const path = join(gateway.dataDir, 'deliveries.db');
-  const intruder = new DatabaseSync(path);
+  // Another program holds the write lock.
+  const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'));
   intruder.exec('BEGIN IMMEDIATE');
   for (let turn = 0; turn < 3; turn += 1) expect(await deliver(deliveryUrl, { body: { turn } })).toBe(503);
+  const ready = await fetch(`${gateway.url}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
   intruder.exec('ROLLBACK');
   intruder.close();
-  await rename(path, `${path}.away`);
-  await writeFile(
-    path,
-    'this is no database, and long enough to be taken for the header of none '.repeat(20),
-  );
-  expect(await ready()).toEqual([503, { status: 'not ready', parts: ['deliveries'] }]);
-  expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
-
-  await rename(`${path}.away`, path);
-  expect(await ready()).toEqual([200, { status: 'ready' }]);
-  expect(await deliver(deliveryUrl, { body: {} })).toBe(200);
+  await expect.poll(() => deliver(deliveryUrl, { body: {} }), { timeout: 10_000 }).toBe(200);
 
   const { sum } = await scrape(gateway.url);
-  expect(sum('gateway_log_errors_total', { task: 'append' })).toBe(3);
-  expect(sum('gateway_deliveries_total', { outcome: '503' })).toBe(3);
+  expect(sum('gateway_log_errors_total', { task: 'append' })).toBeGreaterThanOrEqual(3);
+  expect(sum('gateway_deliveries_total', { outcome: '503' })).toBeGreaterThanOrEqual(3);
   const told = gateway.logLines.filter((line) => line.includes('the delivery log'));
   expect(told.filter((line) => line.includes('"append"'))).toHaveLength(1);
   expect(told.at(-1)).toContain('takes deliveries again');
+});
+
+test('a gateway that can not read its log is not ready, until it can', async () => {
+  let readLog: () => Promise<unknown> = () => Promise.reject(new Error('broken'));
+  const { byPath } = createProbes({
+    readLog: () => readLog(),
+    isUpstreamDown: () => false,
+    metrics: () => Promise.reject(new Error('not asked for')),
+  });
+  const ready = byPath.get('/health/ready');
+  expect(await ready?.()).toMatchObject({ status: 503, body: expect.stringContaining('["deliveries"]') });
+  readLog = () => new Promise(() => {});
+  expect(await ready?.()).toMatchObject({ status: 503, body: expect.stringContaining('["deliveries"]') });
+  readLog = async () => {};
+  expect(await ready?.()).toMatchObject({ status: 200 });
 });

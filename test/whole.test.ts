@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/sandbox/server.ts';
 import { demoAddress } from '../src/sandbox/wallets.ts';
 import { DEMO_WEBHOOKS } from '../src/sandbox/webhooks/demo.ts';
-import { graphiql } from '../src/server/graphiql.ts';
+import { graphiqlOptions } from '../src/server/graphiql.ts';
 import { type Gateway, type GraphQLReply, startGateway } from './support/gateway.ts';
 import { eventually, subscribe } from './support/subscribe.ts';
 
@@ -206,7 +206,7 @@ test('a field left out is unchanged, and one given as null is cleared', async ()
 });
 
 test('GraphiQL opens on a wallet that the sandbox knows, and on a subscription', () => {
-  const [query, subscription] = graphiql.defaultTabs ?? [];
+  const [query, subscription] = graphiqlOptions(false).defaultTabs ?? [];
   expect(query?.query).toContain(demoAddress('whale'));
   expect(subscription?.query).toContain('subscription');
 });

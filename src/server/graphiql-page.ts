@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import type { Plugin } from 'graphql-yoga';
-import { graphiql } from './graphiql.ts';
+import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
 
 type GraphiQLPage = {
   readonly render: () => string;
@@ -10,13 +9,13 @@ type GraphiQLPage = {
 };
 
 /** GraphiQL with all that it needs in it, written once. */
-export const createGraphiQLPage = (): GraphiQLPage => {
+export const createGraphiQLPage = (options: GraphiQLOptions): GraphiQLPage => {
   let html: string | undefined;
   let policy = '';
   return {
     render() {
       if (html === undefined) {
-        html = renderGraphiQL(graphiql);
+        html = renderGraphiQL(options);
         policy = policyOf(html);
       }
       return html;

@@ -61,11 +61,12 @@ subscription {
 }
 `;
 
-/** By which GraphiQL subscribes: what its user puts into headers goes by server-sent events, but not by WebSocket. */
-export const subscriptionsProtocol = (needsHeaders: boolean) => (needsHeaders ? 'SSE' : 'WS');
-
-/** Without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong document. */
-export const graphiql: GraphiQLOptions = {
+/**
+ * Tabs without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong document.
+ * What its user puts into headers goes by server-sent events, but not by WebSocket.
+ */
+export const graphiqlOptions = (needsHeaders: boolean): GraphiQLOptions => ({
   title: 'EVM gateway',
+  subscriptionsProtocol: needsHeaders ? 'SSE' : 'WS',
   defaultTabs: [{ query: QUERY }, { query: SUBSCRIPTION }],
-};
+});

@@ -14,7 +14,7 @@ import { useDocumentLimits } from './document-limits.ts';
 import { useErrorCodes } from './error-codes.ts';
 import { useErrorLimit } from './error-limit.ts';
 import { useGetQueries } from './get-queries.ts';
-import { graphiql, subscriptionsProtocol } from './graphiql.ts';
+import { graphiqlOptions } from './graphiql.ts';
 import { createGraphiQLPage } from './graphiql-page.ts';
 import { useJsonOnly } from './json-only.ts';
 import type { Operations } from './operations.ts';
@@ -74,7 +74,8 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 export const createGraphQL = (options: Options): GraphQLServer => {
   const { schema, authenticate, createContext, allowedOrigins, trusted, mask, eventStreams } = options;
   const closed = options.production || trusted !== null;
-  const page = createGraphiQLPage();
+  const graphiql = graphiqlOptions(options.needsCredentials);
+  const page = createGraphiQLPage(graphiql);
   return createYoga<Arrival, Context>({
     schema,
     plugins: [
@@ -101,10 +102,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       return createContext(known, trace ?? traceOf(req?.headers.traceparent, res), gone ?? request.signal);
     },
     graphqlEndpoint: '/graphql',
-    graphiql: !closed && {
-      ...graphiql,
-      subscriptionsProtocol: subscriptionsProtocol(options.needsCredentials),
-    },
+    graphiql: !closed && graphiql,
     renderGraphiQL: page.render,
     landingPage: false,
     batching: false,
