@@ -11,7 +11,7 @@ import { createRunning } from './running.ts';
 import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
-import { admit, type Connection, createConnection } from './websocket/connection.ts';
+import { admit, type Connection, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './websocket/operation.ts';
 
@@ -65,8 +65,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
       errors.map((error) => formatted(mask(error.cause instanceof GraphQLError ? error.cause : error))),
   });
 
-  const open = (webSocket: WebSocket, stream: Duplex, request: IncomingMessage) => {
-    const connection = createConnection(webSocket, stream, request);
+  const open = (webSocket: WebSocket, stream: Duplex, upgrade: Upgrade) => {
+    const connection = createConnection(webSocket, stream, upgrade);
     const observedEnd = observer.opened();
     const closed = protocol.opened(
       {
@@ -98,7 +98,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
       stream.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
-    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, request));
+    const upgrade = upgradeOf(request);
+    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, upgrade));
   });
   const stopPinging = keepAlive(sockets.clients);
 

@@ -6,14 +6,22 @@ import type { Caller } from '../../context.ts';
 import { onExpiry } from '../expiry.ts';
 import { Outlet } from './outlet.ts';
 
-/** What a WebSocket's operations have in common. */
-export type Connection = {
-  readonly webSocket: WebSocket;
-  readonly outlet: Outlet;
+/** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
+export type Upgrade = {
   /** The network address that it came from. */
   readonly address: string | undefined;
-  /** The header of its upgrade. */
   readonly traceparent: string | readonly string[] | undefined;
+};
+
+export const upgradeOf = ({ headers, socket }: IncomingMessage): Upgrade => ({
+  address: socket.remoteAddress,
+  traceparent: headers.traceparent,
+});
+
+/** What a WebSocket's operations have in common. */
+export type Connection = Upgrade & {
+  readonly webSocket: WebSocket;
+  readonly outlet: Outlet;
   /** Aborts when it has closed. */
   readonly gone: AbortController;
   /** Null until it has said who it is, and when it is nobody: each of its operations is then told so. */
@@ -22,15 +30,10 @@ export type Connection = {
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
 
-export const createConnection = (
-  webSocket: WebSocket,
-  stream: Duplex,
-  { headers, socket }: IncomingMessage,
-): Connection => ({
+export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: Upgrade): Connection => ({
+  ...upgrade,
   webSocket,
   outlet: new Outlet(webSocket, stream),
-  address: socket.remoteAddress,
-  traceparent: headers.traceparent,
   gone: new AbortController(),
   caller: null,
 });
