@@ -77,6 +77,9 @@ const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 /** Of events that were executed lately, for subscribers that come to them soon. */
 const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 
+/** Of a key or a token's subject. */
+const MAX_SOCKETS_EACH = 1000;
+
 const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Promise<App> => {
   const trusted = await loadTrustedDocuments(config);
   const sandbox = config.upstream.url === null ? await embedSandbox(config, log, parts) : null;
@@ -178,6 +181,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     mask,
     isAllowedOrigin,
     maxSockets: config.maxSockets,
+    // Where nobody says who it is, an address may be that of many behind a proxy.
+    maxSocketsEach: config.auth.mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
     operations,
     trusted,
     observer: telemetry.sockets,

@@ -4,7 +4,7 @@ import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import type { Trace } from '../upstream/trace.ts';
-import { type Authenticate, credentialsIn } from './auth.ts';
+import type { Authenticate } from './auth.ts';
 import type { Budgets } from './budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './compute-units.ts';
 import { corsFor, useVaryByOrigin } from './cors.ts';
@@ -33,11 +33,8 @@ type Arrival = {
   /** The HTTP request and its response, as Node has them. */
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
-  readonly connectionParams?: Readonly<Record<string, unknown>>;
-  /** Who a WebSocket has said that it is; null when it was not believed. */
-  readonly caller?: Caller | null;
-  /** The network address that a WebSocket came from. */
-  readonly address?: string | undefined;
+  /** Whom a WebSocket acts for. */
+  readonly caller?: Caller;
   readonly trace?: Trace;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
@@ -96,9 +93,8 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useSharedSubscriptions(mask),
       eventStreams.plugin,
     ],
-    context: async ({ request, req, res, connectionParams, caller, address, trace, gone }) => {
-      const credentials = connectionParams ? credentialsIn(connectionParams) : request.headers;
-      const known = caller ?? (await authenticate(credentials, address ?? req?.socket.remoteAddress));
+    context: async ({ request, req, res, caller, trace, gone }) => {
+      const known = caller ?? (await authenticate(request.headers, req?.socket.remoteAddress));
       return createContext(known, trace ?? traceOf(req?.headers.traceparent, res), gone ?? request.signal);
     },
     graphqlEndpoint: '/graphql',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { GraphQLError, getOperationAST } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Context } from '../context.ts';
+import type { Caller, Context } from '../context.ts';
 import { type ErrorCode, isErrorCode } from '../graph/errors.ts';
 import { maskError } from '../graph/mask.ts';
 import type { Meter } from '../upstream/meter.ts';
@@ -40,7 +40,8 @@ export type OperationObserver = {
 type Arrived = Context & {
   readonly request?: Request;
   readonly res?: ServerResponse;
-  readonly connectionParams?: object;
+  /** Whom a WebSocket acts for; only such a one comes with it. */
+  readonly caller?: Caller;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
 };
@@ -118,8 +119,8 @@ export const createOperations = (observer: OperationObserver): Operations => {
   return { plugin, refused };
 };
 
-const transportOf = ({ connectionParams, request }: Arrived): Transport => {
-  if (connectionParams) return 'websocket';
+const transportOf = ({ caller, request }: Arrived): Transport => {
+  if (caller) return 'websocket';
   return request?.headers.get('accept')?.startsWith('text/event-stream') ? 'sse' : 'http';
 };
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Authenticate, credentialsIn } from './auth.ts';
+import type { Authenticate } from './auth.ts';
 import type { GraphQLServer } from './graphql.ts';
 import type { Operations } from './operations.ts';
 import type { IsAllowedOrigin } from './origins.ts';
@@ -11,7 +11,8 @@ import { createRunning } from './running.ts';
 import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
-import { admit, type Connection, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
+import { createAdmission } from './websocket/admission.ts';
+import { type Connection, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './websocket/operation.ts';
 
@@ -28,6 +29,8 @@ type Options = {
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly maxSockets: number;
+  /** Of one caller. */
+  readonly maxSocketsEach: number;
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
@@ -45,19 +48,15 @@ const DRAIN_MS = 5000;
 export const serveWebSockets = (options: Options): WebSockets => {
   const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, trusted, observer } =
     options;
+  const admit = createAdmission(authenticate, options.maxSocketsEach);
   const running = createRunning();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-    async onConnect({ connectionParams, extra }) {
-      try {
-        admit(extra, await authenticate(credentialsIn(connectionParams), extra.address));
-      } catch {
-        // Each of its operations is told why.
-      }
-    },
+    // Who is not admitted is told why by each of its operations.
+    onConnect: (socket) => admit(socket).then(ignore, ignore),
     onSubscribe: (socket, id, payload) =>
-      prepareOperation({ graphql, mask, operations, trusted, socket, id, payload }),
+      prepareOperation({ graphql, admit, mask, operations, trusted, socket, id, payload }),
     execute: (args) => running.track(startOperation(args as SocketOperation)),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.
@@ -111,6 +110,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
     },
   };
 };
+
+const ignore = () => {};
 
 /** A peer that does not answer the close is dropped after this long. */
 const CLOSE_GRACE_MS = 1000;

@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
-import { onExpiry } from '../expiry.ts';
 import { Outlet } from './outlet.ts';
 
 /** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
@@ -24,7 +23,7 @@ export type Connection = Upgrade & {
   readonly outlet: Outlet;
   /** Aborts when it has closed. */
   readonly gone: AbortController;
-  /** Null until it has said who it is, and when it is nobody: each of its operations is then told so. */
+  /** Null until it is admitted. */
   caller: Caller | null;
 };
 
@@ -37,13 +36,3 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
   gone: new AbortController(),
   caller: null,
 });
-
-const FORBIDDEN = 4403;
-
-/** From now on the connection acts for the caller: until its rights end, and with them the socket. */
-export const admit = (connection: Connection, caller: Caller): void => {
-  connection.caller = caller;
-  if (caller.expiresAt === null) return;
-  const stop = onExpiry(caller.expiresAt, () => connection.webSocket.close(FORBIDDEN, 'Forbidden'));
-  connection.gone.signal.addEventListener('abort', stop);
-};

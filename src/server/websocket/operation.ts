@@ -7,6 +7,7 @@ import { type Operations, withRequestId } from '../operations.ts';
 import type { SubscribeResult } from '../subscriptions/shared.ts';
 import { traceOf } from '../trace.ts';
 import type { TrustedDocuments } from '../trusted-documents.ts';
+import type { Admit } from './admission.ts';
 import type { SocketContext } from './connection.ts';
 import { SocketSubscription } from './subscription.ts';
 
@@ -18,6 +19,7 @@ export type SocketOperation = ExecutionArgs & {
 
 type Preparation = {
   readonly graphql: GraphQLServer;
+  readonly admit: Admit;
   readonly mask: (error: unknown) => GraphQLError;
   readonly operations: Operations;
   /** Null when any document may run. */
@@ -56,23 +58,17 @@ class Refused extends Error {
 }
 
 const prepare = async (
-  { graphql, trusted, socket, id, payload }: Preparation,
+  { graphql, admit, trusted, socket, id, payload }: Preparation,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const { outlet, caller, address, gone } = socket.extra;
+  const { outlet, gone } = socket.extra;
   const { operationName, variables } = payload;
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
     throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
     throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
-  const pipeline = graphql.getEnveloped({
-    connectionParams: socket.connectionParams ?? {},
-    caller,
-    address,
-    trace,
-    gone: gone.signal,
-  });
+  const pipeline = graphql.getEnveloped({ trace, gone: gone.signal });
   const document = pipeline.parse(trusted?.documentOf(payload) ?? payload.query);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
@@ -83,7 +79,7 @@ const prepare = async (
   const args: ExecutionArgs = {
     schema,
     document,
-    contextValue: await pipeline.contextFactory(),
+    contextValue: await pipeline.contextFactory({ caller: await admit(socket) }),
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };

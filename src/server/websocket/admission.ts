@@ -1,0 +1,47 @@
+import type { Caller } from '../../context.ts';
+import { clientError } from '../../graph/errors.ts';
+import { type Authenticate, credentialsIn } from '../auth.ts';
+import { onExpiry } from '../expiry.ts';
+import type { Connection, SocketContext } from './connection.ts';
+
+/** Whom a socket acts for. Rejects with UNAUTHENTICATED, or OPERATION_TOO_COMPLEX for who has too many open. */
+export type Admit = (socket: SocketContext) => Promise<Caller>;
+
+const FORBIDDEN = 4403;
+const TRY_AGAIN_LATER = 1013;
+
+/**
+ * Admits each socket once: from then on it acts for its caller, until the caller's rights end, and with them the socket.
+ * `maxSocketsEach` is how many one caller may have open.
+ */
+export const createAdmission = (authenticate: Authenticate, maxSocketsEach: number): Admit => {
+  const open = new Map<string, number>();
+
+  const enter = ({ webSocket, gone }: Connection, payer: string): void => {
+    const count = open.get(payer) ?? 0;
+    if (count >= maxSocketsEach) {
+      webSocket.close(TRY_AGAIN_LATER, 'Too many sockets');
+      throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxSocketsEach} sockets of a client.`);
+    }
+    open.set(payer, count + 1);
+    gone.signal.addEventListener('abort', () => {
+      const left = (open.get(payer) ?? 0) - 1;
+      if (left > 0) open.set(payer, left);
+      else open.delete(payer);
+    });
+  };
+
+  return async ({ connectionParams, extra: connection }) => {
+    if (connection.caller !== null) return connection.caller;
+    const caller = await authenticate(credentialsIn(connectionParams), connection.address);
+    // Another of its operations may have come first, and the socket may have gone.
+    if (connection.caller !== null || connection.gone.signal.aborted) return caller;
+    if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
+    connection.caller = caller;
+    if (caller.expiresAt !== null) {
+      const stop = onExpiry(caller.expiresAt, () => connection.webSocket.close(FORBIDDEN, 'Forbidden'));
+      connection.gone.signal.addEventListener('abort', stop);
+    }
+    return caller;
+  };
+};
