@@ -163,3 +163,16 @@ test('a gateway that stops closes its sockets so that clients come back, and say
   expect(dashboard.closes).toEqual([1012]);
   expect(completed).toBe(false);
 });
+
+test('however many pages an operation asks for, their bodies come to about 32 MB', async () => {
+  await using gateway = await startGateway(NOWHERE);
+  const url = await urlOf(gateway);
+  const note = 'x'.repeat(4.5 * 1024 * 1024);
+  for (const number of range(1, 9)) expect(await deliver(url, { body: { number, note } })).toBe(200);
+  type Page = { nodes: { id: string }[]; pageInfo: { hasNextPage: boolean } };
+  const page = 'deliveries(first: 1000) { nodes { id } pageInfo { hasNextPage } }';
+  const data = await gateway.data<Record<'a' | 'b' | 'c', Page>>(`{ a: ${page} b: ${page} c: ${page} }`);
+  const read = [data.a, data.b, data.c];
+  expect(read.map(({ nodes }) => nodes.length)).toEqual([8, 1, 1]);
+  expect(read.every(({ pageInfo }) => pageInfo.hasNextPage)).toBe(true);
+});

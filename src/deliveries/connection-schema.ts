@@ -8,8 +8,6 @@ import type { TenantDeliveries } from './tenant.ts';
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 1000;
-/** Bodies may be megabytes: a page ends early rather than hold more than this. */
-const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 export const WebhookDeliveryEdge = builder.objectRef<StoredDelivery>('WebhookDeliveryEdge').implement({
   description: 'A delivery and its place in the log.',
@@ -74,9 +72,7 @@ export const deliveriesPage = async (
   const { take, limit } = readSize(range);
   const after = range.after ?? undefined;
   const before = range.before ?? undefined;
-  const page = await tellClient(
-    deliveries.read({ after, before, take, limit, filter, maxBytes: MAX_PAGE_BYTES }),
-  );
+  const page = await tellClient(deliveries.read({ after, before, take, limit, filter }));
   return {
     page,
     pageInfo: {

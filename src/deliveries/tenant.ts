@@ -1,4 +1,5 @@
 import type { DeliveryAddresses } from './address.ts';
+import { withinBytes } from './byte-budget.ts';
 import type { FeedCache } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
@@ -8,6 +9,7 @@ import { createDeliverySource, type DeliverySource } from './source.ts';
 export type TenantDeliveries = {
   /** Where the service must post a webhook's events; null when its headers name the webhook. */
   url(webhookId: string | null): string;
+  /** Of all that one operation reads, bodies come to about 32 MB: pages end early rather than bring more. */
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Null when the log does not hold it (any more). */
   get(cursor: string): Promise<StoredDelivery | null>;
@@ -22,6 +24,9 @@ export type TenantDeliveries = {
     explain?: (error: unknown) => unknown,
   ): DeliverySource;
 };
+
+/** Bodies may be megabytes, and an operation may ask for many pages. */
+const MAX_BYTES = 32 * 1024 * 1024;
 
 type Parts = {
   readonly log: DeliveryLog;
@@ -41,7 +46,7 @@ export const createTenantDeliveries = ({
   tenant,
 }: Parts): TenantDeliveries => ({
   url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
-  read: (range) => log.read(tenant, range),
+  read: withinBytes((range) => log.read(tenant, range), MAX_BYTES),
   get: (cursor) => log.get(tenant, cursor),
   head: () => log.head(tenant),
   subscribe: (after, filter, explain) =>
