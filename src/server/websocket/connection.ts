@@ -14,7 +14,7 @@ export type Connection = {
   readonly address: string | undefined;
   /** The header of its upgrade. */
   readonly traceparent: string | readonly string[] | undefined;
-  /** Aborts when it has closed. */
+  /** Aborts when it has closed, or begins to: its peer may take long to agree. */
   readonly gone: AbortController;
   /** Null until it has said who it is, and when it is nobody: each of its operations is then told so. */
   caller: Caller | null;
@@ -35,12 +35,19 @@ export const createConnection = (
   caller: null,
 });
 
+/** Ends all that runs on the connection, and tells its peer why. */
+export const close = ({ webSocket, gone }: Connection, code: number, reason: string): void => {
+  webSocket.close(code, reason);
+  gone.abort();
+};
+
 const FORBIDDEN = 4403;
 
 /** From now on the connection acts for the caller: until its rights end, and with them the socket. */
 export const admit = (connection: Connection, caller: Caller): void => {
+  const { signal } = connection.gone;
   connection.caller = caller;
-  if (caller.expiresAt === null) return;
-  const stop = onExpiry(caller.expiresAt, () => connection.webSocket.close(FORBIDDEN, 'Forbidden'));
-  connection.gone.signal.addEventListener('abort', stop);
+  if (caller.expiresAt === null || signal.aborted) return;
+  const stop = onExpiry(caller.expiresAt, () => close(connection, FORBIDDEN, 'Forbidden'));
+  signal.addEventListener('abort', stop);
 };

@@ -9,7 +9,8 @@ import { writeTextFrame } from './frames.ts';
 export class Outlet {
   readonly #webSocket: WebSocket;
   readonly #stream: Duplex;
-  #waiting: (() => void)[] = [];
+  readonly #line: (() => void)[] = [];
+  #isWaiting = false;
 
   constructor(webSocket: WebSocket, stream: Duplex) {
     this.#webSocket = webSocket;
@@ -26,15 +27,26 @@ export class Outlet {
     writeTextFrame(this.#stream, before, shared, after);
   }
 
-  /** Calls back once all that was written is taken; never, when the socket closes. */
+  /** Calls back once all that was written is taken and it is the caller's turn; never, when the socket closes. */
   whenReady(ready: () => void): void {
-    if (this.#waiting.push(ready) > 1 || !this.#isOpen) return;
-    // Stands in line behind what waits.
-    this.#stream.write('', () => {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const call of waiting) call();
+    this.#line.push(ready);
+    this.#wait();
+  }
+
+  #wait(): void {
+    if (this.#isWaiting || this.#line.length === 0 || !this.#isOpen) return;
+    this.#isWaiting = true;
+    // Stands behind what was written.
+    this.#stream.write('', (error) => {
+      this.#isWaiting = false;
+      if (!error) this.#giveTurns();
     });
+  }
+
+  /** Who has more to send than the socket takes goes to the end of the line. */
+  #giveTurns(): void {
+    for (let turns = this.#line.length; turns > 0 && this.isReady; turns -= 1) this.#line.shift()?.();
+    this.#wait();
   }
 
   get #isOpen(): boolean {

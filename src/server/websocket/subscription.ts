@@ -41,10 +41,13 @@ export class SocketSubscription implements AsyncIterableIterator<never, undefine
     return this.#end.promise;
   }
 
+  /**
+   * Leaves `next()` without an answer: graphql-ws would take it for the end of whatever has the id by then, and complete
+   * that.
+   */
   return(): Promise<IteratorResult<never, undefined>> {
     this.#subscription = null;
     this.#reader?.close();
-    this.#end.resolve(DONE);
     return Promise.resolve(DONE);
   }
 
