@@ -4,13 +4,11 @@ import type { WebSocket } from 'ws';
 /** Above what any one answer usually is. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
-/** Reads nothing from a peer that does not take what it was answered: pongs and results would pile up for it. */
+/** Reads nothing from a peer that does not take what it was answered: answers would pile up for it. */
 export const pauseWhileUnsent = (webSocket: WebSocket, stream: Duplex): void => {
-  const check = () => {
+  webSocket.on('message', () => {
     if (webSocket.isPaused || stream.writableLength < MAX_UNSENT_BYTES) return;
     webSocket.pause();
     stream.once('drain', () => webSocket.resume());
-  };
-  webSocket.on('message', check);
-  webSocket.on('ping', check);
+  });
 };
