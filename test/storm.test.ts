@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
 import { Pool } from 'undici';
+import { expect, test } from 'vitest';
 import { nowhere } from './support/gateway.ts';
 import { spawnGateway } from './support/process.ts';
 import { byEventStream, byWebSocket, startStormClient } from './support/storm-client.ts';
@@ -101,7 +101,12 @@ test('200 clients that are cut 20 times each, over a restart, have all of 30,000
   await using made = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-storm-'));
   made.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const env = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'held', DATA_DIR: dataDir, PORT: String(await freePort()) };
+  const env = {
+    UPSTREAM_URL: nowhere,
+    UPSTREAM_API_KEY: 'held',
+    DATA_DIR: dataDir,
+    PORT: String(await freePort()),
+  };
   const first = made.use(await spawnGateway(env));
   const { url } = first;
   const { deliveryUrl, deliveries } = await ask<{ deliveryUrl: string; deliveries: { head: string } }>(
@@ -140,7 +145,10 @@ test('200 clients that are cut 20 times each, over a restart, have all of 30,000
   const received = () => clients.reduce((sum, client) => sum + client.received, 0);
   for (let before = -1; before < received() && received() < CLIENTS * DELIVERIES; ) {
     before = received();
-    await eventually(() => received() > before || received() >= CLIENTS * DELIVERIES, () => ({ seed, before }));
+    await eventually(
+      () => received() > before || received() >= CLIENTS * DELIVERIES,
+      () => ({ seed, before }),
+    );
   }
 
   const log = await readLog(url, deliveries.head);

@@ -9,7 +9,7 @@ const CURSOR = Buffer.from('"cursor":"');
 /** Reads the cursor of a frame, or of an event's data. */
 const cursorIn = (bytes: Buffer): string | null => {
   const at = bytes.indexOf(CURSOR) + CURSOR.length;
-  return at < CURSOR.length ? null : bytes.latin1Slice(at, bytes.indexOf(0x22, at));
+  return at < CURSOR.length ? null : bytes.toString('latin1', at, bytes.indexOf(0x22, at));
 };
 
 /** Connects; gives what cuts it. Calls `ended` once, when it is over, for whatever reason. */

@@ -2,6 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { writeTextFrame } from './frames.ts';
 
+/** So much is made ready before the operating system is asked whether it takes it. */
+const MAX_BATCH_BYTES = 16_384;
+
 /**
  * A socket's way out for frames that many sockets share. It goes past `ws`, whose own frames are whole each, to the
  * stream below it: without compression nothing of `ws` stands between two writes.
@@ -11,15 +14,31 @@ export class Outlet {
   readonly #stream: Duplex;
   readonly #line: (() => void)[] = [];
   #isWaiting = false;
+  #isBatching = false;
 
   constructor(webSocket: WebSocket, stream: Duplex) {
     this.#webSocket = webSocket;
     this.#stream = stream;
   }
 
-  /** Whether the operating system has taken all that was written, and the peer may be sent more. */
+  /**
+   * Whether the peer may be sent more: the operating system has taken all that was written, or is about to be given a
+   * batch that has room.
+   */
   get isReady(): boolean {
-    return this.#isOpen && this.#stream.writableLength === 0;
+    return this.#isOpen && this.#stream.writableLength < (this.#isBatching ? MAX_BATCH_BYTES : 1);
+  }
+
+  /** What is sent until `flush()` goes to the operating system at once. */
+  batch(): void {
+    this.#isBatching = true;
+    this.#stream.cork();
+  }
+
+  flush(): void {
+    if (!this.#isBatching) return;
+    this.#isBatching = false;
+    this.#stream.uncork();
   }
 
   /** Sends a text message of the three parts. */
