@@ -5,6 +5,7 @@ import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { deliver } from './support/deliver.ts';
+import { scrape } from './support/exposition.ts';
 import { type Gateway, nowhere, startGateway } from './support/gateway.ts';
 import { message, openRawSocket, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
@@ -259,6 +260,9 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   stalled.readOn();
   expect(await stalled.closed).toBe(4403);
   expect(told.slice(answered).join()).not.toMatch(/late/);
+  expect(
+    (await scrape(gateway.url)).sum('gateway_operations_total', { transport: 'websocket', type: 'query' }),
+  ).toBe(0);
 });
 
 test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by socket and by event stream', async () => {
