@@ -151,6 +151,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     production: config.production,
     mask,
     eventStreams,
+    events: telemetry.events,
     operations,
     onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
   });

@@ -180,3 +180,23 @@ test('holds no more than a batch, however far it is behind', async () => {
   expect(await take(reader, 40)).toEqual(range(1, 40));
   expect(Math.max(...sizes)).toBe(2);
 });
+
+test('each that arrives costs one look at the log', async () => {
+  const log = await openLog();
+  let looks = 0;
+  const read = log.read.bind(log);
+  log.read = (tenant, of) => {
+    looks += 1;
+    return read(tenant, of);
+  };
+  const reader = followQuietly(log, { after: await log.head(TENANT) });
+  // Asks for the next as soon as it has one, as a socket does.
+  const answers = Promise.all(range(1, 10).map(() => reader.next()));
+  await vi.waitFor(() => expect(looks).toBe(1));
+  for (const number of range(1, 10)) {
+    await appendNumbers(log, [number]);
+    await vi.waitFor(() => expect(looks).toBe(number + 1));
+  }
+  expect((await answers).map(({ value }) => value && numberOf(value))).toEqual(range(1, 10));
+  expect(looks).toBe(11);
+});

@@ -11,7 +11,7 @@ export type FeedReader<Item> = {
    * reading: CursorExpiredError, InvalidCursorError, LogClosedError, or what `render` threw.
    */
   take(): Item | null;
-  /** Frees all that it holds, at once. */
+  /** Frees all that it holds, at once. There is nothing to be taken any more, and no wake-up. */
   close(): void;
 };
 
@@ -153,11 +153,12 @@ export class Feed<Item> {
       const { entries, reached, hasMore, head } = await this.#page(place);
       this.#see(head);
       this.#reading.delete(place);
-      if (entries.size > 0) this.#give(place, entries);
-      else this.#moveOn(place, reached);
-      if (!hasMore && wakeUps === this.#wakeUps) this.#end = reached;
+      const isEnd = !hasMore && wakeUps === this.#wakeUps;
+      if (isEnd) this.#end = reached;
+      if (entries.size > 0) return this.#give(place, entries);
+      this.#moveOn(place, reached);
       // What was appended while reading has called back already, and nobody was told.
-      else if (entries.size === 0 && this.#waiting.has(reached)) void this.#read(reached);
+      if (!isEnd && this.#waiting.has(reached)) void this.#read(reached);
     } catch (error) {
       this.#reading.delete(place);
       if (isPassing(error)) return;
@@ -212,18 +213,24 @@ export class Feed<Item> {
 
 class Reader<Item> implements FeedReader<Item> {
   readonly #feed: Feed<Item>;
-  readonly wake: () => void;
+  readonly #wake: () => void;
   /** Null until the log has said where its end is. */
   place: string | null;
+  #isClosed = false;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(feed: Feed<Item>, place: string | null, wake: () => void) {
     this.#feed = feed;
     this.place = place;
-    this.wake = wake;
+    this.#wake = wake;
+  }
+
+  wake(): void {
+    if (!this.#isClosed) this.#wake();
   }
 
   take(): Item | null {
+    if (this.#isClosed) return null;
     if (this.#failure !== null) throw this.#failure.error;
     if (this.place === null) return null;
     const entry = this.#feed.entryAfter(this.place);
@@ -236,6 +243,7 @@ class Reader<Item> implements FeedReader<Item> {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#feed.leave(this);
   }
 

@@ -8,7 +8,7 @@ export type EventReader<Item> = {
    * reading.
    */
   take(): Item | null;
-  /** Frees all that it holds, at once. */
+  /** Frees all that it holds, at once. There is nothing to be taken any more, and no wake-up. */
   close(): void;
 };
 

@@ -22,6 +22,7 @@ import type { IsAllowedOrigin, IsOwnHost } from './origins.ts';
 import { useRefusalStatus } from './refusal-status.ts';
 import { useStreamOnly } from './stream-only.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
+import type { EventObserver } from './subscriptions/observer.ts';
 import { useSharedSubscriptions } from './subscriptions/shared.ts';
 import { traceOf } from './trace.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
@@ -61,6 +62,7 @@ type Options = {
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly eventStreams: EventStreams;
+  readonly events: EventObserver;
   readonly operations: Operations;
   readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
 };
@@ -90,7 +92,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useGetQueries(),
       useVaryByOrigin(),
       page.plugin,
-      useSharedSubscriptions(mask),
+      useSharedSubscriptions(mask, options.events),
       eventStreams.plugin,
     ],
     context: async ({ request, req, res, caller, trace, gone }) => {

@@ -6,6 +6,7 @@ import { type ErrorCode, isErrorCode } from '../graph/errors.ts';
 import { maskError } from '../graph/mask.ts';
 import type { Meter } from '../upstream/meter.ts';
 import type { Trace } from '../upstream/trace.ts';
+import { onceClosed } from './closed.ts';
 import type { SubscribeResult } from './subscriptions/shared.ts';
 import { traceOf } from './trace.ts';
 
@@ -105,7 +106,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
           if (isAsyncIterable(result)) return;
           if ((result as SubscribeResult).subscription) {
             end([]);
-            res?.once('close', observer.streaming());
+            if (res) onceClosed(res, observer.streaming());
           } else setResult({ ...result, errors: end(result.errors) });
         },
       };

@@ -12,7 +12,8 @@ import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { createAdmission } from './websocket/admission.ts';
-import { type Connection, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
+import { pauseWhileUnsent } from './websocket/backpressure.ts';
+import { type Connection, close, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './websocket/operation.ts';
 
@@ -39,6 +40,7 @@ type Options = {
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
 const INIT_TIMEOUT_MS = 3000;
+const NO_STATUS = 1005;
 const INTERNAL_ERROR = 4500;
 const SERVICE_RESTART = 1012;
 /** Time for queries and mutations that are under way to be finished. */
@@ -56,8 +58,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
     // Who is not admitted is told why by each of its operations.
     onConnect: (socket) => admit(socket).then(ignore, ignore),
     onSubscribe: (socket, id, payload) =>
-      prepareOperation({ graphql, admit, mask, operations, trusted, socket, id, payload }),
-    execute: (args) => running.track(startOperation(args as SocketOperation)),
+      prepareOperation({ graphql, admit, mask, operations, trusted, running, socket, id, payload }),
+    execute: (args) => startOperation(args as SocketOperation),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.
     onError: (_socket, _id, _payload, errors) =>
@@ -71,21 +73,24 @@ export const serveWebSockets = (options: Options): WebSockets => {
       {
         protocol: webSocket.protocol,
         send: (data) => webSocket.send(data),
-        close: (code, reason) => webSocket.close(code, reason),
+        close: (code = NO_STATUS, reason = '') => close(connection, code, reason),
         onMessage: (handle) =>
           webSocket.on('message', (data) => {
-            handle(String(data)).catch(() => webSocket.close(INTERNAL_ERROR, 'Internal server error'));
+            // A peer that was told to go may not have heard it yet.
+            if (webSocket.readyState !== webSocket.OPEN) return;
+            handle(String(data)).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },
       connection,
     );
     // A frame that breaks the rules: ws closes the socket with the fitting code by itself.
     webSocket.on('error', () => {});
-    webSocket.once('close', (code, reason) => {
+    webSocket.once('close', () => {
       connection.gone.abort();
       observedEnd();
-      void closed(code, String(reason));
     });
+    connection.gone.signal.addEventListener('abort', () => void closed(NO_STATUS, ''), { once: true });
+    pauseWhileUnsent(webSocket, stream);
   };
 
   server.on('upgrade', (request, stream: Duplex, head) => {

@@ -2,7 +2,12 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createCacheMetrics } from './cache-metrics.ts';
 import { createIngestMetrics, createLogMetrics, createReaderMetrics } from './delivery-metrics.ts';
 import { createOperationMetrics } from './operation-metrics.ts';
-import { createBudgetMetrics, createHttpMetrics, createSocketMetrics } from './server-metrics.ts';
+import {
+  createBudgetMetrics,
+  createEventMetrics,
+  createHttpMetrics,
+  createSocketMetrics,
+} from './server-metrics.ts';
 import { createUpstreamMetrics } from './upstream-metrics.ts';
 
 type Options = {
@@ -25,6 +30,7 @@ export const createMetrics = ({ cacheBytes }: Options) => {
     ingest: createIngestMetrics(registry),
     log: createLogMetrics(registry),
     readers: createReaderMetrics(registry),
+    events: createEventMetrics(registry),
     http: createHttpMetrics(registry),
     sockets: createSocketMetrics(registry),
     /** All of it in Prometheus' text format. */

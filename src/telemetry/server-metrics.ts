@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ComputeUnitLimit } from '../server/compute-units.ts';
 import type { HttpObserver } from '../server/http-observer.ts';
 import type { SocketObserver } from '../server/socket-observer.ts';
+import type { EventObserver } from '../server/subscriptions/observer.ts';
 
 export const createHttpMetrics = (registry: Registry): HttpObserver => {
   const registers = [registry];
@@ -34,7 +35,7 @@ export const createSocketMetrics = (registry: Registry): SocketObserver => {
   });
   const refused = new Counter({
     name: 'gateway_websockets_refused_total',
-    help: 'WebSockets that were refused, by status: 403 (a foreign origin), 404, 429 and 503 (too many).',
+    help: 'WebSockets that were refused, by status: 403 (a foreign origin), 404 and 503 (too many).',
     labelNames: ['status'],
     registers,
   });
@@ -45,6 +46,15 @@ export const createSocketMetrics = (registry: Registry): SocketObserver => {
     },
     refused: (status) => refused.inc({ status: String(status) }),
   };
+};
+
+export const createEventMetrics = (registry: Registry): EventObserver => {
+  const executed = new Counter({
+    name: 'gateway_events_executed_total',
+    help: 'Events that were executed and serialised for subscriptions: each once for all that have the same operation, variables and rights.',
+    registers: [registry],
+  });
+  return { executed: () => executed.inc() };
 };
 
 /** Of operations that were refused for what they may cost. */

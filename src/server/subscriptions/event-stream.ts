@@ -18,6 +18,8 @@ type Options = {
   readonly mask: (error: unknown) => GraphQLError;
   /** When the caller's rights end, in milliseconds since 1970; null when they never do. */
   readonly expiresAt: number | null;
+  /** How often a ping shows that the connection lives while there is nothing to tell. Default: 12000. */
+  readonly pingEveryMs?: number | undefined;
 };
 
 /**
@@ -31,13 +33,13 @@ export class EventStream extends Readable {
   readonly #stopExpiry: () => void;
   #isWanted = false;
 
-  constructor({ subscription, lastEventId, mask, expiresAt }: Options) {
+  constructor({ subscription, lastEventId, mask, expiresAt, pingEveryMs = PING_EVERY_MS }: Options) {
     super({ highWaterMark: 1 });
     this.#mask = mask;
     // Some browsers tell of an answer only once a byte of its body has come.
     this.push(PING);
     this.#reader = subscription.open(lastEventId, () => this.#give());
-    this.#ping = setInterval(() => this.#isWanted && this.#push(PING), PING_EVERY_MS).unref();
+    this.#ping = setInterval(() => this.#isWanted && this.#push(PING), pingEveryMs).unref();
     this.#stopExpiry = onExpiry(expiresAt, () => this.#end(tokenExpired()));
   }
 

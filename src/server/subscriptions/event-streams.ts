@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
+import { onceClosed } from '../closed.ts';
 import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
 
@@ -20,7 +21,7 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
   const arrivals = new WeakMap<Request, Arrival>();
   const track = (response: ServerResponse): void => {
     responses.add(response);
-    response.once('close', () => responses.delete(response));
+    onceClosed(response, () => responses.delete(response));
   };
   return {
     plugin: {
@@ -30,11 +31,14 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
       onResultProcess({ request, result, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;
-        const lastEventId = request.headers.get('last-event-id');
+        // An empty one says that nothing was seen yet.
+        const lastEventId = request.headers.get('last-event-id') || null;
         const { res, expiresAt = null } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
           const stream = new EventStream({ subscription, lastEventId, mask, expiresAt });
+          // Yoga looks after the stream only when there is somebody to send it to.
+          if (res) onceClosed(res, () => stream.destroy());
           // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');

@@ -20,6 +20,7 @@ import {
 import { MAX_ERRORS } from '../error-limit.ts';
 import { Frame } from './frame.ts';
 import { identityOf } from './identity.ts';
+import type { EventObserver } from './observer.ts';
 
 /** A subscription that may begin. */
 export type Subscription = {
@@ -33,7 +34,7 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
 type Mask = (error: unknown) => GraphQLError;
 
 /** Lets subscribers with the same operation, variables and rights share each event's execution and its serialised frame. */
-export const useSharedSubscriptions = (mask: Mask): Plugin<Context> => {
+export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plugin<Context> => {
   const feeds = new Map<string, EventFeed<Frame>>();
 
   const subscribe = async (args: ExecutionArgs): Promise<SubscribeResult> => {
@@ -56,7 +57,7 @@ export const useSharedSubscriptions = (mask: Mask): Plugin<Context> => {
     const known = feeds.get(key);
     if (known) return known;
     const feed = source.feed({
-      render: createRender(operation, mask),
+      render: createRender(operation, mask, observer),
       weigh,
       onIdle: () => feeds.delete(key),
     });
@@ -71,7 +72,11 @@ export const useSharedSubscriptions = (mask: Mask): Plugin<Context> => {
 const weigh = ({ payload }: Frame): number => 2 * payload.length;
 
 /** Keeps nothing of the request that came first: each event has a context of its own. */
-const createRender = ({ contextValue, ...operation }: ValidatedSubscriptionArgs, mask: Mask) => {
+const createRender = (
+  { contextValue, ...operation }: ValidatedSubscriptionArgs,
+  mask: Mask,
+  observer: EventObserver,
+) => {
   const { forEvent } = contextValue as Context;
   return async (event: SourceEvent): Promise<Frame> => {
     const context = forEvent();
@@ -80,6 +85,7 @@ const createRender = ({ contextValue, ...operation }: ValidatedSubscriptionArgs,
       rootValue: event,
       contextValue: context,
     });
+    observer.executed();
     return new Frame(event.cursor, {
       data,
       ...(errors && { errors: errors.slice(0, MAX_ERRORS).map((error) => formatted(mask(error))) }),

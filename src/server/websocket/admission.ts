@@ -2,7 +2,7 @@ import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import { type Authenticate, credentialsIn } from '../auth.ts';
 import { onExpiry } from '../expiry.ts';
-import type { Connection, SocketContext } from './connection.ts';
+import { type Connection, close, type SocketContext } from './connection.ts';
 
 /** Whom a socket acts for. Rejects with UNAUTHENTICATED, or OPERATION_TOO_COMPLEX for who has too many open. */
 export type Admit = (socket: SocketContext) => Promise<Caller>;
@@ -17,14 +17,14 @@ const TRY_AGAIN_LATER = 1013;
 export const createAdmission = (authenticate: Authenticate, maxSocketsEach: number): Admit => {
   const open = new Map<string, number>();
 
-  const enter = ({ webSocket, gone }: Connection, payer: string): void => {
+  const enter = (connection: Connection, payer: string): void => {
     const count = open.get(payer) ?? 0;
     if (count >= maxSocketsEach) {
-      webSocket.close(TRY_AGAIN_LATER, 'Too many sockets');
+      close(connection, TRY_AGAIN_LATER, 'Too many sockets');
       throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxSocketsEach} sockets of a client.`);
     }
     open.set(payer, count + 1);
-    gone.signal.addEventListener('abort', () => {
+    connection.gone.signal.addEventListener('abort', () => {
       const left = (open.get(payer) ?? 0) - 1;
       if (left > 0) open.set(payer, left);
       else open.delete(payer);
@@ -39,7 +39,7 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
     if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
     connection.caller = caller;
     if (caller.expiresAt !== null) {
-      const stop = onExpiry(caller.expiresAt, () => connection.webSocket.close(FORBIDDEN, 'Forbidden'));
+      const stop = onExpiry(caller.expiresAt, () => close(connection, FORBIDDEN, 'Forbidden'));
       connection.gone.signal.addEventListener('abort', stop);
     }
     return caller;

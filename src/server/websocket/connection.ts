@@ -21,7 +21,7 @@ export const upgradeOf = ({ headers, socket }: IncomingMessage): Upgrade => ({
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
   readonly outlet: Outlet;
-  /** Aborts when it has closed. */
+  /** Aborts when it has closed, or begins to: its peer may take long to agree. */
   readonly gone: AbortController;
   /** Null until it is admitted. */
   caller: Caller | null;
@@ -36,3 +36,9 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
   gone: new AbortController(),
   caller: null,
 });
+
+/** Ends all that runs on the connection, and tells its peer why. */
+export const close = ({ webSocket, gone }: Connection, code: number, reason: string): void => {
+  webSocket.close(code, reason);
+  gone.abort();
+};

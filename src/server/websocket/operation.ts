@@ -4,10 +4,12 @@ import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
 import { type Operations, withRequestId } from '../operations.ts';
+import type { Running } from '../running.ts';
 import type { SubscribeResult } from '../subscriptions/shared.ts';
 import { traceOf } from '../trace.ts';
 import type { TrustedDocuments } from '../trusted-documents.ts';
 import type { Admit } from './admission.ts';
+import { type Claimed, claimId } from './claim.ts';
 import type { SocketContext } from './connection.ts';
 import { SocketSubscription } from './subscription.ts';
 
@@ -24,6 +26,8 @@ type Preparation = {
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  /** Queries and mutations, to be finished when the gateway stops. */
+  readonly running: Running;
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -36,10 +40,11 @@ const MAX_ID_LENGTH = 256;
 export const prepareOperation = async (
   preparation: Preparation,
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
-  const { mask, operations, socket } = preparation;
+  const { mask, operations, socket, id } = preparation;
   const trace = traceOf(socket.extra.traceparent, undefined);
+  const claimed = claimId(socket, id);
   try {
-    return await prepare(preparation, trace);
+    return await claimed(prepare(preparation, claimed, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -58,7 +63,8 @@ class Refused extends Error {
 }
 
 const prepare = async (
-  { graphql, admit, trusted, socket, id, payload }: Preparation,
+  { graphql, admit, trusted, running, socket, id, payload }: Preparation,
+  claimed: Claimed,
   trace: Trace,
 ): Promise<SocketOperation> => {
   const { outlet, gone } = socket.extra;
@@ -83,11 +89,13 @@ const prepare = async (
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };
+  const execute = async () => pipeline.execute(args);
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
   };
-  const start = operation === 'subscription' ? subscribe : () => pipeline.execute(args);
+  const start = (): OperationResult =>
+    claimed<Awaited<OperationResult>>(operation === 'subscription' ? subscribe() : running.track(execute()));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
 

@@ -2,6 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { writeTextFrame } from './frames.ts';
 
+/** So much is made ready before the operating system is asked whether it takes it. */
+const MAX_BATCH_BYTES = 16_384;
+
 /**
  * A socket's way out for frames that many sockets share. It goes past `ws`, whose own frames are whole each, to the
  * stream below it: without compression nothing of `ws` stands between two writes.
@@ -9,16 +12,33 @@ import { writeTextFrame } from './frames.ts';
 export class Outlet {
   readonly #webSocket: WebSocket;
   readonly #stream: Duplex;
-  #waiting: (() => void)[] = [];
+  readonly #line: (() => void)[] = [];
+  #isWaiting = false;
+  #isBatching = false;
 
   constructor(webSocket: WebSocket, stream: Duplex) {
     this.#webSocket = webSocket;
     this.#stream = stream;
   }
 
-  /** Whether the operating system has taken all that was written, and the peer may be sent more. */
+  /**
+   * Whether the peer may be sent more: the operating system has taken all that was written, or is about to be given a
+   * batch that has room.
+   */
   get isReady(): boolean {
-    return this.#isOpen && this.#stream.writableLength === 0;
+    return this.#isOpen && this.#stream.writableLength < (this.#isBatching ? MAX_BATCH_BYTES : 1);
+  }
+
+  /** What is sent until `flush()` goes to the operating system at once. */
+  batch(): void {
+    this.#isBatching = true;
+    this.#stream.cork();
+  }
+
+  flush(): void {
+    if (!this.#isBatching) return;
+    this.#isBatching = false;
+    this.#stream.uncork();
   }
 
   /** Sends a text message of the three parts. */
@@ -26,15 +46,26 @@ export class Outlet {
     writeTextFrame(this.#stream, before, shared, after);
   }
 
-  /** Calls back once all that was written is taken; never, when the socket closes. */
+  /** Calls back once all that was written is taken and it is the caller's turn; never, when the socket closes. */
   whenReady(ready: () => void): void {
-    if (this.#waiting.push(ready) > 1 || !this.#isOpen) return;
-    // Stands in line behind what waits.
-    this.#stream.write('', () => {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const call of waiting) call();
+    this.#line.push(ready);
+    this.#wait();
+  }
+
+  #wait(): void {
+    if (this.#isWaiting || this.#line.length === 0 || !this.#isOpen) return;
+    this.#isWaiting = true;
+    // Stands behind what was written.
+    this.#stream.write('', (error) => {
+      this.#isWaiting = false;
+      if (!error) this.#giveTurns();
     });
+  }
+
+  /** Who has more to send than the socket takes goes to the end of the line. */
+  #giveTurns(): void {
+    for (let turns = this.#line.length; turns > 0 && this.isReady; turns -= 1) this.#line.shift()?.();
+    this.#wait();
   }
 
   get #isOpen(): boolean {

@@ -12,7 +12,7 @@ const DONE = { done: true, value: undefined } as const;
 
 /**
  * A subscription on a WebSocket. graphql-ws iterates it, but gets nothing except its end: events go to the socket as
- * frames that all subscribers share, each when the socket has taken the one before it.
+ * frames that all subscribers share, as fast as the socket takes them.
  */
 export class SocketSubscription implements AsyncIterableIterator<never, undefined> {
   /** Null once it is open: it holds all that the operation started with. */
@@ -41,25 +41,40 @@ export class SocketSubscription implements AsyncIterableIterator<never, undefine
     return this.#end.promise;
   }
 
+  /**
+   * Leaves `next()` without an answer: graphql-ws would take it for the end of whatever has the id by then, and complete
+   * that.
+   */
   return(): Promise<IteratorResult<never, undefined>> {
     this.#subscription = null;
     this.#reader?.close();
-    this.#end.resolve(DONE);
     return Promise.resolve(DONE);
   }
 
   readonly #give = (): void => {
     try {
-      for (let given = 0; this.#outlet.isReady; given += 1) {
-        if (given === BURST) return void setImmediate(this.#give);
-        const frame = this.#reader?.take();
-        if (!frame) return;
-        this.#outlet.send(this.#before, frame.payload, '}');
-      }
-      this.#outlet.whenReady(this.#give);
+      if (this.#sendBurst()) return;
+      if (this.#outlet.isReady) setImmediate(this.#give);
+      else this.#outlet.whenReady(this.#give);
     } catch (error) {
       this.#reader?.close();
       this.#end.reject(error);
     }
   };
+
+  /** Whether it has sent all that there is. */
+  #sendBurst(): boolean {
+    try {
+      for (let sent = 0; sent < BURST && this.#outlet.isReady; sent += 1) {
+        const frame = this.#reader?.take();
+        if (!frame) return true;
+        // One that comes alone, as most do, goes straight out.
+        if (sent === 1) this.#outlet.batch();
+        this.#outlet.send(this.#before, frame.payload, '}');
+      }
+      return false;
+    } finally {
+      this.#outlet.flush();
+    }
+  }
 }

@@ -1,0 +1,14 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+
+/** Above what any one answer usually is. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+
+/** Reads nothing from a peer that does not take what it was answered: answers would pile up for it. */
+export const pauseWhileUnsent = (webSocket: WebSocket, stream: Duplex): void => {
+  webSocket.on('message', () => {
+    if (webSocket.isPaused || stream.writableLength < MAX_UNSENT_BYTES) return;
+    webSocket.pause();
+    stream.once('drain', () => webSocket.resume());
+  });
+};

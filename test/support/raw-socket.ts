@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+const TEXT = 0x81;
+const CLOSE = 0x88;
+const MASKED = 0x80;
+
+/** One frame from a client. Its mask is zero, so that the payload stays as it is. */
+export const clientFrame = (payload: string | Buffer, firstByte = TEXT): Buffer => {
+  const bytes = Buffer.from(payload);
+  const { length } = bytes;
+  const header =
+    length < 126 ? Buffer.from([firstByte, MASKED | length]) : Buffer.alloc(length < 65_536 ? 4 : 10);
+  if (length >= 126) {
+    header[0] = firstByte;
+    header[1] = MASKED | (length < 65_536 ? 126 : 127);
+    if (length < 65_536) header.writeUInt16BE(length, 2);
+    else header.writeBigUInt64BE(BigInt(length), 2);
+  }
+  return Buffer.concat([header, Buffer.alloc(4), bytes]);
+};
+
+/** Message of a client of graphql-transport-ws as a frame. */
+export const message = (content: object): Buffer => clientFrame(JSON.stringify(content));
+
+export const subscribeMessage = (query: string, variables: object = {}, id = '1'): Buffer =>
+  message({ id, type: 'subscribe', payload: { query, variables } });
+
+/**
+ * A WebSocket by hand, acknowledged already: as cheap as a client can be, and one that can stop reading, or write what
+ * no library would. `onText` gets the payload of each text frame; its bytes are only good during the call.
+ */
+export const openRawSocket = async (
+  gatewayUrl: string,
+  onText: (payload: Buffer) => void,
+  connectionParams: object = {},
+) => {
+  const { hostname, port } = new URL(gatewayUrl);
+  const socket = connect(Number(port), hostname);
+  socket.setNoDelay();
+  const closed = Promise.withResolvers<number | null>();
+  socket.on('error', () => {});
+  socket.on('close', () => closed.resolve(null));
+  await once(socket, 'connect');
+  socket.write(
+    'GET /graphql HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n' +
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`,
+  );
+  socket.write(message({ type: 'connection_init', payload: connectionParams }));
+  const acknowledged = Promise.withResolvers<void>();
+  const read = createFrameReader((firstByte, payload) => {
+    if (firstByte === CLOSE) return closed.resolve(payload.readUInt16BE());
+    if (firstByte !== TEXT) return;
+    if (payload.includes('"connection_ack"')) return acknowledged.resolve();
+    onText(payload);
+  });
+  socket.on('data', read);
+  await Promise.race([acknowledged.promise, closed.promise]);
+  return {
+    socket,
+    write: (...frames: Buffer[]) => socket.write(Buffer.concat(frames)),
+    /** Its window closes as soon as what the two systems hold for it is full. */
+    stall: () => socket.pause(),
+    readOn: () => socket.resume(),
+    /** The code that the gateway closed it with; null when it was cut. */
+    closed: closed.promise,
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+};
+
+export type RawSocket = Awaited<ReturnType<typeof openRawSocket>> & { readonly socket: Socket };
+
+/** Takes the bytes of the upgrade's answer and of the frames behind it, in whatever pieces they come. */
+const createFrameReader = (take: (firstByte: number, payload: Buffer) => void) => {
+  let rest: Buffer = Buffer.alloc(0);
+  let upgraded = false;
+  return (chunk: Buffer): void => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    if (!upgraded) {
+      const end = rest.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      upgraded = true;
+      rest = rest.subarray(end + 4);
+    }
+    let at = 0;
+    for (let frame = frameAt(rest, at); frame !== null; frame = frameAt(rest, at)) {
+      take(rest[at] ?? 0, rest.subarray(frame.start, frame.end));
+      at = frame.end;
+    }
+    rest = rest.subarray(at);
+  };
+};
+
+/** Where the payload of an unmasked frame lies; null when it has not come whole. */
+const frameAt = (bytes: Buffer, at: number): { start: number; end: number } | null => {
+  const short = bytes[at + 1];
+  if (short === undefined) return null;
+  const start = at + (short < 126 ? 2 : short === 126 ? 4 : 10);
+  if (bytes.length < start) return null;
+  const end = start + (short < 126 ? short : longLength(bytes, at + 2, short));
+  return bytes.length < end ? null : { start, end };
+};
+
+const longLength = (bytes: Buffer, at: number, short: number): number =>
+  short === 126 ? bytes.readUInt16BE(at) : Number(bytes.readBigUInt64BE(at));
