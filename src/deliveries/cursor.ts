@@ -30,3 +30,12 @@ export function decodeCursor(cursor: string): Position {
     sequence: bytes.readUIntBE(SEQUENCE_AT, SEQUENCE_BYTES),
   };
 }
+
+/** The place that a cursor tells of; null for what is no cursor. */
+export const sequenceIn = (cursor: string): number | null => {
+  try {
+    return decodeCursor(cursor).sequence;
+  } catch {
+    return null;
+  }
+};

@@ -45,6 +45,10 @@ export class LogClosedError extends LogUnavailableError {
   }
 }
 
+/** A log that can't be read now may be read later; one that was closed won't. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof LogUnavailableError && !(error instanceof LogClosedError);
+
 /** The log could not be opened; the message names the path and the cause. */
 export class LogOpenError extends Error {
   readonly path: string;

@@ -12,6 +12,9 @@ export type FeedEntry<Item = unknown> = {
 /** A feed's entries by the places that they come after. */
 type Places = Map<string, FeedEntry>;
 
+/** What an entry takes beside its item, about. */
+const ENTRY_BYTES = 512;
+
 /** Items that were read lately, for readers that come to the same place soon; all feeds share its bytes. */
 export class FeedCache {
   readonly #entries: LRUCache<FeedEntry, Places>;
@@ -27,7 +30,7 @@ export class FeedCache {
 
   /** Keeps an entry in `places` for as long as there is room. */
   keep(entry: FeedEntry, places: Places): void {
-    this.#entries.set(entry, places, { size: Math.max(1, entry.bytes) });
+    this.#entries.set(entry, places, { size: ENTRY_BYTES + entry.bytes });
     // What is bigger than all the room was not taken.
     if (this.#entries.has(entry)) places.set(entry.after, entry);
   }

@@ -1,19 +1,10 @@
-import { decodeCursor } from './cursor.ts';
-import { LogClosedError, LogUnavailableError } from './errors.ts';
+import { sequenceIn } from './cursor.ts';
+import { isPassing } from './errors.ts';
 import type { FeedCache, FeedEntry } from './feed-cache.ts';
+import { type FeedReader, Reader } from './feed-reader.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
-
-/** Reads at its own pace, and holds no more than its place in the log. */
-export type FeedReader<Item> = {
-  /**
-   * The next item; null when there is none yet, and then `wake` is called once there may be. Throws what ended the
-   * reading: CursorExpiredError, InvalidCursorError, LogClosedError, or what `render` threw.
-   */
-  take(): Item | null;
-  /** Frees all that it holds, at once. There is nothing to be taken any more, and no wake-up. */
-  close(): void;
-};
+import { Waiting } from './waiting.ts';
 
 export type FeedOptions<Item> = {
   readonly log: DeliveryLog;
@@ -45,8 +36,7 @@ const PAGE_BYTES = 32_768;
 export class Feed<Item> {
   readonly #options: FeedOptions<Item>;
   readonly #readers = new Set<Reader<Item>>();
-  /** Readers that have taken all that they could, by their place. */
-  readonly #waiting = new Map<string, Set<Reader<Item>>>();
+  readonly #waiting = new Waiting<Item>();
   readonly #reading = new Set<string>();
   readonly #kept = new Map<string, FeedEntry>();
   /** The page that readers are being woken for: they find it here even where the cache is too small for it. */
@@ -78,16 +68,14 @@ export class Feed<Item> {
 
   /** @internal */
   wait(reader: Reader<Item>, place: string): void {
-    const here = this.#waiting.get(place) ?? new Set();
-    this.#waiting.set(place, here.add(reader));
+    this.#waiting.add(place, reader);
     if (place !== this.#end) void this.#read(place);
   }
 
   /** @internal */
   leave(reader: Reader<Item>): void {
     if (!this.#readers.delete(reader)) return;
-    const here = reader.place === null ? undefined : this.#waiting.get(reader.place);
-    if (here?.delete(reader) && here.size === 0 && reader.place !== null) this.#waiting.delete(reader.place);
+    this.#waiting.remove(reader);
     if (this.#readers.size > 0) return;
     this.#stopListening?.();
     this.#options.cache.forget(this.#kept);
@@ -107,20 +95,20 @@ export class Feed<Item> {
   }
 
   #poll(): void {
-    for (const place of this.#waiting.keys()) void this.#read(place);
+    for (const place of this.#waiting.places()) void this.#read(place);
     // Where all have stalled, nobody reads how far the log has come.
-    if (this.#waiting.size > 0) return;
+    if (!this.#waiting.isEmpty) return;
     const { log, tenant } = this.#options;
     log.head(tenant).then((head) => this.#see(head), ignore);
   }
 
   #see(head: string): void {
-    this.#newest = sequenceOf(head) ?? this.#newest;
+    this.#newest = sequenceIn(head) ?? this.#newest;
   }
 
   #lags(): number[] {
     return [...this.#readers].map(({ place }) => {
-      const passed = place === null ? null : sequenceOf(place);
+      const passed = place === null ? null : sequenceIn(place);
       return passed === null ? 0 : Math.max(0, this.#newest - passed);
     });
   }
@@ -156,15 +144,14 @@ export class Feed<Item> {
       const isEnd = !hasMore && wakeUps === this.#wakeUps;
       if (isEnd) this.#end = reached;
       if (entries.size > 0) return this.#give(place, entries);
-      this.#moveOn(place, reached);
+      // Nothing between the two places matches: nobody looks there again.
+      this.#waiting.move(place, reached);
       // What was appended while reading has called back already, and nobody was told.
       if (!isEnd && this.#waiting.has(reached)) void this.#read(reached);
     } catch (error) {
       this.#reading.delete(place);
       if (isPassing(error)) return;
-      const readers = this.#waiting.get(place) ?? [];
-      this.#waiting.delete(place);
-      this.#fail(readers, error);
+      this.#fail(this.#waiting.release(place), error);
     }
   }
 
@@ -185,10 +172,8 @@ export class Feed<Item> {
 
   #give(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
     for (const entry of entries.values()) this.#options.cache.keep(entry, this.#kept);
-    const readers = this.#waiting.get(place) ?? [];
-    this.#waiting.delete(place);
     this.#fresh = entries;
-    for (const reader of readers) reader.wake();
+    for (const reader of this.#waiting.release(place)) reader.wake();
     this.#fresh = new Map();
   }
 
@@ -196,79 +181,6 @@ export class Feed<Item> {
     const told = this.#options.explain?.(error) ?? error;
     for (const reader of readers) reader.fail(told);
   }
-
-  /** Nothing between the two places matches: nobody looks there again. */
-  #moveOn(place: string, reached: string): void {
-    const readers = this.#waiting.get(place);
-    if (readers === undefined || place === reached) return;
-    this.#waiting.delete(place);
-    const there = this.#waiting.get(reached) ?? new Set();
-    this.#waiting.set(reached, there);
-    for (const reader of readers) {
-      reader.place = reached;
-      there.add(reader);
-    }
-  }
-}
-
-class Reader<Item> implements FeedReader<Item> {
-  readonly #feed: Feed<Item>;
-  readonly #wake: () => void;
-  /** Null until the log has said where its end is. */
-  place: string | null;
-  #isClosed = false;
-  #failure: { readonly error: unknown } | null = null;
-
-  constructor(feed: Feed<Item>, place: string | null, wake: () => void) {
-    this.#feed = feed;
-    this.place = place;
-    this.#wake = wake;
-  }
-
-  wake(): void {
-    if (!this.#isClosed) this.#wake();
-  }
-
-  take(): Item | null {
-    if (this.#isClosed) return null;
-    if (this.#failure !== null) throw this.#failure.error;
-    if (this.place === null) return null;
-    const entry = this.#feed.entryAfter(this.place);
-    if (entry === undefined) {
-      this.#feed.wait(this, this.place);
-      return null;
-    }
-    this.place = entry.next;
-    return entry.item as Item;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#feed.leave(this);
-  }
-
-  startAt(place: string): void {
-    this.place = place;
-    this.wake();
-  }
-
-  fail(error: unknown): void {
-    this.#failure = { error };
-    this.wake();
-  }
 }
 
 const ignore = () => {};
-
-/** Null for what is no cursor: its reader will be told. */
-const sequenceOf = (cursor: string): number | null => {
-  try {
-    return decodeCursor(cursor).sequence;
-  } catch {
-    return null;
-  }
-};
-
-/** A log that can't be read now may be read later; one that was closed won't. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof LogUnavailableError && !(error instanceof LogClosedError);

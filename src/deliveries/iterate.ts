@@ -1,4 +1,4 @@
-import type { FeedReader } from './feed.ts';
+import type { FeedReader } from './feed-reader.ts';
 
 /**
  * What a reader takes, for who pulls: `next()` waits until there is an item. Written by hand: return() on an async
