@@ -16,7 +16,11 @@ import {
   separateOperations,
 } from 'graphql';
 import { schema } from '../src/schema.ts';
-import { readTrustedDocuments, sha256, TrustedDocumentsError } from '../src/server/trusted-documents.ts';
+import {
+  readTrustedDocuments,
+  sha256,
+  TrustedDocumentsError,
+} from '../src/server/operations/trusted-documents.ts';
 
 /**
  * Prints a file for TRUSTED_DOCUMENTS: of .graphql files or folders of them, each operation with the fragments that it

@@ -23,20 +23,20 @@ import {
   authenticateByKey,
   authenticateByToken,
   scopeOf,
-} from './server/auth.ts';
-import { createBudgets } from './server/budgets.ts';
+} from './server/auth/auth.ts';
+import { createTokens } from './server/auth/tokens.ts';
+import { createLoopbackCheck, createOriginCheck } from './server/browsers/origins.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
-import { createOperations } from './server/operations.ts';
-import { createLoopbackCheck, createOriginCheck } from './server/origins.ts';
-import { createProbes } from './server/probes.ts';
-import { createEventStreams } from './server/subscriptions/event-streams.ts';
-import { createTokens } from './server/tokens.ts';
+import { createBudgets } from './server/limits/budgets.ts';
+import { createOperations } from './server/operations/operations.ts';
 import {
   readTrustedDocuments,
   type TrustedDocuments,
   TrustedDocumentsError,
-} from './server/trusted-documents.ts';
+} from './server/operations/trusted-documents.ts';
+import { createProbes } from './server/probes.ts';
+import { createEventStreams } from './server/subscriptions/event-streams.ts';
 import { serveWebSockets } from './server/websocket.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createUpstreamClient } from './upstream/client.ts';

@@ -1,6 +1,6 @@
 import { exportSPKI } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { publishedKeys } from '../src/server/token-keys.ts';
+import { publishedKeys } from '../src/server/auth/token-keys.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from './support/gateway.ts';
 import { bearer, issuerKey, startIssuer, tokenOf } from './support/tokens.ts';
 

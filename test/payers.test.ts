@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authenticateAnyone } from '../src/server/auth.ts';
+import { authenticateAnyone } from '../src/server/auth/auth.ts';
 
 /** Who pays where everyone may come in: nobody here has another network to come from than this machine's. */
 

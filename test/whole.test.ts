@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/sandbox/server.ts';
 import { demoAddress } from '../src/sandbox/wallets.ts';
 import { DEMO_WEBHOOKS } from '../src/sandbox/webhooks/demo.ts';
-import { graphiqlOptions } from '../src/server/graphiql.ts';
+import { graphiqlOptions } from '../src/server/browsers/graphiql.ts';
 import { type Gateway, type GraphQLReply, startGateway } from './support/gateway.ts';
 import { eventually, subscribe } from './support/subscribe.ts';
 

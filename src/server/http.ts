@@ -7,14 +7,14 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.ts';
+import { SECURITY_HEADERS } from './browsers/security-headers.ts';
 import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { type HttpObserver, observeHttp } from './http-observer.ts';
+import { closeUnread } from './limits/unread.ts';
+import { nameRequests } from './operations/trace.ts';
 import { answerProbe, type Probes } from './probes.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
-import { nameRequests } from './trace.ts';
-import { closeUnread } from './unread.ts';
 
 /** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../graph/errors.ts';
 import type { Log, LogLevel } from '../log.ts';
-import type { AnsweredOperation } from '../server/operations.ts';
+import type { AnsweredOperation } from '../server/operations/operations.ts';
 import type { UpstreamError } from '../upstream/errors.ts';
 import type { UpstreamObserver } from '../upstream/observer.ts';
 import type { Trace } from '../upstream/trace.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { ComputeUnitLimit } from '../server/compute-units.ts';
 import type { HttpObserver } from '../server/http-observer.ts';
+import type { ComputeUnitLimit } from '../server/limits/compute-units.ts';
 import type { SocketObserver } from '../server/socket-observer.ts';
 import type { EventObserver } from '../server/subscriptions/observer.ts';
 

@@ -1,6 +1,6 @@
 import type { LogObserver } from '../deliveries/observer.ts';
 import type { Log } from '../log.ts';
-import type { OperationObserver } from '../server/operations.ts';
+import type { OperationObserver } from '../server/operations/operations.ts';
 import type { UpstreamObserver } from '../upstream/observer.ts';
 import { createLogLines, createOperationLines, createUpstreamLines } from './log-lines.ts';
 import { createMetrics } from './metrics.ts';

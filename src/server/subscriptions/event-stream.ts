@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { EventReader } from '../../graph/event-source.ts';
-import { onExpiry } from '../expiry.ts';
-import { tokenExpired } from '../unauthenticated.ts';
+import { onExpiry } from '../auth/expiry.ts';
+import { tokenExpired } from '../auth/unauthenticated.ts';
 import type { Frame } from './frame.ts';
 import { formatted, type Subscription } from './shared.ts';
 

@@ -17,7 +17,7 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../graph/event-source.ts';
-import { MAX_ERRORS } from '../error-limit.ts';
+import { MAX_ERRORS } from '../limits/error-limit.ts';
 import { Frame } from './frame.ts';
 import { identityOf } from './identity.ts';
 import type { EventObserver } from './observer.ts';

@@ -1,7 +1,7 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import { type Authenticate, credentialsIn } from '../auth.ts';
-import { onExpiry } from '../expiry.ts';
+import { type Authenticate, credentialsIn } from '../auth/auth.ts';
+import { onExpiry } from '../auth/expiry.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 
 /** Whom a socket acts for. Rejects with UNAUTHENTICATED, or OPERATION_TOO_COMPLEX for who has too many open. */

@@ -1,5 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
-import { clientError } from '../graph/errors.ts';
+import { clientError } from '../../graph/errors.ts';
 
 /** What a stream of events can be sent as, and the wildcards that take it. */
 const STREAMS = /text\/event-stream|text\/\*|\*\/\*/;

@@ -1,5 +1,5 @@
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { clientError } from '../graph/errors.ts';
+import { clientError } from '../../graph/errors.ts';
 
 type Params = GraphQLParams & { readonly documentId?: string };
 

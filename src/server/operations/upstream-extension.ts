@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Context } from '../context.ts';
-import { createMeter, type Meter } from '../upstream/meter.ts';
+import type { Context } from '../../context.ts';
+import { createMeter, type Meter } from '../../upstream/meter.ts';
 
 /** `extensions.upstream` on every response: what the operation cost. An event of a subscription has its own, see subscriptions/. */
 export const useUpstreamExtension = (): Plugin<Context> => ({

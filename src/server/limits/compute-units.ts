@@ -1,8 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Context } from '../context.ts';
-import { clientError } from '../graph/errors.ts';
-import type { Estimate } from '../graph/estimate.ts';
+import type { Context } from '../../context.ts';
+import { clientError } from '../../graph/errors.ts';
+import type { Estimate } from '../../graph/estimate.ts';
 import type { Budgets } from './budgets.ts';
 
 /** Which one an operation would have gone beyond: what one may cost, or what is left to its client. */

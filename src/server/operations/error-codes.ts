@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { withCode } from '../graph/mask.ts';
+import { withCode } from '../../graph/mask.ts';
 
 /** Codes for what is wrong with a document; what goes wrong later gets its code where it is masked. */
 export const useErrorCodes = (): Plugin => ({

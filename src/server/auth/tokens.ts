@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../log.ts';
+import type { Log } from '../../log.ts';
 import { type Bearer, readClaims } from './claims.ts';
 import { KeysUnavailableError, publishedKeys, sharedSecret } from './token-keys.ts';
 import { keysUnavailable, tokenExpired, tokenRefused } from './unauthenticated.ts';

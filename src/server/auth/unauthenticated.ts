@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { clientError } from '../graph/errors.ts';
+import { clientError } from '../../graph/errors.ts';
 
 /** An HTTP status, for who accepts `application/graphql-response+json`, and headers. */
 type Http = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { clientError } from '../graph/errors.ts';
+import { clientError } from '../../graph/errors.ts';
 
 /**
  * Refuses posts that are not plain JSON. A page of any site may post a form to this gateway without asking: JSON makes its

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Caller } from '../context.ts';
-import { ALL_SCOPES } from '../graph/scopes.ts';
-import type { Credential } from '../upstream/credential.ts';
+import type { Caller } from '../../context.ts';
+import { ALL_SCOPES } from '../../graph/scopes.ts';
+import type { Credential } from '../../upstream/credential.ts';
 import type { VerifyToken } from './tokens.ts';
 import { keyMissing, tokenMissing } from './unauthenticated.ts';
 

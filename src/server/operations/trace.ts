@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { readTraceparent, type Trace } from '../upstream/trace.ts';
+import { readTraceparent, type Trace } from '../../upstream/trace.ts';
 
 const HEADER = 'x-request-id';
 /** Of a client's own ids, those that any log can hold as they are. */

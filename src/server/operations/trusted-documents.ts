@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { z } from 'zod';
-import { parseDocument, validateDocument } from '../graph/document.ts';
-import { badUserInput, clientError } from '../graph/errors.ts';
+import { parseDocument, validateDocument } from '../../graph/document.ts';
+import { badUserInput, clientError } from '../../graph/errors.ts';
 
 /** The part of a request that says which document it is about, unread. */
 type Naming = {

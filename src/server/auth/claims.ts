@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
 import { z } from 'zod';
-import { SCOPES, type Scope } from '../graph/scopes.ts';
+import { SCOPES, type Scope } from '../../graph/scopes.ts';
 import { tokenRefused } from './unauthenticated.ts';
 
 /** What a verified token says of its bearer. */

@@ -1,5 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
-import { parseDocument, validateDocument } from '../graph/document.ts';
+import { parseDocument, validateDocument } from '../../graph/document.ts';
 import { MAX_ERRORS } from './error-limit.ts';
 
 /** Holds every document to its limits, whatever it came by; see graph/document.ts for what `closed` closes. */

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { clientError } from '../graph/errors.ts';
+import { clientError } from '../../graph/errors.ts';
 import type { IsAllowedOrigin, IsOwnHost } from './origins.ts';
 
 type Options = { readonly isAllowedOrigin: IsAllowedOrigin; readonly isOwnHost: IsOwnHost };

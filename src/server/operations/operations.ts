@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { GraphQLError, getOperationAST } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller, Context } from '../context.ts';
-import { type ErrorCode, isErrorCode } from '../graph/errors.ts';
-import { maskError } from '../graph/mask.ts';
-import type { Meter } from '../upstream/meter.ts';
-import type { Trace } from '../upstream/trace.ts';
-import { onceClosed } from './closed.ts';
-import type { SubscribeResult } from './subscriptions/shared.ts';
+import type { Caller, Context } from '../../context.ts';
+import { type ErrorCode, isErrorCode } from '../../graph/errors.ts';
+import { maskError } from '../../graph/mask.ts';
+import type { Meter } from '../../upstream/meter.ts';
+import type { Trace } from '../../upstream/trace.ts';
+import { onceClosed } from '../closed.ts';
+import type { SubscribeResult } from '../subscriptions/shared.ts';
 import { traceOf } from './trace.ts';
 
 /** `none`: it was refused before anybody knew. */
