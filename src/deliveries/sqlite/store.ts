@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../errors.ts';
 import { Appending } from './appending.ts';
 import { epochSeed, openDatabase } from './database.ts';
+import { Indexing } from './indexing.ts';
 import { checkIntegrity } from './integrity.ts';
 import { Tenants } from './tenants.ts';
 import { Trimming } from './trimming.ts';
@@ -21,8 +22,9 @@ export class Store {
     this.#database = openDatabase(path);
     this.seed = epochSeed(this.#database);
     this.tenants = new Tenants(this.#database);
-    this.appending = new Appending(this.#database);
-    this.trimming = new Trimming(this.#database);
+    const indexing = new Indexing(this.#database);
+    this.appending = new Appending(this.#database, indexing);
+    this.trimming = new Trimming(this.#database, indexing);
   }
 
   /** Throws LogOpenError when the log is damaged. */
