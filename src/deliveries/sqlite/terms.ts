@@ -13,12 +13,12 @@ const webhookTerm = (id: string) => `webhook ${id}`;
 const typeTerm = (type: DeliveryType | string) => `type ${type}`;
 const chainTerm = (id: number) => `chain ${id}`;
 
-/** The words under which the index has a delivery. An address stands for itself. */
-export function termsOf({ webhookId, type, chainId, addresses }: Findable): string[] {
-  const terms = addresses === '' ? [] : addresses.split(' ');
-  if (webhookId !== null) terms.push(webhookTerm(webhookId));
-  if (type !== null) terms.push(typeTerm(type));
-  if (chainId !== null) terms.push(chainTerm(chainId));
+/** The words under which the index has a delivery, each once. An address stands for itself. */
+export function termsOf({ webhookId, type, chainId, addresses }: Findable): Set<string> {
+  const terms = new Set(addresses === '' ? [] : addresses.split(' '));
+  if (webhookId !== null) terms.add(webhookTerm(webhookId));
+  if (type !== null) terms.add(typeTerm(type));
+  if (chainId !== null) terms.add(chainTerm(chainId));
   return terms;
 }
 
