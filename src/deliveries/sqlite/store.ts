@@ -13,13 +13,12 @@ export class Store {
   readonly tenants: Tenants;
   readonly appending: Appending;
   readonly trimming: Trimming;
-  readonly #path: string;
   readonly #database: DatabaseSync;
 
-  /** Throws LogOpenError. */
-  constructor(path: string) {
-    this.#path = path;
+  /** Throws LogOpenError; when the log is damaged, too, if it is to `check` that. */
+  constructor(path: string, { check }: { readonly check: boolean }) {
     this.#database = openDatabase(path);
+    if (check) this.#check(path);
     this.seed = epochSeed(this.#database);
     this.tenants = new Tenants(this.#database);
     const indexing = new Indexing(this.#database);
@@ -27,12 +26,13 @@ export class Store {
     this.trimming = new Trimming(this.#database, indexing);
   }
 
-  /** Throws LogOpenError when the log is damaged. */
-  check(): void {
+  /** Before anything is read of what may be damaged. */
+  #check(path: string): void {
     try {
-      checkIntegrity(this.#database, this.#path);
+      checkIntegrity(this.#database, path);
     } catch (error) {
-      throw new LogOpenError(this.#path, messageOf(error), error);
+      this.#database.close();
+      throw new LogOpenError(path, messageOf(error), error);
     }
   }
 
