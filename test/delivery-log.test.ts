@@ -205,9 +205,13 @@ test('an address is no longer found once its delivery is trimmed', async () => {
   await log.trim();
   const page = await log.read(TENANT, { limit: 10, filter: { address: address(1) } });
   expect(page.deliveries).toEqual([]);
+  // Nor is anything left of it once those that are indexed with it are trimmed, too.
+  await appendNumbers(log, [3]);
+  await log.trim();
   await log.close();
   const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  expect(database.prepare('SELECT count(*) AS left FROM address').get()?.left).toBe(0);
+  for (const table of ['posting', 'segment', 'identity'])
+    expect(database.prepare(`SELECT count(*) AS left FROM ${table}`).get()?.left).toBe(0);
   database.close();
 });
 

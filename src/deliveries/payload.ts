@@ -49,14 +49,20 @@ export function summarize(body: unknown): BodySummary {
   const items = itemsOf(body);
   const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));
   const [chainId = null] = chainIds;
-  const addresses = items.flatMap(({ kind, raw }) => {
-    const asset = isObject(raw.asset) ? raw.asset : {};
-    return kind.addressFields.flatMap((field) => [addressOf(raw[field]), addressOf(asset[field])]);
-  });
+  const addresses = new Set<string>();
+  for (const { kind, raw } of items) {
+    const places = isObject(raw.asset) ? [raw, raw.asset] : [raw];
+    for (const field of kind.addressFields) {
+      for (const place of places) {
+        const address = addressOf(place[field]);
+        if (address !== null) addresses.add(address);
+      }
+    }
+  }
   return {
     type: KINDS.find(({ key }) => isObject(body) && Array.isArray(body[key]))?.type ?? null,
     chainId: chainIds.size === 1 ? chainId : null,
-    addresses: [...new Set(addresses)].filter((address) => address !== null),
+    addresses: [...addresses],
   };
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { keysOf } from './address-key.ts';
+import type { Indexing } from './indexing.ts';
 import type { Row } from './packing.ts';
 
 /** Where a row is: a duplicate (same tenant, webhook and body) is where the first one is. */
@@ -8,27 +8,25 @@ export type Place = { readonly sequence: number; readonly duplicate: boolean };
 
 type End = { readonly id: number; head: number };
 
+/** Of SHA-256: to find two alike takes 2^64 tries, and whoever did so would only have kept one of his own out. */
+const IDENTITY_BYTES = 16;
+
 /** Puts deliveries at the end of their tenants' sequences. Belongs into a transaction. */
 export class Appending {
+  readonly #indexing: Indexing;
   readonly #tenant;
   readonly #insert;
-  readonly #duplicate;
-  readonly #insertAddress;
   readonly #raiseHead;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, indexing: Indexing) {
+    this.#indexing = indexing;
     this.#tenant = database.prepare(
       'INSERT INTO tenant (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id, head',
     );
     this.#insert = database.prepare(
       `INSERT INTO delivery
-         (tenant, sequence, webhook, type, chain, received, dispatched, attempt, addresses, identity, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (tenant, identity) DO NOTHING`,
-    );
-    this.#duplicate = database.prepare('SELECT sequence FROM delivery WHERE tenant = ? AND identity = ?');
-    this.#insertAddress = database.prepare(
-      'INSERT OR IGNORE INTO address (tenant, address, sequence) VALUES (?, ?, ?)',
+         (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
+       VALUES (? << 40 | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#raiseHead = database.prepare('UPDATE tenant SET head = ? WHERE id = ?');
   }
@@ -37,30 +35,31 @@ export class Appending {
     const ends = new Map<string, End>();
     const places = rows.map((row) => this.#append(row, this.#endOf(row.tenant, ends)));
     for (const { id, head } of ends.values()) this.#raiseHead.run(head, id);
+    this.#indexing.step();
     return places;
   }
 
   #append(row: Row, end: End): Place {
-    const identity = hash('sha256', row.identity, 'buffer');
-    const sequence = end.head + 1;
-    const { changes } = this.#insert.run(
+    const identity = hash('sha256', row.identity, 'buffer').subarray(0, IDENTITY_BYTES);
+    const first = this.#indexing.find(end.id, identity);
+    if (first !== null) return { sequence: first, duplicate: true };
+    end.head += 1;
+    const { webhookId, type, chainId, addresses } = row;
+    this.#insert.run(
       end.id,
-      sequence,
-      row.webhookId,
-      row.type,
-      row.chainId,
+      end.head,
+      webhookId,
+      type,
+      chainId,
       row.receivedAt,
       row.dispatchedAt,
       row.attempt,
-      row.addresses,
       identity,
+      addresses,
       row.body,
     );
-    if (changes === 0)
-      return { sequence: Number(this.#duplicate.get(end.id, identity)?.sequence), duplicate: true };
-    end.head = sequence;
-    for (const address of keysOf(row.addresses)) this.#insertAddress.run(end.id, address, sequence);
-    return { sequence, duplicate: false };
+    this.#indexing.add(end.id, { sequence: end.head, identity, webhookId, type, chainId, addresses });
+    return { sequence: end.head, duplicate: false };
   }
 
   /** Read once a transaction and written once: a statement costs more than a row. */

@@ -12,8 +12,14 @@ const CHECKPOINT_PAGES = 4000;
 
 /**
  * `floor` is the highest sequence that was trimmed: floor + 1 … head are what the tenant's log holds, without a hole.
+ * Up to `indexed` they are in the indexes; see Indexing.
+ *
+ * A delivery's `id` is its tenant and its sequence in one, so that the table is in their order without an index.
  * `identity` is what makes a delivery a duplicate. The body comes last, so that a row's other columns are read without
  * its overflow pages.
+ *
+ * A segment is deliveries of one tenant that follow each other; `posting` has, for each term of a segment's deliveries,
+ * those of them that it finds.
  */
 const SCHEMA = `
   CREATE TABLE log (epoch_seed BLOB NOT NULL) STRICT;
@@ -21,31 +27,41 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     head INTEGER NOT NULL DEFAULT 0,
-    floor INTEGER NOT NULL DEFAULT 0
+    floor INTEGER NOT NULL DEFAULT 0,
+    indexed INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE TABLE delivery (
-    tenant INTEGER NOT NULL REFERENCES tenant (id),
-    sequence INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY,
+    tenant INTEGER AS (id >> 40),
+    sequence INTEGER AS (id & 0xFFFFFFFFFF),
     webhook TEXT,
     type TEXT,
     chain INTEGER,
     received INTEGER NOT NULL,
     dispatched INTEGER,
     attempt INTEGER,
-    addresses TEXT NOT NULL,
     identity BLOB NOT NULL,
-    body BLOB NOT NULL,
-    UNIQUE (tenant, sequence),
-    UNIQUE (tenant, identity)
+    addresses TEXT NOT NULL,
+    body BLOB NOT NULL
   ) STRICT;
-  CREATE INDEX delivery_by_webhook ON delivery (tenant, webhook, sequence);
-  CREATE INDEX delivery_by_type ON delivery (tenant, type, sequence);
-  CREATE INDEX delivery_by_chain ON delivery (tenant, chain, sequence);
-  CREATE TABLE address (
+  CREATE TABLE identity (
     tenant INTEGER NOT NULL,
-    address BLOB NOT NULL,
+    identity BLOB NOT NULL,
     sequence INTEGER NOT NULL,
-    PRIMARY KEY (tenant, address, sequence)
+    PRIMARY KEY (tenant, identity)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE segment (
+    tenant INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (tenant, first)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE posting (
+    tenant INTEGER NOT NULL,
+    segment INTEGER NOT NULL,
+    term TEXT NOT NULL,
+    sequences BLOB NOT NULL,
+    PRIMARY KEY (tenant, segment, term)
   ) STRICT, WITHOUT ROWID;
 `;
 

@@ -4,7 +4,8 @@ import type { DeliveryFilter, DeliveryPage, DeliveryRange, StoredDelivery } from
 import { Cursors } from './cursors.ts';
 import { epochSeed, openForReading } from './database.ts';
 import { type Row, storedDelivery } from './row.ts';
-import { isFiltering, Search, type Span } from './search.ts';
+import { isFiltering, Search } from './search.ts';
+import type { Span } from './span.ts';
 import { Tenants } from './tenants.ts';
 
 const FIRST_WINDOW = 64;
@@ -25,9 +26,9 @@ export class Reading {
     this.#cursors = new Cursors(epochSeed(this.#database));
     this.#tenants = new Tenants(this.#database);
     this.#search = new Search(this.#database);
-    this.#row = this.#database.prepare(`${ROW} WHERE tenant = ? AND sequence = ?`);
+    this.#row = this.#database.prepare(`${ROW} WHERE id = (? << 40 | ?)`);
     this.#rows = this.#database.prepare(
-      `${ROW} WHERE tenant = ? AND sequence BETWEEN ? AND ? ORDER BY sequence`,
+      `${ROW} WHERE id BETWEEN (?1 << 40 | ?2) AND (?1 << 40 | ?3) ORDER BY id`,
     );
   }
 
@@ -41,14 +42,14 @@ export class Reading {
   async page(tenant: string, range: DeliveryRange): Promise<DeliveryPage> {
     const { take = 'oldest', filter = {}, limit } = range;
     const oldest = take === 'oldest';
-    const { id, ...extent } = this.#tenants.extent(tenant);
+    const { id, indexed, ...extent } = this.#tenants.extent(tenant);
     const low =
       range.after === undefined ? extent.floor : this.#cursors.sequence(tenant, range.after, extent);
     const high =
       range.before === undefined ? extent.head + 1 : this.#cursors.sequence(tenant, range.before, extent);
 
     // One more than is wanted, so as to know whether there is more.
-    const found = await this.#find(id, filter, { low, high, limit: limit + 1, take });
+    const found = await this.#find(id, indexed, filter, { low, high, limit: limit + 1, take });
     const maxBytes = range.maxBytes ?? Number.POSITIVE_INFINITY;
     const deliveries = this.#load(tenant, id, found.slice(0, limit), maxBytes);
     // Trimming goes on while a page is read. Who goes on from a cursor must get all that follows it.
@@ -77,7 +78,7 @@ export class Reading {
   }
 
   /** Windows grow while they find too little: a frequent match costs a short look, a rare one few looks. */
-  async #find(id: number | null, filter: DeliveryFilter, span: Span): Promise<number[]> {
+  async #find(id: number | null, indexed: number, filter: DeliveryFilter, span: Span): Promise<number[]> {
     if (id === null) return [];
     if (!isFiltering(filter)) return contiguous(span);
     const found: number[] = [];
@@ -92,7 +93,7 @@ export class Reading {
           ? { low, high: Math.min(high, low + window + 1) }
           : { low: Math.max(low, high - window - 1), high };
       const limit = span.limit - found.length;
-      found.push(...this.#search.find(id, filter, { ...part, take: span.take, limit }));
+      found.push(...this.#search.find(id, indexed, filter, { ...part, take: span.take, limit }));
       if (found.length === span.limit) break;
       if (span.take === 'oldest') low = part.high - 1;
       else high = part.low + 1;

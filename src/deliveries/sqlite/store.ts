@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../errors.ts';
 import { Appending } from './appending.ts';
 import { epochSeed, openDatabase } from './database.ts';
+import { Indexing } from './indexing.ts';
 import { checkIntegrity } from './integrity.ts';
 import { Tenants } from './tenants.ts';
 import { Trimming } from './trimming.ts';
@@ -12,25 +13,26 @@ export class Store {
   readonly tenants: Tenants;
   readonly appending: Appending;
   readonly trimming: Trimming;
-  readonly #path: string;
   readonly #database: DatabaseSync;
 
-  /** Throws LogOpenError. */
-  constructor(path: string) {
-    this.#path = path;
+  /** Throws LogOpenError; when the log is damaged, too, if it is to `check` that. */
+  constructor(path: string, { check }: { readonly check: boolean }) {
     this.#database = openDatabase(path);
+    if (check) this.#check(path);
     this.seed = epochSeed(this.#database);
     this.tenants = new Tenants(this.#database);
-    this.appending = new Appending(this.#database);
-    this.trimming = new Trimming(this.#database);
+    const indexing = new Indexing(this.#database);
+    this.appending = new Appending(this.#database, indexing);
+    this.trimming = new Trimming(this.#database, indexing);
   }
 
-  /** Throws LogOpenError when the log is damaged. */
-  check(): void {
+  /** Before anything is read of what may be damaged. */
+  #check(path: string): void {
     try {
-      checkIntegrity(this.#database, this.#path);
+      checkIntegrity(this.#database, path);
     } catch (error) {
-      throw new LogOpenError(this.#path, messageOf(error), error);
+      this.#database.close();
+      throw new LogOpenError(path, messageOf(error), error);
     }
   }
 

@@ -20,17 +20,19 @@ const MAX_COMMIT = 256;
  */
 export class Writer {
   readonly #store: Reopening<Store>;
+  #isStarting = false;
   #waiting: Waiting[] = [];
   #closed = false;
 
   constructor(path: string) {
-    this.#store = new Reopening(path, () => new Store(path));
+    this.#store = new Reopening(path, () => new Store(path, { check: this.#isStarting }));
   }
 
   /** Throws LogOpenError, also when the log is damaged. Only the start looks for that: it takes time. */
   open(): Opened {
+    this.#isStarting = true;
     const store = this.#store.get();
-    store.check();
+    this.#isStarting = false;
     return { seed: store.seed, heads: store.tenants.heads() };
   }
 

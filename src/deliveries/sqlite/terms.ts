@@ -1,0 +1,34 @@
+import type { DeliveryFilter, DeliveryType } from '../log.ts';
+
+/** What a delivery can be found by. */
+export type Findable = {
+  readonly webhookId: string | null;
+  readonly type: string | null;
+  readonly chainId: number | null;
+  /** Separated by spaces. */
+  readonly addresses: string;
+};
+
+const webhookTerm = (id: string) => `webhook ${id}`;
+const typeTerm = (type: DeliveryType | string) => `type ${type}`;
+const chainTerm = (id: number) => `chain ${id}`;
+
+/** The words under which the index has a delivery, each once. An address stands for itself. */
+export function termsOf({ webhookId, type, chainId, addresses }: Findable): Set<string> {
+  const terms = new Set(addresses === '' ? [] : addresses.split(' '));
+  if (webhookId !== null) terms.add(webhookTerm(webhookId));
+  if (type !== null) terms.add(typeTerm(type));
+  if (chainId !== null) terms.add(chainTerm(chainId));
+  return terms;
+}
+
+/** A delivery matches that has a term of each of these lists. */
+export function wantedTerms({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] {
+  const lists = [
+    address && [address],
+    webhookIds?.map(webhookTerm),
+    chainIds?.map(chainTerm),
+    types?.map(typeTerm),
+  ];
+  return lists.filter((list) => Array.isArray(list));
+}
