@@ -30,7 +30,8 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
       onResultProcess({ request, result, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;
-        const lastEventId = request.headers.get('last-event-id');
+        // An empty one says that there was none.
+        const lastEventId = request.headers.get('last-event-id') || null;
         const { res, expiresAt = null } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
