@@ -16,7 +16,14 @@ const start = async (): Promise<void> => {
     process.stdout.write(
       `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,
     );
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(app, log, signal));
+  let isStopping = false;
+  // npm passes on to it what its whole process group gets: the repeat must not end what the first one lets finish.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (isStopping) return;
+      isStopping = true;
+      void stop(app, log, signal);
+    });
 };
 
 const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> => {

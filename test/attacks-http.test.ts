@@ -150,6 +150,20 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
   });
 });
 
+test('an offer of HTTP/2 keeps nobody from being answered in HTTP/1.1', async () => {
+  await using shipped = await startShipped();
+  const offer = [
+    'connection: upgrade, http2-settings, close',
+    'upgrade: h2c',
+    'http2-settings: AAMAAABkAAQAoAAAAAIAAAAA',
+  ];
+  const { data } = await (await fetch(`${shipped.url}/graphql?query=%7BdeliveryUrl%7D`)).json();
+  const { pathname } = new URL(data.deliveryUrl);
+  const delivery = send(head(`POST ${pathname}`, 'content-length: 2', ...offer), '{}');
+  expect(await attack(shipped.url, delivery)).toMatch(/^HTTP\/1.1 200 .*{"duplicate":false}$/s);
+  expect(await attack(shipped.url, get('query=%7B__typename%7D', ...offer))).toMatch(/^HTTP\/1.1 200 /);
+});
+
 test('who is slow or says nothing asks for nothing, and is cut off', async () => {
   await using started = new AsyncDisposableStack();
   const all = await Promise.all(CONFIGURATIONS.map(([, env]) => startShipped(env)));

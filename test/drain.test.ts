@@ -84,6 +84,34 @@ test('at SIGTERM it is not ready first, while it still serves who has not seen i
   }
 });
 
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s again does not cut off what the first one lets finish',
+  async (signal) => {
+    const { service, asked, answer } = await slowService();
+    await using _service = service;
+    const dataDir = await mkdtemp(join(tmpdir(), 'gateway-again-'));
+    try {
+      const env = { DATA_DIR: dataDir, UPSTREAM_URL: service.url, UPSTREAM_API_KEY: 'a-key' };
+      await using gateway = await spawnGateway(env);
+      const response = fetch(`${gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: MUTATION }),
+      });
+      await asked;
+      const exit = gateway.end(signal);
+      await eventually(() => gateway.lines.some((line) => line.includes('"stopping"')));
+      gateway.child.kill(signal);
+      answer();
+      expect(await (await response).text()).toContain('UpdateWebhookPayload');
+      expect(await exit).toBe(0);
+      expect(gateway.lines.filter((line) => line.includes('"stopping"'))).toHaveLength(1);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  },
+);
+
 test('SIGTERM to npm start reaches the gateway, and it exits with 0', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-npm-'));
   const npm = spawn('npm', ['start'], {

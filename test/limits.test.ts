@@ -108,6 +108,26 @@ describe('beyond a limit nothing is asked for', () => {
     expect(fake.requests).toEqual([]);
   });
 
+  const filters: [what: string, filter: object][] = [
+    ['webhooks', { webhookIds: Array(101).fill('019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41') }],
+    ['types', { types: Array(101).fill('BALANCES') }],
+    ['chains', { chainIds: Array(101).fill(1) }],
+  ];
+  for (const [transport, send] of TRANSPORTS.slice(1))
+    test.each(filters)(`a subscription to more than 100 %s, over ${transport}`, async (_what, filter) => {
+      const query = 'subscription ($filter: DeliveryFilter) { deliveries(filter: $filter) { cursor } }';
+      const reply = await send(gateway.url, { query, variables: { filter } });
+      expect(reply).toMatchObject({
+        errors: [{ extensions: { code: 'OPERATION_TOO_COMPLEX' } }],
+        extensions: { upstream: { requests: 0, computeUnits: 0, cached: 0 } },
+      });
+    });
+
+  test.each(filters)('a query of more than 100 %s', async (_what, filter) => {
+    const query = 'query ($filter: DeliveryFilter) { deliveries(filter: $filter) { head } }';
+    expect(codesOf(await gateway.query(query, { filter }))).toEqual(['OPERATION_TOO_COMPLEX']);
+  });
+
   test('a batch', async () => {
     const reply = await gateway.post(
       JSON.stringify([{ query: '{ __typename }' }, { query: '{ __typename }' }]),

@@ -61,6 +61,19 @@ test('an event stream carries deliveries, and resumes after a cursor without a g
   second.abort();
 });
 
+test('an empty Last-Event-ID says that nothing was seen', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const gone = new AbortController();
+  const stream = await fetch(
+    `${gateway.url}/graphql?query=${encodeURIComponent('subscription { deliveries { cursor node { payload } } }')}`,
+    { headers: { accept: 'text/event-stream', 'last-event-id': '' }, signal: gone.signal },
+  );
+  await deliver(deliveryUrl, { body: activity(1) });
+  expect((await take(stream, 1)).map(blockOf)).toEqual([1]);
+  gone.abort();
+});
+
 test('a gateway that stops cuts its event streams without saying that they are complete', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
   const stream = await listen(gateway.url, null, AbortSignal.timeout(30_000));

@@ -57,6 +57,13 @@ const LIMITS: ServerOptions = {
   keepAliveTimeout: 65_000,
 };
 
+/**
+ * Clients that speak HTTP/2 where they may offer it with each request: an offer that is not taken up is an ordinary
+ * request (RFC 9110, 7.8), and else a delivery would be refused for it.
+ */
+const isForWebSocket = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
+
 /** All routes of the gateway but the WebSocket's upgrade. */
 export const createHttpServer = ({
   graphql,
@@ -75,7 +82,7 @@ export const createHttpServer = ({
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 
-  const server = createServer(LIMITS, (request, response) => {
+  const server = createServer({ ...LIMITS, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
     closeUnread(request, response);
     route(request, response).catch((error: unknown) => {

@@ -10,6 +10,12 @@ export const useUpstreamExtension = (): Plugin<Context> => ({
       if (!isAsyncIterable(result)) setResult(withCost(result, contextValue.upstream));
     },
   }),
+  // One that begins is none yet; one that does not is an answer, which over WebSocket nobody processes further.
+  onSubscribe: ({ args: { contextValue } }) => ({
+    onSubscribeResult({ result, setResult }) {
+      if (!isAsyncIterable(result) && result.errors) setResult(withCost(result, contextValue.upstream));
+    },
+  }),
   // What was refused before it ran asked nothing of the service.
   onResultProcess({ result, setResult }) {
     if (!isAsyncIterable(result) && !Array.isArray(result) && !result.extensions?.upstream)
