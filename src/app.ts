@@ -118,7 +118,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
         error: stranger instanceof Error ? stranger.stack : String(stranger),
       }),
     );
-  const eventStreams = createEventStreams(mask);
+  const eventStreams = createEventStreams(mask, config.maxSockets);
   const operations = createOperations(telemetry.operations);
   const graphql = createGraphQL({
     schema,

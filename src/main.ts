@@ -12,7 +12,7 @@ const start = async (): Promise<void> => {
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
   const app = await startApp(config, log);
   log.info('listening', { url: app.url });
-  if (config.upstream.url === null)
+  if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
     process.stdout.write(
       `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,
     );

@@ -251,7 +251,7 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   await deliver(deliveryUrl, { body: { name: 'late' } });
   await reading.ended;
   expect(reading.text()).toMatch(
-    /event: next\ndata: \{"errors":\[.*"UNAUTHENTICATED".*\]\}\n\nevent: complete\ndata:\n\n$/,
+    /event: next\ndata: \{"errors":\[.*"UNAUTHENTICATED".*\],"extensions":\{"upstream":.*\}\}\n\nevent: complete\ndata:\n\n$/,
   );
   expect(reading.text()).not.toContain('"late"');
   stalledStream.response.resume();

@@ -71,3 +71,38 @@ test('a key that is not given is asked for by each operation, and the socket sta
   expect(nobody.faults.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
   expect(nobody.closes).toEqual([]);
 });
+
+test('a subscription that brings much is refused, by WebSocket and as an event stream', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const variables = { junk: 'x'.repeat(33_000) };
+  await using much = subscribe(gateway.url, { variables });
+  await much.ended;
+  expect(much.faults.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_COMPLEX']);
+  const body = JSON.stringify({ query: 'subscription { deliveries { cursor } }', variables });
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  for (const padded of [
+    body,
+    `{${' '.repeat(33_000)}${JSON.stringify({ query: 'subscription { deliveries { cursor } }' }).slice(1)}`,
+  ]) {
+    const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: padded });
+    expect(await response.text()).toContain('OPERATION_TOO_COMPLEX');
+  }
+});
+
+test('beyond MAX_SOCKETS an event stream is refused too, until one has gone', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_SOCKETS: '1' });
+  const listen = (signal?: AbortSignal) =>
+    fetch(`${gateway.url}/graphql?query=subscription{deliveries{cursor}}`, {
+      headers: { accept: 'text/event-stream' },
+      signal: signal ?? null,
+    });
+  const first = new AbortController();
+  expect((await listen(first.signal)).status).toBe(200);
+  const refused = await listen();
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).toContain('OPERATION_TOO_COMPLEX');
+  first.abort();
+  const second = new AbortController();
+  await expect.poll(async () => (await listen(second.signal)).status, { timeout: 30_000 }).toBe(200);
+  second.abort();
+});

@@ -17,6 +17,7 @@ import { createDocumentCache } from './limits/document-cache.ts';
 import { useDocumentLimits } from './limits/document-limits.ts';
 import { useErrorLimit } from './limits/error-limit.ts';
 import { useStreamOnly } from './limits/stream-only.ts';
+import { useSubscriptionSize } from './limits/subscription-size.ts';
 import { useErrorCodes } from './operations/error-codes.ts';
 import { useGetQueries } from './operations/get-queries.ts';
 import type { Operations } from './operations/operations.ts';
@@ -37,6 +38,8 @@ type Arrival = {
   /** Whom a WebSocket acts for. */
   readonly caller?: Caller;
   readonly trace?: Trace;
+  /** Of the WebSocket's message that it came with. */
+  readonly bytes?: number;
   /** Aborts when a WebSocket has closed. */
   readonly gone?: AbortSignal;
 };
@@ -84,6 +87,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useDocumentLimits({ closed }),
       useErrorLimit(),
       useStreamOnly(),
+      useSubscriptionSize(),
       useComputeUnitLimits(options),
       useRefusalStatus(),
       useErrorCodes(),

@@ -43,6 +43,7 @@ const INIT_TIMEOUT_MS = 3000;
 const NO_STATUS = 1005;
 const INTERNAL_ERROR = 4500;
 const SERVICE_RESTART = 1012;
+const FORBIDDEN = 4403;
 /** Time for queries and mutations that are under way to be finished. */
 const DRAIN_MS = 5000;
 
@@ -56,7 +57,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     // Who is not admitted is told why by each of its operations.
-    onConnect: (socket) => admit(socket).then(ignore, ignore),
+    onConnect: (socket) => admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra)),
     onSubscribe: (socket, id, payload) =>
       prepareOperation({ graphql, admit, mask, operations, trusted, running, socket, id, payload }),
     execute: (args) => startOperation(args as SocketOperation),
@@ -78,7 +79,9 @@ export const serveWebSockets = (options: Options): WebSockets => {
           webSocket.on('message', (data) => {
             // A peer that was told to go may not have heard it yet.
             if (webSocket.readyState !== webSocket.OPEN) return;
-            handle(String(data)).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
+            const text = String(data);
+            connection.messageBytes = text.length;
+            handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },
       connection,
@@ -117,6 +120,17 @@ export const serveWebSockets = (options: Options): WebSockets => {
 };
 
 const ignore = () => {};
+
+/** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */
+const ADMISSION_MS = 10_000;
+
+const dropUnlessAdmitted = (connection: Connection): void => {
+  const drop = () => {
+    if (connection.caller === null) close(connection, FORBIDDEN, 'Forbidden');
+  };
+  const timer = setTimeout(drop, ADMISSION_MS).unref();
+  connection.gone.signal.addEventListener('abort', () => clearTimeout(timer));
+};
 
 /** A peer that does not answer the close is dropped after this long. */
 const CLOSE_GRACE_MS = 1000;

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { EventReader } from '../../graph/event-source.ts';
+import { createMeter } from '../../upstream/meter.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import { tokenExpired } from '../auth/unauthenticated.ts';
 import type { Frame } from './frame.ts';
@@ -71,7 +72,9 @@ export class EventStream extends Readable {
   #end(error: unknown): void {
     this.#free();
     const errors = [formatted(this.#mask(error))];
-    this.push(`event: next\ndata: ${JSON.stringify({ errors })}\n\n${COMPLETE}`);
+    this.push(
+      `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: createMeter() } })}\n\n${COMPLETE}`,
+    );
     this.push(null);
   }
 

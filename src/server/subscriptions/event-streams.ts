@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
+import { clientError } from '../../graph/errors.ts';
 import { onceClosed } from '../closed.ts';
 import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
@@ -16,7 +17,10 @@ export type EventStreams = {
   cut(): void;
 };
 
-export const createEventStreams = (mask: (error: unknown) => GraphQLError): EventStreams => {
+export const createEventStreams = (
+  mask: (error: unknown) => GraphQLError,
+  maxStreams: number,
+): EventStreams => {
   const responses = new Set<ServerResponse>();
   const arrivals = new WeakMap<Request, Arrival>();
   const track = (response: ServerResponse): void => {
@@ -28,9 +32,10 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
       onSubscribe({ args: { contextValue } }) {
         if (contextValue.request) arrivals.set(contextValue.request, contextValue);
       },
-      onResultProcess({ request, result, setResultProcessor }) {
+      onResultProcess({ request, result, setResult, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;
+        if (responses.size >= maxStreams) return setResult({ errors: [tooMany(maxStreams)] });
         // An empty one says that nothing was seen yet.
         const lastEventId = request.headers.get('last-event-id') || null;
         const { res, expiresAt = null } = arrivals.get(request) ?? {};
@@ -49,6 +54,11 @@ export const createEventStreams = (mask: (error: unknown) => GraphQLError): Even
     },
   };
 };
+
+const tooMany = (maxStreams: number): GraphQLError =>
+  clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxStreams} event streams at once.`, {
+    http: { status: 503, headers: { 'retry-after': '5' } },
+  });
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',

@@ -78,10 +78,12 @@ const createRender = (
   observer: EventObserver,
 ) => {
   const { forEvent } = contextValue as Context;
+  // What is needed of the variables was read from them.
+  const kept = { ...operation, rawVariableValues: {} };
   return async (event: SourceEvent): Promise<Frame> => {
     const context = forEvent();
     const { data, errors } = await executeSubscriptionEvent({
-      ...operation,
+      ...kept,
       rootValue: event,
       contextValue: context,
     });

@@ -31,13 +31,16 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
     });
   };
 
-  return async ({ connectionParams, extra: connection }) => {
+  return async (socket) => {
+    const connection = socket.extra;
     if (connection.caller !== null) return connection.caller;
-    const caller = await authenticate(credentialsIn(connectionParams), connection.address);
+    const caller = await authenticate(credentialsIn(socket.connectionParams), connection.address);
     // Another of its operations may have come first, and the socket may have gone.
     if (connection.caller !== null || connection.gone.signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
     connection.caller = caller;
+    // What it showed may be long, and is not needed any more.
+    delete (socket as { connectionParams?: unknown }).connectionParams;
     if (caller.expiresAt !== null) {
       const stop = onExpiry(caller.expiresAt, () => close(connection, FORBIDDEN, 'Forbidden'));
       connection.gone.signal.addEventListener('abort', stop);

@@ -25,6 +25,8 @@ export type Connection = Upgrade & {
   readonly gone: AbortController;
   /** Null until it is admitted. */
   caller: Caller | null;
+  /** Of the message that is being handled: graphql-ws hands it on within the same turn. */
+  messageBytes: number;
 };
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
@@ -35,6 +37,7 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
   outlet: new Outlet(webSocket, stream),
   gone: new AbortController(),
   caller: null,
+  messageBytes: 0,
 });
 
 /** Ends all that runs on the connection, and tells its peer why. */

@@ -67,14 +67,14 @@ const prepare = async (
   claimed: Claimed,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const { outlet, gone } = socket.extra;
+  const { outlet, gone, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
     throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
     throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
-  const pipeline = graphql.getEnveloped({ trace, gone: gone.signal });
+  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone: gone.signal });
   const document = pipeline.parse(trusted?.documentOf(payload) ?? payload.query);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
