@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../errors.ts';
 
-const SCHEMA_VERSION = 1;
+/** 1 had an index for each filter, and wrote them with each delivery. */
+const SCHEMA_VERSION = 2;
 
 /**
  * 16 MB of log before it is put into its file: four times SQLite's default stores a fifth more deliveries a second, as
