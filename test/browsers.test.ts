@@ -206,7 +206,7 @@ describe('a preflight is answered', () => {
   });
 });
 
-test.each(['/graphql', GET, '/health/live', '/health/ready', '/nothing'])(
+test.each(['/graphql', GET, '/health/live', '/health/ready', '/deliveries/a/b', '/nothing'])(
   'an answer on %s may not be kept, guessed at, framed or shown elsewhere',
   async (path) => {
     const { headers } = await send({ path });

@@ -83,8 +83,7 @@ export const createHttpServer = ({
   };
 
   const server = createServer({ ...LIMITS, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
-    // The service is no browser, and these would be the greater part of what a delivery is answered.
-    if (!request.url?.startsWith('/deliveries/')) response.setHeaders(SECURITY_HEADERS);
+    response.setHeaders(SECURITY_HEADERS);
     closeUnread(request, response);
     route(request, response).catch((error: unknown) => {
       log.error('a request failed', {
