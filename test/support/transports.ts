@@ -6,22 +6,22 @@ type Payload = Readonly<Record<string, unknown>>;
 
 type Answer = { data?: unknown; errors: GraphQLFault[] | undefined };
 
-/** Sends a payload to a gateway and gives its first answer; `headers` are for HTTP alone. */
-type Send = (gatewayUrl: string, payload: Payload) => Promise<Answer>;
+/** Sends a payload to a gateway and gives its first answer. `credentials` go as headers, or as connectionParams. */
+type Send = (gatewayUrl: string, payload: Payload, credentials?: Record<string, string>) => Promise<Answer>;
 
-const overHttp: Send = async (url, payload) => {
+const overHttp: Send = async (url, payload, credentials) => {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...credentials },
     body: toBody(payload),
   });
   return (await response.json()) as Answer;
 };
 
-const overEventStream: Send = async (url, payload) => {
+const overEventStream: Send = async (url, payload, credentials) => {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...credentials },
     body: toBody(payload),
   });
   const [, data = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
@@ -29,10 +29,10 @@ const overEventStream: Send = async (url, payload) => {
 };
 
 /** By the protocol itself, so that no client's own checks come before the gateway's. */
-const overWebSocket: Send = (url, payload) =>
+const overWebSocket: Send = (url, payload, credentials) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: credentials })));
     socket.on('error', reject);
     socket.on('close', (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));
     socket.on('message', (message) => {
