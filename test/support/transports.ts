@@ -4,28 +4,39 @@ import type { GraphQLFault } from './gateway.ts';
 /** What a client sends, whatever it is: a document, its variables, or anything else that an attacker thinks of. */
 type Payload = Readonly<Record<string, unknown>>;
 
-type Answer = { data?: unknown; errors: GraphQLFault[] | undefined };
+type Answer = {
+  data?: unknown;
+  errors: GraphQLFault[] | undefined;
+  /** All that came: the body and its headers, or the message. */
+  said: string;
+};
 
 /** Sends a payload to a gateway and gives its first answer. `credentials` go as headers, or as connectionParams. */
-type Send = (gatewayUrl: string, payload: Payload, credentials?: Record<string, string>) => Promise<Answer>;
+export type Send = (
+  gatewayUrl: string,
+  payload: Payload,
+  credentials?: Record<string, string>,
+) => Promise<Answer>;
 
-const overHttp: Send = async (url, payload, credentials) => {
+export const overHttp: Send = async (url, payload, credentials) => {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json', ...credentials },
     body: toBody(payload),
   });
-  return (await response.json()) as Answer;
+  const body = await response.text();
+  return { ...JSON.parse(body), said: body + headersOf(response) };
 };
 
-const overEventStream: Send = async (url, payload, credentials) => {
+export const overEventStream: Send = async (url, payload, credentials) => {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...credentials },
     body: toBody(payload),
   });
-  const [, data = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
-  return JSON.parse(data);
+  const body = await response.text();
+  const [, data = '{}'] = /^data: (\{.*\})$/m.exec(body) ?? [];
+  return { ...JSON.parse(data), said: body + headersOf(response) };
 };
 
 /** By the protocol itself, so that no client's own checks come before the gateway's. */
@@ -40,10 +51,12 @@ const overWebSocket: Send = (url, payload, credentials) =>
       if (type === 'connection_ack')
         socket.send(`{"type":"subscribe","id":"1","payload":${toBody(payload)}}`);
       if (type !== 'next' && type !== 'error') return;
-      resolve(type === 'next' ? answer : { errors: answer });
+      resolve({ ...(type === 'next' ? answer : { errors: answer }), said: String(message) });
       socket.terminate();
     });
   });
+
+const headersOf = ({ headers }: Response): string => JSON.stringify([...headers]);
 
 /** JSON as it stands in `$json`, for what JSON.stringify would not write. */
 const toBody = ({ $json, ...payload }: Payload): string =>
