@@ -36,7 +36,7 @@ const modes: Mode[] = [
 /** A cursor of the same log, far ahead of it. */
 const beyond = (cursor: string): string => {
   const bytes = Buffer.from(cursor, 'base64url');
-  bytes.fill(0x7f, -4);
+  bytes.fill(0x7f, bytes.length - 4);
   return bytes.toString('base64url');
 };
 
