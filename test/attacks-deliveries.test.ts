@@ -1,8 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Attack, attack, forever, head, send, upgrade } from './support/attack.ts';
+import { type Attack, attack, crowd, forever, head, send, upgrade } from './support/attack.ts';
 import { activity, deliver, deliveriesOf } from './support/deliver.ts';
 import { readersToBe } from './support/readers.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
@@ -131,17 +130,11 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   });
 
   test('holds no more unfinished bodies at a time than it has room for', async () => {
-    const sockets: Socket[] = [];
-    const answers: string[] = [];
-    for (let number = 0; number < 60; number += 1)
-      void attack(shipped.url, (socket) => {
-        sockets.push(socket);
-        return send(head(`POST ${path}`, `content-length: ${5 * MEGABYTE}`), HALF)(socket);
-      }).then((answer) => answers.push(answer));
-    await eventually(() => answers.length === 60 - 12);
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 503 .*retry-after: \d+/is);
+    const half = send(head(`POST ${path}`, `content-length: ${5 * MEGABYTE}`), HALF);
+    using senders = crowd(shipped.url, 60, half);
+    await eventually(() => senders.answers.length === 60 - 12);
+    for (const answer of senders.answers) expect(answer).toMatch(/^HTTP\/1.1 503 .*retry-after: \d+/is);
     expect((await shipped.megabytes()) - before).toBeLessThan(256);
-    for (const socket of sockets) socket.destroy();
   });
 
   test('stores once what comes again and again', async () => {

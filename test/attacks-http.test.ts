@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Attack, attack, forever, head, json, send, upgrade } from './support/attack.ts';
+import { type Attack, attack, crowd, forever, head, json, send, upgrade } from './support/attack.ts';
 import { addressOf } from './support/make.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
+import { eventually } from './support/subscribe.ts';
 
 /** What can be done to the gateway with a socket of one's own. */
 
@@ -21,6 +22,11 @@ const stream = (query: string, ...headers: string[]) =>
     head(`GET /graphql?${query}`, 'accept: text/event-stream', ...headers),
     head('GET /health/live', CLOSE),
   );
+
+/** Of a body of 8 MB. */
+const PART = Buffer.alloc(7 * MEGABYTE, ' ');
+const PART_IN_CHUNKS = Buffer.concat([Buffer.from(`${PART.length.toString(16)}\r\n`), PART]);
+const CHUNKED = 'transfer-encoding: chunked';
 
 /** A post as it should be, but for its body and these headers. */
 const post = (body: unknown, ...headers: string[]): Attack => {
@@ -99,6 +105,24 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
     const response = await fetch(`${shipped.url}/graphql?query=%7B__typename%7D`);
     expect(await response.json()).toMatchObject({ data: { __typename: 'Query' } });
     expect(response.headers.get('keep-alive')).toBe('timeout=65');
+  });
+
+  test('unfinished bodies, of which no more are held at a time than there is room for', async () => {
+    const start = await shipped.megabytes();
+    const senders = crowd(shipped.url, 60, send(json(STRICT, `content-length: ${8 * MEGABYTE}`), PART));
+    const others = crowd(shipped.url, 60, send(json(STRICT, CHUNKED), PART_IN_CHUNKS));
+    await eventually(() => senders.answers.length + others.answers.length >= 100);
+    for (const answer of [...senders.answers, ...others.answers])
+      expect(answer).toMatch(/^HTTP\/1.1 503 .*retry-after: \d+.*"OPERATION_TOO_COMPLEX"/is);
+    // Sent were 840.
+    expect((await shipped.megabytes()) - start).toBeLessThan(420);
+    expect(await attack(shipped.url, post({ query: '{ __typename }' }))).toMatch(/^HTTP\/1.1 200 /);
+    for (const crowded of [senders, others]) crowded[Symbol.dispose]();
+    const big = post({ query: '{ __typename }', variables: { big: 'x'.repeat(7 * MEGABYTE) } });
+    await expect.poll(() => attack(shipped.url, big), { timeout: 30_000 }).toMatch(/^HTTP\/1.1 200 /);
+    for (let number = 0; number < 10; number += 1)
+      expect(await attack(shipped.url, big)).toMatch(/^HTTP\/1.1 200 /);
+    expect(shipped.fake.requests).toEqual([]);
   });
 });
 

@@ -21,6 +21,23 @@ export const attack = async (url: string, how: Attack): Promise<string> => {
   return said;
 };
 
+/** Many at once: `answers` are of those that are over; at its end it lets the others go. */
+export const crowd = (url: string, count: number, how: Attack) => {
+  const answers: string[] = [];
+  const sockets: Socket[] = [];
+  for (let number = 0; number < count; number += 1)
+    void attack(url, (socket) => {
+      sockets.push(socket);
+      return how(socket);
+    }).then((answer) => answers.push(answer));
+  return {
+    answers,
+    [Symbol.dispose]: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
+
 export const send =
   (...parts: (string | Uint8Array)[]): Attack =>
   (socket) => {
