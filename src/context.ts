@@ -91,7 +91,7 @@ const contextOf = (
     scopes,
     expiresAt,
     /** Who has the same sees the same. */
-    rights: JSON.stringify([tenant, scope, [...scopes].sort()]),
+    rights: () => JSON.stringify([tenant, scope, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, inOrder, caller, trace, null),
     cursorsOf: parts.cursorsOf,

@@ -80,7 +80,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
             // A peer that was told to go may not have heard it yet.
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
-            connection.messageBytes = text.length;
+            connection.messageBytes = Buffer.byteLength(text);
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },
