@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { activity } from './support/deliver.ts';
 import type { Reply } from './support/fake-service.ts';
-import { type Gateway, heldKey, nowhere, startGateway } from './support/gateway.ts';
+import { type Gateway, heldKey, startGateway } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, transaction, transactionsEnvelope } from './support/make.ts';
 import { subscribe } from './support/subscribe.ts';
 import { bearer, byToken, jwtSecret, tokenOf } from './support/tokens.ts';
-import { startFakeWallets } from './support/wallets.ts';
+import { type FakeWallets, startFakeWallets } from './support/wallets.ts';
 
 /** Keys, tokens and secrets are in no answer and in no log line, whatever goes wrong and whoever repeats them. */
 
@@ -42,15 +43,12 @@ const repeating = (key: string): Reply[] => [
 
 const modes: [string, Record<string, string | undefined>, () => Promise<Record<string, string>>][] = [
   ['AUTH=open', {}, async () => ({})],
-  [
-    'AUTH=key',
-    { AUTH: 'key', UPSTREAM_API_KEY: undefined },
-    async () => ({ 'x-service-api-key': clientKey }),
-  ],
+  ['AUTH=key', byKey, async () => withKey(clientKey)],
   ['AUTH=jwt', byToken, async () => bearer(await tokenOf())],
 ];
 
 type Started = {
+  readonly fake: FakeWallets;
   readonly gateway: Gateway;
   /** Everything that a client was told. */
   readonly said: string[];
@@ -59,28 +57,34 @@ type Started = {
   readonly deliveryUrl: string;
 };
 
+/** With a service that has done nothing yet but accept the key. */
 const start = async (
-  url: string,
   env: Record<string, string | undefined>,
   headers: Record<string, string>,
 ): Promise<Started & AsyncDisposable> => {
-  const gateway = await startGateway({
-    UPSTREAM_URL: url,
-    DELIVERY_SECRET: deliverySecret,
-    DELIVERY_SIGNATURE_SECRET: signatureSecret,
-    DELIVERY_SIGNATURE_HEADER: 'x-signature',
-    UPSTREAM_TIMEOUT_MS: '500',
-    ...env,
-  });
+  const made = new AsyncDisposableStack();
+  const fake = made.use(await startFakeWallets());
+  fake.script.other = acceptingKeys;
+  const gateway = made.use(
+    await startGateway({
+      UPSTREAM_URL: fake.url,
+      DELIVERY_SECRET: deliverySecret,
+      DELIVERY_SIGNATURE_SECRET: signatureSecret,
+      DELIVERY_SIGNATURE_HEADER: 'x-signature',
+      UPSTREAM_TIMEOUT_MS: '500',
+      ...env,
+    }),
+  );
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, headers);
   const token = headers.authorization?.split(' ')[1] ?? (await tokenOf());
   return {
+    fake,
     gateway,
     said: [],
     headers,
     token,
     deliveryUrl,
-    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
   };
 };
 
@@ -119,10 +123,10 @@ describe.each(modes)('with %s no key, token or secret is told', (_mode, env, cre
   const key = env.AUTH === 'key' ? clientKey : heldKey;
 
   test.each(repeating(key))('when the service answers $status and repeats the key: %#', async (reply) => {
-    await using fake = await startFakeWallets();
+    await using started = await start(env, await credentials());
+    const { fake } = started;
     fake.script.transactions = () => reply;
     fake.script.other = () => reply;
-    await using started = await start(fake.url, env, await credentials());
     for (const query of [lookup, webhooks, update]) {
       const before = fake.requests.length;
       await ask(started, query, started.headers);
@@ -132,13 +136,14 @@ describe.each(modes)('with %s no key, token or secret is told', (_mode, env, cre
   });
 
   test('when the service is gone', async () => {
-    await using started = await start(nowhere, env, await credentials());
+    await using started = await start(env, await credentials());
+    await started.fake.goDown();
     for (const query of [lookup, webhooks, update]) await ask(started, query, started.headers);
     await expectSilence(started);
   });
 
   test('when a client shows something wrong', async () => {
-    await using started = await start(nowhere, env, await credentials());
+    await using started = await start(env, await credentials());
     const { token } = started;
     const wrongs = [`${token}x`, token.slice(0, -3), `${token}.${token}`, jwtSecret, clientKey];
     const attempts = wrongs.flatMap((wrong) => [
@@ -155,7 +160,7 @@ describe.each(modes)('with %s no key, token or secret is told', (_mode, env, cre
   });
 
   test('when a delivery is forged', async () => {
-    await using started = await start(nowhere, env, await credentials());
+    await using started = await start(env, await credentials());
     const { deliveryUrl } = started;
     for (const url of [deliveryUrl, `${deliveryUrl}x`, `${deliveryUrl}/more`, deliveryUrl.slice(0, -1)])
       for (const body of [activity(1), '{', 'x'.repeat(6 * 1024 * 1024)]) await post(started, url, body);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { activity, deliver } from './support/deliver.ts';
+import { startFakeService } from './support/fake-service.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, history } from './support/make.ts';
 import { poll } from './support/poll.ts';
 import { eventually, subscribe } from './support/subscribe.ts';
@@ -23,18 +25,16 @@ const WEBHOOK = '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41';
 const read = (gateway: Gateway, who: Headers) => gateway.data<Read>(READ, {}, who);
 
 const modes: [string, Record<string, string | undefined>, (name: string) => Promise<Headers>][] = [
-  [
-    'AUTH=key',
-    { AUTH: 'key', UPSTREAM_API_KEY: undefined },
-    async (name) => ({ 'x-service-api-key': `key-of-${name}` }),
-  ],
+  ['AUTH=key', byKey, async (name) => withKey(`key-of-${name}`)],
   ['AUTH=jwt', byToken, async (sub) => bearer(await tokenOf({ sub }))],
 ];
 
 describe.each(modes)('with %s', (_mode, env, headersOf) => {
   /** A gateway where each of two tenants has one delivery that the other must not see. */
   const start = async () => {
-    const gateway = await startGateway({ UPSTREAM_URL: nowhere, ...env });
+    // It is gone when the tests begin: by then both keys are proven.
+    await using service = await startFakeService({ other: acceptingKeys });
+    const gateway = await startGateway({ UPSTREAM_URL: service.url, ...env });
     const [alice, bob] = [await headersOf('alice'), await headersOf('bob')];
     const urls = {
       alice: (await read(gateway, alice)).deliveryUrl,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deliver } from './support/deliver.ts';
 import type { Answer, Reply } from './support/fake-service.ts';
 import { codesOf, type Gateway, startGateway } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, history, numbered, timeAt, transactionsEnvelope } from './support/make.ts';
 import { newestOf, poll, requestTimeOf, sleep } from './support/poll.ts';
 import { eventually } from './support/subscribe.ts';
@@ -247,16 +248,16 @@ describe('a delivery that concerns an address', () => {
   test("with AUTH=key outdates the pages of the delivery's own key", async () => {
     await using over = await startOver({
       CACHE_HEAD_MS: '60000',
-      AUTH: 'key',
-      UPSTREAM_API_KEY: undefined,
+      ...byKey,
     });
     const { gateway, address, fake } = over;
-    const [one, other] = [{ 'X-Service-Api-Key': 'one-key' }, { 'X-Service-Api-Key': 'another-key' }];
+    fake.script.other = acceptingKeys;
+    const [one, other] = [withKey('one-key'), withKey('another-key')];
     const url = await deliveryUrlOf(gateway, one);
     for (const headers of [one, other]) await poll(gateway, address, headers);
     await deliver(url, news(address));
     for (const headers of [one, other]) await poll(gateway, address, headers);
-    const keys = fake.requests.map(({ headers }) => headers['x-service-api-key']);
+    const keys = fake.requestsFor(address).map(({ headers }) => headers['x-service-api-key']);
     expect(keys).toEqual(['one-key', 'another-key', 'one-key']);
   });
 });
