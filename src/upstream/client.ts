@@ -15,8 +15,8 @@ import { createTurns } from './turns.ts';
 export type UpstreamClient = {
   /**
    * The answer, after as many attempts as the table in retry.ts, the retry budget and the patience allow; each is
-   * counted on `meter`. Nothing is sent with a key that the service has told to wait, see rests.ts. A read is aborted when the patience's signal aborts. An update is not once it is sent: that would
-   * leave open what became of it.
+   * counted on `meter`. Nothing is sent with a key that the service has told to wait, see rests.ts. A read is aborted
+   * when the patience's signal aborts. An update is not once it is sent: that would leave open what became of it.
    */
   request(request: UpstreamRequest, meter: Meter, patience: Patience): Promise<UpstreamAnswer>;
   /** Whether the service has failed so often that it is left alone for now. */
