@@ -5,6 +5,7 @@ import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import type { ReaderObserver } from './deliveries/observer.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
+import type { WakeUps } from './deliveries/wake-ups.ts';
 import type { CursorsOf } from './graph/cursor.ts';
 import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
@@ -37,6 +38,7 @@ export type ContextParts = {
   readonly maxComputeUnits: number;
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
+  readonly wakeUps: WakeUps;
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;

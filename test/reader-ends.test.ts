@@ -8,7 +8,7 @@ import WebSocket from 'ws';
 import { deliver } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from './support/gateway.ts';
-import { message, openRawSocket, subscribeMessage } from './support/raw-socket.ts';
+import { listenTo, message, openRawSocket, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
 import { eventually } from './support/subscribe.ts';
 import { bearer, byToken, tokenOf } from './support/tokens.ts';
@@ -25,13 +25,6 @@ const startOf = async (gateway: Gateway) => {
     deliveries: { head: string };
   }>('{ deliveryUrl deliveries { head } }');
   return { url: deliveryUrl, head: deliveries.head };
-};
-
-/** Messages of a raw socket's, parsed. */
-const listenTo = async (gateway: Gateway) => {
-  const told: { id?: string; type: string; payload?: unknown }[] = [];
-  const client = await openRawSocket(gateway.url, (payload) => told.push(JSON.parse(String(payload))));
-  return Object.assign(client, { told });
 };
 
 const large = (name: string, bytes: number) => ({ name, filler: 'x'.repeat(bytes) });

@@ -5,9 +5,12 @@ import { type FeedReader, Reader } from './feed-reader.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
 import { Waiting } from './waiting.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 export type FeedOptions<Item> = {
   readonly log: DeliveryLog;
+  /** Of the same log. */
+  readonly wakeUps: WakeUps;
   readonly tenant: string;
   readonly filter: DeliveryFilter;
   readonly cache: FeedCache;
@@ -20,9 +23,10 @@ export type FeedOptions<Item> = {
   readonly observer?: ReaderObserver | undefined;
   /** Called when the last reader has closed. */
   readonly onIdle?: (() => void) | undefined;
-  /** How often the log is looked at without a wake-up, in case one was lost. Default: 1000. */
-  readonly pollMs?: number | undefined;
 };
+
+/** For a reader that could not be told where the log ends. */
+const RETRY_MS = 1000;
 
 /** What is read from the log at a time. */
 const PAGE = 16;
@@ -83,23 +87,25 @@ export class Feed<Item> {
   }
 
   #listen(): void {
-    const { log, tenant, observer, pollMs = 1000 } = this.#options;
-    const unsubscribe = log.onAppend(tenant, () => this.#lookAgain());
+    const { wakeUps, tenant, observer } = this.#options;
+    const unwatch = wakeUps.watch(tenant, {
+      grown: () => this.#lookAgain(),
+      polled: (head) => this.#catchUp(head),
+    });
     const unobserve = observer?.reading(() => this.#lags());
-    const poll = setInterval(() => this.#poll(), pollMs).unref();
     this.#stopListening = () => {
-      unsubscribe();
+      unwatch();
       unobserve?.();
-      clearInterval(poll);
     };
   }
 
-  #poll(): void {
-    for (const place of this.#waiting.places()) void this.#read(place);
-    // Where all have stalled, nobody reads how far the log has come.
-    if (!this.#waiting.isEmpty) return;
-    const { log, tenant } = this.#options;
-    log.head(tenant).then((head) => this.#see(head), ignore);
+  /**
+   * A wake-up may have been lost, or a read have failed. Whatever the feed has seen so far, there is nothing to read
+   * for who waits at the log's end, and there is for everybody else.
+   */
+  #catchUp(head: string | null): void {
+    if (head !== null) this.#see(head);
+    for (const place of this.#waiting.places()) if (place !== head) void this.#read(place);
   }
 
   #see(head: string): void {
@@ -122,12 +128,12 @@ export class Feed<Item> {
 
   /** From now on: the end of the log as of this call. */
   async #start(reader: Reader<Item>): Promise<void> {
-    const { log, tenant, pollMs = 1000 } = this.#options;
+    const { log, tenant } = this.#options;
     try {
       reader.startAt(await log.head(tenant));
     } catch (error) {
       if (isPassing(error))
-        setTimeout(() => this.#readers.has(reader) && this.#start(reader), pollMs).unref();
+        setTimeout(() => this.#readers.has(reader) && this.#start(reader), RETRY_MS).unref();
       else this.#fail([reader], error);
     }
   }
@@ -182,5 +188,3 @@ export class Feed<Item> {
     for (const reader of readers) reader.fail(told);
   }
 }
-
-const ignore = () => {};
