@@ -192,7 +192,7 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   });
   const mask = (error: unknown) => maskError(error, () => {});
   const upstream = { requests: 0, computeUnits: 0, cached: 0 };
-  const contextValue = { rights: '', upstream, forEvent: () => ({ upstream }) };
+  const contextValue = { rights: () => '', upstream, forEvent: () => ({ upstream }) };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
   const plugin = useSharedSubscriptions(mask, { executed: () => {} });
   plugin.onSubscribe?.({ setSubscribeFn: shared.resolve } as never);

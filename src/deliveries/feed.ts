@@ -123,7 +123,7 @@ export class Feed<Item> {
     this.#wakeUps += 1;
     const end = this.#end;
     this.#end = null;
-    if (end !== null && this.#waiting.has(end)) void this.#read(end);
+    this.#readFor(end);
   }
 
   /** From now on: the end of the log as of this call. */
@@ -148,17 +148,25 @@ export class Feed<Item> {
       this.#see(head);
       this.#reading.delete(place);
       const isEnd = !hasMore && wakeUps === this.#wakeUps;
+      const passed = this.#end;
       if (isEnd) this.#end = reached;
-      if (entries.size > 0) return this.#give(place, entries);
+      if (entries.size > 0) this.#give(place, entries);
       // Nothing between the two places matches: nobody looks there again.
-      this.#waiting.move(place, reached);
+      else this.#waiting.move(place, reached);
       // What was appended while reading has called back already, and nobody was told.
-      if (!isEnd && this.#waiting.has(reached)) void this.#read(reached);
+      if (!isEnd) this.#readFor(reached);
+      // The log ended there before, and its call is still to come, or was lost.
+      else if (passed !== reached) this.#readFor(passed);
     } catch (error) {
       this.#reading.delete(place);
       if (isPassing(error)) return;
       this.#fail(this.#waiting.release(place), error);
     }
+  }
+
+  /** For who waits at the place, if anybody does. */
+  #readFor(place: string | null): void {
+    if (place !== null && this.#waiting.has(place)) void this.#read(place);
   }
 
   async #page(place: string) {
