@@ -4,7 +4,7 @@ import { scrape } from './support/exposition.ts';
 import { nowhere, startGateway } from './support/gateway.ts';
 import { openRawSocket, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
-import { bearer, byToken, tokenOf } from './support/tokens.ts';
+import { bearer, byToken, expiringSoon, tokenOf } from './support/tokens.ts';
 
 const DOCUMENT = 'subscription { deliveries { node { payload } } }';
 
@@ -12,8 +12,7 @@ test('who does not take what it was told last is cut, by socket and by event str
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
   const lasting = bearer(await tokenOf());
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
-  // Clocks are given five seconds.
-  const expiring = bearer(await tokenOf({ exp: Math.floor(Date.now() / 1000) - 2 }));
+  const expiring = bearer(await tokenOf(expiringSoon()));
   using socket = await openRawSocket(gateway.url, () => {}, expiring);
   socket.write(subscribeMessage(DOCUMENT));
   socket.stall();
