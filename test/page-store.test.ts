@@ -262,49 +262,6 @@ describe('a delivery that concerns an address', () => {
   });
 });
 
-describe('memory', () => {
-  const wallets = 8;
-  /** About 150 KB, three times which a page is taken to weigh. */
-  const large: Answer = () => ({
-    json: transactionsEnvelope(history(100).map((item) => ({ ...item, data: `0x${'00'.repeat(600)}` }))),
-  });
-
-  test('holds CACHE_MAX_MB at most: what was used least recently goes first', async () => {
-    await using over = await startOver({ CACHE_HEAD_MS: '60000', CACHE_MAX_MB: '2' });
-    const { gateway, fake } = over;
-    const addresses = Array.from({ length: wallets }, () => freshAddress());
-    for (const address of addresses) {
-      fake.transactions.set(address, large);
-      await poll(gateway, address);
-    }
-    await poll(gateway, addresses.at(-1) ?? '');
-    expect(fake.requests).toHaveLength(wallets);
-    await poll(gateway, addresses[0] ?? '');
-    expect(fake.requests).toHaveLength(wallets + 1);
-  });
-
-  test('an empty page weighs something too', async () => {
-    await using over = await startOver({ CACHE_HEAD_MS: '60000', CACHE_MAX_MB: '1' });
-    const { gateway, fake } = over;
-    const [first = '', ...others] = Array.from({ length: 600 }, () => freshAddress());
-    await poll(gateway, first);
-    const all = 'query ($all: [Address!]!) { wallets(addresses: $all) { transactions { nodes { hash } } } }';
-    for (let start = 0; start < others.length; start += 100)
-      await gateway.data(all, { all: others.slice(start, start + 100) });
-    expect(fake.requests).toHaveLength(600);
-    await poll(gateway, first);
-    expect(fake.requests).toHaveLength(601);
-  });
-
-  test('keeps nothing when that is 0', async () => {
-    await using over = await startOver({ CACHE_MAX_MB: '0' });
-    const { gateway, address, fake } = over;
-    await poll(gateway, address);
-    await poll(gateway, address);
-    expect(fake.requests).toHaveLength(2);
-  });
-});
-
 test('where offsets count items, a page that was kept alone leaves no gap behind a newer one', async () => {
   const secret = { DELIVERY_SECRET: 'shared-by-both-gateways' };
   await using over = await startOver({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '60000', ...secret });
