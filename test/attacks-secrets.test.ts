@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activity, deliveriesOf } from './support/deliver.ts';
 import type { Reply } from './support/fake-service.ts';
 import { heldKey } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, transaction, transactionsEnvelope } from './support/make.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
 import { bearer, byToken, jwtSecret, tokenOf } from './support/tokens.ts';
@@ -40,9 +41,9 @@ const repeating = (key: string): Reply[] => [
   { status: 200, headers: { 'content-encoding': key }, json: transactionsEnvelope([]) },
 ];
 
-const modes: [string, Record<string, string>, () => Promise<Record<string, string>>][] = [
+const modes: [string, Record<string, string | undefined>, () => Promise<Record<string, string>>][] = [
   ['AUTH=open', {}, async () => ({})],
-  ['AUTH=key', { AUTH: 'key', UPSTREAM_API_KEY: '' }, async () => ({ 'x-service-api-key': clientKey })],
+  ['AUTH=key', byKey, async () => withKey(clientKey)],
   ['AUTH=jwt', byToken, async () => bearer(await tokenOf())],
 ];
 
@@ -69,6 +70,7 @@ describe.each(settings)(
         ...env,
       });
       before = await shipped.megabytes();
+      shipped.fake.script.other = acceptingKeys;
       credentials = await credentialsOf();
       token = credentials.authorization?.split(' ')[1] ?? (await tokenOf());
       ({ deliveryUrl } = await deliveriesOf(shipped.url, credentials));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activity, deliver } from './support/deliver.ts';
 import { codesOf } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, history } from './support/make.ts';
 import { readersToBe } from './support/readers.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
@@ -22,14 +23,14 @@ const READ = '{ deliveries { head edges { cursor node { id } } } deliveryUrl }';
 const SUBSCRIBE = 'subscription ($after: String) { deliveries(after: $after) { node { payload } } }';
 const WEBHOOK = '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41';
 
-type Mode = [mode: string, env: Record<string, string>, credentials: (name: string) => Promise<Credentials>];
+type Mode = [
+  mode: string,
+  env: Record<string, string | undefined>,
+  credentials: (name: string) => Promise<Credentials>,
+];
 
 const modes: Mode[] = [
-  [
-    'AUTH=key',
-    { AUTH: 'key', UPSTREAM_API_KEY: '' },
-    async (name) => ({ 'x-service-api-key': `key-of-${name}` }),
-  ],
+  ['AUTH=key', byKey, async (name) => withKey(`key-of-${name}`)],
   ['AUTH=jwt', byToken, async (sub) => bearer(await tokenOf({ sub }))],
 ];
 
@@ -64,6 +65,7 @@ describe.each(settings)('the shipped process in $name with $mode', ({ mode, env,
 
   beforeAll(async () => {
     shipped = await startShipped(env);
+    shipped.fake.script.other = acceptingKeys;
     before = await shipped.megabytes();
     [alice, bob] = [await credentials('alice'), await credentials('bob')];
     const own = activity(1);
@@ -71,6 +73,7 @@ describe.each(settings)('the shipped process in $name with $mode', ({ mode, env,
     const foreign = activity(2, secret);
     expect(await deliver((await read(bob)).deliveryUrl, { webhookId: WEBHOOK, body: foreign })).toBe(200);
     [alices, bobs] = [await read(alice), await read(bob)];
+    shipped.fake.requests.length = 0;
   });
   afterAll(() => shipped[Symbol.asyncDispose]());
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attack, send, upgrade } from './support/attack.ts';
 import { deliver, deliveriesOf } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
-import { clientFrame, message, openRawSocket, subscribeMessage } from './support/raw-socket.ts';
+import { codesOf, type GraphQLFault } from './support/gateway.ts';
+import { clientFrame, listenTo, message, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
 import { eventually } from './support/subscribe.ts';
@@ -22,19 +23,11 @@ const COMPRESSED = 0x40;
 /** A close frame of 1002 at the end of what was said, read as UTF-8. */
 const PROTOCOL_ERROR = '\u0002\u0003\ufffd';
 
-type Told = { id?: string; type: string; payload?: { extensions: { code: string } }[] };
-
-const listenTo = async (gatewayUrl: string) => {
-  const told: Told[] = [];
-  const client = await openRawSocket(gatewayUrl, (payload) => told.push(JSON.parse(String(payload))));
-  return Object.assign(client, { told });
-};
-
-const codes = (told: readonly Told[]) => [
+const codes = (told: readonly { type: string; payload?: unknown }[]) => [
   ...new Set(
     told
-      .flatMap(({ type, payload }) => (type === 'error' ? (payload ?? []) : []))
-      .map((e) => e.extensions.code),
+      .filter(({ type }) => type === 'error')
+      .flatMap(({ payload }) => codesOf({ errors: payload as GraphQLFault[] })),
   ),
 ];
 
@@ -80,7 +73,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
 
-  const listen = () => listenTo(gateway.url);
+  const listen = () => listenTo(gateway);
 
   test('a hundred subscriptions of a hundred documents on one socket are served, each by itself', async () => {
     using client = await listen();

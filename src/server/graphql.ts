@@ -41,7 +41,7 @@ type Arrival = {
   readonly trace?: Trace;
   /** Of the WebSocket's message that it came with. */
   readonly bytes?: number;
-  /** Aborts when a WebSocket has closed. */
+  /** Aborts when a WebSocket's client has completed the operation, or has gone. */
   readonly gone?: AbortSignal;
 };
 

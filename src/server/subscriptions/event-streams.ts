@@ -4,6 +4,7 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import { onceClosed } from '../closed.ts';
+import { cutUnlessClosed } from '../last-words.ts';
 import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
 
@@ -41,7 +42,8 @@ export const createEventStreams = (
         const { res, expiresAt = null } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
-          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt });
+          const onEnd = () => res && cutUnlessClosed(res, () => res.destroy());
+          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, onEnd });
           // Yoga looks after the stream only when there is somebody to send it to.
           if (res) onceClosed(res, () => stream.destroy());
           // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
