@@ -50,6 +50,8 @@ export const createEventStreams = (
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');
       },
+      // Yoga says of each event stream that its connection is kept; Node knows whether the client wants that.
+      onResponse: ({ response }) => response.headers.delete('connection'),
     },
     cut() {
       for (const response of responses) response.destroy();
