@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from './auth/auth.ts';
 import type { IsAllowedOrigin } from './browsers/origins.ts';
 import type { GraphQLServer } from './graphql.ts';
+import { createRoom, weightOfText } from './limits/room.ts';
 import type { Operations } from './operations/operations.ts';
 import type { TrustedDocuments } from './operations/trusted-documents.ts';
 import { createRunning } from './running.ts';
@@ -52,13 +53,15 @@ export const serveWebSockets = (options: Options): WebSockets => {
     options;
   const admit = createAdmission(authenticate, options.maxSocketsEach);
   const running = createRunning();
+  // Not that of HTTP, which strangers can fill.
+  const room = createRoom();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     // Who is not admitted is told why by each of its operations.
     onConnect: (socket) => admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra)),
     onSubscribe: (socket, id, payload) =>
-      prepareOperation({ graphql, admit, mask, operations, trusted, running, socket, id, payload }),
+      prepareOperation({ graphql, admit, mask, operations, trusted, running, room, socket, id, payload }),
     execute: (args) => startOperation(args as SocketOperation),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.
@@ -80,6 +83,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
             connection.messageBytes = Buffer.byteLength(text);
+            connection.messageWeight = weightOfText(text);
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },

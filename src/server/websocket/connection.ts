@@ -28,6 +28,8 @@ export type Connection = Upgrade & {
   caller: Caller | null;
   /** Of the message that is being handled: graphql-ws hands it on within the same turn. */
   messageBytes: number;
+  /** What it comes to once it is read; see limits/room.ts. */
+  messageWeight: number;
 };
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
@@ -39,6 +41,7 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
   gone: new AbortController(),
   caller: null,
   messageBytes: 0,
+  messageWeight: 0,
 });
 
 /** Ends all that runs on the connection, and tells its peer why. */

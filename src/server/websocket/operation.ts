@@ -3,6 +3,7 @@ import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
+import type { Hold, Room } from '../limits/room.ts';
 import { type Operations, withRequestId } from '../operations/operations.ts';
 import { traceOf } from '../operations/trace.ts';
 import type { TrustedDocuments } from '../operations/trusted-documents.ts';
@@ -28,6 +29,8 @@ type Preparation = {
   readonly trusted: TrustedDocuments | null;
   /** Queries and mutations, to be finished when the gateway stops. */
   readonly running: Running;
+  /** For what operations came with, until they are answered. */
+  readonly room: Room;
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -44,7 +47,7 @@ export const prepareOperation = async (
   const trace = traceOf(socket.extra.traceparent, undefined);
   const claim = claimId(socket, id);
   try {
-    return await claim.claimed(prepare(preparation, claim, trace));
+    return await claim.claimed(prepareWithin(preparation, claim, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -62,10 +65,31 @@ class Refused extends Error {
   }
 }
 
+/** Holds room for the message until the operation is answered, refused or given up. */
+const prepareWithin = async (
+  preparation: Preparation,
+  claim: Claim,
+  trace: Trace,
+): Promise<SocketOperation> => {
+  const hold = preparation.room.enter();
+  try {
+    if (!hold.grow(preparation.socket.extra.messageWeight))
+      throw tooMuch('Too many big operations are under way at once.');
+    const operation = await prepare(preparation, claim, trace, hold);
+    // Then nobody starts it.
+    if (claim.gone.aborted) hold.leave();
+    return operation;
+  } catch (error) {
+    hold.leave();
+    throw error;
+  }
+};
+
 const prepare = async (
   { graphql, admit, trusted, running, socket, id, payload }: Preparation,
   { claimed, gone }: Claim,
   trace: Trace,
+  hold: Hold,
 ): Promise<SocketOperation> => {
   const { outlet, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
@@ -94,8 +118,9 @@ const prepare = async (
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
   };
-  const start = (): OperationResult =>
-    claimed<Awaited<OperationResult>>(operation === 'subscription' ? subscribe() : running.track(execute()));
+  const run = (): Promise<Awaited<OperationResult>> =>
+    operation === 'subscription' ? subscribe() : running.track(execute());
+  const start = (): OperationResult => claimed(run().finally(hold.leave));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
 
