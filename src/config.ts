@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AuthConfig, readAuth } from './config/auth.ts';
+import type { Environment, Variable } from './config/variables.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** What the environment asks for; README.md has the table. */
@@ -53,8 +54,6 @@ export type Config = {
   readonly sandboxBlockMs: number;
 };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Every problem of an environment at once, each naming its variable and, unless it is a secret, what it got. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
@@ -70,7 +69,7 @@ export class ConfigError extends Error {
 export const readConfig = (env: Environment): Config => {
   const problems: string[] = [];
   const read = <Value>(
-    name: string,
+    name: Variable,
     schema: z.ZodType<Value>,
     expected: string,
     secret = false,
@@ -82,7 +81,7 @@ export const readConfig = (env: Environment): Config => {
     problems.push(`${name}: expected ${expected}, got ${secret ? 'something else' : JSON.stringify(text)}`);
     return null;
   };
-  const integer = (name: string, otherwise: number, min: number, max: number): number =>
+  const integer = (name: Variable, otherwise: number, min: number, max: number): number =>
     read(name, integerIn(min, max), `an integer from ${min} to ${max}`) ?? otherwise;
 
   const upstreamUrl = read(
@@ -156,7 +155,7 @@ export const readConfig = (env: Environment): Config => {
 };
 
 /** Who sets one of these counts on it. */
-const REFUSED_YET = ['REDIS_URL'];
+const REFUSED_YET = ['REDIS_URL'] as const;
 
 const integerIn = (min: number, max: number) =>
   z
