@@ -27,7 +27,11 @@ export type Config = {
     /** Null: made once and kept in `dataDir`. */
     readonly secret: string | null;
     /** Null: deliveries need no signature. */
-    readonly signature: { readonly header: string; readonly secrets: readonly string[] } | null;
+    readonly signature: {
+      /** In lower case; null: the one whose name ends in `webhook-signature`. */
+      readonly header: string | null;
+      readonly secrets: readonly string[];
+    } | null;
     readonly retentionHours: number;
     readonly retentionCount: number;
     readonly dataDir: string;
@@ -94,8 +98,8 @@ export const readConfig = (env: Environment): Config => {
   const host = env.HOST || '127.0.0.1';
   const signatureSecrets = read('DELIVERY_SIGNATURE_SECRET', commaList, 'secrets, comma-separated', true);
   const signatureHeader = read('DELIVERY_SIGNATURE_HEADER', headerName, 'the name of an HTTP header');
-  if ((signatureSecrets === null) !== (signatureHeader === null))
-    problems.push('DELIVERY_SIGNATURE_SECRET, DELIVERY_SIGNATURE_HEADER: expected both or neither');
+  if (env.DELIVERY_SIGNATURE_HEADER && !env.DELIVERY_SIGNATURE_SECRET)
+    problems.push('DELIVERY_SIGNATURE_HEADER: expected DELIVERY_SIGNATURE_SECRET beside it, got none');
 
   const config: Config = {
     host,
@@ -119,10 +123,10 @@ export const readConfig = (env: Environment): Config => {
     ),
     deliveries: {
       secret: read('DELIVERY_SECRET', z.string().min(16), 'at least 16 characters', true),
-      signature:
-        signatureSecrets && signatureHeader
-          ? { header: signatureHeader.toLowerCase(), secrets: signatureSecrets }
-          : null,
+      signature: signatureSecrets && {
+        header: signatureHeader?.toLowerCase() ?? null,
+        secrets: signatureSecrets,
+      },
       retentionHours: integer('DELIVERY_RETENTION_HOURS', 168, 1, 876_000),
       retentionCount: integer('DELIVERY_RETENTION_COUNT', 1_000_000, 1, 1_000_000_000),
       dataDir: env.DATA_DIR || './data',

@@ -143,6 +143,15 @@ describe('who may come in without a key', () => {
   });
 });
 
+test('a header for signatures without a secret that they are checked with is one problem', () => {
+  const problems = problemsOf({ DELIVERY_SIGNATURE_HEADER: 'x-signature' });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain('DELIVERY_SIGNATURE_SECRET');
+  expect(problemsOf({ DELIVERY_SIGNATURE_HEADER: 'x-signature', DELIVERY_SIGNATURE_SECRET: 's' })).toEqual(
+    [],
+  );
+});
+
 describe('what is set and has no effect', () => {
   test('is a name that is nearly one of its own', () => {
     const misspelled = {
