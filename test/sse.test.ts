@@ -50,6 +50,7 @@ test('an event stream carries deliveries, and resumes after a cursor without a g
   const first = new AbortController();
   const stream = await listen(gateway.url, deliveries.head, first.signal);
   expect(stream.headers.get('content-type')).toContain('text/event-stream');
+  expect(stream.headers.get('cache-control')).toBe('no-store, no-transform');
   await deliver(deliveryUrl, { body: activity(1) });
   const [told] = await take(stream, 1);
   expect(told && blockOf(told)).toBe(1);

@@ -66,7 +66,7 @@ const tooMany = (maxStreams: number): GraphQLError =>
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'no-store, no-transform',
   // Proxies of the nginx kind would else collect events before they send them on.
   'x-accel-buffering': 'no',
 };
