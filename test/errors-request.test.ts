@@ -112,6 +112,21 @@ describe("what Yoga refuses is said in the gateway's words: what was expected, a
   });
 });
 
+test('a tag that is none gets the rule that it broke', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  for (const tag of ['1st', 'x'.repeat(65), 'main net']) {
+    const reply = await gateway.query(
+      'query ($a: Address!, $tags: [String!]) { wallet(address: $a) { transactions(chainTags: $tags) { nodes { hash } } } }',
+      { a: addressOf(1), tags: [tag] },
+    );
+    expect(new Set(reply.errors?.map(({ message }) => message))).toEqual(
+      new Set([
+        `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(tag)}.`,
+      ]),
+    );
+  }
+});
+
 test('every answer carries extensions.upstream', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const reply = await gateway.query('{ __typename }');

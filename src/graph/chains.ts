@@ -23,7 +23,7 @@ export const chainsParameter = (
   const strange = tags.find((tag) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tag));
   if (strange !== undefined)
     throw badUserInput(
-      `Expected chainTags of letters, digits, - and _, got ${JSON.stringify(strange.slice(0, 64))}.`,
+      `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(strange.slice(0, 80))}.`,
     );
   return [...ids, ...tags].join(',') || null;
 };
