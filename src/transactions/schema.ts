@@ -1,5 +1,5 @@
 import { builder } from '../graph/builder.ts';
-import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
+import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../graph/chains.ts';
 import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
@@ -175,10 +175,8 @@ builder.objectField(Wallet, 'transactions', (t) =>
     args: {
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only these chains. Empty is no filter.' }),
-      chainTags: t.arg.stringList({
-        description: "Only chains with one of these tags of the service's. Without ids and tags: `default`.",
-      }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAIN_ARGUMENTS.chainIds }),
+      chainTags: t.arg.stringList({ description: CHAIN_ARGUMENTS.chainTags }),
     },
     extensions: withCost<PageArgs & ChainArgs>({
       asks: ({ first, after, chainIds, chainTags }) => ({
