@@ -33,7 +33,7 @@ export const WebhookDeliveryConnection = builder
       nodes: t.field({
         type: [WebhookDelivery],
         nullable: { list: false, items: true },
-        description: 'The nodes of the edges, for clients that need no cursors.',
+        description: 'The nodes of the edges, for clients that need no cursors. None is ever null.',
         resolve: ({ page }) => page.deliveries,
       }),
       pageInfo: t.field({

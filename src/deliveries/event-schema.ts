@@ -63,7 +63,7 @@ const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'Null for the native asset.',
+      description: 'Null for the native asset, and where the service does not say.',
     }),
     tokenId: t.expose('tokenId', {
       type: 'BigInt',
@@ -134,7 +134,7 @@ const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChange').imp
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'Null for the native asset.',
+      description: 'Null for the native asset, and where the service does not say.',
     }),
     tokenSymbol: t.exposeString('tokenSymbol', { nullable: true, description: UNSAID }),
     tokenName: t.exposeString('tokenName', { nullable: true, description: UNSAID }),

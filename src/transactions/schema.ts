@@ -137,12 +137,12 @@ Log.implement({
   }),
 });
 
-for (const [type, thing] of [
-  [DecodedCall, 'function'],
-  [DecodedEvent, 'event'],
+for (const [type, thing, one] of [
+  [DecodedCall, 'function', 'A function'],
+  [DecodedEvent, 'event', 'An event'],
 ] as const)
   type.implement({
-    description: `A ${thing} and what it was given, decoded by the service.`,
+    description: `${one} and its parameters, decoded by the service.`,
     fields: (t) => ({
       name: t.exposeString('name', { nullable: true, description: `Of the ${thing}. ${UNSAID}` }),
       inputs: t.expose('inputs', { type: [DecodedInputType], description: 'In the order of the ABI.' }),
@@ -158,7 +158,7 @@ DecodedInputType.implement({
       type: 'JSON',
       nullable: true,
       description:
-        'A string, or a list (of lists) of strings for array and tuple types. Null when not decoded.',
+        'A string; a list (of lists) of strings for array and tuple types; an object where the service gives one. Null when not decoded.',
     }),
   }),
 });
