@@ -4,6 +4,7 @@ import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
 import { selectsBelow } from '../graph/selection.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
 import { SpamExplanation } from './spam.ts';
@@ -22,8 +23,6 @@ const TokenStandard = builder.enumType('TokenStandard', {
     ERC1155: { description: 'A token has a balance.' },
   },
 });
-
-const UNSAID = 'Null where the service does not say.';
 
 Collectible.implement({
   description: 'An NFT that a wallet holds.',

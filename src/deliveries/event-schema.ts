@@ -1,4 +1,5 @@
 import { builder } from '../graph/builder.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { readDeliveredTransaction, Transaction } from '../transactions/schema.ts';
 import { ActivityType, AssetType } from '../webhooks/enums.ts';
 import type { ActivityEvent, BalanceChangeEvent, DeliveryEvent as StoredEvent } from './events.ts';
@@ -10,8 +11,6 @@ type TransactionEventShape = {
   readonly transaction: typeof Transaction.$inferType;
 };
 type EventShape = TransactionEventShape | ActivityEvent | BalanceChangeEvent;
-
-const UNSAID = 'Null where the service does not say.';
 
 const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEvent').implement({
   description: 'A subscribed address sent or received a transaction.',

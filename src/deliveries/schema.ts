@@ -1,6 +1,6 @@
 import { builder } from '../graph/builder.ts';
 import { Webhook } from '../webhooks/schema.ts';
-import { toClient } from './client-errors-schema.ts';
+import { toClient } from './client-errors.ts';
 import {
   deliveriesPage,
   RANGE_ARGUMENTS,

@@ -4,6 +4,7 @@ import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
 import { selectsBelow } from '../graph/selection.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { MalformedFieldError, type RawObject } from '../upstream/fields.ts';
 import { Wallet } from '../wallets/schema.ts';
 import {
@@ -41,8 +42,6 @@ export const readDeliveredTransaction = (raw: RawObject): TransactionShape | nul
     throw error;
   }
 };
-
-const UNSAID = 'Null where the service does not say.';
 
 Transaction.implement({
   description: 'A transaction as one address sees it, looked up or delivered.',
