@@ -11,6 +11,7 @@ import { observeLog } from './deliveries/observed-log.ts';
 import type { LogObserver } from './deliveries/observer.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
+import { WakeUps } from './deliveries/wake-ups.ts';
 import { createCursors } from './graph/cursor.ts';
 import { createEstimate } from './graph/estimate.ts';
 import { maskError } from './graph/mask.ts';
@@ -134,6 +135,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       maxComputeUnits: config.cost.maxComputeUnits,
       prices,
       log: deliveryLog,
+      wakeUps: new WakeUps(deliveryLog),
       feedCache: new FeedCache(FEED_CACHE_BYTES),
       readers: telemetry.readers,
       addresses,

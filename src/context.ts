@@ -5,6 +5,7 @@ import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import type { ReaderObserver } from './deliveries/observer.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
+import type { WakeUps } from './deliveries/wake-ups.ts';
 import type { CursorsOf } from './graph/cursor.ts';
 import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
@@ -14,6 +15,7 @@ import type { ChainPrices } from './upstream/cost.ts';
 import type { Credential } from './upstream/credential.ts';
 import { createInOrder, type InOrder } from './upstream/in-order.ts';
 import type { Item } from './upstream/items.ts';
+import { createKeyProofs, type KeyProofs } from './upstream/key-proofs.ts';
 import type { Freshness } from './upstream/list-loader.ts';
 import { createMeter, type Meter } from './upstream/meter.ts';
 import { createOperationClient } from './upstream/operation-client.ts';
@@ -36,6 +38,7 @@ export type ContextParts = {
   readonly maxComputeUnits: number;
   readonly prices: ChainPrices;
   readonly log: DeliveryLog;
+  readonly wakeUps: WakeUps;
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;
@@ -66,23 +69,18 @@ type EventContext = { readonly upstream: Meter };
 
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
-  const inOrder = createInOrder();
-  return (caller: Caller, trace: Trace, gone: AbortSignal | null) =>
-    contextOf(parts, inOrder, caller, trace, gone);
+  const all: SharedParts = { ...parts, inOrder: createInOrder(), proofs: createKeyProofs() };
+  return (caller: Caller, trace: Trace, gone: AbortSignal | null) => contextOf(all, caller, trace, gone);
 };
 
-const contextOf = (
-  parts: ContextParts,
-  inOrder: InOrder,
-  caller: Caller,
-  trace: Trace,
-  gone: AbortSignal | null,
-) => {
+type SharedParts = ContextParts & { readonly inOrder: InOrder; readonly proofs: KeyProofs };
+
+const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: AbortSignal | null) => {
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience, trace, parts);
   const { credential, tenant, scope, payer, scopes, expiresAt } = caller;
-  const { freshness, prices, stores } = parts;
+  const { freshness, prices, stores, inOrder, proofs } = parts;
   const shared = { client, credential, meter: upstream, patience, scope, freshness };
   return {
     upstream,
@@ -91,13 +89,13 @@ const contextOf = (
     scopes,
     expiresAt,
     /** Who has the same sees the same. */
-    rights: JSON.stringify([tenant, scope, [...scopes].sort()]),
+    rights: () => JSON.stringify([tenant, scope, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
-    forEvent: (): EventContext => contextOf(parts, inOrder, caller, trace, null),
+    forEvent: (): EventContext => contextOf(parts, caller, trace, null),
     cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
-    webhooks: createWebhooks({ client, credential, scope, inOrder }),
+    webhooks: createWebhooks({ client, credential, scope, patience, inOrder, proofs }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };
 };

@@ -1,68 +1,32 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { setInterval, setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Attack, attack, crowd, forever, head, json, send, upgrade } from './support/attack.ts';
 import { addressOf } from './support/make.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
+import { eventually } from './support/subscribe.ts';
 
 /** What can be done to the gateway with a socket of one's own. */
 
-type Attack = (socket: Socket) => void | Promise<void>;
-
-/** All that the gateway says until one of the two closes the connection. */
-const attack = async (url: string, how: Attack): Promise<string> => {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let said = '';
-  socket.setEncoding('utf8').on('data', (text) => {
-    said += text;
-  });
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  await how(socket);
-  await closed;
-  return said;
-};
-
-const send =
-  (...parts: (string | Uint8Array)[]): Attack =>
-  (socket) => {
-    for (const part of parts) socket.write(part);
-  };
-
-/** As fast as it goes, until the other side has had enough. */
-const forever =
-  (start: string, part: string): Attack =>
-  async (socket) => {
-    socket.write(start);
-    while (socket.writable) {
-      socket.write(part);
-      await setTimeout(1);
-    }
-  };
-
-/** A byte every half second. */
-const drip =
-  (start: string): Attack =>
-  async (socket) => {
-    socket.write(start);
-    for await (const _ of setInterval(500)) {
-      if (!socket.writable) return;
-      socket.write('x');
-    }
-  };
-
 const LOOKUP = `{ wallet(address: "${addressOf(1)}") { transactions { nodes { hash } } } }`;
+const ASKED = `query=${encodeURIComponent(LOOKUP)}`;
 const STRICT = 'accept: application/graphql-response+json';
 const CLOSE = 'connection: close';
+const STRANGER = 'origin: https://stranger.example';
+const REBOUND = ['host: rebound.example', 'origin: http://rebound.example'];
 const MEGABYTE = 1024 * 1024;
 
-const head = (line: string, ...headers: string[]) =>
-  `${[`${line} HTTP/1.1`, 'host: localhost', ...headers].join('\r\n')}\r\n\r\n`;
-const json = (...headers: string[]) => head('POST /graphql', 'content-type: application/json', ...headers);
 const get = (query: string, ...headers: string[]) => send(head(`GET /graphql?${query}`, ...headers, CLOSE));
+/** An event stream keeps its connection, so that another request has to close it. */
+const stream = (query: string, ...headers: string[]) =>
+  send(
+    head(`GET /graphql?${query}`, 'accept: text/event-stream', ...headers),
+    head('GET /health/live', CLOSE),
+  );
+
+/** Of a body of 8 MB. */
+const PART = Buffer.alloc(7 * MEGABYTE, ' ');
+const PART_IN_CHUNKS = Buffer.concat([Buffer.from(`${PART.length.toString(16)}\r\n`), PART]);
+const CHUNKED = 'transfer-encoding: chunked';
 
 /** A post as it should be, but for its body and these headers. */
 const post = (body: unknown, ...headers: string[]): Attack => {
@@ -96,32 +60,26 @@ const quick: [what: string, how: Attack, status: number][] = [
   ['a form of parts', form('content-type: multipart/form-data; boundary=x'), 415],
   ['a form of no type', form(), 415],
   ['a mutation by GET', get('query=mutation%7B__typename%7D', STRICT), 405],
-  ['a post of another site', post({ query: LOOKUP }, 'origin: https://stranger.example'), 403],
-  [
-    'a GET of another site',
-    get(`query=${encodeURIComponent(LOOKUP)}`, STRICT, 'sec-fetch-site: cross-site'),
-    403,
-  ],
+  ['a mutation by GET as an event stream', stream('query=mutation%7B__typename%7D'), 405],
+  ['a post of another site', post({ query: LOOKUP }, STRANGER), 403],
+  ['a GET of another site', get(ASKED, STRICT, 'sec-fetch-site: cross-site'), 403],
+  ['an event stream of another site', stream(ASKED, 'sec-fetch-site: cross-site'), 403],
+  ['a WebSocket of another site', send(upgrade('/graphql', STRANGER)), 403],
+  ['a WebSocket of a sandboxed frame', send(upgrade('/graphql', 'origin: null')), 403],
+  ['a page whose name leads here', post({ query: LOOKUP }, ...REBOUND), 403],
+  ['a WebSocket of a page whose name leads here', send(upgrade('/graphql', ...REBOUND)), 403],
   ['a batch', post([{ query: LOOKUP }, { query: LOOKUP }]), 400],
   ['a document of 2 MB', post({ query: `{${' a'.repeat(MEGABYTE)}}` }), 400],
   ['variables that are a list', post({ query: LOOKUP, variables: [1] }), 400],
   ['variables by GET that are no JSON', get('query=%7B__typename%7D&variables=x', STRICT), 400],
   ['a list that no stack can hold', post(`${'['.repeat(3 * MEGABYTE)}${']'.repeat(3 * MEGABYTE)}`), 400],
   ['a path that climbs', send(head('GET /deliveries/../../graphql/..%2f..%2fetc%2fpasswd', CLOSE)), 404],
+  ['a path that climbs, for a WebSocket', send(upgrade('/graphql/..%2f..%2fdeliveries')), 404],
   ['no HTTP', send('\u0016\u0003\u0001\u0002\r\n\r\n'), 400],
 ];
 
 /** Less than the 30 s that a request may take to come in: these are refused for what they are. */
 const QUICK_MS = 20_000;
-
-const slow: [what: string, how: Attack][] = [
-  ['nothing', () => {}],
-  ['half a request line', send('POST /gra')],
-  ['headers, slowly', drip('POST /graphql HTTP/1.1\r\nx: ')],
-  ['a body, slowly', drip(json('content-length: 1000'))],
-  ['half a body', send(json('content-length: 1000'), '{"query":')],
-  ['chunks, slowly', drip(json('transfer-encoding: chunked'))],
-];
 
 describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the service for', (_name, env) => {
   let shipped: Shipped;
@@ -148,6 +106,24 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
     expect(await response.json()).toMatchObject({ data: { __typename: 'Query' } });
     expect(response.headers.get('keep-alive')).toBe('timeout=65');
   });
+
+  test('unfinished bodies, of which no more are held at a time than there is room for', async () => {
+    const start = await shipped.megabytes();
+    const senders = crowd(shipped.url, 60, send(json(STRICT, `content-length: ${8 * MEGABYTE}`), PART));
+    const others = crowd(shipped.url, 60, send(json(STRICT, CHUNKED), PART_IN_CHUNKS));
+    await eventually(() => senders.answers.length + others.answers.length >= 100);
+    for (const answer of [...senders.answers, ...others.answers])
+      expect(answer).toMatch(/^HTTP\/1.1 503 .*retry-after: \d+.*"OPERATION_TOO_COMPLEX"/is);
+    // Sent were 840.
+    expect((await shipped.megabytes()) - start).toBeLessThan(420);
+    expect(await attack(shipped.url, post({ query: '{ __typename }' }))).toMatch(/^HTTP\/1.1 200 /);
+    for (const crowded of [senders, others]) crowded[Symbol.dispose]();
+    const big = post({ query: '{ __typename }', variables: { big: 'x'.repeat(7 * MEGABYTE) } });
+    await expect.poll(() => attack(shipped.url, big), { timeout: 30_000 }).toMatch(/^HTTP\/1.1 200 /);
+    for (let number = 0; number < 10; number += 1)
+      expect(await attack(shipped.url, big)).toMatch(/^HTTP\/1.1 200 /);
+    expect(shipped.fake.requests).toEqual([]);
+  });
 });
 
 test('an offer of HTTP/2 keeps nobody from being answered in HTTP/1.1', async () => {
@@ -162,13 +138,4 @@ test('an offer of HTTP/2 keeps nobody from being answered in HTTP/1.1', async ()
   const delivery = send(head(`POST ${pathname}`, 'content-length: 2', ...offer), '{}');
   expect(await attack(shipped.url, delivery)).toMatch(/^HTTP\/1.1 200 .*{"duplicate":false}$/s);
   expect(await attack(shipped.url, get('query=%7B__typename%7D', ...offer))).toMatch(/^HTTP\/1.1 200 /);
-});
-
-test('who is slow or says nothing asks for nothing, and is cut off', async () => {
-  await using started = new AsyncDisposableStack();
-  const all = await Promise.all(CONFIGURATIONS.map(([, env]) => startShipped(env)));
-  for (const shipped of all) started.use(shipped);
-  const attacks = all.flatMap(({ url }) => slow.map(([, how]) => attack(url, how)));
-  for (const answer of await Promise.all(attacks)) expect(answer).toMatch(/^(HTTP\/1.1 4\d\d |$)/);
-  expect(all.flatMap(({ fake }) => fake.requests)).toEqual([]);
 });

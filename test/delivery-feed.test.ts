@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { CursorExpiredError, InvalidCursorError, LogClosedError } from '../src/deliveries/errors.ts';
-import type { DeliveryLog, StoredDelivery } from '../src/deliveries/log.ts';
+import type { DeliveryLog } from '../src/deliveries/log.ts';
 import {
   appendNumbers,
   delivery,
@@ -10,6 +10,7 @@ import {
   openLog,
   range,
   TENANT,
+  take,
 } from './deliveries/make.ts';
 
 const DONE = { done: true, value: undefined };
@@ -18,16 +19,6 @@ const NEVER = 2 ** 30;
 
 const followQuietly = (log: DeliveryLog, options: Following = {}) =>
   follow(log, { pollMs: NEVER, ...options });
-
-async function take(reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> {
-  const numbers: number[] = [];
-  while (numbers.length < count) {
-    const { done, value } = await reader.next();
-    if (done) break;
-    numbers.push(numberOf(value));
-  }
-  return numbers;
-}
 
 test('replays what is stored, then goes on with what arrives, in one sequence', async () => {
   const log = await openLog();
@@ -91,16 +82,6 @@ test('several next() at once get one delivery each, in order', async () => {
   const answers = Promise.all(range(1, 5).map(() => reader.next()));
   await appendNumbers(log, range(1, 5));
   expect((await answers).map(({ value }) => value && numberOf(value))).toEqual(range(1, 5));
-});
-
-test('a lost wake-up costs a poll, not a delivery', async () => {
-  const log = await openLog();
-  log.onAppend = () => () => {};
-  const reader = followQuietly(log, { pollMs: 5 });
-  const numbers = take(reader, 2);
-  await appendNumbers(log, [1]);
-  await appendNumbers(log, [2]);
-  expect(await numbers).toEqual([1, 2]);
 });
 
 test('what arrives while an empty read is under way is not waited for', async () => {

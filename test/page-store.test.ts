@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deliver } from './support/deliver.ts';
 import type { Answer, Reply } from './support/fake-service.ts';
 import { codesOf, type Gateway, startGateway } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, history, numbered, timeAt, transactionsEnvelope } from './support/make.ts';
 import { newestOf, poll, requestTimeOf, sleep } from './support/poll.ts';
 import { eventually } from './support/subscribe.ts';
@@ -247,60 +248,17 @@ describe('a delivery that concerns an address', () => {
   test("with AUTH=key outdates the pages of the delivery's own key", async () => {
     await using over = await startOver({
       CACHE_HEAD_MS: '60000',
-      AUTH: 'key',
-      UPSTREAM_API_KEY: undefined,
+      ...byKey,
     });
     const { gateway, address, fake } = over;
-    const [one, other] = [{ 'X-Service-Api-Key': 'one-key' }, { 'X-Service-Api-Key': 'another-key' }];
+    fake.script.other = acceptingKeys;
+    const [one, other] = [withKey('one-key'), withKey('another-key')];
     const url = await deliveryUrlOf(gateway, one);
     for (const headers of [one, other]) await poll(gateway, address, headers);
     await deliver(url, news(address));
     for (const headers of [one, other]) await poll(gateway, address, headers);
-    const keys = fake.requests.map(({ headers }) => headers['x-service-api-key']);
+    const keys = fake.requestsFor(address).map(({ headers }) => headers['x-service-api-key']);
     expect(keys).toEqual(['one-key', 'another-key', 'one-key']);
-  });
-});
-
-describe('memory', () => {
-  const wallets = 8;
-  /** About 150 KB, three times which a page is taken to weigh. */
-  const large: Answer = () => ({
-    json: transactionsEnvelope(history(100).map((item) => ({ ...item, data: `0x${'00'.repeat(600)}` }))),
-  });
-
-  test('holds CACHE_MAX_MB at most: what was used least recently goes first', async () => {
-    await using over = await startOver({ CACHE_HEAD_MS: '60000', CACHE_MAX_MB: '2' });
-    const { gateway, fake } = over;
-    const addresses = Array.from({ length: wallets }, () => freshAddress());
-    for (const address of addresses) {
-      fake.transactions.set(address, large);
-      await poll(gateway, address);
-    }
-    await poll(gateway, addresses.at(-1) ?? '');
-    expect(fake.requests).toHaveLength(wallets);
-    await poll(gateway, addresses[0] ?? '');
-    expect(fake.requests).toHaveLength(wallets + 1);
-  });
-
-  test('an empty page weighs something too', async () => {
-    await using over = await startOver({ CACHE_HEAD_MS: '60000', CACHE_MAX_MB: '1' });
-    const { gateway, fake } = over;
-    const [first = '', ...others] = Array.from({ length: 600 }, () => freshAddress());
-    await poll(gateway, first);
-    const all = 'query ($all: [Address!]!) { wallets(addresses: $all) { transactions { nodes { hash } } } }';
-    for (let start = 0; start < others.length; start += 100)
-      await gateway.data(all, { all: others.slice(start, start + 100) });
-    expect(fake.requests).toHaveLength(600);
-    await poll(gateway, first);
-    expect(fake.requests).toHaveLength(601);
-  });
-
-  test('keeps nothing when that is 0', async () => {
-    await using over = await startOver({ CACHE_MAX_MB: '0' });
-    const { gateway, address, fake } = over;
-    await poll(gateway, address);
-    await poll(gateway, address);
-    expect(fake.requests).toHaveLength(2);
   });
 });
 

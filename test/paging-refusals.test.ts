@@ -78,7 +78,10 @@ describe('a cursor is bound to what it was made for', () => {
     ['another page', (cursor) => forge(cursor, (fields) => fields.splice(0, 1, '../../admin'))],
     ['another index', (cursor) => forge(cursor, (fields) => fields.splice(1, 1, 99))],
     ['another signature', (cursor) => `${cursor.startsWith('A') ? 'B' : 'A'}${cursor.slice(1)}`],
-    ['no signature', (cursor) => Buffer.from(cursor, 'base64url').subarray(SIGNATURE_BYTES).toString('base64url')],
+    [
+      'no signature',
+      (cursor) => Buffer.from(cursor, 'base64url').subarray(SIGNATURE_BYTES).toString('base64url'),
+    ],
     ['no content', (cursor) => cursor.slice(0, 16)],
     ['one bit more', (cursor) => `${cursor}A`],
     ['padding', (cursor) => `${cursor}=`],

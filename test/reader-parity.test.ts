@@ -13,6 +13,7 @@ import { expect, test } from 'vitest';
 import { FeedCache } from '../src/deliveries/feed-cache.ts';
 import type { StoredDelivery } from '../src/deliveries/log.ts';
 import { createDeliverySource } from '../src/deliveries/source.ts';
+import { WakeUps } from '../src/deliveries/wake-ups.ts';
 import { clientError } from '../src/graph/errors.ts';
 import { maskError } from '../src/graph/mask.ts';
 import {
@@ -174,7 +175,14 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   const after = await log.head(TENANT);
   await appendNumbers(log, range(1, 20));
   const source = () =>
-    createDeliverySource({ log, tenant: TENANT, cache: new FeedCache(1e6), after, filter: {} });
+    createDeliverySource({
+      log,
+      wakeUps: new WakeUps(log),
+      tenant: TENANT,
+      cache: new FeedCache(1e6),
+      after,
+      filter: {},
+    });
   const schema = new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { a: { type: GraphQLString } } }),
     subscription: new GraphQLObjectType({
@@ -184,7 +192,7 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   });
   const mask = (error: unknown) => maskError(error, () => {});
   const upstream = { requests: 0, computeUnits: 0, cached: 0 };
-  const contextValue = { rights: '', upstream, forEvent: () => ({ upstream }) };
+  const contextValue = { rights: () => '', upstream, forEvent: () => ({ upstream }) };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
   const plugin = useSharedSubscriptions(mask, { executed: () => {} });
   plugin.onSubscribe?.({ setSubscribeFn: shared.resolve } as never);

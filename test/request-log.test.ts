@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { deliver } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
 import { codesOf, type Gateway, heldKey, nowhere, startGateway } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { freshAddress, history } from './support/make.ts';
 import { poll } from './support/poll.ts';
 import { eventually, subscribe } from './support/subscribe.ts';
@@ -162,12 +163,12 @@ test('no line holds a key, a delivery url or what the service said, at any level
   const secret = 'the-secret-that-signs-urls';
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,
-    UPSTREAM_API_KEY: undefined,
-    AUTH: 'key',
+    ...byKey,
     DELIVERY_SECRET: secret,
     CACHE_STALE_MS: '0',
   });
-  const headers = { 'x-service-api-key': clientKey };
+  const headers = withKey(clientKey);
+  fake.script.other = acceptingKeys;
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, headers);
   const token = deliveryUrl.split('/').at(-1) ?? '';
   const said = 'the sentence of the service';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { activity, deliver } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
+import { startFakeService } from './support/fake-service.ts';
 import { type Gateway, nowhere, startGateway } from './support/gateway.ts';
+import { acceptingKeys, byKey, withKey } from './support/keys.ts';
 import { openRawSocket, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
 import { eventually } from './support/subscribe.ts';
@@ -98,14 +100,11 @@ test('tokens of one tenant with the same scopes share; with others they do not',
 });
 
 test.each([
-  [
-    'key',
-    { AUTH: 'key', UPSTREAM_API_KEY: undefined },
-    async (tenant: string) => ({ 'x-service-api-key': tenant }),
-  ],
+  ['key', byKey, async (tenant: string) => withKey(tenant)],
   ['jwt', byToken, async (tenant: string) => bearer(await tokenOf({ tenant }))],
 ] as const)('two tenants of AUTH=%s share nothing', async (_mode, env, credentialsOf) => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...env });
+  await using service = await startFakeService({ other: acceptingKeys });
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...env });
   const heard: string[] = [];
   await using clients = new AsyncDisposableStack();
   for (const tenant of ['one', 'two']) {

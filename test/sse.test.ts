@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { activity, deliver } from './support/deliver.ts';
 import { startGateway } from './support/gateway.ts';
@@ -49,6 +50,7 @@ test('an event stream carries deliveries, and resumes after a cursor without a g
   const first = new AbortController();
   const stream = await listen(gateway.url, deliveries.head, first.signal);
   expect(stream.headers.get('content-type')).toContain('text/event-stream');
+  expect(stream.headers.get('cache-control')).toBe('no-store, no-transform');
   await deliver(deliveryUrl, { body: activity(1) });
   const [told] = await take(stream, 1);
   expect(told && blockOf(told)).toBe(1);
@@ -92,4 +94,16 @@ test('a client that takes no event stream is told so, and nothing is left runnin
   const reply = await gateway.query('subscription { deliveries { cursor } }');
   expect(reply.status).toBe(406);
   expect(reply.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+});
+
+test('a client that asks for its connection to be closed has it closed', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  socket.write(
+    'GET /graphql?query=%7B__typename%7D HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n',
+  );
+  const answer = (await socket.toArray()).join('');
+  expect(answer).toMatch(/^connection: close\r$/im);
+  expect(answer).toContain('event: complete');
 });

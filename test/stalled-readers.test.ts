@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Pool } from 'undici';
 import { expect, test } from 'vitest';
+import { deliveriesOf } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
 import { nowhere, startGateway } from './support/gateway.ts';
 import { openRawSocket, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
-import { type Shipped, startShipped } from './support/shipped.ts';
+import { startShipped } from './support/shipped.ts';
 import { eventually } from './support/subscribe.ts';
 
 /** Who does not read costs the gateway what its socket holds, and nobody else anything. */
@@ -16,16 +17,6 @@ const FILLER = 'x'.repeat(20_000);
 
 const NUMBER = /"number":(\d+)/;
 const numberIn = (text: string): number => Number(NUMBER.exec(text)?.[1]);
-
-const startOf = async ({ url }: Pick<Shipped, 'url'>) => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ deliveryUrl deliveries { head } }' }),
-  });
-  const { data } = (await response.json()) as { data: { deliveryUrl: string; deliveries: { head: string } } };
-  return { deliveryUrl: data.deliveryUrl, head: data.deliveries.head };
-};
 
 /** Posts deliveries with these numbers, of 20 KB unless told otherwise, as fast as they are taken. */
 const post = async (deliveryUrl: string, count: number, first = 0, filler = FILLER): Promise<void> => {
@@ -100,7 +91,7 @@ test.each(READERS)(
   async (_name, open) => {
     await using gateway = await startShipped();
     await using made = new AsyncDisposableStack();
-    const { deliveryUrl, head } = await startOf(gateway);
+    const { deliveryUrl, head } = await deliveriesOf(gateway.url);
     const reading = await bySocket(gateway.url, head, made);
     const stalled = await open(gateway.url, head, made);
     await readersToBe(gateway.url, 2);
@@ -124,7 +115,7 @@ test.each(READERS)(
 test.each(READERS)('a thousand that stall by %s cost what their sockets hold', async (_name, open) => {
   await using gateway = await startShipped();
   await using made = new AsyncDisposableStack();
-  const { deliveryUrl, head } = await startOf(gateway);
+  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   const reading = await bySocket(gateway.url, head, made);
   const stalled: Reader[] = [];
   for (let number = 0; number < 1000; number += 1) {
@@ -146,7 +137,7 @@ test.each(READERS)('a thousand that stall by %s cost what their sockets hold', a
 
 test('subscriptions on one slow socket have their turns: none waits for another to have all', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  const { deliveryUrl, head } = await startOf(gateway);
+  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   await using made = new AsyncDisposableStack();
   // With it all frames are at hand: nobody has to wait for the log.
   const reading = await bySocket(gateway.url, head, made);

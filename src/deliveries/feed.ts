@@ -5,9 +5,12 @@ import { type FeedReader, Reader } from './feed-reader.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
 import { Waiting } from './waiting.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 export type FeedOptions<Item> = {
   readonly log: DeliveryLog;
+  /** Of the same log. */
+  readonly wakeUps: WakeUps;
   readonly tenant: string;
   readonly filter: DeliveryFilter;
   readonly cache: FeedCache;
@@ -20,9 +23,10 @@ export type FeedOptions<Item> = {
   readonly observer?: ReaderObserver | undefined;
   /** Called when the last reader has closed. */
   readonly onIdle?: (() => void) | undefined;
-  /** How often the log is looked at without a wake-up, in case one was lost. Default: 1000. */
-  readonly pollMs?: number | undefined;
 };
+
+/** For a reader that could not be told where the log ends. */
+const RETRY_MS = 1000;
 
 /** What is read from the log at a time. */
 const PAGE = 16;
@@ -83,23 +87,25 @@ export class Feed<Item> {
   }
 
   #listen(): void {
-    const { log, tenant, observer, pollMs = 1000 } = this.#options;
-    const unsubscribe = log.onAppend(tenant, () => this.#lookAgain());
+    const { wakeUps, tenant, observer } = this.#options;
+    const unwatch = wakeUps.watch(tenant, {
+      grown: () => this.#lookAgain(),
+      polled: (head) => this.#catchUp(head),
+    });
     const unobserve = observer?.reading(() => this.#lags());
-    const poll = setInterval(() => this.#poll(), pollMs).unref();
     this.#stopListening = () => {
-      unsubscribe();
+      unwatch();
       unobserve?.();
-      clearInterval(poll);
     };
   }
 
-  #poll(): void {
-    for (const place of this.#waiting.places()) void this.#read(place);
-    // Where all have stalled, nobody reads how far the log has come.
-    if (!this.#waiting.isEmpty) return;
-    const { log, tenant } = this.#options;
-    log.head(tenant).then((head) => this.#see(head), ignore);
+  /**
+   * A wake-up may have been lost, or a read have failed. Whatever the feed has seen so far, there is nothing to read
+   * for who waits at the log's end, and there is for everybody else.
+   */
+  #catchUp(head: string | null): void {
+    if (head !== null) this.#see(head);
+    for (const place of this.#waiting.places()) if (place !== head) void this.#read(place);
   }
 
   #see(head: string): void {
@@ -117,17 +123,17 @@ export class Feed<Item> {
     this.#wakeUps += 1;
     const end = this.#end;
     this.#end = null;
-    if (end !== null && this.#waiting.has(end)) void this.#read(end);
+    this.#readFor(end);
   }
 
   /** From now on: the end of the log as of this call. */
   async #start(reader: Reader<Item>): Promise<void> {
-    const { log, tenant, pollMs = 1000 } = this.#options;
+    const { log, tenant } = this.#options;
     try {
       reader.startAt(await log.head(tenant));
     } catch (error) {
       if (isPassing(error))
-        setTimeout(() => this.#readers.has(reader) && this.#start(reader), pollMs).unref();
+        setTimeout(() => this.#readers.has(reader) && this.#start(reader), RETRY_MS).unref();
       else this.#fail([reader], error);
     }
   }
@@ -142,17 +148,25 @@ export class Feed<Item> {
       this.#see(head);
       this.#reading.delete(place);
       const isEnd = !hasMore && wakeUps === this.#wakeUps;
+      const passed = this.#end;
       if (isEnd) this.#end = reached;
-      if (entries.size > 0) return this.#give(place, entries);
+      if (entries.size > 0) this.#give(place, entries);
       // Nothing between the two places matches: nobody looks there again.
-      this.#waiting.move(place, reached);
+      else this.#waiting.move(place, reached);
       // What was appended while reading has called back already, and nobody was told.
-      if (!isEnd && this.#waiting.has(reached)) void this.#read(reached);
+      if (!isEnd) this.#readFor(reached);
+      // The log ended there before, and its call is still to come, or was lost.
+      else if (passed !== reached) this.#readFor(passed);
     } catch (error) {
       this.#reading.delete(place);
       if (isPassing(error)) return;
       this.#fail(this.#waiting.release(place), error);
     }
+  }
+
+  /** For who waits at the place, if anybody does. */
+  #readFor(place: string | null): void {
+    if (place !== null && this.#waiting.has(place)) void this.#read(place);
   }
 
   async #page(place: string) {
@@ -182,5 +196,3 @@ export class Feed<Item> {
     for (const reader of readers) reader.fail(told);
   }
 }
-
-const ignore = () => {};

@@ -68,7 +68,7 @@ export type DeliveryPage = {
   readonly hasMore: boolean;
   /**
    * How far the log was looked through: what does not match is not looked at again by who goes on from here, as
-   * `after` when the oldest were taken, as `before` when the newest were.
+   * `after` when the oldest were taken, as `before` when the newest were. When nothing follows the oldest, it is `head`.
    */
   readonly reached: string;
   /** The end of the log when the page was read. */

@@ -29,7 +29,7 @@ builder.queryFields((t) => ({
   deliveryUrl: t.field({
     type: 'URL',
     description:
-      "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: who knows it can post.",
+      "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: who knows it can post. A client's own key gets one when the service takes the key.",
     authScopes: { webhooks: true },
     args: {
       webhookId: t.arg({
@@ -37,7 +37,11 @@ builder.queryFields((t) => ({
         description: 'Names the webhook in the url, for a service that does not name it in its headers.',
       }),
     },
-    resolve: (_root, { webhookId }, { deliveries }) => deliveries.url(webhookId ?? null),
+    resolve: async (_root, { webhookId }, { deliveries, webhooks }) => {
+      // Else whoever makes up keys could fill the log, as many tenants.
+      await webhooks.proveKey();
+      return deliveries.url(webhookId ?? null);
+    },
   }),
 }));
 

@@ -3,9 +3,12 @@ import type { FeedCache } from './feed-cache.ts';
 import { iterate } from './iterate.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 type SourceOptions = {
   readonly log: DeliveryLog;
+  /** Of the same log. */
+  readonly wakeUps: WakeUps;
   readonly tenant: string;
   readonly cache: FeedCache;
   readonly observer?: ReaderObserver | undefined;
@@ -14,8 +17,6 @@ type SourceOptions = {
   readonly filter: DeliveryFilter;
   /** What readers are told of an error that ends them. Default: the error. */
   readonly explain?: ((error: unknown) => unknown) | undefined;
-  /** How often the log is looked at without a wake-up, in case one was lost. Default: 1000. */
-  readonly pollMs?: number | undefined;
 };
 
 /** One subscriber's deliveries: to be iterated alone, or to be read from a feed with all who have the same key. */

@@ -4,6 +4,7 @@ import type { FeedCache } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
 import { createDeliverySource, type DeliverySource } from './source.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 /** What one tenant sees of the deliveries. */
 export type TenantDeliveries = {
@@ -30,6 +31,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 type Parts = {
   readonly log: DeliveryLog;
+  readonly wakeUps: WakeUps;
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;
@@ -39,6 +41,7 @@ type Parts = {
 
 export const createTenantDeliveries = ({
   log,
+  wakeUps,
   feedCache: cache,
   readers: observer,
   addresses,
@@ -50,5 +53,5 @@ export const createTenantDeliveries = ({
   get: (cursor) => log.get(tenant, cursor),
   head: () => log.head(tenant),
   subscribe: (after, filter, explain) =>
-    createDeliverySource({ log, tenant, cache, observer, after, filter, explain }),
+    createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
 });

@@ -4,10 +4,6 @@ import type { Reader } from './feed-reader.ts';
 export class Waiting<Item> {
   readonly #byPlace = new Map<string, Set<Reader<Item>>>();
 
-  get isEmpty(): boolean {
-    return this.#byPlace.size === 0;
-  }
-
   places(): string[] {
     return [...this.#byPlace.keys()];
   }

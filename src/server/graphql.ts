@@ -11,6 +11,7 @@ import { graphiqlOptions } from './browsers/graphiql.ts';
 import { createGraphiQLPage } from './browsers/graphiql-page.ts';
 import { useJsonOnly } from './browsers/json-only.ts';
 import type { IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
+import { useBodyRoom } from './limits/body-room.ts';
 import type { Budgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
 import { createDocumentCache } from './limits/document-cache.ts';
@@ -40,7 +41,7 @@ type Arrival = {
   readonly trace?: Trace;
   /** Of the WebSocket's message that it came with. */
   readonly bytes?: number;
-  /** Aborts when a WebSocket has closed. */
+  /** Aborts when a WebSocket's client has completed the operation, or has gone. */
   readonly gone?: AbortSignal;
 };
 
@@ -94,6 +95,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useSameSiteOnly(options),
       useJsonOnly(),
       useGetQueries(),
+      useBodyRoom(),
       useVaryByOrigin(),
       page.plugin,
       useSharedSubscriptions(mask, options.events),

@@ -11,7 +11,7 @@ import type { TrustedDocuments } from './operations/trusted-documents.ts';
 import { createRunning } from './running.ts';
 import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
-import { createAdmission } from './websocket/admission.ts';
+import { createAdmission, dropUnlessAdmitted } from './websocket/admission.ts';
 import { pauseWhileUnsent } from './websocket/backpressure.ts';
 import { type Connection, close, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
@@ -43,7 +43,6 @@ const INIT_TIMEOUT_MS = 3000;
 const NO_STATUS = 1005;
 const INTERNAL_ERROR = 4500;
 const SERVICE_RESTART = 1012;
-const FORBIDDEN = 4403;
 /** Time for queries and mutations that are under way to be finished. */
 const DRAIN_MS = 5000;
 
@@ -80,7 +79,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
             // A peer that was told to go may not have heard it yet.
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
-            connection.messageBytes = text.length;
+            connection.messageBytes = Buffer.byteLength(text);
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },
@@ -120,17 +119,6 @@ export const serveWebSockets = (options: Options): WebSockets => {
 };
 
 const ignore = () => {};
-
-/** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */
-const ADMISSION_MS = 10_000;
-
-const dropUnlessAdmitted = (connection: Connection): void => {
-  const drop = () => {
-    if (connection.caller === null) close(connection, FORBIDDEN, 'Forbidden');
-  };
-  const timer = setTimeout(drop, ADMISSION_MS).unref();
-  connection.gone.signal.addEventListener('abort', () => clearTimeout(timer));
-};
 
 /** A peer that does not answer the close is dropped after this long. */
 const CLOSE_GRACE_MS = 1000;

@@ -5,7 +5,7 @@ export const createOperationMetrics = (registry: Registry): OperationObserver =>
   const registers = [registry];
   const operations = new Counter({
     name: 'gateway_operations_total',
-    help: 'Operations answered, by type (none: refused before it was known), transport, and the code of their first error (OK: none; ABANDONED: their client went away first). Of subscriptions: those begun, and those that could not be.',
+    help: 'Operations answered, by type (none: refused before it was known), transport, and the code of their first error (OK: none; ABANDONED: their client completed them, or went away, first). Of subscriptions: those begun, and those that could not be.',
     labelNames: ['type', 'transport', 'code'],
     registers,
   });

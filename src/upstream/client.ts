@@ -5,7 +5,8 @@ import { abandoned, overdue, UpstreamError } from './errors.ts';
 import { exchange, MAX_BODY_BYTES, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
 import { type Meter, openBill } from './meter.ts';
 import { nobody, type UpstreamObserver } from './observer.ts';
-import { onAbort, type Patience } from './patience.ts';
+import { type Patience, pause } from './patience.ts';
+import { createRests } from './rests.ts';
 import { type Outcome, outcomeOf, retryDelay } from './retry.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { createTurns } from './turns.ts';
@@ -14,8 +15,8 @@ import { createTurns } from './turns.ts';
 export type UpstreamClient = {
   /**
    * The answer, after as many attempts as the table in retry.ts, the retry budget and the patience allow; each is
-   * counted on `meter`. A read is aborted when the patience's signal aborts. An update is not once it is sent: that would
-   * leave open what became of it.
+   * counted on `meter`. Nothing is sent with a key that the service has told to wait, see rests.ts. A read is aborted
+   * when the patience's signal aborts. An update is not once it is sent: that would leave open what became of it.
    */
   request(request: UpstreamRequest, meter: Meter, patience: Patience): Promise<UpstreamAnswer>;
   /** Whether the service has failed so often that it is left alone for now. */
@@ -44,25 +45,33 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const turns = createTurns(connections, perSecond);
   const breaker = createBreaker(observer.turned);
   const budget = createRetryBudget();
+  const rests = createRests();
 
-  const attempt = async (
+  /** Null when it was not sent: its key came to rest while it waited for its turn. */
+  const inTurn = async (
     request: UpstreamRequest,
     patience: Patience,
     onSend: () => void,
-  ): Promise<UpstreamAnswer> => {
+  ): Promise<UpstreamAnswer | null> => {
     const pass = await breaker.admit(patience.signal);
     let allowedMs = timeoutMs;
     try {
-      const answer = await turns.run(patience, () => {
+      const answer = await turns.run(patience, async () => {
         if (patience.signal?.aborted) throw abandoned();
         if (!pass.isValid()) throw takenForDown();
+        if (rests.isResting(request.credential)) return null;
         const leftMs = patience.remainingMs();
         if (leftMs === 0) throw overdue();
         allowedMs = Math.min(timeoutMs, leftMs);
         onSend();
-        return exchange(target, request, allowedMs, request.method === 'GET' ? patience.signal : null);
+        const signal = request.method === 'GET' ? patience.signal : null;
+        return await exchange(target, request, allowedMs, signal).catch((error: unknown) => {
+          // Before the next one's turn begins.
+          rests.learn(request.credential, error);
+          throw error;
+        });
       });
-      pass.settle('up');
+      pass.settle(answer === null ? 'unknown' : 'up');
       return answer;
     } catch (error) {
       const outcome = error instanceof UpstreamError ? outcomeOf(error) : null;
@@ -70,6 +79,15 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       pass.settle(outcome === 'silent' && allowedMs < timeoutMs ? 'unknown' : verdictOf(outcome));
       throw error;
     }
+  };
+
+  const attempt = async (
+    request: UpstreamRequest,
+    patience: Patience,
+    onSend: () => void,
+  ): Promise<UpstreamAnswer> => {
+    await rests.over(request.credential, patience);
+    return (await inTurn(request, patience, onSend)) ?? attempt(request, patience, onSend);
   };
 
   const billed = async (request: UpstreamRequest, meter: Meter, patience: Patience, number: number) => {
@@ -119,14 +137,3 @@ const verdictOf = (outcome: Outcome | null): Verdict => {
   if (typeof outcome === 'number') return outcome < 500 ? 'up' : 'down';
   return outcome === 'invalidResponse' ? 'up' : 'down';
 };
-
-const pause = (ms: number, signal: AbortSignal | null): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stopListening();
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    const stopListening = onAbort(signal, done);
-  });

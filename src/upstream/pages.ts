@@ -70,7 +70,8 @@ export type PageStore<Item> = {
    * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
    * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
    * there was news of, and as long as a refusal asks for, without asking again; when there is none, the
-   * failure is passed on, and not kept.
+   * failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long as
+   * one with them might have served: whoever wants less takes nothing from who wants more.
    */
   get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
 };
@@ -89,9 +90,12 @@ export const createPageStore = <Item>(
   const shelf = createShelf<Fetched<Item>>(memory);
   const inFlight = new Map<string, Launched<Item>>();
 
-  const ask = (key: string, want: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
+  const ask = (key: string, asked: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
+    const startedAt = now();
+    const detailsUntil = Math.max(lastDetailsOf(asked, startedAt), shelf.get(key)?.held.detailsUntil ?? 0);
+    const want = { ...asked, details: asked.details || detailsUntil > startedAt };
     const { follows, limit, details } = want;
-    const held: Held = { follows, limit, details, startedAt: now(), outdated: false, notBefore: 0 };
+    const held: Held = { follows, limit, details, startedAt, detailsUntil, outdated: false, notBefore: 0 };
     const unfollow = news.follow(want.scope, want.address, held);
     const land = () => {
       if (inFlight.get(key) === launched) inFlight.delete(key);
@@ -120,12 +124,18 @@ export const createPageStore = <Item>(
   const underWay = (key: string, want: PageWant): Flight<Fetched<Item>> | null => {
     const launched = inFlight.get(key);
     if (!launched || launched.held.outdated || launched.flight.isAbandoned) return null;
-    return covers(launched.held, want) ? launched.flight : null;
+    return serves(launched.held, want) ? launched.flight : null;
   };
 
   const kept = (key: string, want: PageWant) => {
     const entry = shelf.get(key);
-    return entry && covers(entry.held, want) ? entry : null;
+    return entry && serves(entry.held, want) ? entry : null;
+  };
+
+  const serves = (held: Held, want: PageWant): boolean => {
+    if (!covers(held, want)) return false;
+    held.detailsUntil = Math.max(lastDetailsOf(want, now()), held.detailsUntil);
+    return true;
   };
 
   /** A page that needs no waiting for; what has gone stale is refreshed behind it. */
@@ -175,9 +185,12 @@ const covers = (held: Held, want: PageWant): boolean =>
   (want.follows === null || held.follows === want.follows);
 
 /** As much as the page has by now: whoever is served by it must be served by the next one too. */
-const refreshing = ({ follows, limit, details }: Held, want: PageWant): PageWant => ({
+const refreshing = ({ follows, limit }: Held, want: PageWant): PageWant => ({
   ...want,
   follows,
   limit: Math.max(limit, want.limit),
-  details: details || want.details,
 });
+
+/** Until when the details of a page that has them `now` might serve, or stand in, for the like of this want. */
+const lastDetailsOf = ({ details, maxAgeMs, standInMs }: PageWant, now: number): number =>
+  details ? now + Math.max(maxAgeMs * 2, standInMs) : 0;

@@ -28,3 +28,15 @@ export const onAbort = (signal: AbortSignal | null, then: () => void): (() => vo
   else signal.addEventListener('abort', then, { once: true });
   return () => signal.removeEventListener('abort', then);
 };
+
+/** Resolves after so long, or when `signal` aborts. */
+export const pause = (ms: number, signal: AbortSignal | null): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      stopListening();
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const stopListening = onAbort(signal, done);
+  });

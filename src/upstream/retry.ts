@@ -36,7 +36,7 @@ export const RETRY_RULES: readonly Rule[] = [
 const MAX_ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 100;
 /** A longer wait is left to the client, who gets to know it as `retryAfterMs`. */
-const MAX_WAIT_MS = 2000;
+export const MAX_WAIT_MS = 2000;
 
 /** Null when the request never left. */
 export const outcomeOf = ({ status, connection, failure }: UpstreamError): Outcome | null =>

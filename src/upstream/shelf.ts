@@ -7,6 +7,8 @@ export type Held = {
   readonly details: boolean;
   /** By a clock that only goes forward, in milliseconds. */
   readonly startedAt: number;
+  /** Until when, by the same clock, who wanted details may come back for them: what takes its place has them too. */
+  detailsUntil: number;
   /** Whether there was news since it was asked for. */
   outdated: boolean;
   /** Until when, by the same clock, the service wants to be asked for no newer one. */

@@ -46,13 +46,13 @@ const PATH = '/beta/evm/subscriptions/webhooks';
 /** The service's own default: no deployment says how many more it would give. */
 const PAGE_SIZE = 100;
 
-export const listWebhooks = (offset: string | null): Operation => ({
+export const listWebhooks = (offset: string | null, limit: number = PAGE_SIZE): Operation => ({
   purpose: 'list webhooks',
   webhookId: null,
   promised: false,
   method: 'GET',
   path: PATH,
-  query: pageQuery(offset),
+  query: pageQuery(offset, limit),
 });
 
 export const createWebhook = ({ type, name, url, addresses, ...filters }: NewWebhook): Operation => ({
@@ -98,7 +98,7 @@ export const listAddresses = (webhookId: string, offset: string | null): Operati
   promised: false,
   method: 'GET',
   path: `${PATH}/${webhookId}/addresses`,
-  query: pageQuery(offset),
+  query: pageQuery(offset, PAGE_SIZE),
 });
 
 export const replaceAddresses = (webhookId: string, addresses: readonly string[]): Operation => ({
@@ -122,8 +122,8 @@ export const updateAddresses = (
   body: { remove_addresses: removeAddresses, add_addresses: addAddresses },
 });
 
-const pageQuery = (offset: string | null): URLSearchParams =>
-  new URLSearchParams({ limit: String(PAGE_SIZE), ...(offset !== null && { offset }) });
+const pageQuery = (offset: string | null, limit: number): URLSearchParams =>
+  new URLSearchParams({ limit: String(limit), ...(offset !== null && { offset }) });
 
 const filterFields = (filters: WebhookFilters) => ({
   chain_ids: filters.chainIds,

@@ -12,6 +12,8 @@ import { readAddressesPage, readWebhook, readWebhooksPage, type Subscribed, type
  * the service does not do as asked; with AbsentOperationError when this deployment can't.
  */
 export type WebhookService = {
+  /** Resolves when the service takes the key. The signal is for a question that others may come to wait for too. */
+  proveKey(signal: AbortSignal): Promise<void>;
   list(offset: string | null): Promise<Page<Item<Webhook>>>;
   listAddresses(webhookId: string, offset: string | null): Promise<Page<Item<Subscribed>>>;
   /** Null when there is no such webhook. */
@@ -28,17 +30,16 @@ type Parts = { readonly client: OperationClient; readonly credential: Credential
 /** Management is not billed. */
 const COST = 0;
 
+/** The id that no webhook has. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
 export const createWebhookService = ({ client, credential }: Parts): WebhookService => {
-  const send = async ({ method, path, query, body }: requests.Operation): Promise<unknown> => {
-    const answer = await client.request({
-      resource: 'webhooks',
-      method,
-      path,
-      ...(query && { query }),
-      ...(body && { body }),
-      credential,
-      cost: COST,
-    });
+  const send = async (
+    { method, path, query, body }: requests.Operation,
+    signal?: AbortSignal,
+  ): Promise<unknown> => {
+    const shape = { method, path, ...(query && { query }), ...(body && { body }) };
+    const answer = await client.request({ resource: 'webhooks', ...shape, credential, cost: COST }, signal);
     return answer.body;
   };
 
@@ -52,9 +53,9 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       },
     );
 
-  const ask = async (operation: requests.Operation): Promise<unknown> => {
+  const ask = async (operation: requests.Operation, signal?: AbortSignal): Promise<unknown> => {
     try {
-      return await send(operation);
+      return await send(operation, signal);
     } catch (error) {
       if (error instanceof UpstreamError && (await isAbsent(operation, error, exists)))
         throw new AbsentOperationError(operation, error);
@@ -62,7 +63,21 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
     }
   };
 
+  /** Whoever looks for the webhook has taken the key; any other refusal may come before. */
+  const missWebhook = (signal: AbortSignal): Promise<unknown> =>
+    send(requests.updateAddresses(NOBODY, {}), signal).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError) || error.status !== 404) throw error;
+    });
+
   return {
+    async proveKey(signal) {
+      try {
+        await ask(requests.listWebhooks(null, 1), signal);
+      } catch (error) {
+        if (!(error instanceof AbsentOperationError)) throw error;
+        await missWebhook(signal);
+      }
+    },
     async list(offset) {
       const fetchedAt = Date.now();
       return readWebhooksPage(await ask(requests.listWebhooks(offset)), fetchedAt);

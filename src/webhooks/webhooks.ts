@@ -1,6 +1,8 @@
 import type { Credential } from '../upstream/credential.ts';
 import type { InOrder } from '../upstream/in-order.ts';
+import type { KeyProofs } from '../upstream/key-proofs.ts';
 import type { OperationClient } from '../upstream/operation-client.ts';
+import type { Patience } from '../upstream/patience.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
 import type { Webhook } from './rest.ts';
@@ -11,6 +13,8 @@ import { createWebhookService } from './service.ts';
  * rejects with UpstreamError when the service does not do as asked.
  */
 export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
+  /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
+  proveKey(): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
   update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
   delete(webhookId: string): Promise<void>;
@@ -23,12 +27,16 @@ type Parts = {
   readonly credential: Credential;
   /** Callers of one scope share their webhooks. */
   readonly scope: string;
+  readonly patience: Patience;
   /** Shared by all operations, so that changes which came in one order arrive in it. */
   readonly inOrder: InOrder;
+  /** Shared by all operations. */
+  readonly proofs: KeyProofs;
 };
 
 /** Born with an operation. */
-export const createWebhooks = ({ client, credential, scope, inOrder }: Parts): Webhooks => {
+export const createWebhooks = (parts: Parts): Webhooks => {
+  const { client, credential, scope, patience, inOrder, proofs } = parts;
   const service = createWebhookService({ client, credential });
   const { load, list, addresses, learn, forget } = createWebhookLoader(service);
 
@@ -43,6 +51,9 @@ export const createWebhooks = ({ client, credential, scope, inOrder }: Parts): W
     load,
     list,
     addresses,
+    async proveKey() {
+      if (credential.heldBy === 'client') await proofs.prove(scope, patience, service.proveKey);
+    },
     async create(creation) {
       const webhook = await service.create(creation);
       learn(webhook);

@@ -6,6 +6,7 @@ import { FeedCache } from '../../src/deliveries/feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, NewDelivery, StoredDelivery } from '../../src/deliveries/log.ts';
 import { createDeliverySource } from '../../src/deliveries/source.ts';
 import { openSqliteLog, type SqliteLogOptions } from '../../src/deliveries/sqlite-log.ts';
+import { WakeUps } from '../../src/deliveries/wake-ups.ts';
 
 export const TENANT = 'default';
 export const WEBHOOK = '0190a3f4-0000-7000-8000-000000000001';
@@ -75,18 +76,31 @@ export type Following = {
   readonly after?: string | undefined;
   readonly filter?: DeliveryFilter | undefined;
   readonly pollMs?: number | undefined;
+  /** Shared with others. Default: its own, which polls every `pollMs`. */
+  readonly wakeUps?: WakeUps | undefined;
 };
 
 /** The tenant's deliveries, pulled one by one. */
 export const follow = (
   log: DeliveryLog,
-  { after, filter = {}, pollMs }: Following = {},
+  { after, filter = {}, pollMs, wakeUps = new WakeUps(log, pollMs) }: Following = {},
 ): AsyncIterator<StoredDelivery, undefined> =>
   createDeliverySource({
     log,
+    wakeUps,
     tenant: TENANT,
     cache: new FeedCache(1_000_000),
     after: after ?? null,
     filter,
-    pollMs,
   })[Symbol.asyncIterator]();
+
+/** The next numbers, in order; fewer where the deliveries end. */
+export async function take(reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> {
+  const numbers: number[] = [];
+  while (numbers.length < count) {
+    const { done, value } = await reader.next();
+    if (done) break;
+    numbers.push(numberOf(value));
+  }
+  return numbers;
+}

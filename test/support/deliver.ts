@@ -46,3 +46,14 @@ export const activity = (number: number, address = '0x00000000000000000000000000
     },
   ],
 });
+
+/** Where deliveries go to, and where the log of them ends; `credentials` are headers. */
+export const deliveriesOf = async (gatewayUrl: string, credentials: Record<string, string> = {}) => {
+  const response = await fetch(`${gatewayUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...credentials },
+    body: JSON.stringify({ query: '{ deliveryUrl deliveries { head } }' }),
+  });
+  const { data } = (await response.json()) as { data: { deliveryUrl: string; deliveries: { head: string } } };
+  return { deliveryUrl: data.deliveryUrl, head: data.deliveries.head };
+};

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
  * that runs it as its own process, such as a tracer.
  */
 export const spawnGateway = async (
-  env: Record<string, string>,
+  env: Record<string, string | undefined>,
   entry = 'src/main.ts',
   under: readonly string[] = [],
 ) => {

@@ -70,6 +70,13 @@ export const openRawSocket = async (
   };
 };
 
+/** A raw socket and the messages that it was told, parsed. */
+export const listenTo = async ({ url }: { readonly url: string }) => {
+  const told: { id?: string; type: string; payload?: unknown }[] = [];
+  const client = await openRawSocket(url, (payload) => told.push(JSON.parse(String(payload))));
+  return Object.assign(client, { told });
+};
+
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>> & { readonly socket: Socket };
 
 /** Takes the bytes of the upgrade's answer and of the frames behind it, in whatever pieces they come. */

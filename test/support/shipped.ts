@@ -6,7 +6,7 @@ import { spawnGateway } from './process.ts';
 import { startFakeWallets } from './wallets.ts';
 
 /** The process as it is shipped, over a fake service, with a data folder that goes when it goes. */
-export const startShipped = async (env: Record<string, string> = {}) => {
+export const startShipped = async (env: Record<string, string | undefined> = {}) => {
   await using made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-shipped-'));

@@ -36,6 +36,9 @@ export const tokenOf = (claims: Claims = {}, { alg = 'HS256', kid, key }: Signin
     .setProtectedHeader({ alg, ...(kid !== undefined && { kid }) })
     .sign(key ?? new TextEncoder().encode(jwtSecret));
 
+/** Claims of rights that end within three to four seconds: clocks are given five. */
+export const expiringSoon = () => ({ exp: Math.floor(Date.now() / 1000) - 1 });
+
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /** A key pair of an issuer's, whose public half can be published. */

@@ -4,35 +4,46 @@ import type { GraphQLFault } from './gateway.ts';
 /** What a client sends, whatever it is: a document, its variables, or anything else that an attacker thinks of. */
 type Payload = Readonly<Record<string, unknown>>;
 
-type Answer = { data?: unknown; errors: GraphQLFault[] | undefined };
-
-/** Sends a payload to a gateway and gives its first answer; `headers` are for HTTP alone. */
-type Send = (gatewayUrl: string, payload: Payload) => Promise<Answer>;
-
-const overHttp: Send = async (url, payload) => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: toBody(payload),
-  });
-  return (await response.json()) as Answer;
+type Answer = {
+  data?: unknown;
+  errors: GraphQLFault[] | undefined;
+  /** All that came: the body and its headers, or the message. */
+  said: string;
 };
 
-const overEventStream: Send = async (url, payload) => {
+/** Sends a payload to a gateway and gives its first answer. `credentials` go as headers, or as connectionParams. */
+export type Send = (
+  gatewayUrl: string,
+  payload: Payload,
+  credentials?: Record<string, string>,
+) => Promise<Answer>;
+
+export const overHttp: Send = async (url, payload, credentials) => {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...credentials },
     body: toBody(payload),
   });
-  const [, data = '{}'] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
-  return JSON.parse(data);
+  const body = await response.text();
+  return { ...JSON.parse(body), said: body + headersOf(response) };
+};
+
+export const overEventStream: Send = async (url, payload, credentials) => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...credentials },
+    body: toBody(payload),
+  });
+  const body = await response.text();
+  const [, data = '{}'] = /^data: (\{.*\})$/m.exec(body) ?? [];
+  return { ...JSON.parse(data), said: body + headersOf(response) };
 };
 
 /** By the protocol itself, so that no client's own checks come before the gateway's. */
-const overWebSocket: Send = (url, payload) =>
+const overWebSocket: Send = (url, payload, credentials) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: credentials })));
     socket.on('error', reject);
     socket.on('close', (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));
     socket.on('message', (message) => {
@@ -40,10 +51,12 @@ const overWebSocket: Send = (url, payload) =>
       if (type === 'connection_ack')
         socket.send(`{"type":"subscribe","id":"1","payload":${toBody(payload)}}`);
       if (type !== 'next' && type !== 'error') return;
-      resolve(type === 'next' ? answer : { errors: answer });
+      resolve({ ...(type === 'next' ? answer : { errors: answer }), said: String(message) });
       socket.terminate();
     });
   });
+
+const headersOf = ({ headers }: Response): string => JSON.stringify([...headers]);
 
 /** JSON as it stands in `$json`, for what JSON.stringify would not write. */
 const toBody = ({ $json, ...payload }: Payload): string =>

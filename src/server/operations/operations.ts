@@ -21,7 +21,7 @@ export type AnsweredOperation = {
   readonly transport: Transport;
   /** Of its errors, each once, in their order; empty when all went well. */
   readonly codes: readonly ErrorCode[];
-  /** Whether its client had gone away: what it met then says nothing of the gateway or the service. */
+  /** Whether its client waited no more: what it met then says nothing of the gateway or the service. */
   readonly abandoned: boolean;
   /** Errors that are in no catalogue: the client was told of them as INTERNAL_SERVER_ERROR. */
   readonly strangers: readonly unknown[];
@@ -43,7 +43,7 @@ type Arrived = Context & {
   readonly res?: ServerResponse;
   /** Whom a WebSocket acts for; only such a one comes with it. */
   readonly caller?: Caller;
-  /** Aborts when a WebSocket has closed. */
+  /** Aborts when a WebSocket's client has completed the operation, or has gone. */
   readonly gone?: AbortSignal;
 };
 

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 
-/** Of operations that were refused as a whole, before they ran. */
+/** Of operations that were refused as a whole, before they ran, where the refusal does not say one itself. */
 const STATUSES: Readonly<Record<string, number>> = {
   OPERATION_TOO_COMPLEX: 400,
   COMPUTE_BUDGET_EXCEEDED: 429,
@@ -22,7 +22,7 @@ export const useRefusalStatus = (): Plugin => ({
 const withStatus = (error: GraphQLError): GraphQLError => {
   const { code, retryAfterMs } = error.extensions;
   const status = STATUSES[String(code)];
-  if (status === undefined) return error;
+  if (status === undefined || error.extensions.http !== undefined) return error;
   const seconds = typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : null;
   const headers = seconds === null ? {} : { 'retry-after': String(seconds) };
   const http = { status, headers, spec: true };

@@ -19,6 +19,8 @@ type Options = {
   readonly mask: (error: unknown) => GraphQLError;
   /** When the caller's rights end, in milliseconds since 1970; null when they never do. */
   readonly expiresAt: number | null;
+  /** Called when it has written why it ends: its connection may take that whenever it likes, or never. */
+  readonly onEnd?: (() => void) | undefined;
   /** How often a ping shows that the connection lives while there is nothing to tell. Default: 12000. */
   readonly pingEveryMs?: number | undefined;
 };
@@ -32,11 +34,14 @@ export class EventStream extends Readable {
   readonly #mask: Options['mask'];
   readonly #ping: NodeJS.Timeout;
   readonly #stopExpiry: () => void;
+  readonly #onEnd: Options['onEnd'];
   #isWanted = false;
 
-  constructor({ subscription, lastEventId, mask, expiresAt, pingEveryMs = PING_EVERY_MS }: Options) {
+  constructor(options: Options) {
+    const { subscription, lastEventId, mask, expiresAt, onEnd, pingEveryMs = PING_EVERY_MS } = options;
     super({ highWaterMark: 1 });
     this.#mask = mask;
+    this.#onEnd = onEnd;
     // Some browsers tell of an answer only once a byte of its body has come.
     this.push(PING);
     this.#reader = subscription.open(lastEventId, () => this.#give());
@@ -76,6 +81,7 @@ export class EventStream extends Readable {
       `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: createMeter() } })}\n\n${COMPLETE}`,
     );
     this.push(null);
+    this.#onEnd?.();
   }
 
   #free(): void {

@@ -4,6 +4,7 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import { onceClosed } from '../closed.ts';
+import { cutUnlessClosed } from '../last-words.ts';
 import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
 
@@ -41,13 +42,16 @@ export const createEventStreams = (
         const { res, expiresAt = null } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
-          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt });
+          const onEnd = () => res && cutUnlessClosed(res, () => res.destroy());
+          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, onEnd });
           // Yoga looks after the stream only when there is somebody to send it to.
           if (res) onceClosed(res, () => stream.destroy());
           // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');
       },
+      // Yoga says of each event stream that its connection is kept; Node knows whether the client wants that.
+      onResponse: ({ response }) => response.headers.delete('connection'),
     },
     cut() {
       for (const response of responses) response.destroy();
@@ -62,7 +66,7 @@ const tooMany = (maxStreams: number): GraphQLError =>
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'no-store, no-transform',
   // Proxies of the nginx kind would else collect events before they send them on.
   'x-accel-buffering': 'no',
 };

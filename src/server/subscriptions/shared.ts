@@ -53,7 +53,7 @@ export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plu
     source: EventSource<SourceEvent>,
   ): EventFeed<Frame> => {
     const { rights } = operation.contextValue as Context;
-    const key = JSON.stringify([rights, source.key, identityOf(operation)]);
+    const key = JSON.stringify([rights(), source.key, identityOf(operation)]);
     const known = feeds.get(key);
     if (known) return known;
     const feed = source.feed({

@@ -48,3 +48,15 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
     return caller;
   };
 };
+
+/** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */
+const ADMISSION_MS = 10_000;
+
+/** Closes a socket that has been refused, with 4403, unless it is admitted by one of its later operations. */
+export const dropUnlessAdmitted = (connection: Connection): void => {
+  const drop = () => {
+    if (connection.caller === null) close(connection, FORBIDDEN, 'Forbidden');
+  };
+  const timer = setTimeout(drop, ADMISSION_MS).unref();
+  connection.gone.signal.addEventListener('abort', () => clearTimeout(timer));
+};

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
+import { cutUnlessClosed } from '../last-words.ts';
 import { Outlet } from './outlet.ts';
 
 /** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
@@ -43,5 +44,6 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
 /** Ends all that runs on the connection, and tells its peer why. */
 export const close = ({ webSocket, gone }: Connection, code: number, reason: string): void => {
   webSocket.close(code, reason);
+  cutUnlessClosed(webSocket, () => webSocket.terminate());
   gone.abort();
 };

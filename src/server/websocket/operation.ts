@@ -9,7 +9,7 @@ import type { TrustedDocuments } from '../operations/trusted-documents.ts';
 import type { Running } from '../running.ts';
 import type { SubscribeResult } from '../subscriptions/shared.ts';
 import type { Admit } from './admission.ts';
-import { type Claimed, claimId } from './claim.ts';
+import { type Claim, claimId } from './claim.ts';
 import type { SocketContext } from './connection.ts';
 import { SocketSubscription } from './subscription.ts';
 
@@ -42,9 +42,9 @@ export const prepareOperation = async (
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
   const { mask, operations, socket, id } = preparation;
   const trace = traceOf(socket.extra.traceparent, undefined);
-  const claimed = claimId(socket, id);
+  const claim = claimId(socket, id);
   try {
-    return await claimed(prepare(preparation, claimed, trace));
+    return await claim.claimed(prepare(preparation, claim, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -64,17 +64,17 @@ class Refused extends Error {
 
 const prepare = async (
   { graphql, admit, trusted, running, socket, id, payload }: Preparation,
-  claimed: Claimed,
+  { claimed, gone }: Claim,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const { outlet, gone, messageBytes } = socket.extra;
+  const { outlet, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
     throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
     throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
-  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone: gone.signal });
+  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone });
   const document = pipeline.parse(trusted?.documentOf(payload) ?? payload.query);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
