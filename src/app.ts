@@ -23,7 +23,7 @@ import {
   authenticateAnyone,
   authenticateByKey,
   authenticateByToken,
-  scopeOf,
+  sharingOf,
 } from './server/auth/auth.ts';
 import { createTokens } from './server/auth/tokens.ts';
 import { createLoopbackCheck, createOriginCheck } from './server/browsers/origins.ts';
@@ -169,7 +169,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
-      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth.mode, tenant), concerned),
+      onStored: (tenant, concerned) => news.tell(sharingOf(config.auth.mode, tenant), concerned),
       observer: telemetry.ingest,
     }),
     probes,

@@ -1,6 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   CursorExpiredError,
@@ -232,6 +234,20 @@ test('refuses a directory that is in use, is a file, or holds no log, naming it'
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/deliveries\.db: file is not a database/);
   // A failed attempt holds nothing.
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/not a database/);
+});
+
+test('says that a directory may not be written where that is so', async () => {
+  const dataDir = await temporaryDirectory();
+  await chmod(dataDir, 0o555);
+  // Root may write anywhere: a process of its own can become somebody else.
+  const script = `
+    const { openSqliteLog } = await import('${import.meta.resolve('../src/deliveries/sqlite-log.ts')}');
+    if (process.getuid() === 0) process.setgroups([]), process.setgid(65534), process.setuid(65534);
+    const opening = openSqliteLog({ dataDir: ${JSON.stringify(dataDir)}, retentionHours: 1, retentionCount: 1 });
+    process.stdout.write(await opening.then(() => 'opened', ({ name, message }) => name + ' ' + message));
+    process.exit();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stdout).toMatch(new RegExp(`^LogOpenError ${dataDir}: EACCES: permission denied`));
 });
 
 test('refuses a log that lacks what it says it holds', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogClosedError, LogOpenError, LogUnavailableError, messageOf } from './errors.ts';
 import { AppendListeners } from './listeners.ts';
@@ -54,6 +54,8 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Delivery
   const { dataDir, startThread: start = startThread } = options;
   try {
     mkdirSync(dataDir, { recursive: true });
+    // SQLite would only say that it can't open a file.
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new LogOpenError(dataDir, messageOf(error), error);
   }

@@ -8,13 +8,15 @@ import type { WakeUps } from './wake-ups.ts';
 
 /** What one tenant sees of the deliveries. */
 export type TenantDeliveries = {
-  /** Where the service must post a webhook's events; null when its headers name the webhook. */
+  /**
+   * Where the service must post events. `webhookId` goes into the url, for a service that does not name the webhook in
+   * its headers; null leaves it out.
+   */
   url(webhookId: string | null): string;
   /** Of all that one operation reads, bodies come to about 32 MB: pages end early rather than bring more. */
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Null when the log does not hold it (any more). */
   get(cursor: string): Promise<StoredDelivery | null>;
-  head(): Promise<string>;
   /**
    * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
    * is told of an error that ends it.
@@ -51,7 +53,6 @@ export const createTenantDeliveries = ({
   url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
   read: withinBytes((range) => log.read(tenant, range), MAX_BYTES),
   get: (cursor) => log.get(tenant, cursor),
-  head: () => log.head(tenant),
   subscribe: (after, filter, explain) =>
     createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
 });

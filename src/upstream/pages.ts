@@ -24,10 +24,10 @@ export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unk
 
 export type PageWant = {
   /** With whom its pages are shared: see `LoaderParts`. */
-  readonly scope: string;
+  readonly sharing: string;
   /** Whose list it is, in lower case: news of this address outdates the page. */
   readonly address: string;
-  /** Resource, scope, address and filters: what all pages of one list share. */
+  /** Resource, `sharing`, address and filters: what all pages of one list have in common. */
   readonly list: string;
   /** Null for the newest page. */
   readonly offset: string | null;
@@ -96,7 +96,7 @@ export const createPageStore = <Item>(
     const want = { ...asked, details: asked.details || detailsUntil > startedAt };
     const { follows, limit, details } = want;
     const held: Held = { follows, limit, details, startedAt, detailsUntil, outdated: false, notBefore: 0 };
-    const unfollow = news.follow(want.scope, want.address, held);
+    const unfollow = news.follow(want.sharing, want.address, held);
     const land = () => {
       if (inFlight.get(key) === launched) inFlight.delete(key);
     };

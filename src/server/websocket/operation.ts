@@ -80,7 +80,7 @@ const prepare = async (
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
   const operation = getOperationAST(document, operationName)?.operation;
   if (operation === undefined)
-    throw badUserInput('Expected operationName to name an operation of the document.');
+    throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
   const { schema } = pipeline;
   const args: ExecutionArgs = {
     schema,
