@@ -85,6 +85,9 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
 export const mayStandIn = (error: unknown): boolean =>
   error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);
 
+/** A service, or what stands before it, may say too much: it is asked again each minute. */
+export const MAX_REST_MS = 60_000;
+
 /** A key that was told off is not used for the same again at once, also when it was not told how long to wait. */
 const REST_MS = 500;
 
@@ -92,5 +95,6 @@ const REST_MS = 500;
 export const restOf = (error: unknown): number => {
   if (!(error instanceof UpstreamError)) return 0;
   const { failure, retryAfterMs } = error;
-  return Math.max(retryAfterMs ?? 0, failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0);
+  const leastMs = failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0;
+  return Math.min(Math.max(retryAfterMs ?? 0, leastMs), MAX_REST_MS);
 };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Credential } from './credential.ts';
-import { UpstreamError } from './errors.ts';
+import { MAX_REST_MS, UpstreamError } from './errors.ts';
 import { type Patience, pause } from './patience.ts';
 import { MAX_WAIT_MS } from './retry.ts';
 
@@ -13,9 +13,6 @@ export type Rests = {
   /** Takes in what an attempt met. */
   learn(credential: Credential, error: unknown): void;
 };
-
-/** A service, or what stands before it, may say too much: it is asked again each minute. */
-const MAX_REST_MS = 60_000;
 
 const MAX_KEYS = 10_000;
 
