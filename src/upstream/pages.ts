@@ -92,7 +92,9 @@ export const createPageStore = <Item>(
 
   const ask = (key: string, asked: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
     const startedAt = now();
-    const detailsUntil = Math.max(lastDetailsOf(asked, startedAt), shelf.get(key)?.held.detailsUntil ?? 0);
+    // Also those still on their way: this request may take the shelf from them.
+    const before = [shelf.get(key)?.held, inFlight.get(key)?.held].map((held) => held?.detailsUntil ?? 0);
+    const detailsUntil = Math.max(lastDetailsOf(asked, startedAt), ...before);
     const want = { ...asked, details: asked.details || detailsUntil > startedAt };
     const { follows, limit, details } = want;
     const held: Held = { follows, limit, details, startedAt, detailsUntil, outdated: false, notBefore: 0 };
