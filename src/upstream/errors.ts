@@ -5,8 +5,10 @@ export type UpstreamFailure =
   | 'timeout'
   /** 402: the key's quota is used up. */
   | 'quota'
-  /** 429 */
+  /** 429, or more wait for their turn than can have it in time. */
   | 'rateLimited'
+  /** Nothing was sent: the service has told the key to wait, see rests.ts. */
+  | 'resting'
   /** 401: the key is missing or wrong. */
   | 'unauthenticated'
   /** 403: the key lacks the permission. */
@@ -79,6 +81,7 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
   'timeout',
   'quota',
   'rateLimited',
+  'resting',
   'invalidResponse',
 ]);
 

@@ -8,7 +8,7 @@ import { MAX_WAIT_MS } from './retry.ts';
 /** Which keys the service has told to wait: 429 with Retry-After. Until then nothing is sent with them. */
 export type Rests = {
   isResting(credential: Credential): boolean;
-  /** Resolves when the key may be used. Rejects at once with UpstreamError `rateLimited` when that is long from now. */
+  /** Resolves when the key may be used. Rejects at once with UpstreamError `resting` when that is long from now. */
   over(credential: Credential, patience: Patience): Promise<void>;
   /** Takes in what an attempt met. */
   learn(credential: Credential, error: unknown): void;
@@ -48,6 +48,6 @@ export const createRests = (now: () => number = () => performance.now()): Rests 
 const nameOf = ({ key }: Credential): string => hash('sha256', key);
 
 const resting = (restMs: number): UpstreamError =>
-  new UpstreamError('rateLimited', 'The service has asked for a rest that is not over.', {
+  new UpstreamError('resting', 'The service has asked for a rest that is not over.', {
     retryAfterMs: Math.ceil(restMs),
   });
