@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startFakeService } from './support/fake-service.ts';
@@ -42,6 +44,27 @@ test('a mutation under way is answered over WebSocket before its socket is close
   await client.ended;
   expect(client.faults).toEqual([]);
   expect(client.results).toEqual([{ updateWebhook: { __typename: 'UpdateWebhookPayload' } }]);
+});
+
+test('of two requests that were sent at once over a connection both are answered', async () => {
+  const { service, asked, answer } = await slowService();
+  await using _service = service;
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const said = text(socket);
+  const body = JSON.stringify({ query: MUTATION });
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}` +
+      `GET /health/live HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`,
+  );
+  await asked;
+  const stopped = gateway.stop();
+  answer();
+  await stopped;
+  expect((await said).match(/HTTP\/1.1 200/g)).toHaveLength(2);
+  expect(await said).toContain('UpdateWebhookPayload');
+  expect(await said).toContain('{"status":"live"}');
 });
 
 test.each(['application/json', 'text/event-stream'])(
