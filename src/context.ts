@@ -92,6 +92,9 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
     rights: () => JSON.stringify([tenant, sharing, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, caller, trace, null),
+    /** As `proveKey` of webhooks, but by an operation of its own: nobody waits for it once the signal aborts. */
+    proveKey: (signal: AbortSignal): Promise<void> =>
+      contextOf(parts, caller, trace, signal).webhooks.proveKey(),
     cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),

@@ -11,7 +11,7 @@ import type { TrustedDocuments } from './operations/trusted-documents.ts';
 import { createRunning } from './running.ts';
 import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
-import { createAdmission, dropUnlessAdmitted } from './websocket/admission.ts';
+import { createAdmission, dropUnlessAdmitted, type ProveKey } from './websocket/admission.ts';
 import { pauseWhileUnsent } from './websocket/backpressure.ts';
 import { type Connection, close, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
@@ -26,6 +26,7 @@ type Options = {
   readonly server: Server;
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly proveKey: ProveKey;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
@@ -50,7 +51,7 @@ const DRAIN_MS = 5000;
 export const serveWebSockets = (options: Options): WebSockets => {
   const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, trusted, observer } =
     options;
-  const admit = createAdmission(authenticate, options.maxSocketsEach);
+  const admit = createAdmission(authenticate, options.proveKey, options.maxSocketsEach);
   const running = createRunning();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({

@@ -1,21 +1,37 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
+import { isKeyRefused } from '../../upstream/errors.ts';
+import type { Trace } from '../../upstream/trace.ts';
 import { type Authenticate, credentialsIn } from '../auth/auth.ts';
 import { onExpiry } from '../auth/expiry.ts';
+import { vouch } from '../auth/vouch.ts';
+import { traceOf } from '../operations/trace.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 
-/** Whom a socket acts for. Rejects with UNAUTHENTICATED, or OPERATION_TOO_COMPLEX for who has too many open. */
+/**
+ * Whom a socket acts for. Rejects with UNAUTHENTICATED, with OPERATION_TOO_COMPLEX for who has too many open, or with
+ * UpstreamError when the service refuses the caller's own key.
+ */
 export type Admit = (socket: SocketContext) => Promise<Caller>;
 
 const FORBIDDEN = 4403;
 const TRY_AGAIN_LATER = 1013;
 
+/** Resolves when the service takes the caller's own key, see `proveKey` of webhooks. */
+export type ProveKey = (caller: Caller, trace: Trace, signal: AbortSignal) => Promise<void>;
+
 /**
  * Admits each socket once: from then on it acts for its caller, until the caller's rights end, and with them the socket.
  * `maxSocketsEach` is how many one caller may have open.
  */
-export const createAdmission = (authenticate: Authenticate, maxSocketsEach: number): Admit => {
+export const createAdmission = (
+  authenticate: Authenticate,
+  proveKey: ProveKey,
+  maxSocketsEach: number,
+): Admit => {
   const open = new Map<string, number>();
+  /** Those under way, and those whose key was refused: the service is not asked again by the same socket. */
+  const admissions = new WeakMap<Connection, Promise<Caller>>();
 
   const enter = (connection: Connection, payer: string): void => {
     const count = open.get(payer) ?? 0;
@@ -31,12 +47,14 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
     });
   };
 
-  return async (socket) => {
+  const admit: Admit = async (socket) => {
     const connection = socket.extra;
-    if (connection.caller !== null) return connection.caller;
+    const { signal } = connection.gone;
     const caller = await authenticate(credentialsIn(socket.connectionParams), connection.address);
-    // Another of its operations may have come first, and the socket may have gone.
-    if (connection.caller !== null || connection.gone.signal.aborted) return caller;
+    const trace = traceOf(connection.traceparent, undefined);
+    const onRefusal = () => close(connection, FORBIDDEN, 'Forbidden');
+    await vouch((enough) => proveKey(caller, trace, enough), signal, onRefusal);
+    if (signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
     connection.caller = caller;
     // What it showed may be long, and is not needed any more.
@@ -46,6 +64,19 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
       connection.gone.signal.addEventListener('abort', stop);
     }
     return caller;
+  };
+
+  return async (socket) => {
+    const connection = socket.extra;
+    if (connection.caller !== null) return connection.caller;
+    const admission = admissions.get(connection) ?? admit(socket);
+    admissions.set(connection, admission);
+    try {
+      return await admission;
+    } catch (error) {
+      if (!isKeyRefused(error)) admissions.delete(connection);
+      throw error;
+    }
   };
 };
 
