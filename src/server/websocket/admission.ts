@@ -3,6 +3,7 @@ import { clientError } from '../../graph/errors.ts';
 import { type Authenticate, credentialsIn } from '../auth/auth.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
+import { closeDrained } from './drain.ts';
 
 /** Whom a socket acts for. Rejects with UNAUTHENTICATED, or OPERATION_TOO_COMPLEX for who has too many open. */
 export type Admit = (socket: SocketContext) => Promise<Caller>;
@@ -42,7 +43,7 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
     // What it showed may be long, and is not needed any more.
     delete (socket as { connectionParams?: unknown }).connectionParams;
     if (caller.expiresAt !== null) {
-      const stop = onExpiry(caller.expiresAt, () => close(connection, FORBIDDEN, 'Forbidden'));
+      const stop = onExpiry(caller.expiresAt, () => void closeDrained(connection, FORBIDDEN, 'Forbidden'));
       connection.gone.signal.addEventListener('abort', stop);
     }
     return caller;
