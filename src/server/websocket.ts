@@ -40,8 +40,11 @@ type Options = {
 };
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
+/** Parsed, a message may take some twenty times as much: as much of one who is not admitted as HTTP takes in headers. */
+const MAX_MESSAGE_BYTES_OF_NOBODY = 16 * 1024;
 const INIT_TIMEOUT_MS = 3000;
 const NO_STATUS = 1005;
+const BAD_REQUEST = 4400;
 const INTERNAL_ERROR = 4500;
 const SERVICE_RESTART = 1012;
 
@@ -85,6 +88,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
             connection.messageBytes = Buffer.byteLength(text);
+            if (connection.caller === null && connection.messageBytes > MAX_MESSAGE_BYTES_OF_NOBODY)
+              return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },

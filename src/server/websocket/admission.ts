@@ -1,6 +1,6 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import { type Authenticate, credentialsIn } from '../auth/auth.ts';
+import { type Authenticate, type Credentials, credentialsIn } from '../auth/auth.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 import { closeDrained } from './drain.ts';
@@ -35,19 +35,43 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
   return async (socket) => {
     const connection = socket.extra;
     if (connection.caller !== null) return connection.caller;
-    const caller = await authenticate(credentialsIn(socket.connectionParams), connection.address);
+    const caller = await authenticate(shownBy(socket), connection.address);
     // Another of its operations may have come first, and the socket may have gone.
     if (connection.caller !== null || connection.gone.signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
     connection.caller = caller;
-    // What it showed may be long, and is not needed any more.
-    delete (socket as { connectionParams?: unknown }).connectionParams;
+    // What it showed is not needed any more.
+    keep(socket, undefined);
     if (caller.expiresAt !== null) {
       const stop = onExpiry(caller.expiresAt, () => void closeDrained(connection, FORBIDDEN, 'Forbidden'));
       connection.gone.signal.addEventListener('abort', stop);
     }
     return caller;
   };
+};
+
+/**
+ * What a socket shows by name. Only what is asked for is kept, for its next operation if it is refused: the rest may be
+ * long.
+ */
+const shownBy = (socket: SocketContext): Credentials => {
+  const shown = credentialsIn(socket.connectionParams);
+  const asked: Record<string, unknown> = {};
+  keep(socket, asked);
+  return {
+    get(name) {
+      const value = shown.get(name);
+      if (value !== null) asked[name] = value;
+      return value;
+    },
+  };
+};
+
+const keep = (
+  socket: { connectionParams?: unknown },
+  params: Readonly<Record<string, unknown>> | undefined,
+): void => {
+  socket.connectionParams = params;
 };
 
 /** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */
