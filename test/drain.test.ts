@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startGateway } from './support/gateway.ts';
@@ -15,6 +17,26 @@ import { eventually } from './support/subscribe.ts';
 const MUTATION = `mutation {
   updateWebhook(input: { webhookId: "0193f0a0-0000-7000-8000-000000000001", name: "new" }) { __typename }
 }`;
+
+test('of two requests that were sent at once over a connection both are answered', async () => {
+  await using service = await startHeldService();
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const said = text(socket);
+  const body = JSON.stringify({ query: MUTATION });
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}` +
+      `GET /health/live HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`,
+  );
+  await service.asked(1);
+  const stopped = gateway.stop();
+  service.answerAll();
+  await stopped;
+  expect((await said).match(/HTTP\/1.1 200/g)).toHaveLength(2);
+  expect(await said).toContain('UpdateWebhookPayload');
+  expect(await said).toContain('{"status":"live"}');
+});
 
 test.each(['application/json', 'text/event-stream'])(
   'a mutation under way is answered as %s',

@@ -38,6 +38,8 @@ export type SqliteLogOptions = {
 const TRIM_EVERY_MS = 5000;
 const HOUR_MS = 3_600_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** Of fewer, sending and waking would be felt; of more, two threads would work by turns that can work at once. */
+const MAX_CROSSING = 32;
 
 const WRITER = new URL('./sqlite/writer-thread.ts', import.meta.url);
 const READER = new URL('./sqlite/reader-thread.ts', import.meta.url);
@@ -114,8 +116,11 @@ class SqliteLog implements DeliveryLog {
       return Promise.reject(new LogUnavailableError('too much waits to be stored'));
     const { promise, resolve, reject } = Promise.withResolvers<readonly Appended[]>();
     this.#waitingBytes += bytes;
-    // What arrives within a turn of the event loop crosses to the writer together.
-    if (this.#waiting.push({ batch, bytes, resolve, reject }) === 1) setImmediate(this.#send);
+    // What arrives within a turn of the event loop crosses to the writer together, but of much the first part at once:
+    // it is being written while the rest is still being read.
+    const count = this.#waiting.push({ batch, bytes, resolve, reject });
+    if (count === 1) setImmediate(this.#send);
+    else if (count === MAX_CROSSING) this.#send();
     return promise;
   }
 
