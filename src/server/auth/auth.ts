@@ -15,7 +15,7 @@ export const sharingOf = (mode: Mode, tenant: string): string => (mode === 'key'
 
 /**
  * Rejects with UNAUTHENTICATED; with INTERNAL_SERVER_ERROR when it can't be told who it is. `address` is the network
- * address that the client came from, where it came from one.
+ * address that the client came from, where it came from one. The credentials are read before anything is waited for.
  */
 export type Authenticate = (credentials: Credentials, address?: string) => Promise<Caller>;
 

@@ -2,11 +2,12 @@ import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import { isKeyRefused } from '../../upstream/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
-import { type Authenticate, credentialsIn } from '../auth/auth.ts';
+import { type Authenticate, type Credentials, credentialsIn } from '../auth/auth.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import { vouch } from '../auth/vouch.ts';
 import { traceOf } from '../operations/trace.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
+import { closeDrained } from './drain.ts';
 
 /**
  * Whom a socket acts for. Rejects with UNAUTHENTICATED, with OPERATION_TOO_COMPLEX for who has too many open, or with
@@ -50,17 +51,17 @@ export const createAdmission = (
   const admit: Admit = async (socket) => {
     const connection = socket.extra;
     const { signal } = connection.gone;
-    const caller = await authenticate(credentialsIn(socket.connectionParams), connection.address);
+    const caller = await authenticate(shownBy(socket), connection.address);
     const trace = traceOf(connection.traceparent, undefined);
-    const onRefusal = () => close(connection, FORBIDDEN, 'Forbidden');
-    await vouch((enough) => proveKey(caller, trace, enough), signal, onRefusal);
+    const leave = () => void closeDrained(connection, FORBIDDEN, 'Forbidden');
+    await vouch((enough) => proveKey(caller, trace, enough), signal, leave);
     if (signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
     connection.caller = caller;
-    // What it showed may be long, and is not needed any more.
-    delete (socket as { connectionParams?: unknown }).connectionParams;
+    // What it showed is not needed any more.
+    keep(socket, undefined);
     if (caller.expiresAt !== null) {
-      const stop = onExpiry(caller.expiresAt, () => close(connection, FORBIDDEN, 'Forbidden'));
+      const stop = onExpiry(caller.expiresAt, leave);
       connection.gone.signal.addEventListener('abort', stop);
     }
     return caller;
@@ -78,6 +79,30 @@ export const createAdmission = (
       throw error;
     }
   };
+};
+
+/**
+ * What a socket shows by name. Only what is asked for is kept, for its next operation if it is refused: the rest may be
+ * long.
+ */
+const shownBy = (socket: SocketContext): Credentials => {
+  const shown = credentialsIn(socket.connectionParams);
+  const asked: Record<string, unknown> = {};
+  keep(socket, asked);
+  return {
+    get(name) {
+      const value = shown.get(name);
+      if (value !== null) asked[name] = value;
+      return value;
+    },
+  };
+};
+
+const keep = (
+  socket: { connectionParams?: unknown },
+  params: Readonly<Record<string, unknown>> | undefined,
+): void => {
+  socket.connectionParams = params;
 };
 
 /** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */

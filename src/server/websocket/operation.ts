@@ -1,5 +1,6 @@
-import { type ExecutionArgs, type GraphQLError, getOperationAST } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
+import type { Context } from '../../context.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
@@ -42,9 +43,10 @@ export const prepareOperation = async (
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
   const { mask, operations, socket, id } = preparation;
   const trace = traceOf(socket.extra.traceparent, undefined);
+  if (socket.extra.drained !== null) return unheard(socket, id);
   const claim = claimId(socket, id);
   try {
-    return await claim.claimed(prepare(preparation, claim, trace));
+    return await claim.claimed(() => prepare(preparation, claim, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -64,7 +66,7 @@ class Refused extends Error {
 
 const prepare = async (
   { graphql, admit, trusted, running, socket, id, payload }: Preparation,
-  { claimed, gone }: Claim,
+  { claimed, begun, gone }: Claim,
   trace: Trace,
 ): Promise<SocketOperation> => {
   const { outlet, messageBytes } = socket.extra;
@@ -82,22 +84,41 @@ const prepare = async (
   if (operation === undefined)
     throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
   const { schema } = pipeline;
+  const contextValue: Context = await pipeline.contextFactory({ caller: await admit(socket) });
   const args: ExecutionArgs = {
     schema,
     document,
-    contextValue: await pipeline.contextFactory({ caller: await admit(socket) }),
+    contextValue,
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };
-  const execute = async () => pipeline.execute(args);
+  const execute = () => {
+    const result: Promise<ExecutionResult> = running.track((async () => pipeline.execute(args))());
+    return begun(result, operation === 'mutation' ? () => unanswered(contextValue, trace) : null);
+  };
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
   };
   const start = (): OperationResult =>
-    claimed<Awaited<OperationResult>>(operation === 'subscription' ? subscribe() : running.track(execute()));
+    claimed<Awaited<OperationResult>>(operation === 'subscription' ? subscribe : execute);
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
+
+/** What comes while the socket is drained is forgotten: its client asks for it again on its next one. */
+const unheard = (socket: SocketContext, id: string): Promise<never> => {
+  delete socket.subscriptions[id];
+  return new Promise(() => {});
+};
+
+/** Of a mutation that its client would else ask for again, though it may have been done. */
+const unanswered = ({ upstream }: Context, trace: Trace): ExecutionResult => ({
+  errors: [withRequestId(clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET), trace)],
+  extensions: { upstream: { ...upstream } },
+});
+
+const NO_ANSWER_YET =
+  'The service did not answer before the socket had to be closed; what was asked of it may yet be done.';
 
 const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
 
