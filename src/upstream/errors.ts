@@ -88,10 +88,6 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
 export const mayStandIn = (error: unknown): boolean =>
   error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);
 
-/** Whether the service has said that it does not take the key: not that it could not say. */
-export const isKeyRefused = (error: unknown): boolean =>
-  error instanceof UpstreamError && (error.failure === 'unauthenticated' || error.failure === 'forbidden');
-
 /** A service, or what stands before it, may say too much: it is asked again each minute. */
 export const MAX_REST_MS = 60_000;
 

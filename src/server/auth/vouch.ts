@@ -1,4 +1,4 @@
-import { isKeyRefused } from '../../upstream/errors.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
 import { onAbort } from '../../upstream/patience.ts';
 
 /** Asks the service whether it takes a key. Resolves when it does; the signal aborts when nobody waits for that any more. */
@@ -11,7 +11,7 @@ const AGAIN_MS = { least: 45_000, more: 15_000 };
 
 /**
  * Whether a caller who stays may be let in: resolves when the service takes the key, or can't say within a few seconds;
- * rejects with its refusal, UpstreamError `unauthenticated` or `forbidden`. Who was let in unproven is asked about again
+ * rejects with its refusal, UpstreamError `unauthenticated`. Who was let in unproven is asked about again
  * each minute until `gone` aborts; `onRefusal` is called with the refusal, when it comes to one after all.
  */
 export const vouch = async (
@@ -36,10 +36,17 @@ const isProven = async (prove: Prove, gone: AbortSignal): Promise<boolean> => {
     await prove(enough.signal);
     return true;
   } catch (error) {
-    if (isKeyRefused(error)) throw error;
-    return false;
+    if (isUnknownKey(error)) throw error;
+    return mayNot(error);
   } finally {
     clearTimeout(timer);
     stopListening();
   }
 };
+
+/** Whether the service has said that it does not know the key: not that it could not say. */
+export const isUnknownKey = (error: unknown): boolean =>
+  error instanceof UpstreamError && error.failure === 'unauthenticated';
+
+/** A key that may not do what it was asked to prove itself by is a key all the same. */
+const mayNot = (error: unknown): boolean => error instanceof UpstreamError && error.failure === 'forbidden';

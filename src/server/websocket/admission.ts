@@ -1,17 +1,16 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import { isKeyRefused } from '../../upstream/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import { type Authenticate, type Credentials, credentialsIn } from '../auth/auth.ts';
 import { onExpiry } from '../auth/expiry.ts';
-import { vouch } from '../auth/vouch.ts';
+import { isUnknownKey, vouch } from '../auth/vouch.ts';
 import { traceOf } from '../operations/trace.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 import { closeDrained } from './drain.ts';
 
 /**
  * Whom a socket acts for. Rejects with UNAUTHENTICATED, with OPERATION_TOO_COMPLEX for who has too many open, or with
- * UpstreamError when the service refuses the caller's own key.
+ * UpstreamError when the service does not know the caller's own key.
  */
 export type Admit = (socket: SocketContext) => Promise<Caller>;
 
@@ -75,7 +74,7 @@ export const createAdmission = (
     try {
       return await admission;
     } catch (error) {
-      if (!isKeyRefused(error)) admissions.delete(connection);
+      if (!isUnknownKey(error)) admissions.delete(connection);
       throw error;
     }
   };
