@@ -23,7 +23,7 @@ import {
   authenticateAnyone,
   authenticateByKey,
   authenticateByToken,
-  scopeOf,
+  sharingOf,
 } from './server/auth/auth.ts';
 import { createTokens } from './server/auth/tokens.ts';
 import { createLoopbackCheck, createOriginCheck } from './server/browsers/origins.ts';
@@ -121,27 +121,28 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     );
   const eventStreams = createEventStreams(mask, config.maxSockets);
   const operations = createOperations(telemetry.operations);
+  const contextOf = createContext({
+    client,
+    stores: {
+      transactions: createPageStore(memory, news, telemetry.pages('transactions')),
+      collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
+    },
+    freshness: config.cache,
+    operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
+    maxComputeUnits: config.cost.maxComputeUnits,
+    prices,
+    log: deliveryLog,
+    wakeUps: new WakeUps(deliveryLog),
+    feedCache: new FeedCache(FEED_CACHE_BYTES),
+    readers: telemetry.readers,
+    addresses,
+    cursorsOf: createCursors(secret),
+    publicUrl,
+  });
   const graphql = createGraphQL({
     schema,
     authenticate,
-    createContext: createContext({
-      client,
-      stores: {
-        transactions: createPageStore(memory, news, telemetry.pages('transactions')),
-        collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
-      },
-      freshness: config.cache,
-      operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
-      maxComputeUnits: config.cost.maxComputeUnits,
-      prices,
-      log: deliveryLog,
-      wakeUps: new WakeUps(deliveryLog),
-      feedCache: new FeedCache(FEED_CACHE_BYTES),
-      readers: telemetry.readers,
-      addresses,
-      cursorsOf: createCursors(secret),
-      publicUrl,
-    }),
+    createContext: contextOf,
     estimate: createEstimate(schema, prices),
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
@@ -169,7 +170,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
-      onStored: (tenant, concerned) => news.tell(scopeOf(config.auth.mode, tenant), concerned),
+      onStored: (tenant, concerned) => news.tell(sharingOf(config.auth.mode, tenant), concerned),
       observer: telemetry.ingest,
     }),
     probes,
@@ -181,6 +182,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     server: http.server,
     graphql,
     authenticate,
+    proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
     mask,
     isAllowedOrigin,
     maxSockets: config.maxSockets,

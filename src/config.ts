@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AuthConfig, readAuth } from './config/auth.ts';
+import type { Environment, Variable } from './config/variables.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** What the environment asks for; README.md has the table. */
@@ -26,7 +27,11 @@ export type Config = {
     /** Null: made once and kept in `dataDir`. */
     readonly secret: string | null;
     /** Null: deliveries need no signature. */
-    readonly signature: { readonly header: string; readonly secrets: readonly string[] } | null;
+    readonly signature: {
+      /** In lower case; null: the one whose name ends in `webhook-signature`. */
+      readonly header: string | null;
+      readonly secrets: readonly string[];
+    } | null;
     readonly retentionHours: number;
     readonly retentionCount: number;
     readonly dataDir: string;
@@ -53,8 +58,6 @@ export type Config = {
   readonly sandboxBlockMs: number;
 };
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Every problem of an environment at once, each naming its variable and, unless it is a secret, what it got. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
@@ -70,7 +73,7 @@ export class ConfigError extends Error {
 export const readConfig = (env: Environment): Config => {
   const problems: string[] = [];
   const read = <Value>(
-    name: string,
+    name: Variable,
     schema: z.ZodType<Value>,
     expected: string,
     secret = false,
@@ -82,7 +85,7 @@ export const readConfig = (env: Environment): Config => {
     problems.push(`${name}: expected ${expected}, got ${secret ? 'something else' : JSON.stringify(text)}`);
     return null;
   };
-  const integer = (name: string, otherwise: number, min: number, max: number): number =>
+  const integer = (name: Variable, otherwise: number, min: number, max: number): number =>
     read(name, integerIn(min, max), `an integer from ${min} to ${max}`) ?? otherwise;
 
   const upstreamUrl = read(
@@ -95,8 +98,8 @@ export const readConfig = (env: Environment): Config => {
   const host = env.HOST || '127.0.0.1';
   const signatureSecrets = read('DELIVERY_SIGNATURE_SECRET', commaList, 'secrets, comma-separated', true);
   const signatureHeader = read('DELIVERY_SIGNATURE_HEADER', headerName, 'the name of an HTTP header');
-  if ((signatureSecrets === null) !== (signatureHeader === null))
-    problems.push('DELIVERY_SIGNATURE_SECRET, DELIVERY_SIGNATURE_HEADER: expected both or neither');
+  if (env.DELIVERY_SIGNATURE_HEADER && !env.DELIVERY_SIGNATURE_SECRET)
+    problems.push('DELIVERY_SIGNATURE_HEADER: expected DELIVERY_SIGNATURE_SECRET beside it, got none');
 
   const config: Config = {
     host,
@@ -120,10 +123,10 @@ export const readConfig = (env: Environment): Config => {
     ),
     deliveries: {
       secret: read('DELIVERY_SECRET', z.string().min(16), 'at least 16 characters', true),
-      signature:
-        signatureSecrets && signatureHeader
-          ? { header: signatureHeader.toLowerCase(), secrets: signatureSecrets }
-          : null,
+      signature: signatureSecrets && {
+        header: signatureHeader?.toLowerCase() ?? null,
+        secrets: signatureSecrets,
+      },
       retentionHours: integer('DELIVERY_RETENTION_HOURS', 168, 1, 876_000),
       retentionCount: integer('DELIVERY_RETENTION_COUNT', 1_000_000, 1, 1_000_000_000),
       dataDir: env.DATA_DIR || './data',
@@ -156,7 +159,7 @@ export const readConfig = (env: Environment): Config => {
 };
 
 /** Who sets one of these counts on it. */
-const REFUSED_YET = ['REDIS_URL'];
+const REFUSED_YET = ['REDIS_URL'] as const;
 
 const integerIn = (min: number, max: number) =>
   z

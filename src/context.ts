@@ -53,7 +53,7 @@ export type Caller = {
   /** Whose deliveries it sees. */
   readonly tenant: string;
   /** With whom it shares kept pages. */
-  readonly scope: string;
+  readonly sharing: string;
   /** Whose budget it spends. */
   readonly payer: string;
   /** What it may use. */
@@ -79,9 +79,9 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
   const upstream = createMeter();
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience, trace, parts);
-  const { credential, tenant, scope, payer, scopes, expiresAt } = caller;
+  const { credential, tenant, sharing, payer, scopes, expiresAt } = caller;
   const { freshness, prices, stores, inOrder, proofs } = parts;
-  const shared = { client, credential, meter: upstream, patience, scope, freshness };
+  const shared = { client, credential, meter: upstream, patience, sharing, freshness };
   return {
     upstream,
     trace,
@@ -89,13 +89,16 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
     scopes,
     expiresAt,
     /** Who has the same sees the same. */
-    rights: () => JSON.stringify([tenant, scope, [...scopes].sort()]),
+    rights: () => JSON.stringify([tenant, sharing, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, caller, trace, null),
+    /** As `proveKey` of webhooks, but by an operation of its own: nobody waits for it once the signal aborts. */
+    proveKey: (signal: AbortSignal): Promise<void> =>
+      contextOf(parts, caller, trace, signal).webhooks.proveKey(),
     cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
-    webhooks: createWebhooks({ client, credential, scope, patience, inOrder, proofs }),
+    webhooks: createWebhooks({ client, credential, sharing, patience, inOrder, proofs }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };
 };

@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { type App, startApp } from './app.ts';
+import { namesWithoutEffect } from './config/variables.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 
@@ -10,6 +11,8 @@ const STOP_WITHIN_MS = 9000;
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
+  const names = namesWithoutEffect(process.env);
+  if (names.length > 0) log.warn('what is set has no effect', { names });
   const app = await startApp(config, log);
   log.info('listening', { url: app.url });
   if (config.upstream.url === null && !config.production && config.trustedDocuments === null)

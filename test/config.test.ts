@@ -3,7 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { namesWithoutEffect, VARIABLES } from '../src/config/variables.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { startShipped } from './support/shipped.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -138,6 +140,70 @@ describe('who may come in without a key', () => {
 
   test('each variable of tokens is a problem of its own, beside the others', () => {
     expect(problemsOf({ JWT_SECRET: secret, JWT_ISSUER: 'x', PORT: 'x' })).toHaveLength(3);
+  });
+});
+
+test('a header for signatures without a secret that they are checked with is one problem', () => {
+  const problems = problemsOf({ DELIVERY_SIGNATURE_HEADER: 'x-signature' });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain('DELIVERY_SIGNATURE_SECRET');
+  expect(problemsOf({ DELIVERY_SIGNATURE_HEADER: 'x-signature', DELIVERY_SIGNATURE_SECRET: 's' })).toEqual(
+    [],
+  );
+});
+
+describe('what is set and has no effect', () => {
+  test('is a name that is nearly one of its own', () => {
+    const misspelled = {
+      UPSTREAM_TIMOUT_MS: '1',
+      TRUSTED_DOCUMENT: 'x.json',
+      MAX_COMPUTE_UNIT: '5',
+      AUTH_: 'x',
+    };
+    expect(namesWithoutEffect({ ...service, ...misspelled })).toEqual(Object.keys(misspelled));
+  });
+
+  test('is no variable that it knows: it reads each, and no other', () => {
+    const read = new Set<string>();
+    readConfig(new Proxy({}, { get: (_target, name) => void read.add(String(name)) }));
+    expect([...read].sort()).toEqual([...VARIABLES].sort());
+  });
+
+  test('is nothing that it reads, that is empty, or that is for others', () => {
+    const others = {
+      PATH: '/bin',
+      NODE_OPTIONS: '--trace-warnings',
+      HOSTNAME: 'here',
+      npm_config_cache: '/tmp',
+    };
+    expect(namesWithoutEffect({ ...mistakes, ...others, CACHE_MAX: '' })).toEqual([]);
+  });
+
+  test.each(['production', 'development', 'test', '', undefined])('is not NODE_ENV=%s', (NODE_ENV) => {
+    expect(namesWithoutEffect({ NODE_ENV })).toEqual([]);
+  });
+
+  test.each(['prod', 'Production', 'staging'])('is NODE_ENV=%s', (NODE_ENV) => {
+    expect(namesWithoutEffect({ NODE_ENV })).toEqual([`NODE_ENV=${NODE_ENV}`]);
+  });
+
+  test('is told in one warning at start, by name and without its value', async () => {
+    await using gateway = await startShipped({
+      UPSTREAM_TIMOUT_MS: '1',
+      JWT_SECRETS: secret,
+      NODE_ENV: 'prod',
+    });
+    const warnings = gateway.lines.filter((line) => line.includes('"level":"warn"'));
+    expect(warnings).toHaveLength(1);
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
+      names: ['UPSTREAM_TIMOUT_MS', 'JWT_SECRETS', 'NODE_ENV=prod'],
+    });
+    expect(gateway.lines.join()).not.toContain(secret);
+  });
+
+  test('is nothing, of what the project itself sets', async () => {
+    await using gateway = await startShipped();
+    expect(gateway.lines.filter((line) => line.includes('"level":"warn"'))).toEqual([]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -111,4 +112,29 @@ test('what is trimmed is in no index any more, and is stored anew when it comes 
   expect(await numbersBy(log, { address: address(1) }, 'newest')).toEqual(range(501, 1000));
   await log.close();
   expect(indexedIn(dataDir).identities).toBeLessThanOrEqual(500);
+});
+
+/** Two whose identities (of webhook and body) are unlike, but begin with the same four bytes. */
+const alike = (): readonly [NewDelivery, NewDelivery] => {
+  const known = new Map<string, NewDelivery>();
+  for (let number = 1; ; number += 1) {
+    const one = delivery(number);
+    const identity = hash('sha256', `${one.webhookId}\n${Buffer.from(one.body).toString()}`).slice(0, 8);
+    const other = known.get(identity);
+    if (other !== undefined) return [other, one];
+    known.set(identity, one);
+  }
+};
+
+test('deliveries whose identities begin alike are told apart', async () => {
+  const log = await openLog();
+  const [one, other] = alike();
+  const appended = await log.append([one, other, { ...one, tenant: 'another' }, one, other]);
+  expect(appended.map(({ sequence, duplicate }) => [sequence, duplicate])).toEqual([
+    [1, false],
+    [2, false],
+    [1, false],
+    [1, true],
+    [2, true],
+  ]);
 });

@@ -1,6 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   CursorExpiredError,
@@ -169,16 +171,19 @@ test('calls back after what it announces can be read, until unsubscribed', async
   expect(await Promise.all(seen)).toEqual([1, 2]);
 });
 
-test('what is appended in one turn is one transaction', async () => {
-  const dataDir = await temporaryDirectory();
-  const log = await openLog({ dataDir });
+test.each([
+  [31, 1],
+  [100, 4],
+])('%i that are appended in one turn take no more than %i transactions', async (count, transactions) => {
+  const log = await openLog();
   let calls = 0;
   log.onAppend(TENANT, () => {
     calls += 1;
   });
-  await Promise.all(range(1, 50).map((number) => appendNumbers(log, [number])));
-  expect(calls).toBe(1);
-  expect((await readAll(log)).map(numberOf)).toEqual(range(1, 50));
+  await Promise.all(range(1, count).map((number) => appendNumbers(log, [number])));
+  expect(calls).toBeGreaterThan(0);
+  expect(calls).toBeLessThanOrEqual(transactions);
+  expect((await readAll(log)).map(numberOf)).toEqual(range(1, count));
 });
 
 test('an append that fails stores nothing, and the log goes on when it can again', async () => {
@@ -229,6 +234,20 @@ test('refuses a directory that is in use, is a file, or holds no log, naming it'
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/deliveries\.db: file is not a database/);
   // A failed attempt holds nothing.
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/not a database/);
+});
+
+test('says that a directory may not be written where that is so', async () => {
+  const dataDir = await temporaryDirectory();
+  await chmod(dataDir, 0o555);
+  // Root may write anywhere: a process of its own can become somebody else.
+  const script = `
+    const { openSqliteLog } = await import('${import.meta.resolve('../src/deliveries/sqlite-log.ts')}');
+    if (process.getuid() === 0) process.setgroups([]), process.setgid(65534), process.setuid(65534);
+    const opening = openSqliteLog({ dataDir: ${JSON.stringify(dataDir)}, retentionHours: 1, retentionCount: 1 });
+    process.stdout.write(await opening.then(() => 'opened', ({ name, message }) => name + ' ' + message));
+    process.exit();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stdout).toMatch(new RegExp(`^LogOpenError ${dataDir}: EACCES: permission denied`));
 });
 
 test('refuses a log that lacks what it says it holds', async () => {

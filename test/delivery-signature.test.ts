@@ -3,6 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { post, seen, startIngress } from './deliveries/ingress-server.ts';
 import { readAll } from './deliveries/make.ts';
+import { deliveriesOf } from './support/deliver.ts';
+import { nowhere, startGateway } from './support/gateway.ts';
 
 const BODY = '{"activities":[]}';
 
@@ -10,7 +12,7 @@ const hmac = (secret: string, body: string | Uint8Array) =>
   createHmac('sha256', secret).update(body).digest();
 
 test('a signature of the raw body by any of the secrets is taken, hex or base64', async () => {
-  const { url } = await startIngress({ signature: { secrets: ['old', 'new'], header: 'X-Signature' } });
+  const { url } = await startIngress({ signature: { secrets: ['old', 'new'], header: 'x-signature' } });
   const signed = (signature: string, body: string | Uint8Array = BODY, headers = {}) =>
     post(url, body, { 'x-signature': signature, ...headers }).then(({ status }) => status);
 
@@ -48,4 +50,29 @@ test('a signature that is missing, wrong or of other bytes gets one generic answ
   expect(answers[0]?.status).toBe(401);
   expect(await readAll(log)).toEqual([]);
   expect((await post(url, BODY, { 'x-webhook-signature': right })).status).toBe(200);
+});
+
+test.each([
+  [
+    'that its variable names, in any case',
+    'X-Hub-Signature',
+    'x-hub-signature',
+    'x-service-webhook-signature',
+  ],
+  [
+    'whose name ends in webhook-signature, when none is named',
+    '',
+    'x-service-webhook-signature',
+    'x-signature',
+  ],
+])('the signature is in the header %s', async (_which, named, header, other) => {
+  await using gateway = await startGateway({
+    UPSTREAM_URL: nowhere,
+    DELIVERY_SIGNATURE_SECRET: 'secret',
+    DELIVERY_SIGNATURE_HEADER: named,
+  });
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  const signature = hmac('secret', BODY).toString('hex');
+  expect((await post(deliveryUrl, BODY, { [other]: signature })).status).toBe(401);
+  expect((await post(deliveryUrl, BODY, { [header]: signature })).status).toBe(200);
 });

@@ -33,6 +33,19 @@ const keptThreads = () => {
 
 const KB = 1024;
 
+test('of much that is appended in one turn, the first part crosses to the writer before the turn ends', async () => {
+  const { threads, startThread } = keptThreads();
+  const log = await openLog({ startThread });
+  const writer = threads.find(({ name }) => name === 'writer-thread.ts')?.worker;
+  const post = vi.spyOn(writer ?? expect.fail('no writer'), 'postMessage');
+  const few = range(1, 31).map((number) => appendNumbers(log, [number]));
+  expect(post).not.toHaveBeenCalled();
+  const last = appendNumbers(log, [32]);
+  expect(post).toHaveBeenCalledOnce();
+  await Promise.all([...few, last]);
+  expect((await readAll(log)).map(numberOf)).toEqual(range(1, 32));
+});
+
 test('a writer that dies is started again; what it had not answered is refused, and stored once when it comes again', async () => {
   const { threads, startThread, end } = keptThreads();
   const log = await openLog({ startThread });

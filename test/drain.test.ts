@@ -1,63 +1,56 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { startFakeService } from './support/fake-service.ts';
 import { startGateway } from './support/gateway.ts';
+import { startHeldService } from './support/held-service.ts';
 import { spawnGateway } from './support/process.ts';
-import { eventually, subscribe } from './support/subscribe.ts';
+import { eventually } from './support/subscribe.ts';
 
-/** A gateway that stops finishes what runs, however it was asked for. */
+/** A gateway that stops finishes what runs, however it was asked for: drain-sockets.test.ts has the WebSockets. */
 
 const MUTATION = `mutation {
   updateWebhook(input: { webhookId: "0193f0a0-0000-7000-8000-000000000001", name: "new" }) { __typename }
 }`;
 
-/** A service that answers an update only once it is let. */
-const slowService = async () => {
-  const asked = Promise.withResolvers<void>();
-  const permission = Promise.withResolvers<void>();
-  const service = await startFakeService({
-    other: async () => {
-      asked.resolve();
-      await permission.promise;
-      return { json: { id: '0193f0a0-0000-7000-8000-000000000001', active: true } };
-    },
-  });
-  return { service, asked: asked.promise, answer: permission.resolve };
-};
-
-test('a mutation under way is answered over WebSocket before its socket is closed', async () => {
-  const { service, asked, answer } = await slowService();
-  await using _service = service;
+test('of two requests that were sent at once over a connection both are answered', async () => {
+  await using service = await startHeldService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
-  await using client = subscribe(gateway.url, { query: MUTATION });
-  await asked;
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const said = text(socket);
+  const body = JSON.stringify({ query: MUTATION });
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}` +
+      `GET /health/live HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`,
+  );
+  await service.asked(1);
   const stopped = gateway.stop();
-  answer();
+  service.answerAll();
   await stopped;
-  await client.ended;
-  expect(client.faults).toEqual([]);
-  expect(client.results).toEqual([{ updateWebhook: { __typename: 'UpdateWebhookPayload' } }]);
+  expect((await said).match(/HTTP\/1.1 200/g)).toHaveLength(2);
+  expect(await said).toContain('UpdateWebhookPayload');
+  expect(await said).toContain('{"status":"live"}');
 });
 
 test.each(['application/json', 'text/event-stream'])(
   'a mutation under way is answered as %s',
   async (accept) => {
-    const { service, asked, answer } = await slowService();
-    await using _service = service;
+    await using service = await startHeldService();
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const response = fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept },
       body: JSON.stringify({ query: MUTATION }),
     });
-    await asked;
+    await service.asked(1);
     const stopped = gateway.stop();
-    answer();
+    service.answerAll();
     expect(await (await response).text()).toContain('UpdateWebhookPayload');
     await stopped;
   },
@@ -87,8 +80,7 @@ test('at SIGTERM it is not ready first, while it still serves who has not seen i
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s again does not cut off what the first one lets finish',
   async (signal) => {
-    const { service, asked, answer } = await slowService();
-    await using _service = service;
+    await using service = await startHeldService();
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-again-'));
     try {
       const env = { DATA_DIR: dataDir, UPSTREAM_URL: service.url, UPSTREAM_API_KEY: 'a-key' };
@@ -98,11 +90,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ query: MUTATION }),
       });
-      await asked;
+      await service.asked(1);
       const exit = gateway.end(signal);
       await eventually(() => gateway.lines.some((line) => line.includes('"stopping"')));
       gateway.child.kill(signal);
-      answer();
+      service.answerAll();
       expect(await (await response).text()).toContain('UpdateWebhookPayload');
       expect(await exit).toBe(0);
       expect(gateway.lines.filter((line) => line.includes('"stopping"'))).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { codesOf, nowhere, startGateway } from './support/gateway.ts';
 import { addressOf } from './support/make.ts';
+import { TRANSPORTS } from './support/transports.ts';
 
 const nothingSpent = { requests: 0, computeUnits: 0, cached: 0 };
 
@@ -57,6 +58,73 @@ describe('what is wrong with a request is said by its code, and costs nothing', 
     expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
     expect(reply.extensions.upstream).toEqual(nothingSpent);
   });
+});
+
+describe("what Yoga refuses is said in the gateway's words: what was expected, and what came", () => {
+  const NAME = 'Expected operationName to name an operation of the document, got none or another.';
+  const two = 'query A { __typename } query B { __typename }';
+  test.each<[what: string, body: string, sentence: string]>([
+    ['no query', '{}', 'Expected a query, got none.'],
+    ['no JSON', '{', 'Expected a body of JSON, got something else.'],
+    ['no object', '"x"', 'Expected a body that is a JSON object, got string.'],
+    ['a batch', '[{"query":"{ __typename }"}]', 'Expected one operation, got a list.'],
+    ['an operation that is not named', JSON.stringify({ query: two }), NAME],
+    ['a name of no operation', JSON.stringify({ query: two, operationName: 'C' }), NAME],
+    [
+      'a parameter that there is not',
+      '{"query":"{ __typename }","document\\n":1}',
+      'Expected query, operationName, variables or extensions, got "document\n".',
+    ],
+    ['more than it reads', ' '.repeat(8 * 1024 * 1024 + 1), 'Expected a body of at most 8 MB, got more.'],
+  ])('%s', async (_what, body, sentence) => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const reply = await gateway.post(body);
+    expect(reply.errors?.map(({ message }) => message)).toEqual([sentence]);
+    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+    expect(reply.extensions.upstream).toEqual(nothingSpent);
+  });
+
+  test('a long name of a parameter is cut', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const reply = await gateway.post(JSON.stringify({ ['x'.repeat(1000)]: 1 }));
+    expect(reply.errors?.[0]?.message).toBe(
+      `Expected query, operationName, variables or extensions, got "${'x'.repeat(80)}".`,
+    );
+  });
+
+  test.each<[method: string, search: string, sentence: string]>([
+    ['GET', '', 'Expected a query, got none.'],
+    [
+      'GET',
+      'mutation { deleteWebhook(webhookId: "x") { __typename } }',
+      'Expected a mutation by POST, got one by GET.',
+    ],
+    ['PUT', '', 'Expected GET or POST, got another method.'],
+  ])('%s of "%s"', async (method, query, sentence) => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const response = await fetch(`${gateway.url}/graphql?${new URLSearchParams({ query })}`, { method });
+    expect(await response.json()).toMatchObject({ errors: [{ message: sentence }] });
+  });
+
+  test.each(TRANSPORTS)('an operation that is not named, over %s', async (_transport, send) => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    expect(await send(gateway.url, { query: two })).toMatchObject({ errors: [{ message: NAME }] });
+  });
+});
+
+test('a tag that is none gets the rule that it broke', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  for (const tag of ['1st', 'x'.repeat(65), 'main net']) {
+    const reply = await gateway.query(
+      'query ($a: Address!, $tags: [String!]) { wallet(address: $a) { transactions(chainTags: $tags) { nodes { hash } } } }',
+      { a: addressOf(1), tags: [tag] },
+    );
+    expect(new Set(reply.errors?.map(({ message }) => message))).toEqual(
+      new Set([
+        `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(tag)}.`,
+      ]),
+    );
+  }
 });
 
 test('every answer carries extensions.upstream', async () => {

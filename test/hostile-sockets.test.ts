@@ -4,7 +4,8 @@ import { attack, send, upgrade } from './support/attack.ts';
 import { deliver, deliveriesOf } from './support/deliver.ts';
 import { scrape } from './support/exposition.ts';
 import { codesOf, type GraphQLFault } from './support/gateway.ts';
-import { clientFrame, listenTo, message, subscribeMessage } from './support/raw-socket.ts';
+import { byKey, withKey } from './support/keys.ts';
+import { clientFrame, listenTo, message, openRawSocket, subscribeMessage } from './support/raw-socket.ts';
 import { readersToBe } from './support/readers.ts';
 import { CONFIGURATIONS, type Shipped, startShipped } from './support/shipped.ts';
 import { eventually } from './support/subscribe.ts';
@@ -19,6 +20,12 @@ const CONTINUED = 0x01;
 const CONTINUATION = 0x00;
 const LAST = 0x80;
 const COMPRESSED = 0x40;
+
+/** So much a socket may say before it has shown a credential. */
+const BEFORE_ADMISSION = 16 * 1024;
+
+/** A text of so many bytes that takes some twenty times as many once it is parsed. */
+const bulkOf = (bytes: number) => ({ x: Array<object>(Math.floor(bytes / 3)).fill({}) });
 
 /** A close frame of 1002 at the end of what was said, read as UTF-8. */
 const PROTOCOL_ERROR = '\u0002\u0003\ufffd';
@@ -183,10 +190,71 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
     expect((await gateway.megabytes()) - before).toBeLessThan(50);
   });
 
+  test('a client that greets with more than 16 KB is dropped, and one that greets with less is served', async () => {
+    const params = (bytes: number) => ({ x: 'x'.repeat(bytes) });
+    using much = await openRawSocket(gateway.url, () => {}, params(BEFORE_ADMISSION));
+    expect(await much.closed).toBe(4400);
+    const told: string[] = [];
+    using less = await openRawSocket(
+      gateway.url,
+      (text) => told.push(`${text}`),
+      params(BEFORE_ADMISSION - 100),
+    );
+    less.write(subscribeMessage('{ __typename }', { filler: 'x'.repeat(BEFORE_ADMISSION) }));
+    await eventually(() => told.length === 2);
+    expect(told[0]).toContain('"Query"');
+  });
+
   test('it asks nothing of the service for all of them, says nothing of them, and goes on', async () => {
     expect(gateway.fake.requests).toEqual([]);
     expect(gateway.lines.filter((line) => !/^\{"level":"(info|debug)"/.test(line))).toEqual([]);
     await readersToBe(gateway.url, 0);
     expect(await deliver(url, { body: { name: 'after all' } })).toBe(200);
+  });
+});
+
+describe.each(CONFIGURATIONS)('the shipped process in %s, of clients that show no key,', (_name, env) => {
+  let gateway: Shipped;
+  beforeAll(async () => {
+    gateway = await startShipped({ ...env, ...byKey });
+  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
+
+  const greet = (count: number, params: object) =>
+    Promise.all(Array.from({ length: count }, () => openRawSocket(gateway.url, () => {}, params)));
+
+  test('drops those that greet with much', async () => {
+    const before = await gateway.megabytes();
+    for (let round = 0; round < 20; round += 1) {
+      const clients = await greet(10, bulkOf(255 * 1024));
+      expect(await Promise.all(clients.map(({ closed }) => closed))).toEqual(Array(10).fill(4400));
+    }
+    // Parsed, they would be more than a gigabyte.
+    expect((await gateway.megabytes()) - before).toBeLessThan(150);
+  });
+
+  test('keeps nothing of what those have said that greet with less', async () => {
+    const before = await gateway.megabytes();
+    using open = new DisposableStack();
+    for (let round = 0; round < 20; round += 1)
+      for (const client of await greet(100, bulkOf(BEFORE_ADMISSION - 100))) open.use(client);
+    // Parsed, they would be some 700 megabytes.
+    expect((await gateway.megabytes()) - before).toBeLessThan(350);
+  });
+
+  test('drops those that ask for much, and refuses those that ask for less', async () => {
+    using less = await listenTo(gateway);
+    less.write(subscribeMessage(ALL, { filler: 'x'.repeat(BEFORE_ADMISSION - 300) }));
+    await eventually(() => less.told.length === 1);
+    expect(codes(less.told)).toEqual(['UNAUTHENTICATED']);
+    less.write(subscribeMessage(ALL, { filler: 'x'.repeat(BEFORE_ADMISSION) }));
+    expect(await less.closed).toBe(4400);
+    expect(less.told).toHaveLength(1);
+  });
+
+  test('serves who shows one beside them', async () => {
+    using client = await openRawSocket(gateway.url, () => {}, withKey('a-key'));
+    client.write(subscribeMessage(ALL));
+    await readersToBe(gateway.url, 1);
   });
 });

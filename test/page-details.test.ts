@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { deliver } from './support/deliver.ts';
 import { codesOf, startGateway } from './support/gateway.ts';
 import { freshAddress, transaction, transactionsEnvelope } from './support/make.ts';
 import { poll, sleep } from './support/poll.ts';
+import { eventually } from './support/subscribe.ts';
 import { startFakeWallets } from './support/wallets.ts';
 
 /** Who wants decoded calls finds a page with them when the service fails, whoever has asked for less meanwhile. */
@@ -16,12 +18,21 @@ const startOver = async (env: Record<string, string> = {}) => {
   const fake = made.use(await startFakeWallets());
   const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0', ...env }));
   const address = freshAddress();
-  fake.transactions.set(address, ({ query }) => {
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  let answering = Promise.resolve();
+  fake.transactions.set(address, async ({ query }) => {
+    await answering;
     const decoded = query.get('decode') === 'true' && { decoded: { name: 'transfer', inputs: [] } };
     return { json: transactionsEnvelope([transaction({ ...decoded })]) };
   });
   return {
-    fake,
+    /** The service answers once it is let go on. */
+    hold() {
+      const held = Promise.withResolvers<void>();
+      answering = held.promise;
+      return held.resolve;
+    },
+    news: () => deliver(deliveryUrl, { body: { transactions: [{ address, from: address }] } }),
     plain: () => poll(gateway, address),
     decoded: () => gateway.query(DECODED, { address }),
     fail: () => fake.transactions.set(address, () => ({ status: 500 })),
@@ -39,6 +50,21 @@ test('a page that is asked for with less takes the place of none with more', asy
   expect(codesOf(reply)).toEqual([]);
   expect(reply.data).toEqual({ wallet: { transactions: { nodes: [{ decoded: { name: 'transfer' } }] } } });
   expect(over.asked()).toEqual([true, true, true, true, true]);
+});
+
+test('nor of one with more that is still on its way when there is news', async () => {
+  await using over = await startOver();
+  const goOn = over.hold();
+  const decoding = over.decoded();
+  await eventually(() => over.asked().length === 1);
+  expect(await over.news()).toBe(200);
+  const plain = over.plain();
+  await eventually(() => over.asked().length === 2);
+  goOn();
+  expect((await Promise.all([decoding, plain])).flatMap(codesOf)).toEqual([]);
+  over.fail();
+  expect(codesOf(await over.decoded())).toEqual([]);
+  expect(over.asked()).toEqual([true, true, true]);
 });
 
 test('details that nobody has wanted for as long as a page stands in are not asked for', async () => {

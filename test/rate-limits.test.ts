@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { UpstreamError } from '../src/upstream/errors.ts';
 import { createPatience } from '../src/upstream/patience.ts';
 import { createRests } from '../src/upstream/rests.ts';
+import { scrape } from './support/exposition.ts';
 import { type Answer, inTurn } from './support/fake-service.ts';
 import { codesOf, type Gateway, startGateway } from './support/gateway.ts';
 import { byKey, withKey } from './support/keys.ts';
@@ -83,6 +84,22 @@ test('a short time is waited for, also by what already waits for its turn', asyn
   expect(Math.min(...askedAt) - refusedAt).toBeGreaterThanOrEqual(latencyMs + 990);
 });
 
+test('the operator is told of it apart from what waits for a turn', async () => {
+  await using over = await startOver();
+  const { fake, gateway, address, served } = over;
+  fake.script.other = inTurn(tooMany({ 'retry-after': '1' }), tooMany({ 'retry-after': '30' }));
+  await createWebhook(gateway);
+  expect(codesOf(await poll(gateway, address))).toEqual([]);
+  await createWebhook(gateway);
+  expect(codesOf(await poll(gateway, served()))).toEqual(['RATE_LIMITED']);
+  const { sum } = await scrape(gateway.url);
+  expect(sum('gateway_upstream_unsent_total', { reason: 'resting' })).toBe(1);
+  expect(sum('gateway_upstream_unsent_total')).toBe(1);
+  expect(sum('gateway_upstream_requests_total', { outcome: 'rateLimited' })).toBe(2);
+  expect(sum('gateway_upstream_queue_seconds_count')).toBe(4);
+  expect(sum('gateway_upstream_queue_seconds_sum')).toBeLessThan(0.5);
+});
+
 test("another client's key does not have to wait", async () => {
   await using over = await startOver(byKey);
   const { fake, gateway, address } = over;
@@ -109,9 +126,9 @@ test('nobody waits longer than an operation has, nor rests longer than a minute,
   const credential = { key: 'k', heldBy: 'gateway' } as const;
   rests.learn(credential, new UpstreamError('rateLimited', '', { status: 429, retryAfterMs: 1e9 }));
   const over = (ms: number) => rests.over(credential, createPatience(ms, null));
-  await expect(over(10_000)).rejects.toMatchObject({ failure: 'rateLimited', retryAfterMs: 60_000 });
+  await expect(over(10_000)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 60_000 });
   now = 59_000;
-  await expect(over(500)).rejects.toMatchObject({ failure: 'rateLimited', retryAfterMs: 1000 });
+  await expect(over(500)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 1000 });
   now = 60_000;
   expect(rests.isResting(credential)).toBe(false);
   await expect(over(500)).resolves.toBeUndefined();

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { deliver } from './support/deliver.ts';
+import { listenToEvents } from './support/event-stream.ts';
 import { scrape } from './support/exposition.ts';
 import { codesOf, nowhere, startGateway } from './support/gateway.ts';
 import { listenTo, openRawSocket, subscribeMessage } from './support/raw-socket.ts';
@@ -17,24 +16,6 @@ import { bearer, byToken, expiringSoon, tokenOf } from './support/tokens.ts';
 const ALL = 'subscription ($after: String) { deliveries(after: $after) { cursor node { payload } } }';
 
 const PAGE = 'query ($after: String) { deliveries(first: 1, after: $after) { nodes { id } } }';
-
-const listenToEvents = async (url: string, document: string, headers: Record<string, string> = {}) => {
-  const query = encodeURIComponent(document);
-  const sent = request(`${url}/graphql?query=${query}`, {
-    headers: { accept: 'text/event-stream', ...headers },
-    agent: false,
-  });
-  sent.on('error', () => {});
-  sent.end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  let text = '';
-  const ended = new Promise<void>((resolve) => response.on('close', resolve));
-  response.setEncoding('utf8').on('error', () => {});
-  response.on('data', (chunk: string) => {
-    text += chunk;
-  });
-  return { response, text: () => text, ended, [Symbol.dispose]: () => void sent.destroy() };
-};
 
 test('when a token expires its client comes back with a new one, and has missed nothing', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });

@@ -1,33 +1,15 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../src/config.ts';
+import { folderOf } from './support/folder.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from './support/gateway.ts';
 import { TRANSPORTS } from './support/transports.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-const ROOT = join(import.meta.dirname, '..');
 const TYPENAME = 'query Name { __typename }';
 const HEAD = 'query Head($first: Int) { deliveries(first: $first) { head } }';
 const NEWS = 'subscription News { deliveries { cursor } }';
-
-/** Files that go when the test is over. */
-const folderOf = async (files: Record<string, string>) => {
-  const folder = await mkdtemp(join(tmpdir(), 'trusted-'));
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-  }
-  return {
-    path: (name: string) => join(folder, name),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
-};
 
 const listOf = (...documents: string[]) =>
   JSON.stringify(Object.fromEntries(documents.map((document) => [sha256(document), document])));
@@ -157,89 +139,5 @@ describe('a file that is not as it should be is told at start, each problem by i
   test('no file', async () => {
     const start = startGateway({ UPSTREAM_URL: nowhere, TRUSTED_DOCUMENTS: '/nowhere/trusted.json' });
     await expect(start).rejects.toThrow(/TRUSTED_DOCUMENTS: .*\/nowhere\/trusted\.json/);
-  });
-});
-
-describe('npm run trust', () => {
-  const trust = (...paths: string[]) =>
-    new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-      const node = join(ROOT, 'node_modules/.bin/node');
-      execFile(node, ['scripts/trust.ts', ...paths], { cwd: ROOT }, (error, stdout, stderr) =>
-        resolve({ code: error?.code ?? 0, stdout, stderr }),
-      );
-    });
-
-  test('takes each operation of .graphql files, with the fragments that it uses from any of them', async () => {
-    await using folder = await folderOf({
-      'queries/a.graphql':
-        'query A { wallet(address: "0x0000000000000000000000000000000000000001") { ...W } } query B { __typename }',
-      'queries/deeper/fragments.gql':
-        'fragment W on Wallet { transactions { ...T } } fragment T on TransactionConnection { nodes { hash } }',
-      'queries/notes.txt': 'not GraphQL',
-    });
-    const { code, stdout, stderr } = await trust(folder.path('queries'));
-    expect(code).toBe(0);
-    const documents = Object.entries<string>(JSON.parse(stdout));
-    expect(documents).toHaveLength(2);
-    for (const [hash, text] of documents) expect(hash).toBe(sha256(text));
-    const [a, b] = ['query A', 'query B'].map((name) => documents.find(([, text]) => text.includes(name)));
-    expect(a?.[1]).toContain('fragment W on Wallet');
-    expect(a?.[1]).toContain('fragment T on TransactionConnection');
-    expect(a?.[1]).not.toContain('__typename');
-    expect(b?.[1]).not.toContain('fragment');
-    expect(stderr).toContain(`${a?.[0]} A\n`);
-    await using trusted = await folderOf({ 'trusted.json': stdout });
-    await using gateway = await startGateway({
-      UPSTREAM_URL: nowhere,
-      TRUSTED_DOCUMENTS: trusted.path('trusted.json'),
-    });
-    const reply = await gateway.post(JSON.stringify({ documentId: b?.[0] }));
-    expect(reply.data).toEqual({ __typename: 'Query' });
-  });
-
-  test("takes Relay's persisted queries as they are, by sha256", async () => {
-    const md5 = createHash('md5').update(HEAD).digest('hex');
-    await using folder = await folderOf({ 'persisted.json': JSON.stringify({ [md5]: HEAD, x: TYPENAME }) });
-    const { stdout } = await trust(folder.path('persisted.json'));
-    expect(JSON.parse(stdout)).toEqual({ [sha256(HEAD)]: HEAD, [sha256(TYPENAME)]: TYPENAME });
-  });
-
-  test("takes what Relay's compiler persists by SHA256 under the ids that its clients send", async () => {
-    await using folder = await folderOf({
-      'schema.graphql': await readFile(join(ROOT, 'schema.graphql'), 'utf8'),
-      'src/app.ts':
-        "import { graphql } from 'relay-runtime';\nexport const head = graphql`query appQuery { deliveries { head } }`;",
-      'persisted.json': '{}',
-      'relay.config.json': JSON.stringify({
-        src: './src',
-        schema: './schema.graphql',
-        language: 'typescript',
-        eagerEsModules: true,
-        persistConfig: { file: './persisted.json', algorithm: 'SHA256' },
-      }),
-    });
-    await promisify(execFile)(join(ROOT, 'node_modules/.bin/relay-compiler'), ['relay.config.json'], {
-      cwd: folder.path('.'),
-    });
-    const { stdout } = await trust(folder.path('persisted.json'));
-    const persistedByRelay = JSON.parse(await readFile(folder.path('persisted.json'), 'utf8'));
-    expect(Object.keys(persistedByRelay)).toHaveLength(1);
-    expect(JSON.parse(stdout)).toEqual(persistedByRelay);
-  });
-
-  test.each<[what: string, files: Record<string, string>, problem: RegExp]>([
-    ['a fragment that is nowhere', { 'a.graphql': 'query A { ...W }' }, /Unknown fragment "W"/],
-    [
-      'two fragments of one name',
-      { 'a.graphql': 'fragment W on Wallet { id }', 'b.graphql': 'fragment W on Wallet { address }' },
-      /two called W/,
-    ],
-    ['no GraphQL', { 'a.graphql': 'query {' }, /Syntax Error.*[\s\S]*a\.graphql/],
-  ])('says what is wrong, and prints nothing: %s', async (_what, files, problem) => {
-    await using folder = await folderOf(files);
-    const { code, stdout, stderr } = await trust(folder.path('.'));
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(problem);
   });
 });

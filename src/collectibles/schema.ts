@@ -1,9 +1,10 @@
 import { builder } from '../graph/builder.ts';
-import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
+import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../graph/chains.ts';
 import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
 import { selectsBelow } from '../graph/selection.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
 import { SpamExplanation } from './spam.ts';
@@ -22,8 +23,6 @@ const TokenStandard = builder.enumType('TokenStandard', {
     ERC1155: { description: 'A token has a balance.' },
   },
 });
-
-const UNSAID = 'Null where the service does not say.';
 
 Collectible.implement({
   description: 'An NFT that a wallet holds.',
@@ -116,10 +115,8 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     args: {
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only these chains. Empty is no filter.' }),
-      chainTags: t.arg.stringList({
-        description: "Only chains with one of these tags of the service's. Without ids and tags: `default`.",
-      }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAIN_ARGUMENTS.chainIds }),
+      chainTags: t.arg.stringList({ description: CHAIN_ARGUMENTS.chainTags }),
       includeSpam: t.arg.boolean({
         required: true,
         defaultValue: false,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Environment, Variable } from './variables.ts';
 
 /** Who may come in, and how they show it. */
 export type AuthConfig =
@@ -23,13 +24,11 @@ type Facts = {
 
 /** Reads a variable, null when it is not set or has a problem; the value of a secret one is told to nobody. */
 type Read = <Value>(
-  name: string,
+  name: Variable,
   schema: z.ZodType<Value>,
   expected: string,
   secret?: boolean,
 ) => Value | null;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const MODES = ['open', 'key', 'jwt'] as const;
 
@@ -47,7 +46,7 @@ export const readAuth = (env: Environment, facts: Facts, read: Read, problems: s
     problems.push(`AUTH: expected UPSTREAM_API_KEY beside UPSTREAM_URL when it is ${mode}, got none`);
   if (mode === 'jwt') return readTokens(env, read, problems);
   if (!env.AUTH || said !== null)
-    for (const name of ['JWT_SECRET', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'])
+    for (const name of ['JWT_SECRET', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const)
       if (env[name]) problems.push(`${name}: expected AUTH=jwt beside it, got ${mode}`);
   return { mode };
 };

@@ -1,7 +1,7 @@
 import { builder } from '../graph/builder.ts';
 import type { PageInfo } from '../graph/connection.ts';
 import { badUserInput } from '../graph/errors.ts';
-import { tellClient } from './client-errors-schema.ts';
+import { tellClient } from './client-errors.ts';
 import { WebhookDelivery } from './delivery-schema.ts';
 import type { DeliveryFilter, DeliveryPage, StoredDelivery } from './log.ts';
 import type { TenantDeliveries } from './tenant.ts';
@@ -33,7 +33,7 @@ export const WebhookDeliveryConnection = builder
       nodes: t.field({
         type: [WebhookDelivery],
         nullable: { list: false, items: true },
-        description: 'The nodes of the edges, for clients that need no cursors.',
+        description: 'The nodes of the edges, for clients that need no cursors. None is ever null.',
         resolve: ({ page }) => page.deliveries,
       }),
       pageInfo: t.field({

@@ -2,7 +2,7 @@ import { builder } from '../graph/builder.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { withScope } from '../graph/scopes.ts';
 import { WebhookType } from '../webhooks/enums.ts';
-import { tellingClient, toClient } from './client-errors-schema.ts';
+import { tellingClient, toClient } from './client-errors.ts';
 import { InvalidCursorError } from './errors.ts';
 import { DeliveryEvent, shapesOf } from './event-schema.ts';
 import type { DeliveryType, StoredDelivery } from './log.ts';

@@ -1,4 +1,5 @@
 import { builder } from '../graph/builder.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { readDeliveredTransaction, Transaction } from '../transactions/schema.ts';
 import { ActivityType, AssetType } from '../webhooks/enums.ts';
 import type { ActivityEvent, BalanceChangeEvent, DeliveryEvent as StoredEvent } from './events.ts';
@@ -8,8 +9,6 @@ type TransactionEventShape = {
   readonly transaction: typeof Transaction.$inferType;
 };
 type EventShape = TransactionEventShape | ActivityEvent | BalanceChangeEvent;
-
-const UNSAID = 'Null where the service does not say.';
 
 const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEvent').implement({
   description: 'A subscribed address sent or received a transaction.',
@@ -61,7 +60,7 @@ const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'Null for the native asset.',
+      description: 'Null for the native asset, and where the service does not say.',
     }),
     tokenId: t.expose('tokenId', {
       type: 'BigInt',
@@ -132,7 +131,7 @@ const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChange').imp
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'Null for the native asset.',
+      description: 'Null for the native asset, and where the service does not say.',
     }),
     tokenSymbol: t.exposeString('tokenSymbol', { nullable: true, description: UNSAID }),
     tokenName: t.exposeString('tokenName', { nullable: true, description: UNSAID }),

@@ -7,7 +7,8 @@ import type { DeliveryType, DeliveryFilter as LogFilter } from './log.ts';
 const MAX_ALTERNATIVES = 100;
 
 export const DeliveryFilter = builder.inputType('DeliveryFilter', {
-  description: 'All that is given must match; null is as good as left out.',
+  description:
+    'All that is given must match; null is as good as left out. A list matches by any of its values: an empty one matches nothing.',
   fields: (t) => ({
     webhookIds: t.field({
       type: ['UUID'],
@@ -23,7 +24,8 @@ export const DeliveryFilter = builder.inputType('DeliveryFilter', {
     }),
     address: t.field({
       type: 'Address',
-      description: 'Deliveries with at least one event that concerns this address.',
+      description:
+        'Deliveries with at least one event that concerns this address. Sides of a transaction or transfer, counterparties, spenders and token contracts; not addresses in logs or call data.',
     }),
   }),
 });

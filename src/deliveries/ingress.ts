@@ -14,7 +14,7 @@ import { isSigned } from './signature.ts';
 
 type SignatureCheck = {
   readonly secrets: readonly string[];
-  /** Default: the one that ends in `webhook-signature`. */
+  /** In lower case. Default: the one whose name ends in `webhook-signature`. */
   readonly header?: string | null | undefined;
 };
 
@@ -117,7 +117,7 @@ const isAuthentic = (
 ): boolean => isSigned(sent, signature, secrets) || (plain !== sent && isSigned(plain, signature, secrets));
 
 function headerOf({ headers }: IncomingMessage, name: string): string | null {
-  const value = headers[name.toLowerCase()];
+  const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 

@@ -1,6 +1,6 @@
 import { builder } from '../graph/builder.ts';
 import { Webhook } from '../webhooks/schema.ts';
-import { toClient } from './client-errors-schema.ts';
+import { toClient } from './client-errors.ts';
 import {
   deliveriesPage,
   RANGE_ARGUMENTS,
@@ -66,7 +66,7 @@ builder.subscriptionField('deliveries', (t) =>
   t.field({
     type: WebhookDeliveryEdge,
     description:
-      'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED.',
+      'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED. One that is no cursor ends it with INVALID_CURSOR.',
     authScopes: { deliveries: true },
     args: {
       after: t.arg.string({

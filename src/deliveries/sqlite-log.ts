@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogClosedError, LogOpenError, LogUnavailableError, messageOf } from './errors.ts';
 import { AppendListeners } from './listeners.ts';
@@ -38,6 +38,8 @@ export type SqliteLogOptions = {
 const TRIM_EVERY_MS = 5000;
 const HOUR_MS = 3_600_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** Of fewer, sending and waking would be felt; of more, two threads would work by turns that can work at once. */
+const MAX_CROSSING = 32;
 
 const WRITER = new URL('./sqlite/writer-thread.ts', import.meta.url);
 const READER = new URL('./sqlite/reader-thread.ts', import.meta.url);
@@ -52,6 +54,8 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Delivery
   const { dataDir, startThread: start = startThread } = options;
   try {
     mkdirSync(dataDir, { recursive: true });
+    // SQLite would only say that it can't open a file.
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new LogOpenError(dataDir, messageOf(error), error);
   }
@@ -114,8 +118,11 @@ class SqliteLog implements DeliveryLog {
       return Promise.reject(new LogUnavailableError('too much waits to be stored'));
     const { promise, resolve, reject } = Promise.withResolvers<readonly Appended[]>();
     this.#waitingBytes += bytes;
-    // What arrives within a turn of the event loop crosses to the writer together.
-    if (this.#waiting.push({ batch, bytes, resolve, reject }) === 1) setImmediate(this.#send);
+    // What arrives within a turn of the event loop crosses to the writer together, but of much the first part at once:
+    // it is being written while the rest is still being read.
+    const count = this.#waiting.push({ batch, bytes, resolve, reject });
+    if (count === 1) setImmediate(this.#send);
+    else if (count === MAX_CROSSING) this.#send();
     return promise;
   }
 

@@ -10,7 +10,10 @@ import type { WakeUps } from './wake-ups.ts';
 
 /** What one tenant sees of the deliveries. */
 export type TenantDeliveries = {
-  /** Where the service must post a webhook's events; null when its headers name the webhook. */
+  /**
+   * Where the service must post events. `webhookId` goes into the url, for a service that does not name the webhook in
+   * its headers; null leaves it out.
+   */
   url(webhookId: string | null): string;
   /**
    * Of all that one operation reads, bodies come to about 32 MB: a page ends early rather than bring more. Once that is
@@ -23,7 +26,6 @@ export type TenantDeliveries = {
   payload(delivery: StoredDelivery): unknown;
   /** What happened, by its body; as `payload`. */
   events(delivery: StoredDelivery): readonly DeliveryEvent[];
-  head(): Promise<string>;
   /**
    * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
    * is told of an error that ends it.
@@ -69,7 +71,6 @@ export const createTenantDeliveries = ({
     get,
     payload: (delivery) => readings.payload(delivery),
     events: (delivery) => readings.events(delivery),
-    head: () => log.head(tenant),
     subscribe: (after, filter, explain) =>
       createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
   };

@@ -28,7 +28,10 @@ export const builder = new SchemaBuilder<Types>({
     encodeGlobalID: encodeGlobalId,
     decodeGlobalID: decodeGlobalId,
     pageInfoTypeOptions: { description: 'Where a page lies in its connection.' },
-    hasNextPageFieldOptions: { description: 'Whether there is more behind the page.' },
+    hasNextPageFieldOptions: {
+      description:
+        'Whether there is more behind the page. With first: 0, lists of the service are not read, and it is false.',
+    },
     hasPreviousPageFieldOptions: { description: 'Whether there is more before the page.' },
     startCursorFieldOptions: { description: "The first edge's cursor. Null on an empty page." },
     endCursorFieldOptions: { description: "The last edge's cursor. Null on an empty page." },

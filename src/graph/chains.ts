@@ -2,6 +2,12 @@ import { badUserInput } from './errors.ts';
 
 const MAX_CHAINS = 100;
 
+/** What clients are told of the arguments by which they choose chains. */
+export const CHAIN_ARGUMENTS = {
+  chainIds: `Only these chains; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
+  chainTags: `Only chains with one of these tags of the service's; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
+};
+
 /** The arguments of a connection by which clients choose chains. */
 export type ChainArgs = {
   readonly chainIds?: readonly number[] | null;
@@ -23,7 +29,7 @@ export const chainsParameter = (
   const strange = tags.find((tag) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tag));
   if (strange !== undefined)
     throw badUserInput(
-      `Expected chainTags of letters, digits, - and _, got ${JSON.stringify(strange.slice(0, 64))}.`,
+      `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(strange.slice(0, 80))}.`,
     );
   return [...ids, ...tags].join(',') || null;
 };

@@ -48,7 +48,8 @@ export const listConnectionTypes = <Value extends object>(
       nodes: t.field({
         type: [node],
         nullable: { list: false, items: true },
-        description: 'The nodes of the edges, for clients that need no cursors.',
+        description:
+          'The nodes of the edges, for clients that need no cursors; null, with an error, where the edge is.',
         resolve: (page) => page.nodes as never,
       }),
       pageInfo: t.field({

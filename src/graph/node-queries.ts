@@ -28,7 +28,7 @@ builder.queryFields((t) => ({
   nodes: t.field({
     type: [Node],
     nullable: { list: false, items: true },
-    description: `The objects of these ids, in their order, null for what is gone; at most ${MAX_NODES}.`,
+    description: `The objects of these ids, in their order, null for what is gone; at most ${MAX_NODES}. More are OPERATION_TOO_COMPLEX.`,
     authScopes,
     args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
     extensions: withCost<{ ids: readonly string[] }>({

@@ -103,7 +103,7 @@ export const scalars: { readonly [Name in Exclude<keyof Scalars, 'ID'>]: Codec<S
     parseLiteral: integerLiteral(parseBigInt),
   },
   ChainId: {
-    description: 'An EVM chain id (int64): a JSON number. Larger than Int allows.',
+    description: 'An EVM chain id: a JSON number up to 2^53 - 1, which is more than Int allows.',
     parseValue: parseChainId,
     parseLiteral: integerLiteral(parseChainId),
   },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** Ends kept-alive connections without a request being lost on one. */
 export type Farewell = {
@@ -8,24 +9,34 @@ export type Farewell = {
 
 /** Idle connections are left open: a request that is on its way on one would be lost. It is answered, and told. */
 export const createFarewell = (server: Server): Farewell => {
-  const underWay = new Set<ServerResponse>();
+  /**
+   * The newest on each connection, which is the last to be answered there. By connection, since those change seldom: a
+   * set of responses, that grows and shrinks with each of them, leaves a chain of outgrown tables behind, by which V8
+   * keeps what was answered until its next full collection.
+   */
+  const underWay = new Map<Socket, ServerResponse | null>();
   let said = false;
-  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
-    underWay.add(response);
-    if (said) sayOn(response);
-    response.once('close', () => underWay.delete(response));
+  server.on('connection', (socket: Socket) => {
+    underWay.set(socket, null);
+    socket.once('close', () => underWay.delete(socket));
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    underWay.set(socket, response);
+    if (said) sayOn(socket, response);
+    response.once('close', () => {
+      if (underWay.get(socket) === response) underWay.set(socket, null);
+    });
   });
   return {
     say() {
       said = true;
-      for (const response of underWay) sayOn(response);
+      for (const [socket, response] of underWay) if (response !== null) sayOn(socket, response);
     },
   };
 };
 
-const sayOn = (response: ServerResponse): void => {
-  const { headersSent, socket } = response;
-  if (!headersSent) response.setHeader('connection', 'close');
+const sayOn = (socket: Socket, response: ServerResponse): void => {
+  if (!response.headersSent) response.setHeader('connection', 'close');
   // What had begun to answer can't say it any more, and an event stream says otherwise.
-  response.once('close', () => socket?.end());
+  response.once('close', () => socket.end());
 };

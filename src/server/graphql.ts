@@ -22,6 +22,7 @@ import { useSubscriptionSize } from './limits/subscription-size.ts';
 import { useErrorCodes } from './operations/error-codes.ts';
 import { useGetQueries } from './operations/get-queries.ts';
 import type { Operations } from './operations/operations.ts';
+import { inOwnWords } from './operations/own-words.ts';
 import { useRefusalStatus } from './operations/refusal-status.ts';
 import { traceOf } from './operations/trace.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './operations/trusted-documents.ts';
@@ -114,7 +115,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     maxRequestBodySize: MAX_BODY_BYTES,
     parserAndValidationCache: createDocumentCache(),
     logging: false,
-    maskedErrors: { maskError: mask },
+    maskedErrors: { maskError: (error) => mask(inOwnWords(error)) },
     cors: allowedOrigins.length > 0 && corsFor(allowedOrigins),
   });
 };

@@ -1,7 +1,7 @@
 /** What is under way and will end by itself. */
 export type Running = {
   track<Result>(task: Result): Result;
-  /** Resolves when nothing is under way any more, at the latest after `withinMs`. */
+  /** Resolves when nothing of what is under way now is any more, at the latest after `withinMs`. */
   drained(withinMs: number): Promise<void>;
 };
 
@@ -16,11 +16,14 @@ export const createRunning = (): Running => {
       }
       return task;
     },
-    async drained(withinMs) {
-      const deadline = Promise.withResolvers<void>();
-      const timer = setTimeout(deadline.resolve, withinMs);
-      await Promise.race([Promise.allSettled(tasks), deadline.promise]);
-      clearTimeout(timer);
-    },
+    drained: (withinMs) => settled(tasks, withinMs),
   };
+};
+
+/** Resolves when all tasks have come to their end, at the latest after `withinMs`. */
+export const settled = async (tasks: Iterable<Promise<unknown>>, withinMs: number): Promise<void> => {
+  const deadline = Promise.withResolvers<void>();
+  const timer = setTimeout(deadline.resolve, withinMs);
+  await Promise.race([Promise.allSettled(tasks), deadline.promise]);
+  clearTimeout(timer);
 };

@@ -12,14 +12,15 @@ import type { TrustedDocuments } from './operations/trusted-documents.ts';
 import { createRunning } from './running.ts';
 import type { SocketObserver } from './socket-observer.ts';
 import { formatted } from './subscriptions/shared.ts';
-import { createAdmission, dropUnlessAdmitted } from './websocket/admission.ts';
+import { createAdmission, dropUnlessAdmitted, type ProveKey } from './websocket/admission.ts';
 import { pauseWhileUnsent } from './websocket/backpressure.ts';
 import { type Connection, close, createConnection, type Upgrade, upgradeOf } from './websocket/connection.ts';
+import { closeDrained, DRAIN_MS } from './websocket/drain.ts';
 import { keepAlive } from './websocket/keep-alive.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './websocket/operation.ts';
 
 export type WebSockets = {
-  /** Finishes queries and mutations, then closes every socket so that clients resume: 1012, without a `complete`. */
+  /** Finishes queries and mutations, then closes every socket so that clients resume: 1012, see websocket/drain.ts. */
   stop(): Promise<void>;
 };
 
@@ -27,6 +28,7 @@ type Options = {
   readonly server: Server;
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly proveKey: ProveKey;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
@@ -40,26 +42,32 @@ type Options = {
 };
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
+/** Parsed, a message may take some twenty times as much: as much of one who is not admitted as HTTP takes in headers. */
+const MAX_MESSAGE_BYTES_OF_NOBODY = 16 * 1024;
 const INIT_TIMEOUT_MS = 3000;
 const NO_STATUS = 1005;
+const BAD_REQUEST = 4400;
 const INTERNAL_ERROR = 4500;
 const SERVICE_RESTART = 1012;
-/** Time for queries and mutations that are under way to be finished. */
-const DRAIN_MS = 5000;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
   const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, trusted, observer } =
     options;
-  const admit = createAdmission(authenticate, options.maxSocketsEach);
+  const admit = createAdmission(authenticate, options.proveKey, options.maxSocketsEach);
   const running = createRunning();
   // Not that of HTTP, which strangers can fill.
   const room = createRoom();
+  const connections = new Set<Connection>();
+  let isStopping = false;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
     connectionInitWaitTimeout: INIT_TIMEOUT_MS,
     // Who is not admitted is told why by each of its operations.
-    onConnect: (socket) => admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra)),
+    onConnect(socket) {
+      socket.extra.operations = socket.subscriptions;
+      return admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra));
+    },
     onSubscribe: (socket, id, payload) =>
       prepareOperation({ graphql, admit, mask, operations, trusted, running, room, socket, id, payload }),
     execute: (args) => startOperation(args as SocketOperation),
@@ -71,6 +79,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
 
   const open = (webSocket: WebSocket, stream: Duplex, upgrade: Upgrade) => {
     const connection = createConnection(webSocket, stream, upgrade);
+    connections.add(connection);
     const observedEnd = observer.opened();
     const closed = protocol.opened(
       {
@@ -83,6 +92,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
             connection.messageBytes = Buffer.byteLength(text);
+            if (connection.caller === null && connection.messageBytes > MAX_MESSAGE_BYTES_OF_NOBODY)
+              return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
             connection.messageWeight = weightOfText(text);
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
@@ -92,6 +103,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
     // A frame that breaks the rules: ws closes the socket with the fitting code by itself.
     webSocket.on('error', () => {});
     webSocket.once('close', () => {
+      connections.delete(connection);
       connection.gone.abort();
       observedEnd();
     });
@@ -102,7 +114,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
   server.on('upgrade', (request, stream: Duplex, head) => {
     // Node has taken its own listener off: a peer's reset would else be nobody's, and end the process.
     stream.on('error', () => stream.destroy());
-    const refusal = refuse(request, isAllowedOrigin, sockets.clients.size >= maxSockets);
+    const refusal = refuse(request, isAllowedOrigin, isStopping || sockets.clients.size >= maxSockets);
     if (refusal !== null) {
       observer.refused(Number.parseInt(refusal, 10));
       stream.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -115,9 +127,12 @@ export const serveWebSockets = (options: Options): WebSockets => {
 
   return {
     async stop() {
-      await running.drained(DRAIN_MS);
+      isStopping = true;
+      const drained = [...connections].map((one) => closeDrained(one, SERVICE_RESTART, 'Service Restart'));
+      // An update of who has gone meanwhile comes to its end too.
+      await Promise.all([...drained, running.drained(DRAIN_MS)]);
       stopPinging();
-      await closeAll(sockets);
+      await allClosed(sockets);
     },
   };
 };
@@ -127,11 +142,10 @@ const ignore = () => {};
 /** A peer that does not answer the close is dropped after this long. */
 const CLOSE_GRACE_MS = 1000;
 
-const closeAll = async (sockets: WebSocketServer): Promise<void> => {
+const allClosed = async (sockets: WebSocketServer): Promise<void> => {
   const closed = [...sockets.clients].map(
     (socket) => new Promise((resolve) => socket.once('close', resolve)),
   );
-  for (const socket of sockets.clients) socket.close(SERVICE_RESTART, 'Service Restart');
   const grace = setTimeout(() => {
     for (const socket of sockets.clients) socket.terminate();
   }, CLOSE_GRACE_MS);
@@ -143,9 +157,9 @@ const closeAll = async (sockets: WebSocketServer): Promise<void> => {
 const refuse = (
   { url, headers }: IncomingMessage,
   isAllowedOrigin: IsAllowedOrigin,
-  full: boolean,
+  noMore: boolean,
 ): string | null => {
   if (url?.split('?')[0] !== '/graphql') return '404 Not Found';
   if (!isAllowedOrigin(headers.origin, headers.host)) return '403 Forbidden';
-  return full ? '503 Service Unavailable' : null;
+  return noMore ? '503 Service Unavailable' : null;
 };

@@ -11,7 +11,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
   });
   const unsent = new Counter({
     name: 'gateway_upstream_unsent_total',
-    help: 'Requests given up before they were sent, by resource and reason: unavailable (the breaker is open, or nobody waited any more), timeout, rateLimited (UPSTREAM_RPS).',
+    help: 'Requests given up before they were sent, by resource and reason: unavailable (the breaker is open, or nobody waited any more), timeout, rateLimited (UPSTREAM_RPS), resting (the service has told the key to wait).',
     labelNames: ['resource', 'reason'],
     registers,
   });
@@ -36,7 +36,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
   });
   const queued = new Histogram({
     name: 'gateway_upstream_queue_seconds',
-    help: 'Time that requests waited for their turn: UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and the breaker while it is open.',
+    help: 'Time that requests waited for their turn: UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and the breaker while it is open. Not what the service told their key to wait.',
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
     registers,
   });

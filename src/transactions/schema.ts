@@ -1,9 +1,10 @@
 import { builder } from '../graph/builder.ts';
-import { type ChainArgs, chainsParameter } from '../graph/chains.ts';
+import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../graph/chains.ts';
 import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
 import { selectsBelow } from '../graph/selection.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { MalformedFieldError, type RawObject } from '../upstream/fields.ts';
 import { Wallet } from '../wallets/schema.ts';
 import {
@@ -41,8 +42,6 @@ export const readDeliveredTransaction = (raw: RawObject): TransactionShape | nul
     throw error;
   }
 };
-
-const UNSAID = 'Null where the service does not say.';
 
 Transaction.implement({
   description: 'A transaction as one address sees it, looked up or delivered.',
@@ -137,12 +136,12 @@ Log.implement({
   }),
 });
 
-for (const [type, thing] of [
-  [DecodedCall, 'function'],
-  [DecodedEvent, 'event'],
+for (const [type, thing, one] of [
+  [DecodedCall, 'function', 'A function'],
+  [DecodedEvent, 'event', 'An event'],
 ] as const)
   type.implement({
-    description: `A ${thing} and what it was given, decoded by the service.`,
+    description: `${one} and its parameters, decoded by the service.`,
     fields: (t) => ({
       name: t.exposeString('name', { nullable: true, description: `Of the ${thing}. ${UNSAID}` }),
       inputs: t.expose('inputs', { type: [DecodedInputType], description: 'In the order of the ABI.' }),
@@ -158,7 +157,7 @@ DecodedInputType.implement({
       type: 'JSON',
       nullable: true,
       description:
-        'A string, or a list (of lists) of strings for array and tuple types. Null when not decoded.',
+        'A string; a list (of lists) of strings for array and tuple types; an object where the service gives one. Null when not decoded.',
     }),
   }),
 });
@@ -175,10 +174,8 @@ builder.objectField(Wallet, 'transactions', (t) =>
     args: {
       first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
       after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only these chains. Empty is no filter.' }),
-      chainTags: t.arg.stringList({
-        description: "Only chains with one of these tags of the service's. Without ids and tags: `default`.",
-      }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAIN_ARGUMENTS.chainIds }),
+      chainTags: t.arg.stringList({ description: CHAIN_ARGUMENTS.chainTags }),
     },
     extensions: withCost<PageArgs & ChainArgs>({
       asks: ({ first, after, chainIds, chainTags }) => ({

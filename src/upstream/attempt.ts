@@ -3,7 +3,9 @@ import type { UpstreamRequest } from './exchange.ts';
 import type { UpstreamObserver } from './observer.ts';
 
 /** Takes the time of one attempt, for whoever observes. */
-type Watched = {
+export type Watched = {
+  /** Resolves or rejects as `over` does. Its key's rest is not the time that it waits for its turn. */
+  rest(over: Promise<void>): Promise<void>;
   /** It is its turn now. */
   sending(): void;
   /** Called once, however it ended. */
@@ -17,8 +19,17 @@ export const watchAttempt = (
   now: () => number = () => performance.now(),
 ): Watched => {
   const askedAt = now();
+  let restedMs = 0;
   let sentAt: number | null = null;
   return {
+    async rest(over) {
+      const since = now();
+      try {
+        await over;
+      } finally {
+        restedMs += now() - since;
+      }
+    },
     sending() {
       sentAt = now();
       observer.sending();
@@ -26,7 +37,7 @@ export const watchAttempt = (
     ended(error, computeUnits) {
       const endedAt = now();
       const sent = sentAt !== null;
-      const queuedMs = (sentAt ?? endedAt) - askedAt;
+      const queuedMs = (sentAt ?? endedAt) - askedAt - restedMs;
       const durationMs = endedAt - (sentAt ?? endedAt);
       observer.ended({
         resource,

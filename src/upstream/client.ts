@@ -1,5 +1,5 @@
 import { Agent } from 'undici';
-import { watchAttempt } from './attempt.ts';
+import { type Watched, watchAttempt } from './attempt.ts';
 import { createBreaker, takenForDown, type Verdict } from './breaker.ts';
 import { abandoned, overdue, UpstreamError } from './errors.ts';
 import { exchange, MAX_BODY_BYTES, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
@@ -84,17 +84,17 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const attempt = async (
     request: UpstreamRequest,
     patience: Patience,
-    onSend: () => void,
+    watched: Watched,
   ): Promise<UpstreamAnswer> => {
-    await rests.over(request.credential, patience);
-    return (await inTurn(request, patience, onSend)) ?? attempt(request, patience, onSend);
+    await watched.rest(rests.over(request.credential, patience));
+    return (await inTurn(request, patience, watched.sending)) ?? attempt(request, patience, watched);
   };
 
   const billed = async (request: UpstreamRequest, meter: Meter, patience: Patience, number: number) => {
     const watched = watchAttempt(observer, request, number);
     const bill = openBill(meter, request.cost);
     try {
-      const answer = await attempt(request, patience, watched.sending);
+      const answer = await attempt(request, patience, watched);
       bill.settle(answer.computeUnits);
       watched.ended(null, answer.computeUnits);
       return answer;

@@ -5,8 +5,10 @@ export type UpstreamFailure =
   | 'timeout'
   /** 402: the key's quota is used up. */
   | 'quota'
-  /** 429 */
+  /** 429, or more wait for their turn than can have it in time. */
   | 'rateLimited'
+  /** Nothing was sent: the service has told the key to wait, see rests.ts. */
+  | 'resting'
   /** 401: the key is missing or wrong. */
   | 'unauthenticated'
   /** 403: the key lacks the permission. */
@@ -79,11 +81,15 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
   'timeout',
   'quota',
   'rateLimited',
+  'resting',
   'invalidResponse',
 ]);
 
 export const mayStandIn = (error: unknown): boolean =>
   error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);
+
+/** A service, or what stands before it, may say too much: it is asked again each minute. */
+export const MAX_REST_MS = 60_000;
 
 /** A key that was told off is not used for the same again at once, also when it was not told how long to wait. */
 const REST_MS = 500;
@@ -92,5 +98,6 @@ const REST_MS = 500;
 export const restOf = (error: unknown): number => {
   if (!(error instanceof UpstreamError)) return 0;
   const { failure, retryAfterMs } = error;
-  return Math.max(retryAfterMs ?? 0, failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0);
+  const leastMs = failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0;
+  return Math.min(Math.max(retryAfterMs ?? 0, leastMs), MAX_REST_MS);
 };

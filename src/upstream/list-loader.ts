@@ -24,8 +24,8 @@ export type LoaderParts<Item> = {
   readonly store: PageStore<Item>;
   readonly meter: Meter;
   readonly patience: Patience;
-  /** Pages are shared within a scope: all clients when the key is the gateway's, one key's clients when it is not. */
-  readonly scope: string;
+  /** With whom pages are shared: all clients when the key is the gateway's, one key's clients when it is not. */
+  readonly sharing: string;
   readonly freshness: Freshness;
 };
 
@@ -51,7 +51,7 @@ type Key<List> = { readonly list: List; readonly want: PageWant };
  * them all, and a want that the operation had before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Item>(
-  { store, meter, patience, scope, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
+  { store, meter, patience, sharing, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
   resource: ListResource<List, Item>,
 ): ListLoader<List, Item> => {
   const get = (keys: readonly Key<List>[]) => {
@@ -79,11 +79,11 @@ export const createListLoader = <List extends AnyList, Item>(
 
   return {
     read: (list, details) => {
-      const name = JSON.stringify([scope, resource.name, list]);
+      const name = JSON.stringify([sharing, resource.name, list]);
       return async ({ offset, follows, age }) => {
         const limit = resource.limit(offset);
         const { address } = list;
-        const want = { scope, address, list: name, offset, follows, limit, details, ...ages[age] };
+        const want = { sharing, address, list: name, offset, follows, limit, details, ...ages[age] };
         return (await loader.load({ list, want })).page;
       };
     },

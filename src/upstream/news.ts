@@ -2,21 +2,21 @@
 type Datable = { outdated: boolean };
 
 /**
- * Who wants to know that something happened to an address. A scope keeps apart what one key's clients may see: see
+ * Who wants to know that something happened to an address. `sharing` keeps apart what one key's clients may see: see
  * `LoaderParts`.
  */
 export type News = {
   /** Marks `thing` as outdated when there is news of the address, until the returned function is called. */
-  follow(scope: string, address: string, thing: Datable): () => void;
+  follow(sharing: string, address: string, thing: Datable): () => void;
   /** Outdates all that is followed of these addresses, in lower case. */
-  tell(scope: string, addresses: readonly string[]): void;
+  tell(sharing: string, addresses: readonly string[]): void;
 };
 
 export const createNews = (): News => {
   const followed = new Map<string, Set<Datable>>();
   return {
-    follow(scope, address, thing) {
-      const subject = subjectOf(scope, address);
+    follow(sharing, address, thing) {
+      const subject = subjectOf(sharing, address);
       const things = followed.get(subject) ?? new Set();
       followed.set(subject, things.add(thing));
       return () => {
@@ -24,12 +24,12 @@ export const createNews = (): News => {
         if (things.size === 0 && followed.get(subject) === things) followed.delete(subject);
       };
     },
-    tell(scope, addresses) {
+    tell(sharing, addresses) {
       for (const address of addresses) {
-        for (const thing of followed.get(subjectOf(scope, address)) ?? []) thing.outdated = true;
+        for (const thing of followed.get(subjectOf(sharing, address)) ?? []) thing.outdated = true;
       }
     },
   };
 };
 
-const subjectOf = (scope: string, address: string): string => `${scope} ${address}`;
+const subjectOf = (sharing: string, address: string): string => `${sharing} ${address}`;

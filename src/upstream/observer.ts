@@ -13,7 +13,7 @@ type Attempt = {
   readonly error: UpstreamError | null;
   /** Whether the service was asked at all. */
   readonly sent: boolean;
-  /** Milliseconds that it waited for its turn. */
+  /** Milliseconds that it waited for its turn, without those that its key had to rest. */
   readonly queuedMs: number;
   /** Milliseconds from being sent to the answer's last byte; 0 when it was not sent. */
   readonly durationMs: number;

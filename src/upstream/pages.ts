@@ -24,10 +24,10 @@ export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unk
 
 export type PageWant = {
   /** With whom its pages are shared: see `LoaderParts`. */
-  readonly scope: string;
+  readonly sharing: string;
   /** Whose list it is, in lower case: news of this address outdates the page. */
   readonly address: string;
-  /** Resource, scope, address and filters: what all pages of one list share. */
+  /** Resource, `sharing`, address and filters: what all pages of one list have in common. */
   readonly list: string;
   /** Null for the newest page. */
   readonly offset: string | null;
@@ -69,7 +69,7 @@ export type PageStore<Item> = {
    * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
    * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
    * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
-   * there was news of, and as long as a refusal asks for, without asking again; when there is none, the
+   * there was news of, and as long as a refusal asks for (a minute at most), without asking again; when there is none, the
    * failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long as
    * one with them might have served: whoever wants less takes nothing from who wants more.
    */
@@ -92,11 +92,13 @@ export const createPageStore = <Item>(
 
   const ask = (key: string, asked: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
     const startedAt = now();
-    const detailsUntil = Math.max(lastDetailsOf(asked, startedAt), shelf.get(key)?.held.detailsUntil ?? 0);
+    // Also those still on their way: this request may take the shelf from them.
+    const before = [shelf.get(key)?.held, inFlight.get(key)?.held].map((held) => held?.detailsUntil ?? 0);
+    const detailsUntil = Math.max(lastDetailsOf(asked, startedAt), ...before);
     const want = { ...asked, details: asked.details || detailsUntil > startedAt };
     const { follows, limit, details } = want;
     const held: Held = { follows, limit, details, startedAt, detailsUntil, outdated: false, notBefore: 0 };
-    const unfollow = news.follow(want.scope, want.address, held);
+    const unfollow = news.follow(want.sharing, want.address, held);
     const land = () => {
       if (inFlight.get(key) === launched) inFlight.delete(key);
     };

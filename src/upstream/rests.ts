@@ -1,21 +1,18 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Credential } from './credential.ts';
-import { UpstreamError } from './errors.ts';
+import { MAX_REST_MS, UpstreamError } from './errors.ts';
 import { type Patience, pause } from './patience.ts';
 import { MAX_WAIT_MS } from './retry.ts';
 
 /** Which keys the service has told to wait: 429 with Retry-After. Until then nothing is sent with them. */
 export type Rests = {
   isResting(credential: Credential): boolean;
-  /** Resolves when the key may be used. Rejects at once with UpstreamError `rateLimited` when that is long from now. */
+  /** Resolves when the key may be used. Rejects at once with UpstreamError `resting` when that is long from now. */
   over(credential: Credential, patience: Patience): Promise<void>;
   /** Takes in what an attempt met. */
   learn(credential: Credential, error: unknown): void;
 };
-
-/** A service, or what stands before it, may say too much: it is asked again each minute. */
-const MAX_REST_MS = 60_000;
 
 const MAX_KEYS = 10_000;
 
@@ -51,6 +48,6 @@ export const createRests = (now: () => number = () => performance.now()): Rests 
 const nameOf = ({ key }: Credential): string => hash('sha256', key);
 
 const resting = (restMs: number): UpstreamError =>
-  new UpstreamError('rateLimited', 'The service has asked for a rest that is not over.', {
+  new UpstreamError('resting', 'The service has asked for a rest that is not over.', {
     retryAfterMs: Math.ceil(restMs),
   });

@@ -32,7 +32,7 @@ builder.queryFields((t) => ({
   }),
   wallets: t.field({
     type: [Wallet],
-    description: `The wallets of these addresses, in their order; at most ${MAX_WALLETS}.`,
+    description: `The wallets of these addresses, in their order; at most ${MAX_WALLETS}. More are OPERATION_TOO_COMPLEX.`,
     authScopes: { wallets: true },
     args: { addresses: t.arg({ type: ['Address'], required: true, description: 'Whose wallets.' }) },
     extensions: withCost<{ addresses: readonly string[] }>({

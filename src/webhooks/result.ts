@@ -17,7 +17,9 @@ const WebhookError = builder.objectType(WebhookRefusal, {
     'What the caller can mend. Faults of the service, keys and quotas are errors of the operation instead.',
   fields: (t) => ({
     code: t.expose('code', { type: WebhookErrorCode, description: 'Which kind of mistake.' }),
-    message: t.exposeString('message', { description: "The service's own sentence." }),
+    message: t.exposeString('message', {
+      description: "The service's own sentence; the gateway's where the service gave none.",
+    }),
   }),
 });
 

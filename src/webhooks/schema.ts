@@ -1,14 +1,13 @@
 import { builder } from '../graph/builder.ts';
 import { parseUuid } from '../graph/scalars.ts';
 import { withScope } from '../graph/scopes.ts';
+import { UNSAID } from '../graph/unsaid.ts';
 import { TransactionDirection } from '../transactions/schema.ts';
 import { ActivityType, AssetType, WebhookType } from './enums.ts';
 import { deliversHere } from './here.ts';
 import type { Webhook as WebhookShape } from './rest.ts';
 
 export const Webhook = builder.objectRef<WebhookShape>('Webhook');
-
-const UNSAID = 'Null where the service does not say.';
 
 builder.node(Webhook, {
   description: "A subscription of the service's to onchain events of a list of addresses.",

@@ -25,8 +25,8 @@ export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
 type Parts = {
   readonly client: OperationClient;
   readonly credential: Credential;
-  /** Callers of one scope share their webhooks. */
-  readonly scope: string;
+  /** Callers of the same one share their webhooks. */
+  readonly sharing: string;
   readonly patience: Patience;
   /** Shared by all operations, so that changes which came in one order arrive in it. */
   readonly inOrder: InOrder;
@@ -36,7 +36,7 @@ type Parts = {
 
 /** Born with an operation. */
 export const createWebhooks = (parts: Parts): Webhooks => {
-  const { client, credential, scope, patience, inOrder, proofs } = parts;
+  const { client, credential, sharing, patience, inOrder, proofs } = parts;
   const service = createWebhookService({ client, credential });
   const { load, list, addresses, learn, forget } = createWebhookLoader(service);
 
@@ -44,7 +44,7 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     // Behind a silent service the turn may come too late: the change is then not sent.
     client.begin();
     // Whatever comes of it: after a failure nobody knows what the service has done.
-    return inOrder(`${scope}/${webhookId}`, send).finally(() => forget(webhookId));
+    return inOrder(`${sharing}/${webhookId}`, send).finally(() => forget(webhookId));
   };
 
   return {
@@ -52,7 +52,7 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     list,
     addresses,
     async proveKey() {
-      if (credential.heldBy === 'client') await proofs.prove(scope, patience, service.proveKey);
+      if (credential.heldBy === 'client') await proofs.prove(sharing, patience, service.proveKey);
     },
     async create(creation) {
       const webhook = await service.create(creation);

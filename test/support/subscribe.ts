@@ -21,7 +21,6 @@ type Options = {
 export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   const { after, filter, query = DELIVERIES, variables, connectionParams } = options;
   const edges: Edge[] = [];
-  const results: unknown[] = [];
   const faults: { message: string; extensions: { code: string } }[] = [];
   const closes: number[] = [];
   const opened = Promise.withResolvers<void>();
@@ -42,7 +41,6 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
     { query, variables: { ...variables, after, filter } },
     {
       next: ({ data, errors }) => {
-        if (data) results.push(data);
         if (data?.deliveries) edges.push(data.deliveries);
         for (const error of errors ?? []) faults.push(error as unknown as (typeof faults)[number]);
       },
@@ -55,8 +53,6 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   );
   return {
     edges,
-    /** The data of each answer, of a query or a mutation too. */
-    results,
     faults,
     closes,
     opened: opened.promise,

@@ -15,14 +15,14 @@ const IDENTITY_BYTES = 16;
 export class Appending {
   readonly #indexing: Indexing;
   readonly #tenant;
+  readonly #addTenant;
   readonly #insert;
   readonly #raiseHead;
 
   constructor(database: DatabaseSync, indexing: Indexing) {
     this.#indexing = indexing;
-    this.#tenant = database.prepare(
-      'INSERT INTO tenant (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id, head',
-    );
+    this.#tenant = database.prepare('SELECT id, head FROM tenant WHERE name = ?');
+    this.#addTenant = database.prepare('INSERT INTO tenant (name) VALUES (?)');
     this.#insert = database.prepare(
       `INSERT INTO delivery
          (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
@@ -58,7 +58,15 @@ export class Appending {
       addresses,
       row.body,
     );
-    this.#indexing.add(end.id, { sequence: end.head, identity, webhookId, type, chainId, addresses });
+    this.#indexing.add({
+      tenant: end.id,
+      sequence: end.head,
+      identity,
+      webhookId,
+      type,
+      chainId,
+      addresses,
+    });
     return { sequence: end.head, duplicate: false };
   }
 
@@ -66,9 +74,17 @@ export class Appending {
   #endOf(tenant: string, ends: Map<string, End>): End {
     const known = ends.get(tenant);
     if (known) return known;
-    const row = this.#tenant.get(tenant);
-    const end = { id: Number(row?.id), head: Number(row?.head) };
+    const end = this.#storedEnd(tenant) ?? this.#newEnd(tenant);
     ends.set(tenant, end);
     return end;
+  }
+
+  #storedEnd(tenant: string): End | null {
+    const row = this.#tenant.get(tenant);
+    return row === undefined ? null : { id: Number(row.id), head: Number(row.head) };
+  }
+
+  #newEnd(tenant: string): End {
+    return { id: Number(this.#addTenant.run(tenant).lastInsertRowid), head: 0 };
   }
 }

@@ -47,8 +47,8 @@ export class Indexing {
   }
 
   /** Each sequence is one above the tenant's last. */
-  add(tenant: number, delivery: Unindexed): void {
-    this.#owed += this.#unindexed.add(tenant, delivery);
+  add(delivery: Unindexed): void {
+    this.#owed += this.#unindexed.add(delivery);
   }
 
   /** Writes about as much as was added since the last step. Belongs into the transaction of what was added. */
@@ -86,7 +86,7 @@ export class Indexing {
     }
     this.#insertSegment.run(tenant, first, last);
     this.#raiseIndexed.run(last, tenant);
-    this.#unindexed.forget(tenant, segment);
+    this.#unindexed.forget(segment);
   }
 }
 

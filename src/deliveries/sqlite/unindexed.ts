@@ -2,15 +2,19 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Findable } from './terms.ts';
 
 /** A delivery that is stored, and not in the indexes yet. */
-export type Unindexed = Findable & { readonly sequence: number; readonly identity: Buffer };
+export type Unindexed = Findable & {
+  readonly tenant: number;
+  readonly sequence: number;
+  readonly identity: Buffer;
+};
 
 type Tail = { deliveries: Unindexed[]; entries: number };
 
 /** The deliveries that no index has yet: of each tenant the newest, read from the log when it is opened. */
 export class UnindexedRows {
   readonly #tails = new Map<number, Tail>();
-  /** Of these, and of those that were taken and not yet forgotten. */
-  readonly #sequences = new Map<string, number>();
+  /** These, and those that were taken and not yet forgotten, by what their identities begin with. */
+  readonly #alike = new Map<number, Unindexed[]>();
   #entries = 0;
 
   constructor(database: DatabaseSync) {
@@ -21,7 +25,8 @@ export class UnindexedRows {
        ORDER BY delivery.id`,
     );
     for (const row of rows.iterate()) {
-      this.add(Number(row.tenant), {
+      this.add({
+        tenant: Number(row.tenant),
         sequence: Number(row.sequence),
         webhookId: row.webhook === null ? null : String(row.webhook),
         type: row.type === null ? null : String(row.type),
@@ -38,11 +43,13 @@ export class UnindexedRows {
   }
 
   find(tenant: number, identity: Buffer): number | undefined {
-    return this.#sequences.get(keyOf(tenant, identity));
+    const alike = this.#alike.get(beginningOf(identity));
+    return alike?.find((one) => one.tenant === tenant && one.identity.equals(identity))?.sequence;
   }
 
   /** Says how many index entries this one may take. */
-  add(tenant: number, delivery: Unindexed): number {
+  add(delivery: Unindexed): number {
+    const { tenant, identity } = delivery;
     const entries = mostEntriesOf(delivery);
     const tail = this.#tails.get(tenant);
     if (tail === undefined) this.#tails.set(tenant, { deliveries: [delivery], entries });
@@ -51,7 +58,10 @@ export class UnindexedRows {
       tail.entries += entries;
     }
     this.#entries += entries;
-    this.#sequences.set(keyOf(tenant, delivery.identity), delivery.sequence);
+    const beginning = beginningOf(identity);
+    const alike = this.#alike.get(beginning);
+    if (alike === undefined) this.#alike.set(beginning, [delivery]);
+    else alike.push(delivery);
     return entries;
   }
 
@@ -70,8 +80,13 @@ export class UnindexedRows {
     return tail.deliveries;
   }
 
-  forget(tenant: number, deliveries: readonly Unindexed[]): void {
-    for (const { identity } of deliveries) this.#sequences.delete(keyOf(tenant, identity));
+  forget(deliveries: readonly Unindexed[]): void {
+    for (const delivery of deliveries) {
+      const beginning = beginningOf(delivery.identity);
+      const others = this.#alike.get(beginning)?.filter((one) => one !== delivery) ?? [];
+      if (others.length === 0) this.#alike.delete(beginning);
+      else this.#alike.set(beginning, others);
+    }
   }
 }
 
@@ -80,4 +95,5 @@ const mostEntriesOf = ({ addresses }: Unindexed): number => 4 + Math.ceil(addres
 
 const ADDRESS_LENGTH = '0x '.length + 40;
 
-const keyOf = (tenant: number, identity: Buffer): string => `${tenant} ${identity.toString('latin1')}`;
+/** Few share it. The whole as text would cost more: a map keeps each text that it is asked for in a table of all texts. */
+const beginningOf = (identity: Buffer): number => identity.readInt32LE();

@@ -11,11 +11,11 @@ export type Credentials = { get(name: string): string | null };
 type Mode = 'open' | 'key' | 'jwt';
 
 /** With whom a tenant shares kept pages: with all when they have one key, the gateway's, and else with nobody. */
-export const scopeOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
+export const sharingOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
 
 /**
  * Rejects with UNAUTHENTICATED; with INTERNAL_SERVER_ERROR when it can't be told who it is. `address` is the network
- * address that the client came from, where it came from one.
+ * address that the client came from, where it came from one. The credentials are read before anything is waited for.
  */
 export type Authenticate = (credentials: Credentials, address?: string) => Promise<Caller>;
 
@@ -24,7 +24,7 @@ export const authenticateAnyone = (gatewayKey: string): Authenticate => {
   const everyone: Omit<Caller, 'payer'> = {
     credential: { key: gatewayKey, heldBy: 'gateway' },
     tenant: 'default',
-    scope: scopeOf('open', 'default'),
+    sharing: sharingOf('open', 'default'),
     scopes: ALL_SCOPES,
     expiresAt: null,
   };
@@ -41,7 +41,7 @@ export const authenticateByKey =
     return {
       credential: { key, heldBy: 'client' },
       tenant: fingerprint,
-      scope: scopeOf('key', fingerprint),
+      sharing: sharingOf('key', fingerprint),
       payer: fingerprint,
       scopes: ALL_SCOPES,
       expiresAt: null,
@@ -55,7 +55,7 @@ export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Au
     const [, token] = /^Bearer +(\S+) *$/i.exec(credentials.get('authorization') ?? '') ?? [];
     if (token === undefined) throw tokenMissing();
     const bearer = await verify(token);
-    return { ...bearer, credential, scope: scopeOf('jwt', bearer.tenant) };
+    return { ...bearer, credential, sharing: sharingOf('jwt', bearer.tenant) };
   };
 };
 

@@ -92,7 +92,7 @@ const problemsOf = (hash: string, text: string, schema: GraphQLSchema): string[]
 };
 
 /** Held to what every document is held to: one that would be refused later is refused now. */
-const faultsOf = (text: string, schema: GraphQLSchema): readonly GraphQLError[] => {
+export const faultsOf = (text: string, schema: GraphQLSchema): readonly GraphQLError[] => {
   try {
     return validateDocument(schema, parseDocument(text), { maxErrors: 20, closed: true });
   } catch (error) {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { EventReader } from '../../graph/event-source.ts';
 import { createMeter } from '../../upstream/meter.ts';
+import { onAbort } from '../../upstream/patience.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import { tokenExpired } from '../auth/unauthenticated.ts';
 import type { Frame } from './frame.ts';
@@ -19,6 +20,8 @@ type Options = {
   readonly mask: (error: unknown) => GraphQLError;
   /** When the caller's rights end, in milliseconds since 1970; null when they never do. */
   readonly expiresAt: number | null;
+  /** Aborts when they end before that, with why as its reason. Default: they do not. */
+  readonly revoked?: AbortSignal | undefined;
   /** Called when it has written why it ends: its connection may take that whenever it likes, or never. */
   readonly onEnd?: (() => void) | undefined;
   /** How often a ping shows that the connection lives while there is nothing to tell. Default: 12000. */
@@ -34,11 +37,13 @@ export class EventStream extends Readable {
   readonly #mask: Options['mask'];
   readonly #ping: NodeJS.Timeout;
   readonly #stopExpiry: () => void;
+  readonly #stopListening: () => void;
   readonly #onEnd: Options['onEnd'];
   #isWanted = false;
 
   constructor(options: Options) {
-    const { subscription, lastEventId, mask, expiresAt, onEnd, pingEveryMs = PING_EVERY_MS } = options;
+    const { subscription, lastEventId, mask, expiresAt, revoked, onEnd } = options;
+    const { pingEveryMs = PING_EVERY_MS } = options;
     super({ highWaterMark: 1 });
     this.#mask = mask;
     this.#onEnd = onEnd;
@@ -47,6 +52,7 @@ export class EventStream extends Readable {
     this.#reader = subscription.open(lastEventId, () => this.#give());
     this.#ping = setInterval(() => this.#isWanted && this.#push(PING), pingEveryMs).unref();
     this.#stopExpiry = onExpiry(expiresAt, () => this.#end(tokenExpired()));
+    this.#stopListening = onAbort(revoked ?? null, () => this.#end(revoked?.reason));
   }
 
   override _read(): void {
@@ -88,6 +94,7 @@ export class EventStream extends Readable {
     this.#isWanted = false;
     clearInterval(this.#ping);
     this.#stopExpiry();
+    this.#stopListening();
     this.#reader.close();
   }
 }

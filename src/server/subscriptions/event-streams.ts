@@ -3,13 +3,21 @@ import type { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
+import { vouch } from '../auth/vouch.ts';
 import { onceClosed } from '../closed.ts';
 import { cutUnlessClosed } from '../last-words.ts';
 import { EventStream } from './event-stream.ts';
 import type { SubscribeResult } from './shared.ts';
 
 /** What a subscription came with. */
-type Arrival = Partial<Pick<Context, 'expiresAt'>> & { readonly res?: ServerResponse };
+type Arrival = Partial<Pick<Context, 'expiresAt' | 'proveKey'>> & { readonly res?: ServerResponse };
+
+type Admitted = {
+  readonly res: ServerResponse | undefined;
+  readonly expiresAt: number | null;
+  /** Aborts when the service refuses the caller's key after all. */
+  readonly revoked: AbortSignal;
+};
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
@@ -23,15 +31,25 @@ export const createEventStreams = (
   maxStreams: number,
 ): EventStreams => {
   const responses = new Set<ServerResponse>();
-  const arrivals = new WeakMap<Request, Arrival>();
+  const arrivals = new WeakMap<Request, Admitted>();
   const track = (response: ServerResponse): void => {
     responses.add(response);
     onceClosed(response, () => responses.delete(response));
   };
   return {
     plugin: {
-      onSubscribe({ args: { contextValue } }) {
-        if (contextValue.request) arrivals.set(contextValue.request, contextValue);
+      async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
+        const { request, res, proveKey, expiresAt = null } = contextValue;
+        // Who comes by WebSocket was admitted with it.
+        if (request === undefined || proveKey === undefined) return;
+        const [gone, revoked] = [new AbortController(), new AbortController()];
+        if (res) onceClosed(res, () => gone.abort());
+        try {
+          await vouch(proveKey, gone.signal, (refusal) => revoked.abort(refusal));
+          arrivals.set(request, { res, expiresAt, revoked: revoked.signal });
+        } catch (refusal) {
+          setResultAndStopExecution({ errors: [mask(refusal)] });
+        }
       },
       onResultProcess({ request, result, setResult, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
@@ -39,11 +57,11 @@ export const createEventStreams = (
         if (responses.size >= maxStreams) return setResult({ errors: [tooMany(maxStreams)] });
         // An empty one says that nothing was seen yet.
         const lastEventId = request.headers.get('last-event-id') || null;
-        const { res, expiresAt = null } = arrivals.get(request) ?? {};
+        const { res, expiresAt = null, revoked } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => res && cutUnlessClosed(res, () => res.destroy());
-          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, onEnd });
+          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, revoked, onEnd });
           // Yoga looks after the stream only when there is somebody to send it to.
           if (res) onceClosed(res, () => stream.destroy());
           // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.

@@ -1,21 +1,37 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import { type Authenticate, credentialsIn } from '../auth/auth.ts';
+import type { Trace } from '../../upstream/trace.ts';
+import { type Authenticate, type Credentials, credentialsIn } from '../auth/auth.ts';
 import { onExpiry } from '../auth/expiry.ts';
+import { isUnknownKey, vouch } from '../auth/vouch.ts';
+import { traceOf } from '../operations/trace.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
+import { closeDrained } from './drain.ts';
 
-/** Whom a socket acts for. Rejects with UNAUTHENTICATED, or OPERATION_TOO_COMPLEX for who has too many open. */
+/**
+ * Whom a socket acts for. Rejects with UNAUTHENTICATED, with OPERATION_TOO_COMPLEX for who has too many open, or with
+ * UpstreamError when the service does not know the caller's own key.
+ */
 export type Admit = (socket: SocketContext) => Promise<Caller>;
 
 const FORBIDDEN = 4403;
 const TRY_AGAIN_LATER = 1013;
 
+/** Resolves when the service takes the caller's own key, see `proveKey` of webhooks. */
+export type ProveKey = (caller: Caller, trace: Trace, signal: AbortSignal) => Promise<void>;
+
 /**
  * Admits each socket once: from then on it acts for its caller, until the caller's rights end, and with them the socket.
  * `maxSocketsEach` is how many one caller may have open.
  */
-export const createAdmission = (authenticate: Authenticate, maxSocketsEach: number): Admit => {
+export const createAdmission = (
+  authenticate: Authenticate,
+  proveKey: ProveKey,
+  maxSocketsEach: number,
+): Admit => {
   const open = new Map<string, number>();
+  /** Those under way, and those whose key was refused: the service is not asked again by the same socket. */
+  const admissions = new WeakMap<Connection, Promise<Caller>>();
 
   const enter = (connection: Connection, payer: string): void => {
     const count = open.get(payer) ?? 0;
@@ -31,22 +47,61 @@ export const createAdmission = (authenticate: Authenticate, maxSocketsEach: numb
     });
   };
 
-  return async (socket) => {
+  const admit: Admit = async (socket) => {
     const connection = socket.extra;
-    if (connection.caller !== null) return connection.caller;
-    const caller = await authenticate(credentialsIn(socket.connectionParams), connection.address);
-    // Another of its operations may have come first, and the socket may have gone.
-    if (connection.caller !== null || connection.gone.signal.aborted) return caller;
+    const { signal } = connection.gone;
+    const caller = await authenticate(shownBy(socket), connection.address);
+    const trace = traceOf(connection.traceparent, undefined);
+    const leave = () => void closeDrained(connection, FORBIDDEN, 'Forbidden');
+    await vouch((enough) => proveKey(caller, trace, enough), signal, leave);
+    if (signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
     connection.caller = caller;
-    // What it showed may be long, and is not needed any more.
-    delete (socket as { connectionParams?: unknown }).connectionParams;
+    // What it showed is not needed any more.
+    keep(socket, undefined);
     if (caller.expiresAt !== null) {
-      const stop = onExpiry(caller.expiresAt, () => close(connection, FORBIDDEN, 'Forbidden'));
+      const stop = onExpiry(caller.expiresAt, leave);
       connection.gone.signal.addEventListener('abort', stop);
     }
     return caller;
   };
+
+  return async (socket) => {
+    const connection = socket.extra;
+    if (connection.caller !== null) return connection.caller;
+    const admission = admissions.get(connection) ?? admit(socket);
+    admissions.set(connection, admission);
+    try {
+      return await admission;
+    } catch (error) {
+      if (!isUnknownKey(error)) admissions.delete(connection);
+      throw error;
+    }
+  };
+};
+
+/**
+ * What a socket shows by name. Only what is asked for is kept, for its next operation if it is refused: the rest may be
+ * long.
+ */
+const shownBy = (socket: SocketContext): Credentials => {
+  const shown = credentialsIn(socket.connectionParams);
+  const asked: Record<string, unknown> = {};
+  keep(socket, asked);
+  return {
+    get(name) {
+      const value = shown.get(name);
+      if (value !== null) asked[name] = value;
+      return value;
+    },
+  };
+};
+
+const keep = (
+  socket: { connectionParams?: unknown },
+  params: Readonly<Record<string, unknown>> | undefined,
+): void => {
+  socket.connectionParams = params;
 };
 
 /** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */

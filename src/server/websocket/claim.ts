@@ -1,9 +1,14 @@
-import type { SocketContext } from './connection.ts';
+import type { OperationTable, SocketContext } from './connection.ts';
 
 /** An id while it is one operation's own. */
 export type Claim = {
-  /** Gives what a step of the operation comes to; never, when the id is no longer its own. */
-  readonly claimed: <Result>(step: Promise<Result>) => Promise<Result>;
+  /** Takes a step of the operation and gives what it comes to; neither, when the id is no longer its own. */
+  readonly claimed: <Result>(step: () => Promise<Result>) => Promise<Result>;
+  /**
+   * Gives what a query or a mutation comes to, which has begun: its socket is closed only after it, see drain.ts. When
+   * that takes too long, gives the `substitute` instead, and what the operation has not yet asked for is not asked.
+   */
+  readonly begun: <Result>(result: Promise<Result>, substitute: (() => Result) | null) => Promise<Result>;
   /** Aborts when the client completes the operation, or its socket closes, before it is answered. */
   readonly gone: AbortSignal;
 };
@@ -20,19 +25,52 @@ export const claimId = (socket: SocketContext, id: string): Claim => {
     gone: mark.gone.signal,
     claimed: (step) =>
       new Promise((resolve, reject) => {
-        step.then(
+        if (!isHeld()) return;
+        step().then(
           (result) => isHeld() && resolve(result),
           (error) => isHeld() && reject(error),
         );
       }),
+    begun: <Result>(result: Promise<Result>, substitute: (() => Result) | null) => {
+      let giveUp = () => {};
+      const ended = new Promise<Result>((resolve, reject) => {
+        result.then(resolve, reject);
+        if (substitute === null) return;
+        giveUp = () => {
+          resolve(substitute());
+          mark.gone.abort();
+        };
+      });
+      mark.begun = { ended, giveUp };
+      return ended;
+    },
   };
 };
+
+/** A query or a mutation that has begun. */
+export type Begun = {
+  readonly ended: Promise<unknown>;
+  giveUp(): void;
+};
+
+/**
+ * Ends all operations as though their client had completed them, but for queries and mutations that have begun: those
+ * it gives.
+ */
+export const endUnlessBegun = (operations: OperationTable): readonly Begun[] =>
+  Object.entries(operations).flatMap(([id, operation]) => {
+    if (operation instanceof Mark && operation.begun !== null) return [operation.begun];
+    delete operations[id];
+    void operation?.[Symbol.asyncIterator]().return?.();
+    return [];
+  });
 
 const DONE = { done: true, value: undefined } as const;
 
 /** Stands for an operation that is no stream, or none yet: graphql-ws returns streams that nobody listens to any more. */
 class Mark implements AsyncIterableIterator<never, undefined> {
   readonly gone = new AbortController();
+  begun: Begun | null = null;
 
   [Symbol.asyncIterator](): this {
     return this;

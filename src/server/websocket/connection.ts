@@ -18,6 +18,9 @@ export const upgradeOf = ({ headers, socket }: IncomingMessage): Upgrade => ({
   traceparent: headers.traceparent,
 });
 
+/** Operations by their ids, as graphql-ws keeps them: in it from when they come until they are completed. */
+export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
+
 /** What a WebSocket's operations have in common. */
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
@@ -26,6 +29,9 @@ export type Connection = Upgrade & {
   readonly gone: AbortController;
   /** Null until it is admitted. */
   caller: Caller | null;
+  operations: OperationTable;
+  /** Settles when it is closed, once that was decided and nothing begins on it any more, see drain.ts; null until then. */
+  drained: Promise<void> | null;
   /** Of the message that is being handled: graphql-ws hands it on within the same turn. */
   messageBytes: number;
   /** What it comes to once it is read; see limits/room.ts. */
@@ -40,6 +46,8 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
   outlet: new Outlet(webSocket, stream),
   gone: new AbortController(),
   caller: null,
+  operations: {},
+  drained: null,
   messageBytes: 0,
   messageWeight: 0,
 });

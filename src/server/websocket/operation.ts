@@ -1,5 +1,6 @@
-import { type ExecutionArgs, type GraphQLError, getOperationAST } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
+import type { Context } from '../../context.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
@@ -45,9 +46,10 @@ export const prepareOperation = async (
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
   const { mask, operations, socket, id } = preparation;
   const trace = traceOf(socket.extra.traceparent, undefined);
+  if (socket.extra.drained !== null) return unheard(socket, id);
   const claim = claimId(socket, id);
   try {
-    return await claim.claimed(prepareWithin(preparation, claim, trace));
+    return await claim.claimed(() => prepareWithin(preparation, claim, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -76,8 +78,8 @@ const prepareWithin = async (
     if (!hold.grow(preparation.socket.extra.messageWeight))
       throw tooMuch('Too many big operations are under way at once.');
     const operation = await prepare(preparation, claim, trace, hold);
-    // Then nobody starts it.
-    if (claim.gone.aborted) hold.leave();
+    // Once it is started, it holds room until it ends, whether anybody waits for it or not.
+    onceAborted(claim.gone, () => operation.start !== null && hold.leave());
     return operation;
   } catch (error) {
     hold.leave();
@@ -87,7 +89,7 @@ const prepareWithin = async (
 
 const prepare = async (
   { graphql, admit, trusted, running, socket, id, payload }: Preparation,
-  { claimed, gone }: Claim,
+  { claimed, begun, gone }: Claim,
   trace: Trace,
   hold: Hold,
 ): Promise<SocketOperation> => {
@@ -104,24 +106,48 @@ const prepare = async (
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
   const operation = getOperationAST(document, operationName)?.operation;
   if (operation === undefined)
-    throw badUserInput('Expected operationName to name an operation of the document.');
+    throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
   const { schema } = pipeline;
+  const contextValue: Context = await pipeline.contextFactory({ caller: await admit(socket) });
   const args: ExecutionArgs = {
     schema,
     document,
-    contextValue: await pipeline.contextFactory({ caller: await admit(socket) }),
+    contextValue,
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };
-  const execute = async () => pipeline.execute(args);
+  const execute = () => {
+    const result: Promise<ExecutionResult> = running.track((async () => pipeline.execute(args))());
+    return begun(result, operation === 'mutation' ? () => unanswered(contextValue, trace) : null);
+  };
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
   };
   const run = (): Promise<Awaited<OperationResult>> =>
-    operation === 'subscription' ? subscribe() : running.track(execute());
-  const start = (): OperationResult => claimed(run().finally(hold.leave));
+    operation === 'subscription' ? subscribe() : execute();
+  const start = (): OperationResult => claimed(() => run().finally(hold.leave));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
+};
+
+/** What comes while the socket is drained is forgotten: its client asks for it again on its next one. */
+const unheard = (socket: SocketContext, id: string): Promise<never> => {
+  delete socket.subscriptions[id];
+  return new Promise(() => {});
+};
+
+/** Of a mutation that its client would else ask for again, though it may have been done. */
+const unanswered = ({ upstream }: Context, trace: Trace): ExecutionResult => ({
+  errors: [withRequestId(clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET), trace)],
+  extensions: { upstream: { ...upstream } },
+});
+
+const NO_ANSWER_YET =
+  'The service did not answer before the socket had to be closed; what was asked of it may yet be done.';
+
+const onceAborted = (signal: AbortSignal, callback: () => void): void => {
+  if (signal.aborted) callback();
+  else signal.addEventListener('abort', callback, { once: true });
 };
 
 const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);

@@ -1,0 +1,63 @@
+/** What the gateway reads of its environment; README.md has the table. */
+export const VARIABLES = [
+  'HOST',
+  'PORT',
+  'UPSTREAM_URL',
+  'UPSTREAM_API_KEY',
+  'UPSTREAM_API_KEY_HEADER',
+  'UPSTREAM_TIMEOUT_MS',
+  'UPSTREAM_CONNECTIONS',
+  'UPSTREAM_RPS',
+  'AUTH',
+  'JWT_SECRET',
+  'JWT_JWKS_URL',
+  'JWT_ISSUER',
+  'JWT_AUDIENCE',
+  'ALLOWED_ORIGINS',
+  'PUBLIC_URL',
+  'DELIVERY_SECRET',
+  'DELIVERY_SIGNATURE_SECRET',
+  'DELIVERY_SIGNATURE_HEADER',
+  'DELIVERY_RETENTION_HOURS',
+  'DELIVERY_RETENTION_COUNT',
+  'DATA_DIR',
+  'CACHE_HEAD_MS',
+  'CACHE_TAIL_MS',
+  'CACHE_STALE_MS',
+  'CACHE_MAX_MB',
+  'MAX_COMPUTE_UNITS',
+  'CLIENT_COMPUTE_UNITS_PER_MINUTE',
+  'DEFAULT_CHAIN_COUNT',
+  'MAX_SOCKETS',
+  'TRUSTED_DOCUMENTS',
+  'NODE_ENV',
+  'LOG_LEVEL',
+  'SANDBOX_BLOCK_MS',
+  'REDIS_URL',
+] as const;
+
+export type Variable = (typeof VARIABLES)[number];
+
+export type Environment = { readonly [name in Variable]?: string | undefined };
+
+const NODE_ENVS = ['', 'production', 'development', 'test'];
+
+/**
+ * Names that look like the gateway's own and mean nothing to it: `UPSTREAM_TIMOUT_MS`, and NODE_ENV as `NODE_ENV=prod`.
+ * None is worth a refusal: Kubernetes sets CACHE_PORT where a service is called cache.
+ */
+export const namesWithoutEffect = (env: Readonly<Record<string, string | undefined>>): string[] => {
+  const strangers = Object.keys(env).filter(
+    (name) => env[name] && !KNOWN.has(name) && ROOMS.has(roomOf(name)),
+  );
+  const { NODE_ENV = '' } = env;
+  return NODE_ENVS.includes(NODE_ENV) ? strangers : [...strangers, `NODE_ENV=${NODE_ENV}`];
+};
+
+const KNOWN: ReadonlySet<string> = new Set(VARIABLES);
+
+/** Of `CACHE_MAX_MB`, `CACHE`. */
+const roomOf = (name: string): string => name.split('_')[0] ?? name;
+
+/** NODE_OPTIONS and its like are Node's. */
+const ROOMS: ReadonlySet<string> = new Set(VARIABLES.map(roomOf).filter((room) => room !== 'NODE'));
