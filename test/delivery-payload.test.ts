@@ -1,9 +1,15 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDelivery, summarize } from '../src/deliveries/payload.ts';
+import { readBody, sizeOf } from '../src/deliveries/body.ts';
+import { eventsIn, summarize } from '../src/deliveries/payload.ts';
+import { JsonSize } from '../src/json-size.ts';
 import { address } from './deliveries/make.ts';
 
-const read = (body: unknown, chainId: number | null = null) =>
-  readDelivery({ body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), chainId });
+const read = (body: unknown, chainId: number | null = null) => {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const payload = readBody(bytes, sizeOf(bytes));
+  return { events: eventsIn(payload, chainId), payload };
+};
 
 const HASH = `0x${'Ab'.repeat(32)}`;
 
@@ -143,9 +149,37 @@ test.each(['[]', '{}', '{"transactions":{}}', '{"other":[{"from":"0x"}]}', '[{"a
   },
 );
 
-test('what is nested beyond reason is its own text', () => {
-  const body = `{"activities":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+test.each([
+  ['nested beyond reason', `{"activities":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ['of 201 levels', `${'['.repeat(201)}${']'.repeat(201)}`],
+  ['of 250,001 values', `{"activities":[${Array(249_999).fill('{}').join(' , ')}]}`],
+])('what is %s is its own text', (_what, body) => {
   expect(read(body)).toEqual({ events: [], payload: body });
+});
+
+test.each([
+  ['200 levels', `${'['.repeat(200)}${']'.repeat(200)}`],
+  ['250,000 values', `[${Array(249_999).fill('{ }').join(',\n')}]`],
+  ['250,000 values, as keys have them', `[${Array(83_333).fill('{"a":[""]}').join()}]`],
+  ['a string of much that is none', `["\\\\${'[{\\",\\\\'.repeat(250_000)}"]`],
+])('what has %s is read', (_what, body) => {
+  expect(read(body).payload).toEqual(JSON.parse(body));
+});
+
+test('the values of a body are counted as JSON.parse gives them, however its bytes come', () => {
+  const count = (value: unknown): number =>
+    typeof value !== 'object' || value === null
+      ? 1
+      : Object.values(value).reduce<number>((sum, part) => sum + count(part), 1);
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.nat(), fc.nat(4), (text, cut, space) => {
+      const written = JSON.stringify(JSON.parse(text), null, space);
+      const bytes = Buffer.from(written);
+      const at = cut % (bytes.length + 1);
+      const size = new JsonSize().add(bytes.subarray(0, at)).add(bytes.subarray(at));
+      expect(size).toMatchObject({ bytes: bytes.length, values: count(JSON.parse(text)) });
+    }),
+  );
 });
 
 test('the summary names each address that events concern, once, and a chain only when it is the only one', () => {

@@ -1,22 +1,66 @@
-import type { DeliveryPage, DeliveryRange } from './log.ts';
+import { BudgetSpentError } from './errors.ts';
+import type { DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
 
-type Read = (range: DeliveryRange) => Promise<DeliveryPage>;
+/** How many bytes of bodies one operation may still read and give. */
+export class ByteBudget {
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  /** Below zero when the last that was read came to more than was left. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Of what is there already. */
+  spend(bytes: number): void {
+    this.#left -= bytes;
+  }
+
+  /** False when there are not as many left. Nothing can always be taken. */
+  take(bytes: number): boolean {
+    if (bytes <= 0) return true;
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+}
+
+/** Of one tenant's log. */
+type Reads = {
+  readonly read: (range: DeliveryRange) => Promise<DeliveryPage>;
+  readonly get: (cursor: string) => Promise<StoredDelivery | null>;
+};
 
 /**
- * Reads pages one after another, whose bodies come to about `bytes` in all: a page ends early rather than bring more.
- * Each brings one delivery at least.
+ * Reads one after another, until the bodies that were read have spent the budget: a page ends early rather than bring
+ * more, but brings one delivery at least. Once nothing is left, rejects with BudgetSpentError.
  */
-export const withinBytes = (read: Read, bytes: number): Read => {
-  let left = bytes;
+export const withinBudget = ({ read, get }: Reads, budget: ByteBudget): Reads => {
   let last: Promise<unknown> = Promise.resolve();
-  return (range) => {
-    const page = last.then(async () => {
-      const maxBytes = Math.max(1, Math.min(left, range.maxBytes ?? Number.POSITIVE_INFINITY));
-      const given = await read({ ...range, maxBytes });
-      for (const { body } of given.deliveries) left -= body.byteLength;
-      return given;
+  const inTurn = <Answer>(cursor: string | null, task: () => Promise<Answer>): Promise<Answer> => {
+    const answer = last.then(() => {
+      if (budget.left <= 0) throw new BudgetSpentError(cursor);
+      return task();
     });
-    last = page.catch(() => {});
-    return page;
+    last = answer.catch(() => {});
+    return answer;
+  };
+  return {
+    read: (range) =>
+      inTurn(null, async () => {
+        const maxBytes = Math.min(budget.left, range.maxBytes ?? Number.POSITIVE_INFINITY);
+        const page = await read({ ...range, maxBytes });
+        for (const { body } of page.deliveries) budget.spend(body.byteLength);
+        return page;
+      }),
+    get: (cursor) =>
+      inTurn(cursor, async () => {
+        const delivery = await get(cursor);
+        if (delivery !== null) budget.spend(delivery.body.byteLength);
+        return delivery;
+      }),
   };
 };

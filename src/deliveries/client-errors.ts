@@ -1,7 +1,7 @@
 import { clientError } from '../graph/errors.ts';
-import { CursorExpiredError, InvalidCursorError } from './errors.ts';
+import { BudgetSpentError, CursorExpiredError, InvalidCursorError } from './errors.ts';
 
-/** What a client is told when the log can't go on from its cursor; other errors stay as they are. */
+/** What a client is told when the log can't go on from its cursor, or has given enough; other errors stay as they are. */
 export const toClient = (error: unknown): unknown => {
   if (error instanceof CursorExpiredError)
     return clientError('CURSOR_EXPIRED', `Can not go on from this cursor: ${error.message}.`, {
@@ -9,12 +9,26 @@ export const toClient = (error: unknown): unknown => {
     });
   if (error instanceof InvalidCursorError)
     return clientError('INVALID_CURSOR', 'Expected a cursor of deliveries, got something that is not one.');
+  if (error instanceof BudgetSpentError)
+    return clientError(
+      'OPERATION_TOO_COMPLEX',
+      'Expected an operation that reads about 32 MB of deliveries: ask for fewer at a time, and for payload and events of each once.',
+      error.cursor === null ? {} : { cursor: error.cursor },
+    );
   return error;
 };
 
 export const tellClient = async <Value>(promise: Promise<Value>): Promise<Value> => {
   try {
     return await promise;
+  } catch (error) {
+    throw toClient(error);
+  }
+};
+
+export const tellingClient = <Value>(give: () => Value): Value => {
+  try {
+    return give();
   } catch (error) {
     throw toClient(error);
   }

@@ -2,9 +2,12 @@ import { builder } from '../graph/builder.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { withScope } from '../graph/scopes.ts';
 import { WebhookType } from '../webhooks/enums.ts';
+import { tellingClient, toClient } from './client-errors.ts';
 import { InvalidCursorError } from './errors.ts';
-import { DeliveryEvent, eventsOf, payloadOf } from './event-schema.ts';
+import { DeliveryEvent, shapesOf } from './event-schema.ts';
 import type { DeliveryType, StoredDelivery } from './log.ts';
+
+const AGAIN = 'Each further selection counts as reading the body again.';
 
 export const WebhookDelivery = builder.objectRef<StoredDelivery>('WebhookDelivery');
 
@@ -15,7 +18,7 @@ builder.node(WebhookDelivery, {
   loadOne: (cursor, { deliveries }) =>
     deliveries.get(cursor).catch((error: unknown) => {
       if (error instanceof InvalidCursorError) throw badUserInput('Expected the id of a WebhookDelivery.');
-      throw error;
+      throw toClient(error);
     }),
   fields: (t) => ({
     webhookId: t.expose('webhookId', {
@@ -51,13 +54,14 @@ builder.node(WebhookDelivery, {
     }),
     events: t.field({
       type: [DeliveryEvent],
-      description: 'What happened. An item that does not read is left out: payload has it.',
-      resolve: eventsOf,
+      description: `What happened. An item that does not read is left out, and so is what is beyond the first 10,000: payload has it. ${AGAIN}`,
+      resolve: (delivery, _args, { deliveries }) =>
+        shapesOf(tellingClient(() => deliveries.events(delivery))),
     }),
     payload: t.field({
       type: 'JSON',
-      description: 'The body as it came; an integer beyond 2^53 as a string.',
-      resolve: payloadOf,
+      description: `The body as it came; an integer beyond 2^53 as a string. One of more than 200 levels or 250,000 JSON values is its text, a string, and has no events. ${AGAIN}`,
+      resolve: (delivery, _args, { deliveries }) => tellingClient(() => deliveries.payload(delivery)),
     }),
   }),
 });

@@ -29,6 +29,18 @@ export class CursorExpiredError extends Error {
   }
 }
 
+/** One operation has read and given as much of bodies as it may. */
+export class BudgetSpentError extends Error {
+  /** Of the delivery that could not be given; null when it was a page. */
+  readonly cursor: string | null;
+
+  constructor(cursor: string | null) {
+    super('the bodies that one operation may read and give are used up');
+    this.name = 'BudgetSpentError';
+    this.cursor = cursor;
+  }
+}
+
 /** The log can't take or give deliveries now: the disk is full or read-only, the file broken, or the log closed. */
 export class LogUnavailableError extends Error {
   constructor(message: string, cause?: unknown) {

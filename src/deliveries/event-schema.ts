@@ -3,8 +3,6 @@ import { UNSAID } from '../graph/unsaid.ts';
 import { readDeliveredTransaction, Transaction } from '../transactions/schema.ts';
 import { ActivityType, AssetType } from '../webhooks/enums.ts';
 import type { ActivityEvent, BalanceChangeEvent, DeliveryEvent as StoredEvent } from './events.ts';
-import type { StoredDelivery } from './log.ts';
-import { readDelivery } from './payload.ts';
 
 type TransactionEventShape = {
   readonly kind: 'transaction';
@@ -149,11 +147,9 @@ export const DeliveryEvent = builder.unionType('DeliveryEvent', {
   resolveType: ({ kind }) => TYPES[kind],
 });
 
-/** In the body's order; a transaction that does not read is left out. */
-export const eventsOf = (delivery: StoredDelivery): EventShape[] =>
-  readDelivery(delivery).events.flatMap((event) => toShape(event) ?? []);
-
-export const payloadOf = (delivery: StoredDelivery): unknown => readDelivery(delivery).payload;
+/** A transaction that does not read is left out. */
+export const shapesOf = (events: readonly StoredEvent[]): EventShape[] =>
+  events.flatMap((event) => toShape(event) ?? []);
 
 const toShape = (event: StoredEvent): EventShape | null => {
   if (event.kind !== 'transaction') return event;

@@ -1,7 +1,6 @@
-import { parseBody } from './body.ts';
 import { type DeliveryEvent, readActivity, readBalanceChange, readTransactionEvent } from './events.ts';
 import { addressOf, isObject, type RawObject, smallIntegerOf } from './fields.ts';
-import type { DeliveryType, StoredDelivery } from './log.ts';
+import type { DeliveryType } from './log.ts';
 
 type Kind = {
   readonly type: DeliveryType;
@@ -70,21 +69,13 @@ export function summarize(body: unknown): BodySummary {
 const MAX_EVENTS = 10_000;
 
 /**
- * A stored delivery's events, in the body's order, and the body itself. An item that is no object is left out of
- * `events`, and so is what is beyond the first 10,000; a body of an unknown shape has none. Integers beyond 2^53 are decimal strings in both.
+ * The events of a stored body, in its order. An item that is no object is left out, and so is what is beyond the first
+ * 10,000; a body of an unknown shape has none. Integers beyond 2^53 are decimal strings.
  */
-export function readDelivery({ body, chainId }: Pick<StoredDelivery, 'body' | 'chainId'>): {
-  readonly events: readonly DeliveryEvent[];
-  readonly payload: unknown;
-} {
-  const payload = parseBody(body);
-  return {
-    events: itemsOf(payload)
-      .slice(0, MAX_EVENTS)
-      .map(({ kind, raw }) => kind.read(raw, chainId)),
-    payload,
-  };
-}
+export const eventsIn = (body: unknown, chainId: number | null): readonly DeliveryEvent[] =>
+  itemsOf(body)
+    .slice(0, MAX_EVENTS)
+    .map(({ kind, raw }) => kind.read(raw, chainId));
 
 /** By the body's keys alone: a header may be wrong about the shape. */
 function itemsOf(body: unknown): { kind: Kind; raw: RawObject }[] {

@@ -1,8 +1,10 @@
 import type { DeliveryAddresses } from './address.ts';
-import { withinBytes } from './byte-budget.ts';
+import { ByteBudget, withinBudget } from './byte-budget.ts';
+import type { DeliveryEvent } from './events.ts';
 import type { FeedCache } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
+import { Readings } from './readings.ts';
 import { createDeliverySource, type DeliverySource } from './source.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -13,10 +15,17 @@ export type TenantDeliveries = {
    * its headers; null leaves it out.
    */
   url(webhookId: string | null): string;
-  /** Of all that one operation reads, bodies come to about 32 MB: pages end early rather than bring more. */
+  /**
+   * Of all that one operation reads, bodies come to about 32 MB: a page ends early rather than bring more. Once that is
+   * spent, this and what follows reject with BudgetSpentError.
+   */
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Null when the log does not hold it (any more). */
   get(cursor: string): Promise<StoredDelivery | null>;
+  /** Its body, which each further time counts as read again; throws BudgetSpentError. */
+  payload(delivery: StoredDelivery): unknown;
+  /** What happened, by its body; as `payload`. */
+  events(delivery: StoredDelivery): readonly DeliveryEvent[];
   /**
    * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
    * is told of an error that ends it.
@@ -49,10 +58,20 @@ export const createTenantDeliveries = ({
   addresses,
   publicUrl,
   tenant,
-}: Parts): TenantDeliveries => ({
-  url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
-  read: withinBytes((range) => log.read(tenant, range), MAX_BYTES),
-  get: (cursor) => log.get(tenant, cursor),
-  subscribe: (after, filter, explain) =>
-    createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
-});
+}: Parts): TenantDeliveries => {
+  const budget = new ByteBudget(MAX_BYTES);
+  const readings = new Readings(budget);
+  const { read, get } = withinBudget(
+    { read: (range) => log.read(tenant, range), get: (cursor) => log.get(tenant, cursor) },
+    budget,
+  );
+  return {
+    url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
+    read,
+    get,
+    payload: (delivery) => readings.payload(delivery),
+    events: (delivery) => readings.events(delivery),
+    subscribe: (after, filter, explain) =>
+      createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
+  };
+};

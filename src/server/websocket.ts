@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from './auth/auth.ts';
 import type { IsAllowedOrigin } from './browsers/origins.ts';
 import type { GraphQLServer } from './graphql.ts';
+import { createRoom, weightOfText } from './limits/room.ts';
 import type { Operations } from './operations/operations.ts';
 import type { TrustedDocuments } from './operations/trusted-documents.ts';
 import { createRunning } from './running.ts';
@@ -55,6 +56,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
     options;
   const admit = createAdmission(authenticate, options.proveKey, options.maxSocketsEach);
   const running = createRunning();
+  // Not that of HTTP, which strangers can fill.
+  const room = createRoom();
   const connections = new Set<Connection>();
   let isStopping = false;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
@@ -66,7 +69,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
       return admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra));
     },
     onSubscribe: (socket, id, payload) =>
-      prepareOperation({ graphql, admit, mask, operations, trusted, running, socket, id, payload }),
+      prepareOperation({ graphql, admit, mask, operations, trusted, running, room, socket, id, payload }),
     execute: (args) => startOperation(args as SocketOperation),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.
@@ -91,6 +94,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
             connection.messageBytes = Buffer.byteLength(text);
             if (connection.caller === null && connection.messageBytes > MAX_MESSAGE_BYTES_OF_NOBODY)
               return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
+            connection.messageWeight = weightOfText(text);
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },

@@ -1,40 +1,31 @@
 import type { ServerResponse } from 'node:http';
 import type { FetchAPI, Plugin } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
+import { JsonSize } from '../../json-size.ts';
 import { onceClosed } from '../closed.ts';
+import { createRoom, isAlwaysOrdinary, weightOf } from './room.ts';
 
-/** Of the requests that are not answered yet, all together. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
-/** What takes no room: nobody's ordinary operation is kept out by the big bodies of others. */
-const ORDINARY_BYTES = 64 * 1024;
+/** A list of as many addresses as 8 MB hold has 180,000. */
+const MAX_VALUES = 250_000;
 
 /**
  * Bounds what big bodies hold from their first byte until they are answered: they may take half a minute to come, and
  * longer to be answered, and until they are there nobody knows whose they are. One that finds no room is refused with
- * 503 before the rest of it is read.
+ * 503, and one of too many values with 413, before the rest of it is read.
  */
 export const useBodyRoom = (): Plugin => {
-  let held = 0;
-  const enter = (response: ServerResponse) => {
-    let own = 0;
-    onceClosed(response, () => {
-      held -= own;
-    });
-    return (bytes: number): void => {
-      // What was still on its way when the client went.
-      if (response.closed) return;
-      if (held + bytes > MAX_BYTES) throw noRoom();
-      own += bytes;
-      held += bytes;
-    };
-  };
+  const room = createRoom();
   return {
     onRequestParse({ request, requestParser, setRequestParser, serverContext, fetchAPI }) {
       const { res } = serverContext as { readonly res?: ServerResponse };
       if (!requestParser || !res || isOrdinary(request)) return;
-      const take = enter(res);
-      setRequestParser((whole) => requestParser(counted(whole, take, fetchAPI)));
+      const hold = room.enter();
+      onceClosed(res, hold.leave);
+      const judge = (size: JsonSize): void => {
+        if (size.values > MAX_VALUES) throw tooManyValues();
+        if (!hold.grow(weightOf(size))) throw noRoom();
+      };
+      setRequestParser((whole) => requestParser(judged(whole, judge, fetchAPI)));
     },
   };
 };
@@ -42,18 +33,17 @@ export const useBodyRoom = (): Plugin => {
 /** As far as it says: a body in chunks does not. */
 const isOrdinary = ({ method, headers }: Request): boolean => {
   const length = headers.get('content-length');
-  return method === 'GET' || (length !== null && Number(length) <= ORDINARY_BYTES);
+  return method === 'GET' || (length !== null && isAlwaysOrdinary(Number(length)));
 };
 
-/** The same request, whose body's bytes `take` is told of before they are kept, once they are more than ordinary. */
-const counted = (request: Request, take: (bytes: number) => void, fetchAPI: FetchAPI): Request => {
+/** The same request; `judge` is told how much of its body has come, before that is kept. */
+const judged = (request: Request, judge: (size: JsonSize) => void, fetchAPI: FetchAPI): Request => {
   if (!request.body) return request;
-  let size = 0;
+  const size = new JsonSize();
   const body = request.body.pipeThrough(
     new fetchAPI.TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        size += chunk.byteLength;
-        if (size > ORDINARY_BYTES) take(chunk.byteLength);
+        judge(size.add(chunk));
         controller.enqueue(chunk);
       },
     }),
@@ -61,6 +51,11 @@ const counted = (request: Request, take: (bytes: number) => void, fetchAPI: Fetc
   const { url, method, headers, signal } = request;
   return new fetchAPI.Request(url, { method, headers, signal, body });
 };
+
+const tooManyValues = () =>
+  clientError('OPERATION_TOO_COMPLEX', `Expected a body of at most ${MAX_VALUES} JSON values, got more.`, {
+    http: { status: 413 },
+  });
 
 const noRoom = () =>
   clientError('OPERATION_TOO_COMPLEX', 'Too many big requests are being received at once.', {

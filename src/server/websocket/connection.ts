@@ -34,6 +34,8 @@ export type Connection = Upgrade & {
   drained: Promise<void> | null;
   /** Of the message that is being handled: graphql-ws hands it on within the same turn. */
   messageBytes: number;
+  /** What it comes to once it is read; see limits/room.ts. */
+  messageWeight: number;
 };
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
@@ -47,6 +49,7 @@ export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: 
   operations: {},
   drained: null,
   messageBytes: 0,
+  messageWeight: 0,
 });
 
 /** Ends all that runs on the connection, and tells its peer why. */

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
+import type { Hold, Room } from '../limits/room.ts';
 import { type Operations, withRequestId } from '../operations/operations.ts';
 import { traceOf } from '../operations/trace.ts';
 import type { TrustedDocuments } from '../operations/trusted-documents.ts';
@@ -29,6 +30,8 @@ type Preparation = {
   readonly trusted: TrustedDocuments | null;
   /** Queries and mutations, to be finished when the gateway stops. */
   readonly running: Running;
+  /** For what operations came with, until they are answered. */
+  readonly room: Room;
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -46,7 +49,7 @@ export const prepareOperation = async (
   if (socket.extra.drained !== null) return unheard(socket, id);
   const claim = claimId(socket, id);
   try {
-    return await claim.claimed(() => prepare(preparation, claim, trace));
+    return await claim.claimed(() => prepareWithin(preparation, claim, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -64,10 +67,31 @@ class Refused extends Error {
   }
 }
 
+/** Holds room for the message until the operation is answered, refused or given up. */
+const prepareWithin = async (
+  preparation: Preparation,
+  claim: Claim,
+  trace: Trace,
+): Promise<SocketOperation> => {
+  const hold = preparation.room.enter();
+  try {
+    if (!hold.grow(preparation.socket.extra.messageWeight))
+      throw tooMuch('Too many big operations are under way at once.');
+    const operation = await prepare(preparation, claim, trace, hold);
+    // Once it is started, it holds room until it ends, whether anybody waits for it or not.
+    onceAborted(claim.gone, () => operation.start !== null && hold.leave());
+    return operation;
+  } catch (error) {
+    hold.leave();
+    throw error;
+  }
+};
+
 const prepare = async (
   { graphql, admit, trusted, running, socket, id, payload }: Preparation,
   { claimed, begun, gone }: Claim,
   trace: Trace,
+  hold: Hold,
 ): Promise<SocketOperation> => {
   const { outlet, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
@@ -100,8 +124,9 @@ const prepare = async (
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
   };
-  const start = (): OperationResult =>
-    claimed<Awaited<OperationResult>>(operation === 'subscription' ? subscribe : execute);
+  const run = (): Promise<Awaited<OperationResult>> =>
+    operation === 'subscription' ? subscribe() : execute();
+  const start = (): OperationResult => claimed(() => run().finally(hold.leave));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
 
@@ -119,6 +144,11 @@ const unanswered = ({ upstream }: Context, trace: Trace): ExecutionResult => ({
 
 const NO_ANSWER_YET =
   'The service did not answer before the socket had to be closed; what was asked of it may yet be done.';
+
+const onceAborted = (signal: AbortSignal, callback: () => void): void => {
+  if (signal.aborted) callback();
+  else signal.addEventListener('abort', callback, { once: true });
+};
 
 const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
 

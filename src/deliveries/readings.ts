@@ -1,0 +1,75 @@
+import { isWithinReason, readBody, sizeOf } from './body.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { BudgetSpentError } from './errors.ts';
+import type { DeliveryEvent } from './events.ts';
+import type { StoredDelivery } from './log.ts';
+import { eventsIn } from './payload.ts';
+
+/** What a body is given as. */
+type Form = 'payload' | 'events';
+
+/**
+ * What a value, and an event, count for at least: less than they have of a real body, and about a quarter of what they
+ * take of the memory where a body is made to have as many as it can.
+ */
+const BYTES_A_VALUE = 16;
+const BYTES_AN_EVENT = 256;
+
+type Reading = {
+  readonly payload: unknown;
+  events: readonly DeliveryEvent[] | null;
+  /** What giving it once comes to, in bytes. */
+  readonly bytes: number;
+  readonly given: Set<Form>;
+};
+
+/**
+ * The bodies that one operation reads, each once, however often it is asked for. That they were read from the log is
+ * paid for: what is taken from the budget is what a body comes to beyond its bytes, and all of it for each time that it
+ * is given again. Both throw BudgetSpentError when there is not as much left.
+ */
+export class Readings {
+  readonly #budget: ByteBudget;
+  readonly #known = new WeakMap<StoredDelivery, Reading>();
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  /** The body itself; see `readBody`. */
+  payload(delivery: StoredDelivery): unknown {
+    const reading = this.#read(delivery);
+    this.#give(delivery, reading, 'payload', reading.bytes);
+    return reading.payload;
+  }
+
+  /** See `eventsIn`. */
+  events(delivery: StoredDelivery): readonly DeliveryEvent[] {
+    const reading = this.#read(delivery);
+    reading.events ??= eventsIn(reading.payload, delivery.chainId);
+    this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.events.length * BYTES_AN_EVENT));
+    return reading.events;
+  }
+
+  #read(delivery: StoredDelivery): Reading {
+    const known = this.#known.get(delivery);
+    if (known) return known;
+    const { body } = delivery;
+    const size = sizeOf(body);
+    const bytes = isWithinReason(size) ? Math.max(size.bytes, size.values * BYTES_A_VALUE) : size.bytes;
+    this.#take(delivery, bytes - size.bytes);
+    const reading: Reading = { payload: readBody(body, size), events: null, bytes, given: new Set() };
+    this.#known.set(delivery, reading);
+    return reading;
+  }
+
+  /** `bytes` is what giving it in this form comes to. */
+  #give(delivery: StoredDelivery, reading: Reading, form: Form, bytes: number): void {
+    this.#take(delivery, reading.given.has(form) ? bytes : bytes - reading.bytes);
+    reading.given.add(form);
+  }
+
+  #take({ cursor }: StoredDelivery, bytes: number): void {
+    if (!this.#budget.take(bytes)) throw new BudgetSpentError(cursor);
+  }
+}

@@ -1,0 +1,80 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const LIST = 0x5b;
+const LIST_END = 0x5d;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
+const SPACE = 0x20;
+
+/**
+ * How much a JSON text comes to, counted as its bytes come and before anything is built of them: a value of three bytes
+ * may take twenty times as many once it is read. Right for what is JSON; of what is not, it says something too.
+ */
+export class JsonSize {
+  bytes = 0;
+  /** Objects, lists and what is in them, at all levels. Keys are none. */
+  values = 1;
+  /** Of objects and lists within one another. */
+  depth = 0;
+  #level = 0;
+  #inString = false;
+  #escaped = false;
+  /** The last byte outside of strings that is not white space. */
+  #last = 0;
+
+  /** `chunk` follows what was added before. */
+  add(chunk: Uint8Array): this {
+    this.bytes += chunk.length;
+    for (let at = 0; at < chunk.length; )
+      at = this.#inString ? this.#afterString(chunk, at) : this.#afterQuote(chunk, at);
+    return this;
+  }
+
+  #afterString(chunk: Uint8Array, from: number): number {
+    let escaped = this.#escaped;
+    let at = from;
+    for (; at < chunk.length; at += 1) {
+      if (escaped) escaped = false;
+      else if (chunk[at] === BACKSLASH) escaped = true;
+      else if (chunk[at] === QUOTE) break;
+    }
+    this.#escaped = escaped;
+    this.#inString = at === chunk.length;
+    return at + 1;
+  }
+
+  /** Where the next string begins. */
+  #afterQuote(chunk: Uint8Array, from: number): number {
+    let { values, depth } = this;
+    let level = this.#level;
+    let last = this.#last;
+    let at = from;
+    for (; at < chunk.length && chunk[at] !== QUOTE; at += 1) {
+      const byte = chunk[at] ?? SPACE;
+      switch (byte) {
+        case COMMA:
+          values += 1;
+          break;
+        case LIST:
+        case OBJECT:
+          // For its first part; each other one has a comma.
+          values += 1;
+          level += 1;
+          depth = Math.max(depth, level);
+          break;
+        case LIST_END:
+        case OBJECT_END:
+          if (last === LIST || last === OBJECT) values -= 1;
+          level -= 1;
+      }
+      if (byte > SPACE) last = byte;
+    }
+    this.#inString = at < chunk.length;
+    this.values = values;
+    this.depth = depth;
+    this.#level = level;
+    this.#last = this.#inString ? QUOTE : last;
+    return at + 1;
+  }
+}
