@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { upgrade } from './support/attack.ts';
+import { scrape } from './support/exposition.ts';
 import { heldKey, startGateway } from './support/gateway.ts';
 import { startHeldService } from './support/held-service.ts';
 import { spawnGateway } from './support/process.ts';
@@ -125,6 +126,26 @@ test('a mutation that the service does not answer in time is answered for it, an
     },
     { id: 'mutation', type: 'complete' },
   ]);
+});
+
+test('what is answered in the place of the service counts as that, and not as abandoned', async () => {
+  await using service = await startHeldService();
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
+  using client = await listenTo(gateway, bearer(await tokenOf(expiringSoon())));
+  client.write(subscribeMessage(update('one')));
+  await service.asked(1);
+  expect(await client.closed).toBe(4403);
+  expect(client.told).toMatchObject([
+    { payload: { errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }] } },
+    { type: 'complete' },
+  ]);
+  service.answerAll();
+  await expect
+    .poll(async () => (await scrape(gateway.url)).sum('gateway_upstream_requests_in_flight'))
+    .toBe(0);
+  const { sum } = await scrape(gateway.url);
+  const counted = (code: string) => sum('gateway_operations_total', { type: 'mutation', code });
+  expect(['UPSTREAM_TIMEOUT', 'ABANDONED'].map(counted)).toEqual([1, 0]);
 });
 
 test('a WebSocket that is asked for while the gateway stops is refused', async () => {
