@@ -4,7 +4,7 @@ import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../upstream/patience.ts';
 
 /** What an operation may come with: aborts when its answer can't be waited for any more, though its client still does. */
-export type Arrival = { readonly givenUp?: AbortSignal };
+type Arrival = { readonly givenUp?: AbortSignal };
 
 /**
  * Answers a mutation that is given up in the service's place: its client would else ask for it again, though it may have
