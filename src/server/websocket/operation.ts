@@ -2,6 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperati
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import type { Context } from '../../context.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
+import { onAbort } from '../../upstream/patience.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
 import type { Hold, Room } from '../limits/room.ts';
@@ -79,7 +80,7 @@ const prepareWithin = async (
       throw tooMuch('Too many big operations are under way at once.');
     const operation = await prepare(preparation, claim, trace, hold);
     // Once it is started, it holds room until it ends, whether anybody waits for it or not.
-    onceAborted(claim.gone, () => operation.start !== null && hold.leave());
+    onAbort(claim.gone, () => operation.start !== null && hold.leave());
     return operation;
   } catch (error) {
     hold.leave();
@@ -132,11 +133,6 @@ const prepare = async (
 const unheard = (socket: SocketContext, id: string): Promise<never> => {
   delete socket.subscriptions[id];
   return new Promise(() => {});
-};
-
-const onceAborted = (signal: AbortSignal, callback: () => void): void => {
-  if (signal.aborted) callback();
-  else signal.addEventListener('abort', callback, { once: true });
 };
 
 const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
