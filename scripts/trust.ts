@@ -1,5 +1,5 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname, join, normalize } from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage, parseArgs } from 'node:util';
 import {
@@ -46,7 +46,7 @@ const at = <Value>(path: string, work: Promise<Value>): Promise<Value> =>
   });
 
 const filesIn = async (path: string): Promise<string[]> => {
-  if (!(await at(path, stat(path))).isDirectory()) return [path];
+  if (!(await at(path, stat(path))).isDirectory()) return [normalize(path)];
   const entries = await at(path, readdir(path, { recursive: true }));
   return entries
     .filter((entry) => ['.graphql', '.gql'].includes(extname(entry)))
@@ -60,20 +60,22 @@ const isFragment = (node: DefinitionNode): node is FragmentDefinitionNode =>
 const isOperation = (node: DefinitionNode): node is OperationDefinitionNode =>
   node.kind === Kind.OPERATION_DEFINITION;
 
-const sourcesOf = ({ definitions }: DocumentNode): string =>
+const sourcesOf = (definitions: readonly DefinitionNode[]): string =>
   [...new Set(definitions.map(({ loc }) => loc?.source.name))].join(', ');
 
 const operationsIn = (files: readonly DocumentNode[]): Entry[] => {
   const { definitions } = concatAST(files);
   const fragments = definitions.filter(isFragment);
-  const names = fragments.map(({ name }) => name.value);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice) fail(`expected one fragment of each name, got two called ${twice}`);
+  for (const [name, namesakes] of Map.groupBy(fragments, (fragment) => fragment.name.value))
+    if (namesakes.length > 1)
+      fail(
+        `${sourcesOf(namesakes)}: expected one fragment of each name, got ${namesakes.length} called ${name}`,
+      );
   return definitions.filter(isOperation).flatMap((operation) => {
     const whole: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
     return Object.values(separateOperations(whole)).map((document) => ({
       text: print(document),
-      from: sourcesOf(document),
+      from: sourcesOf(document.definitions),
     }));
   });
 };
@@ -88,7 +90,7 @@ const persistedIn = (path: string, json: string): Entry[] => {
   }
 };
 
-const readEntries = async (paths: readonly string[]): Promise<Entry[]> => {
+const readEntries = async (paths: Iterable<string>): Promise<Entry[]> => {
   const entries: Entry[] = [];
   const files: DocumentNode[] = [];
   for (const path of paths) {
@@ -101,7 +103,7 @@ const readEntries = async (paths: readonly string[]): Promise<Entry[]> => {
 
 const trust = async (paths: readonly string[], out: string | undefined): Promise<void> => {
   if (paths.length === 0) fail('expected files or folders of documents, got none');
-  const files = (await Promise.all(paths.map(filesIn))).flat();
+  const files = new Set((await Promise.all(paths.map(filesIn))).flat());
   const entries = await readEntries(files);
   if (entries.length === 0) fail(`${paths.join(', ')}: expected operations, got none`);
   const problems = entries.flatMap(({ text, from }) =>

@@ -11,9 +11,9 @@ const STOP_WITHIN_MS = 9000;
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
+  const app = await startApp(config, log);
   const names = namesWithoutEffect(process.env);
   if (names.length > 0) log.warn('what is set has no effect', { names });
-  const app = await startApp(config, log);
   log.info('listening', { url: app.url });
   if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
     process.stdout.write(
@@ -44,9 +44,15 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
 };
 
 start().catch((error: unknown) => {
-  process.stderr.write(error instanceof ConfigError ? `${error.message}\n` : `${describe(error)}\n`);
+  process.stderr.write(`${error instanceof ConfigError ? refusalOf(error) : describe(error)}\n`);
   process.exit(1);
 });
+
+/** What is missing may be there under a name that is misspelled. */
+const refusalOf = ({ message }: ConfigError): string => {
+  const names = namesWithoutEffect(process.env);
+  return names.length > 0 ? `${message}\nSet, but without effect: ${names.join(', ')}` : message;
+};
 
 const describe = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

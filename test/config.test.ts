@@ -226,6 +226,18 @@ describe('the process as it is shipped', () => {
     for (const name of Object.keys(mistakes)) expect(output).toContain(name);
   });
 
+  test('names what may be there under a misspelled name, without its value', async () => {
+    const { code, output } = await run({
+      ...service,
+      UPSTREAM_API_KEY: undefined,
+      UPSTREAM_APIKEY: secret,
+      AUTH: 'open',
+    });
+    expect(code).toBe(1);
+    expect(output).toMatch(/UPSTREAM_API_KEY.*\nSet, but without effect: UPSTREAM_APIKEY\n$/);
+    expect(output).not.toContain(secret);
+  });
+
   test('names DATA_DIR when it cannot be made', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'config-test-'));
     try {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { upgrade } from './support/attack.ts';
+import { scrape } from './support/exposition.ts';
 import { heldKey, startGateway } from './support/gateway.ts';
 import { startHeldService } from './support/held-service.ts';
 import { spawnGateway } from './support/process.ts';
@@ -18,8 +19,10 @@ import { bearer, byToken, expiringSoon, tokenOf } from './support/tokens.ts';
  * socket, because it stops or because a token has expired, has no mutation done twice for that, and breaks none off.
  */
 
-const update = (name: string) =>
-  `mutation { updateWebhook(input: { webhookId: "0193f0a0-0000-7000-8000-000000000001", name: "${name}" }) { __typename } }`;
+const updateField = (name: string) =>
+  `updateWebhook(input: { webhookId: "0193f0a0-0000-7000-8000-000000000001", name: "${name}" }) { __typename }`;
+
+const update = (name: string) => `mutation { ${updateField(name)} }`;
 
 const WEBHOOK = '{ webhook(webhookId: "0193f0a0-0000-7000-8000-000000000001") { id } }';
 
@@ -125,6 +128,27 @@ test('a mutation that the service does not answer in time is answered for it, an
     },
     { id: 'mutation', type: 'complete' },
   ]);
+});
+
+test('a mutation that is answered in the place of the service counts as that, and asks for nothing more', async () => {
+  await using service = await startHeldService();
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
+  using client = await listenTo(gateway, bearer(await tokenOf(expiringSoon())));
+  client.write(subscribeMessage(`mutation { first: ${updateField('one')} second: ${updateField('two')} }`));
+  await service.asked(1);
+  expect(await client.closed).toBe(4403);
+  expect(client.told).toMatchObject([
+    { payload: { errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }] } },
+    { type: 'complete' },
+  ]);
+  service.answerAll();
+  await expect
+    .poll(async () => (await scrape(gateway.url)).sum('gateway_upstream_requests_in_flight'))
+    .toBe(0);
+  expect(service.requests).toHaveLength(1);
+  const { sum } = await scrape(gateway.url);
+  const counted = (code: string) => sum('gateway_operations_total', { type: 'mutation', code });
+  expect(['UPSTREAM_TIMEOUT', 'ABANDONED'].map(counted)).toEqual([1, 0]);
 });
 
 test('a WebSocket that is asked for while the gateway stops is refused', async () => {

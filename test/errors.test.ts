@@ -69,6 +69,11 @@ describe('429 is RATE_LIMITED', () => {
     expect(fault.extensions.retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
+  test('and a minute at most: by then the service is asked again, and timers know no more than 25 days', async () => {
+    const fault = await faultOf({ status: 429, headers: { 'retry-after': '999999999' }, text: 'slow down' });
+    expect(fault.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 60_000 });
+  });
+
   test('without a header too', async () => {
     const fault = await faultOf({ status: 429, text: 'slow down' });
     expect(fault.extensions.code).toBe('RATE_LIMITED');

@@ -172,6 +172,21 @@ describe('a service that can not say lets its subscribers have their log', () =>
   });
 });
 
+test('a stream that is let in while the gateway stops does not begin: it would hold up the stop', async () => {
+  const released = Promise.withResolvers<Reply>();
+  await using keyed = await startKeyed(() => released.promise);
+  const { gateway, service } = keyed;
+  const answered = byStream(gateway, known).then(
+    () => true,
+    () => false,
+  );
+  await eventually(() => service.requests.length === 1);
+  const stopped = gateway.stop();
+  released.resolve({ json: { webhooks: [] } });
+  expect(await answered).toBe(false);
+  await stopped;
+});
+
 describe('who was let in unproven is asked about again', () => {
   /** What comes again about each minute comes soon. */
   const hurry = (): void => {

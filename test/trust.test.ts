@@ -52,6 +52,15 @@ test('takes each operation of .graphql files, with the fragments that it uses fr
   expect(reply.data).toEqual({ __typename: 'Query' });
 });
 
+test('takes a file once, however often its path leads to it', async () => {
+  await using folder = await folderOf({
+    'queries/a.graphql': 'query A { deliveries { ...D } } fragment D on WebhookDeliveryConnection { head }',
+  });
+  const { code, stderr } = await trust(folder.path('queries'), `${folder.path('queries')}/./a.graphql`);
+  expect(code).toBe(0);
+  expect(stderr.match(/ A\n/g)).toHaveLength(1);
+});
+
 test("takes Relay's persisted queries as they are, by sha256", async () => {
   const md5 = createHash('md5').update(HEAD).digest('hex');
   await using folder = await folderOf({ 'persisted.json': JSON.stringify({ [md5]: HEAD, x: TYPENAME }) });
@@ -116,7 +125,7 @@ test.each<[what: string, files: Record<string, string>, problem: RegExp]>([
   [
     'two fragments of one name',
     { 'a.graphql': 'fragment W on Wallet { id }', 'b.graphql': 'fragment W on Wallet { address }' },
-    /two called W/,
+    /a\.graphql, \S+b\.graphql: expected one fragment of each name, got 2 called W/,
   ],
   ['no GraphQL', { 'a.graphql': 'query {' }, /Syntax Error.*[\s\S]*a\.graphql/],
   [

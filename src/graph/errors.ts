@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { UpstreamError } from '../upstream/errors.ts';
+import { MAX_REST_MS, type UpstreamError } from '../upstream/errors.ts';
 
 /** Every code that a client can meet in `extensions.code`. */
 const ERROR_CODES = [
@@ -45,7 +45,7 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
     case 'resting':
       return clientError('RATE_LIMITED', 'The service asks for fewer requests.', {
         status,
-        retryAfterMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
+        retryAfterMs: Math.min(retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, MAX_REST_MS),
       });
     case 'unauthenticated':
     case 'forbidden':

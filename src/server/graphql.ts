@@ -21,6 +21,7 @@ import { useStreamOnly } from './limits/stream-only.ts';
 import { useSubscriptionSize } from './limits/subscription-size.ts';
 import { useErrorCodes } from './operations/error-codes.ts';
 import { useGetQueries } from './operations/get-queries.ts';
+import { useGivenUp } from './operations/given-up.ts';
 import type { Operations } from './operations/operations.ts';
 import { inOwnWords } from './operations/own-words.ts';
 import { useRefusalStatus } from './operations/refusal-status.ts';
@@ -44,6 +45,8 @@ type Arrival = {
   readonly bytes?: number;
   /** Aborts when a WebSocket's client has completed the operation, or has gone. */
   readonly gone?: AbortSignal;
+  /** Aborts when what the operation has come to must be said now, see operations/given-up.ts. */
+  readonly givenUp?: AbortSignal;
 };
 
 export type GraphQLServer = YogaServerInstance<Arrival, Context>;
@@ -91,6 +94,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useStreamOnly(),
       useSubscriptionSize(),
       useComputeUnitLimits(options),
+      useGivenUp(),
       useRefusalStatus(),
       useErrorCodes(),
       useSameSiteOnly(options),

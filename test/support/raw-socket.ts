@@ -71,9 +71,13 @@ export const openRawSocket = async (
 };
 
 /** A raw socket and the messages that it was told, parsed. */
-export const listenTo = async ({ url }: { readonly url: string }) => {
+export const listenTo = async ({ url }: { readonly url: string }, connectionParams: object = {}) => {
   const told: { id?: string; type: string; payload?: unknown }[] = [];
-  const client = await openRawSocket(url, (payload) => told.push(JSON.parse(String(payload))));
+  const client = await openRawSocket(
+    url,
+    (payload) => told.push(JSON.parse(String(payload))),
+    connectionParams,
+  );
   return Object.assign(client, { told });
 };
 

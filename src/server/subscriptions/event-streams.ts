@@ -22,7 +22,7 @@ type Admitted = {
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
   readonly plugin: Plugin<Arrival>;
-  /** Cuts them without a word that they are complete, so that their clients resume. */
+  /** Cuts them, and those that begin from here on, without a word that they are complete, so that their clients resume. */
   cut(): void;
 };
 
@@ -32,9 +32,12 @@ export const createEventStreams = (
 ): EventStreams => {
   const responses = new Set<ServerResponse>();
   const arrivals = new WeakMap<Request, Admitted>();
+  let isCut = false;
   const track = (response: ServerResponse): void => {
     responses.add(response);
     onceClosed(response, () => responses.delete(response));
+    // The service may have been asked about its key when the others were cut.
+    if (isCut) response.destroy();
   };
   return {
     plugin: {
@@ -72,6 +75,7 @@ export const createEventStreams = (
       onResponse: ({ response }) => response.headers.delete('connection'),
     },
     cut() {
+      isCut = true;
       for (const response of responses) response.destroy();
     },
   };

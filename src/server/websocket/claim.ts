@@ -4,11 +4,10 @@ import type { OperationTable, SocketContext } from './connection.ts';
 export type Claim = {
   /** Takes a step of the operation and gives what it comes to; neither, when the id is no longer its own. */
   readonly claimed: <Result>(step: () => Promise<Result>) => Promise<Result>;
-  /**
-   * Gives what a query or a mutation comes to, which has begun: its socket is closed only after it, see drain.ts. When
-   * that takes too long, gives the `substitute` instead, and what the operation has not yet asked for is not asked.
-   */
-  readonly begun: <Result>(result: Promise<Result>, substitute: (() => Result) | null) => Promise<Result>;
+  /** Takes what a query or a mutation comes to, which has begun: its socket is closed only after it, see drain.ts. */
+  readonly begun: <Result>(result: Promise<Result>) => Promise<Result>;
+  /** Aborts when that takes too long; see operations/given-up.ts for what it comes to then. */
+  readonly givenUp: AbortSignal;
   /** Aborts when the client completes the operation, or its socket closes, before it is answered. */
   readonly gone: AbortSignal;
 };
@@ -31,25 +30,24 @@ export const claimId = (socket: SocketContext, id: string): Claim => {
           (error) => isHeld() && reject(error),
         );
       }),
-    begun: <Result>(result: Promise<Result>, substitute: (() => Result) | null) => {
-      let giveUp = () => {};
-      const ended = new Promise<Result>((resolve, reject) => {
-        result.then(resolve, reject);
-        if (substitute === null) return;
-        giveUp = () => {
-          resolve(substitute());
-          mark.gone.abort();
-        };
-      });
-      mark.begun = { ended, giveUp };
-      return ended;
+    begun(result) {
+      const leave = () => mark.gone.abort();
+      const giveUp = () => {
+        mark.givenUp.abort();
+        // Not before: it is no client's leaving that ends it.
+        result.then(leave, leave);
+      };
+      mark.begun = { ended: result, giveUp };
+      return result;
     },
+    givenUp: mark.givenUp.signal,
   };
 };
 
 /** A query or a mutation that has begun. */
 export type Begun = {
   readonly ended: Promise<unknown>;
+  /** Brings it to an answer now, where one can be given; what it has not yet asked for is then not asked. */
   giveUp(): void;
 };
 
@@ -70,6 +68,7 @@ const DONE = { done: true, value: undefined } as const;
 /** Stands for an operation that is no stream, or none yet: graphql-ws returns streams that nobody listens to any more. */
 class Mark implements AsyncIterableIterator<never, undefined> {
   readonly gone = new AbortController();
+  readonly givenUp = new AbortController();
   begun: Begun | null = null;
 
   [Symbol.asyncIterator](): this {

@@ -90,7 +90,7 @@ const prepareWithin = async (
 
 const prepare = async (
   { graphql, admit, trusted, running, socket, id, payload }: Preparation,
-  { claimed, begun, gone }: Claim,
+  { claimed, begun, gone, givenUp }: Claim,
   trace: Trace,
   hold: Hold,
 ): Promise<SocketOperation> => {
@@ -101,7 +101,7 @@ const prepare = async (
     throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
     throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
-  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone });
+  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone, givenUp });
   const document = pipeline.parse(trusted?.documentOf(payload) ?? payload.query);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
@@ -117,10 +117,8 @@ const prepare = async (
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };
-  const execute = () => {
-    const result: Promise<ExecutionResult> = running.track((async () => pipeline.execute(args))());
-    return begun(result, operation === 'mutation' ? () => unanswered(contextValue, trace) : null);
-  };
+  const execute = (): Promise<ExecutionResult> =>
+    begun(running.track((async () => pipeline.execute(args))()));
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
@@ -136,15 +134,6 @@ const unheard = (socket: SocketContext, id: string): Promise<never> => {
   delete socket.subscriptions[id];
   return new Promise(() => {});
 };
-
-/** Of a mutation that its client would else ask for again, though it may have been done. */
-const unanswered = ({ upstream }: Context, trace: Trace): ExecutionResult => ({
-  errors: [withRequestId(clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET), trace)],
-  extensions: { upstream: { ...upstream } },
-});
-
-const NO_ANSWER_YET =
-  'The service did not answer before the socket had to be closed; what was asked of it may yet be done.';
 
 const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
 
