@@ -9,11 +9,7 @@ export type Farewell = {
 
 /** Idle connections are left open: a request that is on its way on one would be lost. It is answered, and told. */
 export const createFarewell = (server: Server): Farewell => {
-  /**
-   * The newest on each connection, which is the last to be answered there. By connection, since those change seldom: a
-   * set of responses, that grows and shrinks with each of them, leaves a chain of outgrown tables behind, by which V8
-   * keeps what was answered until its next full collection.
-   */
+  /** The newest on each connection: it is the last to be answered there, and so the one that may say so. */
   const underWay = new Map<Socket, ServerResponse | null>();
   let said = false;
   server.on('connection', (socket: Socket) => {
