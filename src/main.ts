@@ -20,13 +20,6 @@ const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
   const app = await startApp(config, log);
-  const names = namesWithoutEffect(process.env);
-  if (names.length > 0) log.warn('what is set has no effect', { names });
-  log.info('listening', { url: app.url });
-  if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
-    process.stdout.write(
-      `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,
-    );
   let isStopping = false;
   // npm passes on to it what its whole process group gets: the repeat must not end what the first one lets finish.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -35,6 +28,14 @@ const start = async (): Promise<void> => {
       isStopping = true;
       void stop(app, log, signal);
     });
+  const names = namesWithoutEffect(process.env);
+  if (names.length > 0) log.warn('what is set has no effect', { names });
+  // From here on it can be stopped, and says so.
+  log.info('listening', { url: app.url });
+  if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
+    process.stdout.write(
+      `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,
+    );
 };
 
 const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> => {

@@ -122,7 +122,7 @@ test('SIGTERM to npm start reaches the gateway, and it exits with 0', async () =
     );
     const exit = once(npm, 'exit');
     npm.kill('SIGTERM');
-    await exit;
+    expect(await exit).toEqual([0, null]);
     await eventually(
       () => output.includes('"stopped"'),
       () => output,
