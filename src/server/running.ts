@@ -1,7 +1,7 @@
 /** What is under way and will end by itself. */
 export type Running = {
   track<Result>(task: Result): Result;
-  /** Resolves when nothing of what is under way now is any more, at the latest after `withinMs`. */
+  /** Resolves when all that is under way now has ended, at the latest after `withinMs`. */
   drained(withinMs: number): Promise<void>;
 };
 
@@ -20,7 +20,7 @@ export const createRunning = (): Running => {
   };
 };
 
-/** Resolves when all tasks have come to their end, at the latest after `withinMs`. */
+/** Resolves when all tasks have ended, at the latest after `withinMs`. */
 export const settled = async (tasks: Iterable<Promise<unknown>>, withinMs: number): Promise<void> => {
   const deadline = Promise.withResolvers<void>();
   const timer = setTimeout(deadline.resolve, withinMs);

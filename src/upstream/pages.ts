@@ -69,9 +69,9 @@ export type PageStore<Item> = {
    * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
    * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
    * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
-   * there was news of, and as long as a refusal asks for (a minute at most), without asking again; when there is none, the
-   * failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long as
-   * one with them might have served: whoever wants less takes nothing from who wants more.
+   * there was news of, and as long as a refusal asks for (a minute at most), without asking again; when there is none,
+   * the failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long
+   * as one with them might have served: whoever wants less takes nothing from who wants more.
    */
   get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
 };

@@ -11,8 +11,8 @@ const AGAIN_MS = { least: 45_000, more: 15_000 };
 
 /**
  * Whether a caller who stays may be let in: resolves when the service takes the key, or can't say within a few seconds;
- * rejects with its refusal, UpstreamError `unauthenticated`. Who was let in unproven is asked about again
- * each minute until `gone` aborts; `onRefusal` is called with the refusal, when it comes to one after all.
+ * rejects with its refusal, UpstreamError `unauthenticated`. Who was let in unproven is asked about again each minute
+ * until `gone` aborts; `onRefusal` is called with the refusal, when it comes to one after all.
  */
 export const vouch = async (
   prove: Prove,
@@ -37,7 +37,7 @@ const isProven = async (prove: Prove, gone: AbortSignal): Promise<boolean> => {
     return true;
   } catch (error) {
     if (isUnknownKey(error)) throw error;
-    return mayNot(error);
+    return lacksPermission(error);
   } finally {
     clearTimeout(timer);
     stopListening();
@@ -49,4 +49,5 @@ export const isUnknownKey = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'unauthenticated';
 
 /** A key that may not do what it was asked to prove itself by is a key all the same. */
-const mayNot = (error: unknown): boolean => error instanceof UpstreamError && error.failure === 'forbidden';
+const lacksPermission = (error: unknown): boolean =>
+  error instanceof UpstreamError && error.failure === 'forbidden';
