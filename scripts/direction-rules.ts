@@ -14,11 +14,16 @@ const own = { path: '^src/' };
 export const rules: IRegularForbiddenRuleType[] = [
   forbid('no circles', {}, { circular: true }),
   forbid('no orphans', { orphan: true, path: '^src/', pathNot: '^src/(main|sandbox/main)\\.ts$' }, {}),
-  forbid('upstream/ knows nothing else', { path: '^src/upstream/' }, { ...own, pathNot: '^src/upstream/' }),
+  forbid('lib/ knows nothing of the rest', { path: '^src/lib/' }, { ...own, pathNot: '^src/lib/' }),
+  forbid(
+    'upstream/ knows nothing else',
+    { path: '^src/upstream/' },
+    { ...own, pathNot: '^src/(upstream|lib)/' },
+  ),
   forbid(
     'graph/ knows no feature and no server',
     { path: '^src/graph/' },
-    { ...own, pathNot: '^src/(graph|upstream)/|^src/context\\.ts$' },
+    { ...own, pathNot: '^src/(graph|upstream|lib)/|^src/context\\.ts$' },
   ),
   forbid(
     'graph/ takes only the type of context.ts',
@@ -33,7 +38,7 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '/rest\\.ts$' },
     {
       ...own,
-      pathNot: ['^src/upstream/', '^src/transactions/chains\\.ts$'],
+      pathNot: '^src/(upstream|lib)/|^src/chains/names\\.ts$',
     },
   ),
   forbid(
@@ -41,7 +46,7 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/([^/]+)/loader\\.ts$' },
     {
       ...own,
-      pathNot: '^src/upstream/|^src/$1/rest\\.ts$',
+      pathNot: '^src/(upstream|lib)/|^src/chains/names\\.ts$|^src/$1/rest\\.ts$',
     },
   ),
   forbid(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readBody, sizeOf } from '../src/deliveries/body.ts';
 import { eventsIn, summarize } from '../src/deliveries/payload.ts';
-import { JsonSize } from '../src/json-size.ts';
+import { JsonSize } from '../src/lib/json-size.ts';
 import { address } from './deliveries/make.ts';
 
 const read = (body: unknown, chainId: number | null = null) => {

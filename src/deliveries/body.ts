@@ -1,4 +1,4 @@
-import { JsonSize } from '../json-size.ts';
+import { JsonSize } from '../lib/json-size.ts';
 import { mayLoseDigits, parseExactJson } from '../upstream/json.ts';
 
 /** More levels than any real body has, and fewer than what a recursive reader's stack takes. */

@@ -1,3 +1,4 @@
+import { chainIdOf } from '../chains/names.ts';
 import type { Credential } from '../upstream/credential.ts';
 import type { UpstreamRequest } from '../upstream/exchange.ts';
 import {
@@ -16,7 +17,6 @@ import {
 } from '../upstream/fields.ts';
 import { type Item, readPage } from '../upstream/items.ts';
 import type { Page } from '../upstream/pages.ts';
-import { chainIdOf } from './chains.ts';
 
 /** The service never gives more on a page, and bills by request: so never ask for less. */
 export const PAGE_SIZE = 100;

@@ -1,5 +1,5 @@
+import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
-import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../graph/chains.ts';
 import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
 import { itemConnectionType } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FetchAPI, Plugin } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
-import { JsonSize } from '../../json-size.ts';
+import { JsonSize } from '../../lib/json-size.ts';
 import { onceClosed } from '../closed.ts';
 import { createRoom, isAlwaysOrdinary, weightOf } from './room.ts';
 

@@ -1,4 +1,4 @@
-import { JsonSize } from '../../json-size.ts';
+import { JsonSize } from '../../lib/json-size.ts';
 
 /** What takes no room: nobody's ordinary operation is kept out by the big ones of others. */
 const ORDINARY_BYTES = 64 * 1024;

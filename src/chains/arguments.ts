@@ -1,4 +1,4 @@
-import { badUserInput } from './errors.ts';
+import { badUserInput } from '../graph/errors.ts';
 
 const MAX_CHAINS = 100;
 
