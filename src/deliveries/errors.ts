@@ -49,6 +49,14 @@ export class LogUnavailableError extends Error {
   }
 }
 
+/** The log can't store this one delivery: the fault is the delivery's own, and others are stored. */
+export class UnstorableError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnstorableError';
+  }
+}
+
 /** The log was closed, for good. */
 export class LogClosedError extends LogUnavailableError {
   constructor() {

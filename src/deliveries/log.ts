@@ -79,7 +79,10 @@ export type DeliveryPage = {
  * Whatever fails in the store rejects with LogUnavailableError, and a later call may well succeed.
  */
 export interface DeliveryLog {
-  /** Resolves once all of the batch is durable, with one answer for each, in the batch's order. */
+  /**
+   * Resolves once all of the batch is durable, with one answer for each, in the batch's order. Rejects with
+   * UnstorableError when one of them can't be stored; the others are, and when they come again are duplicates.
+   */
   append(batch: readonly NewDelivery[]): Promise<readonly Appended[]>;
   /**
    * Rejects with InvalidCursorError or CursorExpiredError for a cursor that can't be gone on from. Reading after the

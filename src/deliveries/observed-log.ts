@@ -1,4 +1,4 @@
-import { LogUnavailableError } from './errors.ts';
+import { LogUnavailableError, UnstorableError } from './errors.ts';
 import type { DeliveryLog, NewDelivery } from './log.ts';
 import type { LogObserver } from './observer.ts';
 
@@ -30,7 +30,8 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
         });
         return answers;
       } catch (error) {
-        observer.failed('append', error);
+        if (error instanceof UnstorableError) observer.refused(error);
+        else observer.failed('append', error);
         throw error;
       } finally {
         observer.waiting(-bytes);

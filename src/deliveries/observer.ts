@@ -24,6 +24,8 @@ export type LogObserver = {
   appended(batch: AppendedBatch): void;
   /** It could not do its work: LogUnavailableError. */
   failed(task: 'append' | 'read', error: unknown): void;
+  /** It could not store a delivery whose fault that is, while others are stored: UnstorableError. */
+  refused(error: unknown): void;
 };
 
 /** Who wants to know how subscriptions keep up. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LogClosedError, LogOpenError, LogUnavailableError, messageOf } from './errors.ts';
+import { LogClosedError, LogOpenError, LogUnavailableError, messageOf, UnstorableError } from './errors.ts';
 import { AppendListeners } from './listeners.ts';
 import type {
   Appended,
@@ -205,23 +205,30 @@ class SqliteLog implements DeliveryLog {
   #stored(waiting: readonly Waiting[], placed: readonly Placed[]): void {
     const grown = new Set<string>();
     let next = 0;
-    for (const { batch, bytes, resolve } of waiting) {
+    for (const { batch, bytes, resolve, reject } of waiting) {
       this.#waitingBytes -= bytes;
-      resolve(
-        batch.map(({ tenant }): Appended => {
-          const place = placed[next] ?? Number.NaN;
-          next += 1;
-          const sequence = Math.abs(place);
-          // Also a duplicate: of what was stored by a thread that ended before it could say so.
-          if (sequence > (this.#heads.get(tenant) ?? 0)) {
-            this.#heads.set(tenant, sequence);
-            grown.add(tenant);
-          }
-          return { cursor: this.#cursors.cursor(tenant, sequence), sequence, duplicate: place < 0 };
-        }),
-      );
+      const appended: Appended[] = [];
+      let refusal: string | null = null;
+      for (const { tenant } of batch) {
+        const place = placed[next] ?? Number.NaN;
+        next += 1;
+        if (typeof place === 'string') refusal ??= place;
+        else appended.push(this.#storedAt(tenant, place, grown));
+      }
+      if (refusal === null) resolve(appended);
+      else reject(new UnstorableError(refusal));
     }
     this.#listeners.notify(grown);
+  }
+
+  #storedAt(tenant: string, place: number, grown: Set<string>): Appended {
+    const sequence = Math.abs(place);
+    // Also a duplicate: of what was stored by a thread that ended before it could say so.
+    if (sequence > (this.#heads.get(tenant) ?? 0)) {
+      this.#heads.set(tenant, sequence);
+      grown.add(tenant);
+    }
+    return { cursor: this.#cursors.cursor(tenant, sequence), sequence, duplicate: place < 0 };
   }
 }
 

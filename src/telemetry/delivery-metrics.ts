@@ -50,7 +50,7 @@ export const createLogMetrics = (registry: Registry): LogObserver => {
   });
   const errors = new Counter({
     name: 'gateway_log_errors_total',
-    help: 'What the log could not do because it was unavailable (disk full, read-only, broken), by task: append, read.',
+    help: 'What the log could not do (disk full, read-only, broken, a delivery that it can not store), by task: append, read.',
     labelNames: ['task'],
     registers,
   });
@@ -62,6 +62,7 @@ export const createLogMetrics = (registry: Registry): LogObserver => {
       duration.observe(durationMs / 1000);
     },
     failed: (task) => errors.inc({ task }),
+    refused: () => errors.inc({ task: 'append' }),
   };
 };
 

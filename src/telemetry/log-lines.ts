@@ -87,7 +87,10 @@ const loudnessOf = ({ failure, connection, gatewayKey }: UpstreamError): LogLeve
   return refused || failure === 'rejected' ? 'info' : 'warn';
 };
 
-/** One line when the log stops taking deliveries, and one when it takes them again: each sender tries many times. */
+/**
+ * One line when the log stops taking deliveries, and one when it takes them again: each sender tries many times. A
+ * delivery that alone can't be stored has a line of its own.
+ */
 export const createLogLines = (log: Log) => {
   let failing = false;
   return {
@@ -99,6 +102,9 @@ export const createLogLines = (log: Log) => {
       if (task === 'append' && failing) return;
       failing ||= task === 'append';
       log.error('the delivery log is unavailable', { task, error: messageOf(error) });
+    },
+    refused(error: unknown): void {
+      log.error('a delivery can not be stored', { error: messageOf(error) });
     },
   };
 };

@@ -44,6 +44,10 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
         deliveryLog.failed(task, error);
         lines.log.failed(task, error);
       },
+      refused(error) {
+        deliveryLog.refused(error);
+        lines.log.refused(error);
+      },
     } satisfies LogObserver,
   };
 };

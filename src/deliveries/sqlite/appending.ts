@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { UnstorableError } from '../errors.ts';
+import { MAX_SEQUENCE, MAX_TENANT } from './database.ts';
+import { isRowFault } from './faults.ts';
 import type { Indexing } from './indexing.ts';
+import type { Placed } from './messages.ts';
 import type { Row } from './packing.ts';
-
-/** Where a row is: a duplicate (same tenant, webhook and body) is where the first one is. */
-export type Place = { readonly sequence: number; readonly duplicate: boolean };
 
 type End = { readonly id: number; head: number };
 
@@ -22,7 +23,10 @@ export class Appending {
   constructor(database: DatabaseSync, indexing: Indexing) {
     this.#indexing = indexing;
     this.#tenant = database.prepare('SELECT id, head FROM tenant WHERE name = ?');
-    this.#addTenant = database.prepare('INSERT INTO tenant (name) VALUES (?)');
+    this.#addTenant = database.prepare(
+      `INSERT INTO tenant (name) SELECT ? WHERE (SELECT ifnull(max(id), 0) FROM tenant) < ${MAX_TENANT}
+       RETURNING id, head`,
+    );
     this.#insert = database.prepare(
       `INSERT INTO delivery
          (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
@@ -31,23 +35,36 @@ export class Appending {
     this.#raiseHead = database.prepare('UPDATE tenant SET head = ? WHERE id = ?');
   }
 
-  append(rows: readonly Row[]): Place[] {
+  append(rows: readonly Row[]): Placed[] {
     const ends = new Map<string, End>();
-    const places = rows.map((row) => this.#append(row, this.#endOf(row.tenant, ends)));
+    const placed = rows.map((row) => this.#append(row, ends));
     for (const { id, head } of ends.values()) this.#raiseHead.run(head, id);
     this.#indexing.step();
-    return places;
+    return placed;
   }
 
-  #append(row: Row, end: End): Place {
+  #append(row: Row, ends: Map<string, End>): Placed {
     const identity = hash('sha256', row.identity, 'buffer').subarray(0, IDENTITY_BYTES);
-    const first = this.#indexing.find(end.id, identity);
-    if (first !== null) return { sequence: first, duplicate: true };
-    end.head += 1;
+    try {
+      const end = this.#endOf(row.tenant, ends);
+      const first = this.#indexing.find(end.id, identity);
+      if (first !== null) return -first;
+      this.#insertAt(end, row, identity);
+      return end.head;
+    } catch (error) {
+      if (isRowFault(error)) return error.message;
+      throw error;
+    }
+  }
+
+  #insertAt(end: End, row: Row, identity: Buffer): void {
     const { webhookId, type, chainId, addresses } = row;
+    const sequence = end.head + 1;
+    if (sequence > MAX_SEQUENCE)
+      throw new UnstorableError(`a tenant has room for ${MAX_SEQUENCE} deliveries`);
     this.#insert.run(
       end.id,
-      end.head,
+      sequence,
       webhookId,
       type,
       chainId,
@@ -58,33 +75,18 @@ export class Appending {
       addresses,
       row.body,
     );
-    this.#indexing.add({
-      tenant: end.id,
-      sequence: end.head,
-      identity,
-      webhookId,
-      type,
-      chainId,
-      addresses,
-    });
-    return { sequence: end.head, duplicate: false };
+    end.head = sequence;
+    this.#indexing.add({ tenant: end.id, sequence, identity, webhookId, type, chainId, addresses });
   }
 
   /** Read once a transaction and written once: a statement costs more than a row. */
   #endOf(tenant: string, ends: Map<string, End>): End {
     const known = ends.get(tenant);
     if (known) return known;
-    const end = this.#storedEnd(tenant) ?? this.#newEnd(tenant);
+    const row = this.#tenant.get(tenant) ?? this.#addTenant.get(tenant);
+    if (row === undefined) throw new UnstorableError(`the log has room for ${MAX_TENANT} tenants`);
+    const end = { id: Number(row.id), head: Number(row.head) };
     ends.set(tenant, end);
     return end;
-  }
-
-  #storedEnd(tenant: string): End | null {
-    const row = this.#tenant.get(tenant);
-    return row === undefined ? null : { id: Number(row.id), head: Number(row.head) };
-  }
-
-  #newEnd(tenant: string): End {
-    return { id: Number(this.#addTenant.run(tenant).lastInsertRowid), head: 0 };
   }
 }

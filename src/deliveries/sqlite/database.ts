@@ -11,6 +11,10 @@ const SCHEMA_VERSION = 2;
  */
 const CHECKPOINT_PAGES = 4000;
 
+/** A delivery's id is its tenant's in the upper 23 of 63 bits, and its sequence in the lower 40. */
+export const MAX_TENANT = 2 ** 23 - 1;
+export const MAX_SEQUENCE = 2 ** 40 - 1;
+
 /**
  * `floor` is the highest sequence that was trimmed: floor + 1 … head are what the tenant's log holds, without a hole.
  * Up to `indexed` they are in the indexes; see Indexing.
@@ -95,7 +99,8 @@ export function epochSeed(database: DatabaseSync): Uint8Array {
 function open(path: string, prepare: (database: DatabaseSync) => void): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path, { timeout: 100 });
+    // Ids pass 2^53 from tenant 8,192 on: as numbers, statements that meet one would throw, also those that only run.
+    database = new DatabaseSync(path, { timeout: 100, readBigInts: true });
     prepare(database);
     return database;
   } catch (error) {

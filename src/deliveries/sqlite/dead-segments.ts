@@ -25,7 +25,7 @@ export class DeadSegments {
     const oldest = this.#oldest.get(tenant);
     if (!oldest?.dead) return false;
     const first = Number(oldest.first);
-    if (this.#dropPostings.run(tenant, first).changes === 0) this.#drop.run(tenant, first);
+    if (Number(this.#dropPostings.run(tenant, first).changes) === 0) this.#drop.run(tenant, first);
     return true;
   }
 }

@@ -5,7 +5,23 @@ import {
   LogOpenError,
   LogUnavailableError,
   messageOf,
+  UnstorableError,
 } from '../errors.ts';
+
+/**
+ * What SQLite says of a value that it can't store: too big (18), against a constraint (19), of a wrong type (20). All
+ * that was done before it in the same transaction stands.
+ */
+const ROW_FAULTS: ReadonlySet<number> = new Set([18, 19, 20]);
+
+/** Whether one row is at fault, and others can be stored over the same connection. */
+export const isRowFault = (error: unknown): error is Error =>
+  error instanceof UnstorableError ||
+  (error instanceof Error &&
+    'code' in error &&
+    ('errcode' in error
+      ? ROW_FAULTS.has(Number(error.errcode) & 0xff)
+      : error.code === 'ERR_INVALID_ARG_TYPE' || error.code === 'ERR_INVALID_ARG_VALUE'));
 
 /** An error on its way between threads, which keep of an error no more than its message. */
 export type Fault =

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { MAX_SEQUENCE } from './database.ts';
 
 /** SQLite reads about 500 MB a second to check them: a bigger log would keep the gateway from starting for too long. */
 const CHECK_ALL_BYTES = 512 * 1024 * 1024;
@@ -37,7 +38,7 @@ const wrongTenant = (counting: boolean) => `
   WHERE ifnull(count, 0) <> head - floor OR lowest <= floor OR highest > head
   LIMIT 1`;
 
-const OF_TENANT = 'delivery.id BETWEEN tenant.id << 40 AND (tenant.id + 1 << 40) - 1';
+const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${MAX_SEQUENCE})`;
 
 const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
 

@@ -20,8 +20,8 @@ export type Opened = {
   readonly heads: readonly (readonly [tenant: string, head: number])[];
 };
 
-/** A sequence; for a duplicate, that of the first one below zero. */
-export type Placed = number;
+/** A sequence, below zero for a duplicate of what is there; or why the delivery can't be stored. */
+export type Placed = number | string;
 
 export type ReaderCalls = {
   page: { takes: { readonly tenant: string; readonly range: DeliveryRange }; gives: PackedPage };

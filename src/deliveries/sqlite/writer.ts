@@ -36,7 +36,7 @@ export class Writer {
     return { seed: store.seed, heads: store.tenants.heads() };
   }
 
-  /** Resolves once all are durable. Rejects with LogUnavailableError, and then none is stored. */
+  /** Resolves once all that can be stored are durable. Rejects with LogUnavailableError, and then none is stored. */
   append(packed: Packed): Promise<readonly Placed[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Placed[]>();
     // Whatever else has already arrived is read before the turn ends.
@@ -77,10 +77,9 @@ export class Writer {
     if (taken.length === 0) return;
     const rows = taken.flatMap(({ packed }) => unpack(packed));
     try {
-      const places = this.#store.use(({ appending, transaction }) =>
+      const placed = this.#store.use(({ appending, transaction }) =>
         transaction(() => appending.append(rows)),
       );
-      const placed = places.map(({ sequence, duplicate }) => (duplicate ? -sequence : sequence));
       let end = 0;
       for (const { packed, resolve } of taken) {
         const start = end;
