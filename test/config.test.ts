@@ -249,4 +249,16 @@ describe('the process as it is shipped', () => {
       await rm(folder, { recursive: true });
     }
   });
+
+  // Node's own recursive mkdir never comes back from there.
+  test.each([
+    ['/proc/x', undefined],
+    ['/proc/x/y', undefined],
+    ['/proc/x', secret],
+    ['/proc/x/y', secret],
+  ])('names DATA_DIR=%s with DELIVERY_SECRET=%s, where no folder can be made', async (dataDir, given) => {
+    const { code, output } = await run({ DATA_DIR: dataDir, DELIVERY_SECRET: given });
+    expect(code).toBe(1);
+    expect(output).toContain(`DATA_DIR: ${dataDir}`);
+  });
 });

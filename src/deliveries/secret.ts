@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { messageOf } from './errors.ts';
 
 const FILE = 'delivery-secret';
@@ -40,7 +41,7 @@ async function readExisting(path: string): Promise<string | null> {
 
 /** Writes aside, then links: nobody sees half a secret, and of two makers one wins. */
 async function make(directory: string, path: string): Promise<string> {
-  await mkdir(directory, { recursive: true });
+  await makeFolder(directory);
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(aside, 'wx', 0o600);
   try {

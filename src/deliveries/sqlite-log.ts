@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { LogClosedError, LogOpenError, LogUnavailableError, messageOf, UnstorableError } from './errors.ts';
 import { AppendListeners } from './listeners.ts';
 import type {
@@ -53,9 +54,9 @@ type Threads = { readonly writer: Thread<WriterCalls>; readonly reader: Thread<R
 export async function openSqliteLog(options: SqliteLogOptions): Promise<DeliveryLog> {
   const { dataDir, startThread: start = startThread } = options;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    await makeFolder(dataDir);
     // SQLite would only say that it can't open a file.
-    accessSync(dataDir, constants.W_OK | constants.X_OK);
+    await access(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new LogOpenError(dataDir, messageOf(error), error);
   }
