@@ -53,6 +53,19 @@ test('an activity arrives typed, exact and canonical', () => {
       to: address(4),
       value: '1',
       valueUsd: 12.5,
+      spender: null,
+      callType: null,
+      data: null,
+      function: null,
+      token: {
+        address: address(3),
+        symbol: null,
+        name: null,
+        decimals: null,
+        logo: null,
+        priceUsd: null,
+      },
+      swap: null,
     },
   ]);
 });
@@ -94,6 +107,9 @@ test('a balance change arrives typed', () => {
       tokenSymbol: 'USDC',
       tokenName: 'USD Coin',
       tokenDecimals: 6,
+      tokenLogo: null,
+      lowLiquidity: null,
+      poolSizeUsd: 1,
     },
   ]);
 });

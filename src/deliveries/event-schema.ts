@@ -1,7 +1,7 @@
 import { builder } from '../graph/builder.ts';
-import { UNSAID } from '../graph/unsaid.ts';
 import { readDeliveredTransaction, Transaction } from '../transactions/schema.ts';
-import { ActivityType, AssetType } from '../webhooks/enums.ts';
+import { Activity } from './activity-schema.ts';
+import { BalanceChange } from './balance-schema.ts';
 import type { ActivityEvent, BalanceChangeEvent, DeliveryEvent as StoredEvent } from './events.ts';
 
 type TransactionEventShape = {
@@ -18,124 +18,6 @@ const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEv
       description: 'The whole transaction, decoded where the service could.',
       resolve: ({ transaction }) => transaction,
     }),
-  }),
-});
-
-const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
-  description: 'Something that a subscribed address did, or that happened to it.',
-  fields: (t) => ({
-    type: t.expose('type', {
-      type: ActivityType,
-      nullable: true,
-      description: 'Null when this gateway does not know the type: see typeName.',
-    }),
-    typeName: t.exposeString('typeName', {
-      nullable: true,
-      description: `As the service wrote it. ${UNSAID}`,
-    }),
-    chainId: t.expose('chainId', { type: 'ChainId', nullable: true, description: UNSAID }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInt', nullable: true, description: UNSAID }),
-    blockTime: t.expose('blockTime', { type: 'DateTime', nullable: true, description: UNSAID }),
-    transactionHash: t.expose('transactionHash', { type: 'Hex', nullable: true, description: UNSAID }),
-    transactionFrom: t.expose('transactionFrom', {
-      type: 'Address',
-      nullable: true,
-      description: `The transaction's sender. ${UNSAID}`,
-    }),
-    transactionTo: t.expose('transactionTo', {
-      type: 'Address',
-      nullable: true,
-      description: `The transaction's recipient. ${UNSAID}`,
-    }),
-    transactionValue: t.expose('transactionValue', {
-      type: 'BigInt',
-      nullable: true,
-      description: `Wei. ${UNSAID}`,
-    }),
-    assetType: t.expose('assetType', {
-      type: AssetType,
-      nullable: true,
-      description: 'Null when this gateway does not know the type, or there is none.',
-    }),
-    tokenAddress: t.expose('tokenAddress', {
-      type: 'Address',
-      nullable: true,
-      description: 'Null for the native asset, and where the service does not say.',
-    }),
-    tokenId: t.expose('tokenId', {
-      type: 'BigInt',
-      nullable: true,
-      description: 'Null unless the asset is an ERC-721 or ERC-1155.',
-    }),
-    from: t.expose('from', {
-      type: 'Address',
-      nullable: true,
-      description: 'Who gave. Null when that is the subscribed address.',
-    }),
-    to: t.expose('to', {
-      type: 'Address',
-      nullable: true,
-      description: 'Who got. Null when that is the subscribed address.',
-    }),
-    value: t.expose('value', {
-      type: 'BigInt',
-      nullable: true,
-      description: `In the asset's smallest unit. ${UNSAID}`,
-    }),
-    valueUsd: t.exposeFloat('valueUsd', { nullable: true, description: 'Null when the price is not known.' }),
-  }),
-});
-
-const BalanceDirection = builder.enumType('BalanceDirection', {
-  description: 'Which way an asset went.',
-  values: {
-    IN: { description: 'To the subscribed address.' },
-    OUT: { description: 'From the subscribed address.' },
-  },
-});
-
-const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChange').implement({
-  description: 'What a subscribed address holds has changed.',
-  fields: (t) => ({
-    subscribedAddress: t.expose('subscribedAddress', {
-      type: 'Address',
-      nullable: true,
-      description: UNSAID,
-    }),
-    counterparty: t.expose('counterparty', {
-      type: 'Address',
-      nullable: true,
-      description: `The other side. ${UNSAID}`,
-    }),
-    transactionHash: t.expose('transactionHash', { type: 'Hex', nullable: true, description: UNSAID }),
-    direction: t.expose('direction', { type: BalanceDirection, nullable: true, description: UNSAID }),
-    amountBefore: t.expose('amountBefore', {
-      type: 'BigInt',
-      nullable: true,
-      description: `In the asset's smallest unit. ${UNSAID}`,
-    }),
-    amountAfter: t.expose('amountAfter', {
-      type: 'BigInt',
-      nullable: true,
-      description: `In the asset's smallest unit. ${UNSAID}`,
-    }),
-    amountDelta: t.expose('amountDelta', {
-      type: 'BigInt',
-      nullable: true,
-      description: `In the asset's smallest unit. ${UNSAID}`,
-    }),
-    valueUsdBefore: t.exposeFloat('valueUsdBefore', { nullable: true, description: UNSAID }),
-    valueUsdAfter: t.exposeFloat('valueUsdAfter', { nullable: true, description: UNSAID }),
-    valueUsdDelta: t.exposeFloat('valueUsdDelta', { nullable: true, description: UNSAID }),
-    priceUsd: t.exposeFloat('priceUsd', { nullable: true, description: `Of one whole token. ${UNSAID}` }),
-    tokenAddress: t.expose('tokenAddress', {
-      type: 'Address',
-      nullable: true,
-      description: 'Null for the native asset, and where the service does not say.',
-    }),
-    tokenSymbol: t.exposeString('tokenSymbol', { nullable: true, description: UNSAID }),
-    tokenName: t.exposeString('tokenName', { nullable: true, description: UNSAID }),
-    tokenDecimals: t.exposeInt('tokenDecimals', { nullable: true, description: UNSAID }),
   }),
 });
 

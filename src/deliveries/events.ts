@@ -1,5 +1,6 @@
 import {
   addressOf,
+  booleanOf,
   floatOf,
   hexOf,
   integerOf,
@@ -10,6 +11,7 @@ import {
   smallIntegerOf,
   textOf,
 } from './fields.ts';
+import { readAsset, readSwap, readToken } from './tokens.ts';
 
 const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'CALL'] as const;
 const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
@@ -50,10 +52,20 @@ const activityFields = (raw: RawObject, chainId: number | null) => ({
   to: addressOf(raw.to),
   value: integerOf(raw.value),
   valueUsd: floatOf(raw.value_usd),
+  /** Who may spend, of an approval. */
+  spender: addressOf(raw.spender),
+  /** The service's own word. */
+  callType: textOf(raw.call_type),
+  data: hexOf(raw.data),
+  /** The decoded call, as the service wrote it. */
+  function: raw.function ?? null,
+  token: readToken(raw, 'token_'),
+  swap: readSwap(raw),
 });
 
 const balanceChangeFields = (raw: RawObject) => {
   const asset = isObject(raw.asset) ? raw.asset : {};
+  const token = readAsset(asset);
   return {
     subscribedAddress: addressOf(raw.subscribed_address),
     counterparty: addressOf(raw.counterparty_address),
@@ -66,10 +78,13 @@ const balanceChangeFields = (raw: RawObject) => {
     valueUsdAfter: floatOf(raw.value_after_usd),
     valueUsdDelta: floatOf(raw.value_delta_usd),
     priceUsd: floatOf(raw.price_usd),
-    tokenAddress: addressOf(asset.token_address),
-    tokenSymbol: textOf(asset.symbol),
-    tokenName: textOf(asset.name),
-    tokenDecimals: int32Of(asset.decimals),
+    tokenAddress: token.address,
+    tokenSymbol: token.symbol,
+    tokenName: token.name,
+    tokenDecimals: token.decimals,
+    tokenLogo: token.logo,
+    lowLiquidity: booleanOf(asset.low_liquidity),
+    poolSizeUsd: floatOf(asset.pool_size_usd),
   };
 };
 
@@ -89,8 +104,3 @@ export const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
   kind: 'balanceChange',
   ...balanceChangeFields(raw),
 });
-
-function int32Of(value: unknown): number | null {
-  const integer = smallIntegerOf(value);
-  return integer !== null && integer < 2 ** 31 ? integer : null;
-}

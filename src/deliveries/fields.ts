@@ -7,6 +7,21 @@ export const isObject = (value: unknown): value is RawObject =>
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
+/** True and false, also as words. */
+export function booleanOf(value: unknown): boolean | null {
+  const word = textOf(value)?.trim().toLowerCase();
+  if (value === true || word === 'true') return true;
+  return value === false || word === 'false' ? false : null;
+}
+
+const SCHEMES: readonly string[] = ['http:', 'https:', 'ipfs:'];
+
+/** As it came, when it is an absolute URL by which something can be fetched. */
+export function urlOf(value: unknown): string | null {
+  const url = textOf(value)?.trim() ?? '';
+  return SCHEMES.includes(URL.parse(url)?.protocol ?? '') ? url : null;
+}
+
 /** Lower case. */
 export const addressOf = (value: unknown): string | null => matching(value, /^0x[0-9a-f]{40}$/);
 
@@ -32,6 +47,12 @@ export function integerOf(value: unknown): string | null {
 export function smallIntegerOf(value: unknown): number | null {
   const integer = Number(integerOf(value) ?? Number.NaN);
   return Number.isSafeInteger(integer) && integer >= 0 ? integer : null;
+}
+
+/** From zero up to what a GraphQL Int holds. */
+export function int32Of(value: unknown): number | null {
+  const integer = smallIntegerOf(value);
+  return integer !== null && integer < 2 ** 31 ? integer : null;
 }
 
 export function floatOf(value: unknown): number | null {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { oneOf, smallIntegerOf, timeOf } from './fields.ts';
+import { int32Of, oneOf, smallIntegerOf, timeOf } from './fields.ts';
 import type { DeliveryType } from './log.ts';
 
 /** What the headers say of a delivery; null is what they leave out or what is malformed. */
@@ -27,13 +27,12 @@ export function readHeaders(headers: IncomingHttpHeaders): DeliveryHeaders {
       said.set(suffix, Array.isArray(value) ? value.join(', ') : value);
   }
   const typeName = oneOf(TYPE_NAMES, said.get('webhook-type'));
-  const attempt = smallIntegerOf(said.get('webhook-retry-index'));
   return {
     webhookId: uuidOf(said.get('webhook-id')),
     type: typeName === null ? null : TYPES[typeName],
     chainId: smallIntegerOf(said.get('webhook-chain-id')),
     dispatchedAt: timeOf(said.get('webhook-dispatch-timestamp')),
-    attempt: attempt !== null && attempt < 2 ** 31 ? attempt : null,
+    attempt: int32Of(said.get('webhook-retry-index')),
     signature: said.get('webhook-signature') ?? null,
   };
 }

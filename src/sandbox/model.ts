@@ -16,7 +16,7 @@ export type Chain = {
   readonly webhooks: boolean;
 };
 
-/** A token contract that the service knows by name; ERC-20s have decimals and mostly a price. */
+/** A token contract that the service knows by name; ERC-20s have decimals, a pool and mostly a price. */
 export type Token = {
   readonly chain: Chain;
   readonly address: Hex;
@@ -24,8 +24,10 @@ export type Token = {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
-  /** Of one whole token; null when no market trades it. */
+  /** Of one whole token; null when no market trades it, or none of a size that makes a price. */
   readonly priceUsd: number | null;
+  /** What the biggest pool that trades it holds; null when none does. */
+  readonly poolSizeUsd: number | null;
 };
 
 /** One movement of an asset, with what both sides held just before and just after it. */
@@ -112,6 +114,8 @@ export type World = {
   readonly chains: readonly Chain[];
   /** Null for a contract that the service does not know. */
   token(chainId: number, address: Hex): Token | null;
+  /** Where a picture of it is; null when there is none. A null token is the chain's native asset. */
+  logo(chainId: number, token: Hex | null): string | null;
   /** Null when the contract or the signature is unknown, or the call data does not fit it. */
   decodeCall(transaction: Transaction): Decoded | null;
   decodeLog(chainId: number, log: LogEntry): Decoded | null;

@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { createCollectiblesRoute } from './lookups/collectibles.ts';
 import { Cursors } from './lookups/cursors.ts';
 import { createImageRoute } from './lookups/image.ts';
+import { createLogoRoute, logoPath } from './lookups/logo.ts';
 import { createTransactionsRoute } from './lookups/transactions.ts';
-import type { Block } from './model.ts';
+import type { Block, Hex } from './model.ts';
 import { createFaultsRoute, createStatsRoute } from './service/control.ts';
 import { Faults } from './service/faults.ts';
 import { createKeyCheck } from './service/key.ts';
@@ -71,7 +72,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { host = '127.0.0.1', port = 0, apiKey = 'sandbox', keyHeader = 'X-Service-Api-Key' } = options;
   const { seed = 'sandbox', blockMs = 2_000, now = Date.now, log = () => {} } = options;
 
-  const world = new SandboxWorld({ seed, now });
+  let url = '';
+  const logoUrl = (chainId: number, token: Hex | null) => `${url}${logoPath(chainId, token)}`;
+  const world = new SandboxWorld({ seed, now, logoUrl });
   const { deliveryTimeoutMs, retryBaseMs, signatureSecret } = options;
   const webhooks = createWebhooks({
     world,
@@ -88,13 +91,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const counter = new Counter();
   const stopping = new AbortController();
   const lookups = { world, now, cursors: new Cursors(`${apiKey}/${seed}`) };
-  let url = '';
   const server = createServer(
     createService({
       routes: [
         createTransactionsRoute(lookups),
         createCollectiblesRoute({ ...lookups, baseUrl: () => url }),
         createImageRoute(world),
+        createLogoRoute(world),
         webhooks.route,
         createStatsRoute(counter),
         createFaultsRoute(options.faults === true ? faults : null),

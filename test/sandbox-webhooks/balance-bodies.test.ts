@@ -4,6 +4,7 @@ import {
   approval,
   BOB,
   block,
+  logoOf,
   NOBODY,
   nativeTransfer,
   nftTransfer,
@@ -30,8 +31,8 @@ describe('balance changes', () => {
         name: 'USD Coin',
         decimals: 6,
         low_liquidity: false,
-        pool_size_usd: null,
-        token_metadata: { logo: null },
+        pool_size_usd: 2_000_000,
+        token_metadata: { logo: logoOf(USDC) },
       },
       counterparty_address: BOB,
       subscribed_address: ALICE,
@@ -65,6 +66,12 @@ describe('balance changes', () => {
     expect(nft).toMatchObject({ price_usd: null, value_before_usd: null, value_delta_usd: null });
     const [unknown] = await changes([BOB], { effects: [transfer({ token: wallet('777') })] });
     expect(unknown?.asset).toMatchObject({ token_address: wallet('777'), symbol: null, decimals: null });
+    for (const item of [nft, unknown])
+      expect(item?.asset).toMatchObject({
+        low_liquidity: true,
+        pool_size_usd: null,
+        token_metadata: { logo: null },
+      });
   });
 
   test('tell nothing of transfers that changed no balance, of approvals, or to the zero address', async () => {

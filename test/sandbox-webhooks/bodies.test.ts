@@ -7,6 +7,7 @@ import {
   block,
   KNOWN_CALL,
   log,
+  logoOf,
   NOBODY,
   nativeTransfer,
   nftTransfer,
@@ -95,7 +96,13 @@ describe('transactions', () => {
 const activities = (address: string, fields: Parameters<typeof transaction>[0]) =>
   itemsFor({ type: 'activities', addresses: [address] }, block([transaction(fields)]));
 
-const USDC_METADATA = { symbol: 'USDC', decimals: 6, name: 'USD Coin', price_usd: 1 };
+const USDC_METADATA = {
+  symbol: 'USDC',
+  decimals: 6,
+  name: 'USD Coin',
+  logo: logoOf(USDC),
+  price_usd: 1,
+};
 
 describe('activities', () => {
   test('send: the receiver alone is named, and the worth is computed', async () => {
@@ -134,7 +141,7 @@ describe('activities', () => {
       asset_type: 'native',
       value: '1000000000000000000',
       value_usd: 2500,
-      token_metadata: { symbol: 'ETH', decimals: 18, name: 'Ether', price_usd: 2500 },
+      token_metadata: { symbol: 'ETH', decimals: 18, name: 'Ether', logo: logoOf(null), price_usd: 2500 },
     });
     expect(item).not.toHaveProperty('token_address');
   });
@@ -192,7 +199,13 @@ describe('activities', () => {
         from_token_metadata: USDC_METADATA,
         to_token_address: WETH,
         to_token_value: '2000000000000000',
-        to_token_metadata: { symbol: 'WETH', decimals: 18, name: 'Wrapped Ether', price_usd: 2500 },
+        to_token_metadata: {
+          symbol: 'WETH',
+          decimals: 18,
+          name: 'Wrapped Ether',
+          logo: logoOf(WETH),
+          price_usd: 2500,
+        },
       }),
     ]);
     expect((await activities(pool, fields)).map(({ type }) => type)).toEqual(['receive', 'send']);

@@ -43,24 +43,43 @@ const token = (address: Hex, fields: Partial<Token>): Token => ({
   name: 'USD Coin',
   decimals: 6,
   priceUsd: 1,
+  poolSizeUsd: 2_000_000,
   ...fields,
 });
 
 const TOKENS = [
   token(USDC, {}),
   token(WETH, { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, priceUsd: 2500 }),
-  token(APES, { standard: 'erc721', symbol: 'APE', name: 'Apes', decimals: 0, priceUsd: null }),
-  token(POTIONS, { standard: 'erc1155', symbol: 'POT', name: 'Potions', decimals: 0, priceUsd: null }),
+  token(APES, {
+    standard: 'erc721',
+    symbol: 'APE',
+    name: 'Apes',
+    decimals: 0,
+    priceUsd: null,
+    poolSizeUsd: null,
+  }),
+  token(POTIONS, {
+    standard: 'erc1155',
+    symbol: 'POT',
+    name: 'Potions',
+    decimals: 0,
+    priceUsd: null,
+    poolSizeUsd: null,
+  }),
 ];
 
 export const KNOWN_CALL: Hex = '0xa9059cbb0000';
 export const UNKNOWN_CALL: Hex = '0xdeadbeef';
 const KNOWN_TOPIC = hash('ddf252ad');
 
+export const logoOf = (address: Hex | null, chainId = 1): string =>
+  `https://logos.example/${chainId}/${address ?? 'native'}.svg`;
+
 /** Knows four tokens, one call and one log. */
 export const world: World = {
   chains: [MAINNET, BASE, SILENT],
   token: (_, address) => TOKENS.find((each) => each.address === address) ?? null,
+  logo: (chainId, address) => ([APES, POTIONS].includes(address ?? USDC) ? null : logoOf(address, chainId)),
   decodeCall: ({ data }) =>
     data === KNOWN_CALL ? { name: 'transfer', inputs: [{ name: 'to', type: 'address', value: BOB }] } : null,
   decodeLog: (_, { topics }) =>

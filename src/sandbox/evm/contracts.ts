@@ -43,14 +43,17 @@ const STANDARDS: Readonly<Record<Token['standard'], Abi>> = {
 };
 
 const COINS = [
-  { symbol: 'USDC', name: 'USD Coin', decimals: 6, priceUsd: 1 },
-  { symbol: 'USDT', name: 'Tether USD', decimals: 6, priceUsd: 0.9998 },
-  { symbol: 'DAI', name: 'Dai Stablecoin', decimals: 18, priceUsd: 1.0001 },
-  { symbol: 'WBTC', name: 'Wrapped BTC', decimals: 8, priceUsd: 88_402.1 },
-  { symbol: 'MOTH', name: 'Moth', decimals: 18, priceUsd: null },
+  { symbol: 'USDC', name: 'USD Coin', decimals: 6, priceUsd: 1, poolSizeUsd: 48_210_330.5 },
+  { symbol: 'USDT', name: 'Tether USD', decimals: 6, priceUsd: 0.9998, poolSizeUsd: 31_562_004 },
+  { symbol: 'DAI', name: 'Dai Stablecoin', decimals: 18, priceUsd: 1.0001, poolSizeUsd: 9_870_412.25 },
+  { symbol: 'WBTC', name: 'Wrapped BTC', decimals: 8, priceUsd: 88_402.1, poolSizeUsd: 22_719_650 },
+  { symbol: 'MOTH', name: 'Moth', decimals: 18, priceUsd: null, poolSizeUsd: 3_150.75 },
 ] as const;
 
-/** What a token without a market is swapped at all the same, in dollars. */
+/** Of the wrapped native asset, where that is worth anything. */
+const NATIVE_POOL_USD = 64_008_190;
+
+/** What a token without a price is swapped at all the same, in dollars. */
 export const UNLISTED_PRICE = 0.0125;
 
 /** `startedAt` (milliseconds since 1970) is when the newest collections launch. */
@@ -64,6 +67,7 @@ export function deploy(chain: SandboxChain, startedAt: number): Contracts {
     name: `Wrapped ${chain.native.name}`,
     decimals: 18,
     priceUsd: chain.native.priceUsd,
+    poolSizeUsd: chain.native.priceUsd > 0 ? NATIVE_POOL_USD : 0,
   };
   const coins = [
     wrapped,
@@ -72,7 +76,16 @@ export function deploy(chain: SandboxChain, startedAt: number): Contracts {
   const collection = ({ name, symbol, standard, launchedAt, ...design }: Design): Collection => ({
     ...design,
     launchedAt: launchedAt ?? startedAt,
-    token: { chain, address: at(symbol), standard, symbol, name, decimals: 0, priceUsd: null },
+    token: {
+      chain,
+      address: at(symbol),
+      standard,
+      symbol,
+      name,
+      decimals: 0,
+      priceUsd: null,
+      poolSizeUsd: null,
+    },
   });
   const nfts = {
     collections: WANTED.map(collection),

@@ -12,7 +12,7 @@ export const imagePath = (chainId: number, contract: Hex, tokenId: bigint): stri
 /** Images need no key, so that browsers can show them. */
 export const isImagePath = (path: string): boolean => path.startsWith(PREFIX);
 
-const HEADERS = {
+export const PICTURE_HEADERS = {
   'content-type': 'image/svg+xml',
   'cache-control': 'public, max-age=86400, immutable',
   'content-security-policy': "default-src 'none'",
@@ -30,7 +30,7 @@ export const createImageRoute =
     const address = parseAddress(contract);
     const known = address !== null && world.collection(Number(chainId), address) !== null;
     if (!known || others.length > 0 || !/^\d{1,78}$/.test(tokenId)) return json(404, { error: 'Not found' });
-    return { status: 200, headers: HEADERS, body: picture(`${chainId}/${address}`, tokenId) };
+    return { status: 200, headers: PICTURE_HEADERS, body: picture(`${chainId}/${address}`, tokenId) };
   };
 
 /** The collection decides the colours, the token the shapes. */

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Route, SandboxRequest, SandboxResponse } from '../http.ts';
 import { json, text } from '../http.ts';
 import { isImagePath } from '../lookups/image.ts';
+import { isLogoPath } from '../lookups/logo.ts';
 import { isControlPath } from './control.ts';
 import { readRequest, send } from './exchange.ts';
 import type { FaultRule, Faults } from './faults.ts';
@@ -30,7 +31,8 @@ export function createService(options: ServiceOptions): RequestListener {
   const { routes, keyHeader, isKey, faults, counter, log, stopped } = options;
 
   const answer = (request: SandboxRequest, key: string | undefined): SandboxResponse => {
-    if (!isImagePath(request.path) && !isKey(key)) return json(401, { error: 'invalid API Key' });
+    const isPicture = isImagePath(request.path) || isLogoPath(request.path);
+    if (!isPicture && !isKey(key)) return json(401, { error: 'invalid API Key' });
     for (const route of routes) {
       const answered = route(request);
       if (answered !== null) return answered;

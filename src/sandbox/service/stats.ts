@@ -16,6 +16,7 @@ const WEBHOOKS = '/beta/evm/subscriptions/webhooks';
 const TEMPLATES: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/evm\/transactions\/[^/]+$/, '/v1/evm/transactions/{address}'],
   [/^\/v1\/evm\/collectibles\/[^/]+$/, '/v1/evm/collectibles/{address}'],
+  [/^\/v1\/evm\/token\/logo\//, '/v1/evm/token/logo/{chain_id}/{contract_address}'],
   [/^\/v1\/evm\/collectible\/image\//, '/v1/evm/collectible/image/{chain_id}/{contract_address}/{token_id}'],
   [/^\/beta\/evm\/subscriptions\/webhooks$/, WEBHOOKS],
   [/^\/beta\/evm\/subscriptions\/webhooks\/[^/]+$/, `${WEBHOOKS}/{webhookId}`],

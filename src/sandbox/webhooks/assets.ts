@@ -10,14 +10,26 @@ export type KnownAsset = {
   readonly decimals: number;
   /** Of one whole unit; null when no market trades it. */
   readonly priceUsd: number | null;
+  readonly logo: string | null;
+  /** Null where it does not know of a pool; the native asset's is not told. */
+  readonly poolSizeUsd: number | null;
+  /** Whether no pool trades it that is big enough to make a price. */
+  readonly lowLiquidity: boolean;
 };
 
 const NATIVE_DECIMALS = 18;
+/** A pool that holds less says little about a price. */
+const LOW_LIQUIDITY_USD = 10_000;
 const NATIVE: EventAsset = { type: 'native', token: null };
 
 /** Null for a token that the service does not know; a null token is the chain's native asset. */
-export const knownAsset = (world: World, chain: Chain, token: Hex | null): KnownAsset | null =>
-  token === null ? { ...chain.native, decimals: NATIVE_DECIMALS } : world.token(chain.id, token);
+export const knownAsset = (world: World, chain: Chain, token: Hex | null): KnownAsset | null => {
+  const logo = world.logo(chain.id, token);
+  if (token === null)
+    return { ...chain.native, decimals: NATIVE_DECIMALS, logo, poolSizeUsd: null, lowLiquidity: false };
+  const known = world.token(chain.id, token);
+  return known && { ...known, logo, lowLiquidity: (known.poolSizeUsd ?? 0) < LOW_LIQUIDITY_USD };
+};
 
 /** Which asset a side of a swap was; swaps trade native assets and ERC-20s, unless the token says otherwise. */
 export const tradedAsset = (world: World, chain: Chain, token: Hex | null): EventAsset =>
@@ -45,8 +57,8 @@ export const usdValue = (amount: bigint, asset: KnownAsset | null): number | nul
 /** The `token_metadata` of an activity; undefined, so left out of the JSON, when the token is unknown. */
 export const tokenMetadata = (asset: KnownAsset | null): Readonly<Record<string, unknown>> | undefined => {
   if (asset === null) return undefined;
-  const { symbol, decimals, name, priceUsd } = asset;
-  return { symbol, decimals, name, ...(priceUsd === null ? {} : { price_usd: priceUsd }) };
+  const { symbol, decimals, name, logo, priceUsd } = asset;
+  return { symbol, decimals, name, logo: logo ?? undefined, price_usd: priceUsd ?? undefined };
 };
 
 /** `2025-11-13T04:42:10+00:00` from milliseconds since 1970. */

@@ -15,6 +15,8 @@ export type SandboxWorldOptions = {
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Where a fungible asset's logo is; there are none unless given. */
+  readonly logoUrl?: (chainId: number, token: Hex | null) => string;
 };
 
 /** All chains with their wallets: a history that the seed decides, and live blocks on top of it. */
@@ -46,6 +48,12 @@ export class SandboxWorld implements World {
 
   token(chainId: number, address: Hex): Token | null {
     return this.#miners.get(chainId)?.contracts.tokens.get(address) ?? null;
+  }
+
+  /** NFTs have pictures of their own. */
+  logo(chainId: number, token: Hex | null): string | null {
+    const isFungible = token === null || this.token(chainId, token)?.standard === 'erc20';
+    return isFungible ? (this.#options.logoUrl?.(chainId, token) ?? null) : null;
   }
 
   /** Null for a contract that is no NFT collection; the service describes spam too. */

@@ -1,0 +1,46 @@
+import { hashOf, parseAddress } from '../evm/identity.ts';
+import type { Route } from '../http.ts';
+import { json, text } from '../http.ts';
+import type { Hex, World } from '../model.ts';
+import { PICTURE_HEADERS } from './image.ts';
+
+const PREFIX = '/v1/evm/token/logo/';
+/** In place of a contract. */
+const NATIVE = 'native';
+
+/** A null token is the chain's native asset. */
+export const logoPath = (chainId: number, token: Hex | null): string =>
+  `${PREFIX}${chainId}/${token ?? NATIVE}`;
+
+/** Logos need no key, so that browsers can show them. */
+export const isLogoPath = (path: string): boolean => path.startsWith(PREFIX);
+
+/** Logos of the native assets and of the fungible tokens that the service knows. */
+export const createLogoRoute =
+  (world: World): Route =>
+  ({ method, path }) => {
+    if (!isLogoPath(path)) return null;
+    if (method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
+    const [chainId = '', asset = '', ...others] = path.slice(PREFIX.length).split('/');
+    const symbol = others.length > 0 ? null : symbolOf(world, Number(chainId), asset);
+    if (symbol === null) return json(404, { error: 'Not found' });
+    return { status: 200, headers: PICTURE_HEADERS, body: logo(symbol) };
+  };
+
+function symbolOf(world: World, chainId: number, asset: string): string | null {
+  if (asset === NATIVE) return world.chains.find(({ id }) => id === chainId)?.native.symbol ?? null;
+  const address = parseAddress(asset);
+  const token = address === null ? null : world.token(chainId, address);
+  return token?.standard === 'erc20' ? token.symbol : null;
+}
+
+/** The symbol decides the colour, so that a token looks the same on every chain. */
+function logo(symbol: string): string {
+  const hue = Number.parseInt(hashOf(`logo: ${symbol}`).slice(2, 6), 16) % 360;
+  return [
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img">',
+    `<circle cx="32" cy="32" r="32" fill="hsl(${hue} 55% 45%)"/>`,
+    '<text x="32" y="38" text-anchor="middle" font-family="sans-serif" font-size="17" fill="#fff">',
+    `${symbol.slice(0, 4)}</text></svg>`,
+  ].join('');
+}
