@@ -45,6 +45,8 @@ import { createChainPrices } from './upstream/cost.ts';
 import { createMemory } from './upstream/memory.ts';
 import { createNews } from './upstream/news.ts';
 import { createPageStore } from './upstream/pages.ts';
+import { createAddressLookup } from './webhooks/address-lookup.ts';
+import { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 
 export type App = {
   /** Where it listens: `http://host:port`. */
@@ -121,6 +123,12 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     );
   const eventStreams = createEventStreams(mask, config.maxSockets);
   const operations = createOperations(telemetry.operations);
+  const { mode } = config.auth;
+  // A client's webhooks can't be asked about with another key than the client's own.
+  const ownKey = mode === 'key' || gatewayKey === null ? null : gatewayKey;
+  const subscribed = new SubscribedAddresses({
+    ask: ownKey === null ? null : createAddressLookup(client, { key: ownKey, heldBy: 'gateway' }),
+  });
   const contextOf = createContext({
     client,
     stores: {
@@ -136,6 +144,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     feedCache: new FeedCache(FEED_CACHE_BYTES),
     readers: telemetry.readers,
     addresses,
+    subscribed,
     cursorsOf: createCursors(secret),
     publicUrl,
   });
@@ -170,7 +179,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       log: deliveryLog,
       addresses,
       signature: config.deliveries.signature,
-      onStored: (tenant, concerned) => news.tell(sharingOf(config.auth.mode, tenant), concerned),
+      findSubscriber: (tenant, webhookId, happenedAt) =>
+        subscribed.find({ sharing: sharingOf(mode, tenant), webhookId }, happenedAt),
+      onStored: (tenant, concerned) => news.tell(sharingOf(mode, tenant), concerned),
       observer: telemetry.ingest,
     }),
     probes,

@@ -22,6 +22,7 @@ import { createOperationClient } from './upstream/operation-client.ts';
 import type { PageStore } from './upstream/pages.ts';
 import { createPatience } from './upstream/patience.ts';
 import type { Trace } from './upstream/trace.ts';
+import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** What all operations share. */
@@ -42,6 +43,7 @@ export type ContextParts = {
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
   readonly addresses: DeliveryAddresses;
+  readonly subscribed: SubscribedAddresses;
   readonly cursorsOf: CursorsOf;
   /** How the service reaches this gateway, known once it listens. */
   readonly publicUrl: () => string;
@@ -80,7 +82,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
   const patience = createPatience(parts.operationMs, gone);
   const client = createOperationClient(parts.client, upstream, patience, trace, parts);
   const { credential, tenant, sharing, payer, scopes, expiresAt } = caller;
-  const { freshness, prices, stores, inOrder, proofs } = parts;
+  const { freshness, prices, stores, inOrder, proofs, subscribed } = parts;
   const shared = { client, credential, meter: upstream, patience, sharing, freshness };
   return {
     upstream,
@@ -98,7 +100,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
     cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
     collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
-    webhooks: createWebhooks({ client, credential, sharing, patience, inOrder, proofs }),
+    webhooks: createWebhooks({ client, credential, sharing, patience, inOrder, proofs, subscribed }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };
 };

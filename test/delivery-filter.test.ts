@@ -7,12 +7,15 @@ const WEBHOOKS = range(1, 3).map((number) => `0190a3f4-0000-7000-8000-0000000000
 const TYPES = ['transactions', 'activities', 'balances'] as const;
 const CHAINS = [1, 10, 2 ** 40];
 
-const arbitraryDelivery = fc.record({
-  webhookId: fc.constantFrom(null, ...WEBHOOKS),
-  type: fc.constantFrom(null, ...TYPES),
-  chainId: fc.constantFrom(null, ...CHAINS),
-  addresses: fc.uniqueArray(fc.integer({ min: 1, max: 4 }).map(address)),
-});
+const arbitraryDelivery = fc
+  .record({
+    webhookId: fc.constantFrom(null, ...WEBHOOKS),
+    type: fc.constantFrom(null, ...TYPES),
+    chainId: fc.constantFrom(null, ...CHAINS),
+    addresses: fc.uniqueArray(fc.integer({ min: 1, max: 4 }).map(address)),
+    subscribed: fc.nat(7),
+  })
+  .map(({ subscribed, ...rest }) => ({ ...rest, subscribedAddress: rest.addresses[subscribed] ?? null }));
 
 const someOf = <Value>(values: readonly Value[]) => fc.option(fc.subarray([...values]), { nil: undefined });
 

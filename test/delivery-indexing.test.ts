@@ -26,6 +26,7 @@ const varied = (number: number, tenant = TENANT): NewDelivery =>
     type: number % 5 === 0 ? null : 'balances',
     chainId: number % 7,
     addresses: [address(1), address(number % 1000), address(100_000 + number)],
+    ...(number % 4 === 3 && { subscribedAddress: address(number % 1000) }),
   });
 
 const fill = async (log: DeliveryLog, from: number, to: number, tenant?: string) => {

@@ -8,7 +8,7 @@ import { address } from './deliveries/make.ts';
 const read = (body: unknown, chainId: number | null = null) => {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const payload = readBody(bytes, sizeOf(bytes));
-  return { events: eventsIn(payload, chainId), payload };
+  return { events: eventsIn(payload, { chainId, subscribedAddress: null }), payload };
 };
 
 const HASH = `0x${'Ab'.repeat(32)}`;
@@ -53,6 +53,7 @@ test('an activity arrives typed, exact and canonical', () => {
       to: address(4),
       value: '1',
       valueUsd: 12.5,
+      subscribedAddress: null,
       spender: null,
       callType: null,
       data: null,

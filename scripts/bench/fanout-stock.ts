@@ -28,6 +28,7 @@ const server = createServer(async (request, response) => {
     attempt: 0,
     body: Buffer.from(body),
     addresses: [],
+    subscribedAddress: null,
     sequence,
     cursor: sequence.toString(36).padStart(20, '0'),
   });

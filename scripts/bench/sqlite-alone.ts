@@ -34,6 +34,7 @@ const logCommit = (): Commit => {
       attempt: 0,
       body: deliveryBody(number),
       addresses: concernedBy(number),
+      subscribedAddress: null,
     }));
     transaction(() => appending.append(unpack(pack(deliveries))));
   };

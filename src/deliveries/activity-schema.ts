@@ -53,12 +53,12 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     from: t.expose('from', {
       type: 'Address',
       nullable: true,
-      description: 'Who gave. Null when that is the subscribed address.',
+      description: 'Who gave. The service leaves it out when that is the subscribed address: null then.',
     }),
     to: t.expose('to', {
       type: 'Address',
       nullable: true,
-      description: 'Who got. Null when that is the subscribed address.',
+      description: 'Who got. The service leaves it out when that is the subscribed address: null then.',
     }),
     value: t.expose('value', {
       type: 'BigInt',
@@ -66,6 +66,12 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
       description: `In the asset's smallest unit. ${UNSAID}`,
     }),
     valueUsd: t.exposeFloat('valueUsd', { nullable: true, description: 'Null when the price is not known.' }),
+    subscribedAddress: t.expose('subscribedAddress', {
+      type: 'Address',
+      nullable: true,
+      description:
+        'Whose event it is. The service does not say it: it is known where the webhook held this one address, and no other, since before the event. Null otherwise.',
+    }),
     spender: t.expose('spender', {
       type: 'Address',
       nullable: true,

@@ -55,8 +55,15 @@ builder.node(WebhookDelivery, {
     events: t.field({
       type: [DeliveryEvent],
       description: `What happened. An item that does not read is left out, and so is what is beyond the first 10,000: payload has it. ${AGAIN}`,
-      resolve: (delivery, _args, { deliveries }) =>
-        shapesOf(tellingClient(() => deliveries.events(delivery))),
+      args: {
+        address: t.arg({
+          type: 'Address',
+          description:
+            'Only what concerns this address, as filter.address finds it; all when left out. An activity whose subscribedAddress is null concerns only the addresses that it names.',
+        }),
+      },
+      resolve: (delivery, { address }, { deliveries }) =>
+        shapesOf(tellingClient(() => deliveries.events(delivery, address ?? null))),
     }),
     payload: t.field({
       type: 'JSON',

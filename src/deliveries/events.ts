@@ -33,7 +33,10 @@ export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType
 
 export type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
 
-const activityFields = (raw: RawObject, chainId: number | null) => ({
+/** What the delivery says of all its events. */
+type Frame = { readonly chainId: number | null; readonly subscribedAddress: string | null };
+
+const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) => ({
   type: oneOf(ACTIVITY_TYPES, raw.type),
   /** The service's own word, also for a type that is not known. */
   typeName: textOf(raw.type),
@@ -52,6 +55,8 @@ const activityFields = (raw: RawObject, chainId: number | null) => ({
   to: addressOf(raw.to),
   value: integerOf(raw.value),
   valueUsd: floatOf(raw.value_usd),
+  /** The item does not say it. */
+  subscribedAddress,
   /** Who may spend, of an approval. */
   spender: addressOf(raw.spender),
   /** The service's own word. */
@@ -89,15 +94,15 @@ const balanceChangeFields = (raw: RawObject) => {
 };
 
 /** An item of a body's `transactions`, `activities` or `balance_changes`. */
-export const readTransactionEvent = (raw: RawObject, chainId: number | null): TransactionEvent => ({
+export const readTransactionEvent = (raw: RawObject, { chainId }: Frame): TransactionEvent => ({
   kind: 'transaction',
   raw,
   chainId: smallIntegerOf(raw.chain_id) ?? chainId,
 });
 
-export const readActivity = (raw: RawObject, chainId: number | null): ActivityEvent => ({
+export const readActivity = (raw: RawObject, frame: Frame): ActivityEvent => ({
   kind: 'activity',
-  ...activityFields(raw, chainId),
+  ...activityFields(raw, frame),
 });
 
 export const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({

@@ -25,7 +25,7 @@ export const DeliveryFilter = builder.inputType('DeliveryFilter', {
     address: t.field({
       type: 'Address',
       description:
-        'Deliveries with at least one event that concerns this address. Sides of a transaction or transfer, counterparties, spenders and token contracts; not addresses in logs or call data.',
+        'Deliveries with at least one event that concerns this address: its side of a transaction or transfer, the counterparty, the spender or the token contract; not addresses in logs or call data. The service leaves the subscribed side of an activity out, so by that side an activity is found only where Activity.subscribedAddress is known.',
     }),
   }),
 });

@@ -6,7 +6,7 @@ import { LogUnavailableError } from './errors.ts';
 import { readHeaders, uuidOf } from './headers.ts';
 import type { DeliveryLog, NewDelivery } from './log.ts';
 import type { DeliveryOutcome, IngestObserver } from './observer.ts';
-import { summarize } from './payload.ts';
+import { earliestTime, summarize } from './payload.ts';
 import { Refusal, refuse, unavailable } from './refusal.ts';
 import { type BodyLimits, type RequestBody, readRequestBody } from './request-body.ts';
 import { type Hold, Room } from './room.ts';
@@ -28,6 +28,13 @@ export type IngressParts = {
   readonly limits?: Partial<BodyLimits> | undefined;
   /** Bytes of bodies that all senders together may have under way; beyond it, 503. Default: 64 MB. */
   readonly maxHeldBytes?: number | undefined;
+  /**
+   * Whose the webhook's events are that happened at `happenedAt()`, in milliseconds since 1970: asked of deliveries that do
+   * not say it. Null when nobody can know. Must answer within a second. Default: nobody can.
+   */
+  readonly findSubscriber?:
+    | ((tenant: string, webhookId: string, happenedAt: () => number | null) => Promise<string | null>)
+    | undefined;
   /** Called when a delivery that is no duplicate is durable, before its sender is answered. */
   readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
   readonly observer?: IngestObserver | undefined;
@@ -80,7 +87,7 @@ export function createIngress(parts: IngressParts): Ingress {
 }
 
 async function takeDelivery(
-  { log, signature, now = Date.now, limits, onStored }: IngressParts,
+  { log, signature, now = Date.now, limits, findSubscriber, onStored }: IngressParts,
   tenant: string,
   request: IncomingMessage,
   hold: Hold,
@@ -91,17 +98,24 @@ async function takeDelivery(
     const given = signature.header ? headerOf(request, signature.header) : headers.signature;
     if (!isAuthentic(body, given, signature.secrets)) throw new Refusal(401, 'expected a valid signature');
   }
-  const said = summarize(parseJson(body.plain));
+  const parsed = parseJson(body.plain);
+  const said = summarize(parsed);
+  const webhookId = headers.webhookId ?? webhookOf(request);
+  const subscribedAddress =
+    findSubscriber && webhookId !== null && said.lacksSubscriber
+      ? await findSubscriber(tenant, webhookId, () => earliestTime(parsed))
+      : null;
   const delivery: NewDelivery = {
     tenant,
-    webhookId: headers.webhookId ?? webhookOf(request),
+    webhookId,
     type: headers.type ?? said.type,
     chainId: headers.chainId ?? said.chainId,
     receivedAt: now(),
     dispatchedAt: headers.dispatchedAt,
     attempt: headers.attempt,
     body: body.plain,
-    addresses: said.addresses,
+    addresses: [...new Set([...said.addresses, ...(subscribedAddress === null ? [] : [subscribedAddress])])],
+    subscribedAddress,
   };
   const [stored] = await log.append([delivery]);
   if (stored === undefined) throw new LogUnavailableError('the log gave no answer');

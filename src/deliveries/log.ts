@@ -24,6 +24,8 @@ export type NewDelivery = {
   readonly body: Uint8Array;
   /** `0x` and 40 hex digits, lower case; those that the delivery's events concern, for the filter. */
   readonly addresses: readonly string[];
+  /** Whose events they are, one of `addresses`; null where the events say it themselves, or nobody knows it. */
+  readonly subscribedAddress: string | null;
 };
 
 export type StoredDelivery = NewDelivery & {

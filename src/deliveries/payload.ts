@@ -1,13 +1,18 @@
 import { type DeliveryEvent, readActivity, readBalanceChange, readTransactionEvent } from './events.ts';
-import { addressOf, isObject, type RawObject, smallIntegerOf } from './fields.ts';
-import type { DeliveryType } from './log.ts';
+import { addressOf, isObject, type RawObject, smallIntegerOf, timeOf } from './fields.ts';
+import type { DeliveryType, StoredDelivery } from './log.ts';
+
+/** What a stored delivery says of its events beside its body. */
+export type EventFrame = Pick<StoredDelivery, 'chainId' | 'subscribedAddress'>;
 
 type Kind = {
   readonly type: DeliveryType;
   readonly key: string;
-  readonly read: (raw: RawObject, chainId: number | null) => DeliveryEvent;
+  readonly read: (raw: RawObject, frame: EventFrame) => DeliveryEvent;
   /** The fields that hold an address by which somebody would look the event up. */
   readonly addressFields: readonly string[];
+  /** Whether an item names the subscribed address. */
+  readonly namesSubscriber: boolean;
 };
 
 const KINDS: readonly Kind[] = [
@@ -16,31 +21,44 @@ const KINDS: readonly Kind[] = [
     key: 'transactions',
     read: readTransactionEvent,
     addressFields: ['address', 'from', 'to'],
+    namesSubscriber: true,
   },
   {
     type: 'activities',
     key: 'activities',
     read: readActivity,
-    addressFields: ['tx_from', 'tx_to', 'from', 'to', 'spender', 'token_address'],
+    addressFields: [
+      'tx_from',
+      'tx_to',
+      'from',
+      'to',
+      'spender',
+      'token_address',
+      'from_token_address',
+      'to_token_address',
+    ],
+    namesSubscriber: false,
   },
   {
     type: 'balances',
     key: 'balance_changes',
     read: readBalanceChange,
     addressFields: ['subscribed_address', 'counterparty_address', 'token_address'],
+    namesSubscriber: true,
   },
 ];
+
+type Item = { readonly kind: Kind; readonly raw: RawObject };
 
 /** What a body says of itself, as far as it is understood. */
 export type BodySummary = {
   readonly type: DeliveryType | null;
   /** The chain of its items; null when they name none, or several. */
   readonly chainId: number | null;
-  /**
-   * Lower case, each once: senders and receivers, the subscribed address, counterparties, spenders, and the contracts
-   * of the tokens moved. Not those in logs or call data.
-   */
+  /** Each once: what its events concern, as far as they say so. */
   readonly addresses: readonly string[];
+  /** Whether it has events that leave out whose they are. */
+  readonly lacksSubscriber: boolean;
 };
 
 /** `body` as `parseBody` gives it. Nothing in it is required. */
@@ -48,37 +66,60 @@ export function summarize(body: unknown): BodySummary {
   const items = itemsOf(body);
   const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));
   const [chainId = null] = chainIds;
-  const addresses = new Set<string>();
-  for (const { kind, raw } of items) {
-    const places = isObject(raw.asset) ? [raw, raw.asset] : [raw];
-    for (const field of kind.addressFields) {
-      for (const place of places) {
-        const address = addressOf(place[field]);
-        if (address !== null) addresses.add(address);
-      }
-    }
-  }
   return {
     type: KINDS.find(({ key }) => isObject(body) && Array.isArray(body[key]))?.type ?? null,
     chainId: chainIds.size === 1 ? chainId : null,
-    addresses: [...addresses],
+    addresses: [...new Set(items.flatMap((item) => concernedBy(item, null)))],
+    lacksSubscriber: items.some(({ kind }) => !kind.namesSubscriber),
   };
+}
+
+/** When the earliest of its events happened, in milliseconds since 1970; null when one does not say it. */
+export function earliestTime(body: unknown): number | null {
+  const times = itemsOf(body).map(({ raw }) => timeOf(raw.block_time));
+  return times.reduce(
+    (earliest, time) => (earliest === null || time === null ? null : Math.min(earliest, time)),
+    Number.POSITIVE_INFINITY,
+  );
 }
 
 /** More than any block has; a body of five megabytes could hold a million. */
 const MAX_EVENTS = 10_000;
 
 /**
- * The events of a stored body, in its order. An item that is no object is left out, and so is what is beyond the first
- * 10,000; a body of an unknown shape has none. Integers beyond 2^53 are decimal strings.
+ * The events of a stored body, in its order: those that concern `address`, all when it is null. An item that is no object
+ * is left out, and so is what is beyond the first 10,000; a body of an unknown shape has none. Integers beyond 2^53 are
+ * decimal strings.
  */
-export const eventsIn = (body: unknown, chainId: number | null): readonly DeliveryEvent[] =>
+export const eventsIn = (
+  body: unknown,
+  frame: EventFrame,
+  address: string | null = null,
+): readonly DeliveryEvent[] =>
   itemsOf(body)
+    .filter((item) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
     .slice(0, MAX_EVENTS)
-    .map(({ kind, raw }) => kind.read(raw, chainId));
+    .map(({ kind, raw }) => kind.read(raw, frame));
+
+/**
+ * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens
+ * moved. Not those in logs or call data. A delivery is found by just these, so that it has an event for each of them.
+ */
+function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): string[] {
+  const concerned: string[] = [];
+  const places = isObject(raw.asset) ? [raw, raw.asset] : [raw];
+  for (const field of kind.addressFields) {
+    for (const place of places) {
+      const address = addressOf(place[field]);
+      if (address !== null) concerned.push(address);
+    }
+  }
+  if (subscribedAddress !== null && !kind.namesSubscriber) concerned.push(subscribedAddress);
+  return concerned;
+}
 
 /** By the body's keys alone: a header may be wrong about the shape. */
-function itemsOf(body: unknown): { kind: Kind; raw: RawObject }[] {
+function itemsOf(body: unknown): Item[] {
   if (!isObject(body)) return [];
   return KINDS.flatMap((kind) => {
     const list = body[kind.key];

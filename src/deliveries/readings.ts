@@ -43,12 +43,12 @@ export class Readings {
     return reading.payload;
   }
 
-  /** See `eventsIn`. */
-  events(delivery: StoredDelivery): readonly DeliveryEvent[] {
+  /** See `eventsIn`; those of one address count as all do, since all are looked through. */
+  events(delivery: StoredDelivery, address: string | null): readonly DeliveryEvent[] {
     const reading = this.#read(delivery);
-    reading.events ??= eventsIn(reading.payload, delivery.chainId);
+    reading.events ??= eventsIn(reading.payload, delivery);
     this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.events.length * BYTES_AN_EVENT));
-    return reading.events;
+    return address === null ? reading.events : eventsIn(reading.payload, delivery, address);
   }
 
   #read(delivery: StoredDelivery): Reading {

@@ -24,8 +24,8 @@ export type TenantDeliveries = {
   get(cursor: string): Promise<StoredDelivery | null>;
   /** Its body, which each further time counts as read again; throws BudgetSpentError. */
   payload(delivery: StoredDelivery): unknown;
-  /** What happened, by its body; as `payload`. */
-  events(delivery: StoredDelivery): readonly DeliveryEvent[];
+  /** What happened, by its body: to `address`, or all when it is null; as `payload`. */
+  events(delivery: StoredDelivery, address: string | null): readonly DeliveryEvent[];
   /**
    * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
    * is told of an error that ends it.
@@ -70,7 +70,7 @@ export const createTenantDeliveries = ({
     read,
     get,
     payload: (delivery) => readings.payload(delivery),
-    events: (delivery) => readings.events(delivery),
+    events: (delivery, address) => readings.events(delivery, address),
     subscribe: (after, filter, explain) =>
       createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
   };

@@ -92,13 +92,17 @@ export const deleteWebhook = (webhookId: string): Operation => ({
   path: `${PATH}/${webhookId}`,
 });
 
-export const listAddresses = (webhookId: string, offset: string | null): Operation => ({
+export const listAddresses = (
+  webhookId: string,
+  offset: string | null,
+  limit: number = PAGE_SIZE,
+): Operation => ({
   purpose: "list a webhook's addresses",
   webhookId,
   promised: false,
   method: 'GET',
   path: `${PATH}/${webhookId}/addresses`,
-  query: pageQuery(offset, PAGE_SIZE),
+  query: pageQuery(offset, limit),
 });
 
 export const replaceAddresses = (webhookId: string, addresses: readonly string[]): Operation => ({

@@ -54,6 +54,18 @@ export const readWebhook = (body: unknown): Webhook => {
   }
 };
 
+/** The one address of a list that has these items and no more; null when there are none or several, or one does not read. */
+export const soleAddressIn = (items: readonly Item<Subscribed>[]): string | null => {
+  const addresses = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.address));
+  return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
+};
+
+/** Null for none or several. */
+export const soleAddress = (addresses: readonly string[]): string | null => {
+  const [address = null, ...others] = new Set(addresses);
+  return others.length === 0 ? address : null;
+};
+
 /** Throws UpstreamError `invalidResponse` when the body is no list of webhooks. */
 export const readWebhooksPage = (body: unknown, fetchedAt: number): Page<Item<Webhook>> =>
   readPage(

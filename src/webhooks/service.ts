@@ -5,7 +5,14 @@ import type { OperationClient } from '../upstream/operation-client.ts';
 import type { Page } from '../upstream/pages.ts';
 import { AbsentOperationError, isAbsent } from './absent.ts';
 import * as requests from './requests.ts';
-import { readAddressesPage, readWebhook, readWebhooksPage, type Subscribed, type Webhook } from './rest.ts';
+import {
+  readAddressesPage,
+  readWebhook,
+  readWebhooksPage,
+  type Subscribed,
+  soleAddressIn,
+  type Webhook,
+} from './rest.ts';
 
 /**
  * The service's operations on webhooks, one request each, with one key. Every method rejects with UpstreamError when
@@ -16,6 +23,8 @@ export type WebhookService = {
   proveKey(signal: AbortSignal): Promise<void>;
   list(offset: string | null): Promise<Page<Item<Webhook>>>;
   listAddresses(webhookId: string, offset: string | null): Promise<Page<Item<Subscribed>>>;
+  /** The webhook's only address; null when it holds none or several. */
+  soleAddress(webhookId: string): Promise<string | null>;
   /** Null when there is no such webhook. */
   get(webhookId: string): Promise<Webhook | null>;
   create(webhook: requests.NewWebhook): Promise<Webhook>;
@@ -29,6 +38,9 @@ type Parts = { readonly client: OperationClient; readonly credential: Credential
 
 /** Management is not billed. */
 const COST = 0;
+
+/** Pages may be empty though more follow: after so many the list is taken for one of several. */
+const MAX_SPARSE_PAGES = 3;
 
 /** The id that no webhook has. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -85,6 +97,18 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
     async listAddresses(webhookId, offset) {
       const fetchedAt = Date.now();
       return readAddressesPage(await ask(requests.listAddresses(webhookId, offset)), fetchedAt);
+    },
+    async soleAddress(webhookId) {
+      const found: Item<Subscribed>[] = [];
+      let offset: string | null = null;
+      for (let pages = 0; pages < MAX_SPARSE_PAGES && found.length < 2; pages += 1) {
+        // Without asking whether the operation is absent, or the webhook: neither has an address to tell.
+        const page = readAddressesPage(await send(requests.listAddresses(webhookId, offset, 2)), Date.now());
+        found.push(...page.items);
+        offset = page.nextOffset;
+        if (offset === null) return soleAddressIn(found);
+      }
+      return null;
     },
     async get(webhookId) {
       try {

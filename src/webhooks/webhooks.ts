@@ -5,8 +5,9 @@ import type { OperationClient } from '../upstream/operation-client.ts';
 import type { Patience } from '../upstream/patience.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
-import type { Webhook } from './rest.ts';
+import { soleAddress, soleAddressIn, type Webhook } from './rest.ts';
 import { createWebhookService } from './service.ts';
+import type { SubscribedAddresses } from './subscribed-addresses.ts';
 
 /**
  * The webhooks of one key. What a change was answered is what a later `load` of the same operation gives. Every method
@@ -32,13 +33,24 @@ type Parts = {
   readonly inOrder: InOrder;
   /** Shared by all operations. */
   readonly proofs: KeyProofs;
+  /** Shared by all operations, which tell it what they change and read. */
+  readonly subscribed: SubscribedAddresses;
 };
 
 /** Born with an operation. */
 export const createWebhooks = (parts: Parts): Webhooks => {
-  const { client, credential, sharing, patience, inOrder, proofs } = parts;
+  const { client, credential, sharing, patience, inOrder, proofs, subscribed } = parts;
   const service = createWebhookService({ client, credential });
-  const { load, list, addresses, learn, forget } = createWebhookLoader(service);
+  const knownOf = (webhookId: string) => subscribed.of({ sharing, webhookId });
+  const { load, list, addresses, learn, forget } = createWebhookLoader({
+    ...service,
+    async listAddresses(webhookId, offset) {
+      const know = knownOf(webhookId).reading();
+      const page = await service.listAddresses(webhookId, offset);
+      if (offset === null && page.nextOffset === null) know(soleAddressIn(page.items));
+      return page;
+    },
+  });
 
   const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> => {
     // Behind a silent service the turn may come too late: the change is then not sent.
@@ -57,6 +69,7 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     async create(creation) {
       const webhook = await service.create(creation);
       learn(webhook);
+      knownOf(webhook.webhookId).learn(soleAddress(creation.addresses));
       return webhook;
     },
     async update(webhookId, changes) {
@@ -66,8 +79,14 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     },
     delete: (webhookId) => change(webhookId, () => service.delete(webhookId)),
     updateAddresses: (webhookId, changes) =>
-      change(webhookId, () => service.updateAddresses(webhookId, changes)),
+      change(webhookId, () =>
+        knownOf(webhookId).change(undefined, () => service.updateAddresses(webhookId, changes)),
+      ),
     replaceAddresses: (webhookId, replacement) =>
-      change(webhookId, () => service.replaceAddresses(webhookId, replacement)),
+      change(webhookId, () =>
+        knownOf(webhookId).change(soleAddress(replacement), () =>
+          service.replaceAddresses(webhookId, replacement),
+        ),
+      ),
   };
 };

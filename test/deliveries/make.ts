@@ -26,6 +26,7 @@ export const delivery = (number: number, changes: Partial<NewDelivery> = {}): Ne
   attempt: 0,
   body: Buffer.from(JSON.stringify({ number })),
   addresses: [],
+  subscribedAddress: null,
   ...changes,
 });
 

@@ -1,4 +1,5 @@
 import type { NewDelivery } from '../log.ts';
+import { writeAddresses } from './address-column.ts';
 
 /**
  * Deliveries on their way to the writer's thread. Objects and buffers of their own would cost more to send than a
@@ -22,9 +23,9 @@ type PackedRow = readonly [
 ];
 
 /** `identity` is what makes a delivery a duplicate of its tenant's: webhook and body. Both are views of one block. */
-export type Row = Omit<NewDelivery, 'type' | 'addresses'> & {
+export type Row = Omit<NewDelivery, 'type' | 'addresses' | 'subscribedAddress'> & {
   readonly type: string | null;
-  /** Separated by spaces. */
+  /** See `writeAddresses`. */
   readonly addresses: string;
   readonly identity: Uint8Array;
 };
@@ -50,7 +51,7 @@ export function pack(deliveries: readonly NewDelivery[]): Packed {
       delivery.receivedAt,
       delivery.dispatchedAt,
       delivery.attempt,
-      delivery.addresses.join(' '),
+      writeAddresses(delivery),
       start,
       body,
       end,

@@ -1,11 +1,11 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { DELIVERY_TYPES, type StoredDelivery } from '../log.ts';
+import { readAddresses } from './address-column.ts';
 
 /** A delivery's columns by name. */
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
 export function storedDelivery(row: Row, tenant: string, cursor: string): StoredDelivery {
-  const addresses = String(row.addresses);
   return {
     tenant,
     cursor,
@@ -16,7 +16,7 @@ export function storedDelivery(row: Row, tenant: string, cursor: string): Stored
     receivedAt: Number(row.received),
     dispatchedAt: numberOrNull(row.dispatched),
     attempt: numberOrNull(row.attempt),
-    addresses: addresses === '' ? [] : addresses.split(' '),
+    ...readAddresses(String(row.addresses)),
     body: row.body instanceof Uint8Array ? row.body : new Uint8Array(),
   };
 }

@@ -1,11 +1,12 @@
 import type { DeliveryFilter, DeliveryType } from '../log.ts';
+import { readAddresses } from './address-column.ts';
 
 /** What a delivery can be found by. */
 export type Findable = {
   readonly webhookId: string | null;
   readonly type: string | null;
   readonly chainId: number | null;
-  /** Separated by spaces. */
+  /** See `writeAddresses`. */
   readonly addresses: string;
 };
 
@@ -15,7 +16,7 @@ const chainTerm = (id: number) => `chain ${id}`;
 
 /** The words under which the index has a delivery, each once. An address stands for itself. */
 export function termsOf({ webhookId, type, chainId, addresses }: Findable): Set<string> {
-  const terms = new Set(addresses === '' ? [] : addresses.split(' '));
+  const terms = new Set(readAddresses(addresses).addresses);
   if (webhookId !== null) terms.add(webhookTerm(webhookId));
   if (type !== null) terms.add(typeTerm(type));
   if (chainId !== null) terms.add(chainTerm(chainId));

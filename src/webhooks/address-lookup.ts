@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import type { UpstreamClient } from '../upstream/client.ts';
+import type { Credential } from '../upstream/credential.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+import { createMeter } from '../upstream/meter.ts';
+import { createOperationClient } from '../upstream/operation-client.ts';
+import { createPatience } from '../upstream/patience.ts';
+import { createTurns } from '../upstream/turns.ts';
+import { createWebhookService } from './service.ts';
+import type { AskAddress } from './subscribed-addresses.ts';
+
+/** Longer than a delivery waits: the answer is there for the next one. */
+const PATIENCE_MS = 5000;
+
+/** So that made-up webhooks hold back no operation. */
+const AT_A_TIME = 8;
+
+/** Asks the service with the gateway's own key, outside of any operation. It costs no compute units. */
+export const createAddressLookup = (client: UpstreamClient, credential: Credential): AskAddress => {
+  const turns = createTurns(AT_A_TIME, null);
+  return (webhookId) => {
+    const patience = createPatience(PATIENCE_MS, null);
+    const trace = { requestId: randomUUID(), traceparent: null };
+    const limits = { maxComputeUnits: 0, operationMs: PATIENCE_MS };
+    const operation = createOperationClient(client, createMeter(), patience, trace, limits);
+    return turns.run(patience, async () => {
+      try {
+        return await createWebhookService({ client: operation, credential }).soleAddress(webhookId);
+      } catch (error) {
+        // Neither a webhook that is not there nor an operation that is not there has an address to tell.
+        if (error instanceof UpstreamError && error.failure === 'rejected') return null;
+        throw error;
+      }
+    });
+  };
+};
