@@ -90,8 +90,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
   if (upstreamUrl === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
 
-  const { headMs, tailMs, staleMs, maxMb } = config.cache;
-  const memory = createMemory(Math.max(headMs, tailMs, staleMs) > 0 ? maxMb * 1024 * 1024 : 0);
+  const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = config.cache;
+  const memory = createMemory(
+    Math.max(headMs, tailMs, staleMs, collectiblesMs) > 0 ? maxMb * 1024 * 1024 : 0,
+  );
   const telemetry = createTelemetry(log, memory.bytes);
 
   const { secret, deliveryLog } = await openDeliveries(config, telemetry.log, log);
@@ -135,7 +137,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       transactions: createPageStore(memory, news, telemetry.pages('transactions')),
       collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
     },
-    freshness: config.cache,
+    freshness: {
+      transactions: config.cache,
+      collectibles: { ...config.cache, headMs: collectiblesMs },
+    },
     operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
     maxComputeUnits: config.cost.maxComputeUnits,
     prices,
@@ -157,6 +162,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     allowedOrigins: config.allowedOrigins,
     needsCredentials: config.auth.mode !== 'open',
+    isSandbox: sandbox !== null,
     isAllowedOrigin,
     isOwnHost,
     trusted,
@@ -272,6 +278,7 @@ const embedSandbox = async (config: Config, log: Log, parts: AsyncDisposableStac
     log: (message, details) => log.warn(`sandbox: ${message}`, details),
   });
   parts.defer(() => sandbox.stop());
+  log.warn('sandbox', { url: sandbox.url, data: 'made up: UPSTREAM_URL names no service' });
   return sandbox;
 };
 

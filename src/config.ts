@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AuthConfig, readAuth } from './config/auth.ts';
-import type { Environment, Variable } from './config/variables.ts';
+import { checkSandbox } from './config/sandbox.ts';
+import type { Environment, Read, Variable } from './config/variables.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** What the environment asks for; README.md has the table. */
@@ -40,6 +41,8 @@ export type Config = {
     readonly headMs: number;
     readonly tailMs: number;
     readonly staleMs: number;
+    /** Of a wallet's newest page of collectibles. */
+    readonly collectiblesMs: number;
     readonly maxMb: number;
   };
   readonly maxSockets: number;
@@ -58,6 +61,12 @@ export type Config = {
   readonly sandboxBlockMs: number;
 };
 
+/** A day. */
+const MAX_FRESH_MS = 86_400_000;
+
+/** Collectibles change rarely, and their request costs a compute unit a chain: so much longer than transactions. */
+const COLLECTIBLES_FRESHER = 15;
+
 /** Every problem of an environment at once, each naming its variable and, unless it is a secret, what it got. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
@@ -72,12 +81,7 @@ export class ConfigError extends Error {
 /** Throws ConfigError. An empty variable counts as one that is not set. */
 export const readConfig = (env: Environment): Config => {
   const problems: string[] = [];
-  const read = <Value>(
-    name: Variable,
-    schema: z.ZodType<Value>,
-    expected: string,
-    secret = false,
-  ): Value | null => {
+  const read: Read = (name, schema, expected, secret = false) => {
     const text = env[name];
     if (text === undefined || text === '') return null;
     const result = schema.safeParse(text);
@@ -98,6 +102,8 @@ export const readConfig = (env: Environment): Config => {
   const host = env.HOST || '127.0.0.1';
   const signatureSecrets = read('DELIVERY_SIGNATURE_SECRET', commaList, 'secrets, comma-separated', true);
   const signatureHeader = read('DELIVERY_SIGNATURE_HEADER', headerName, 'the name of an HTTP header');
+  checkSandbox(env, read, problems);
+  const headMs = integer('CACHE_HEAD_MS', 2000, 0, MAX_FRESH_MS);
   if (env.DELIVERY_SIGNATURE_HEADER && !env.DELIVERY_SIGNATURE_SECRET)
     problems.push('DELIVERY_SIGNATURE_HEADER: expected DELIVERY_SIGNATURE_SECRET beside it, got none');
 
@@ -132,13 +138,14 @@ export const readConfig = (env: Environment): Config => {
       dataDir: env.DATA_DIR || './data',
     },
     cache: {
-      headMs: integer('CACHE_HEAD_MS', 2000, 0, 86_400_000),
-      tailMs: integer('CACHE_TAIL_MS', 60_000, 0, 86_400_000),
-      staleMs: integer('CACHE_STALE_MS', 300_000, 0, 86_400_000),
+      headMs,
+      tailMs: integer('CACHE_TAIL_MS', 60_000, 0, MAX_FRESH_MS),
+      staleMs: integer('CACHE_STALE_MS', 300_000, 0, MAX_FRESH_MS),
+      collectiblesMs: integer('CACHE_COLLECTIBLES_MS', headMs * COLLECTIBLES_FRESHER, 0, MAX_FRESH_MS),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
     },
     cost: {
-      maxComputeUnits: integer('MAX_COMPUTE_UNITS', 100, 1, 1_000_000_000),
+      maxComputeUnits: integer('MAX_COMPUTE_UNITS', 500, 1, 1_000_000_000),
       clientComputeUnitsPerMinute: read(
         'CLIENT_COMPUTE_UNITS_PER_MINUTE',
         integerIn(1, 1_000_000_000),

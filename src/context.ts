@@ -32,7 +32,7 @@ export type ContextParts = {
     readonly transactions: PageStore<Item<Transaction>>;
     readonly collectibles: PageStore<Item<Collectible>>;
   };
-  readonly freshness: Freshness;
+  readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
   /** Milliseconds that an operation waits for the service in all. */
   readonly operationMs: number;
   /** What one operation may cost at most, whatever it was estimated at. */
@@ -83,7 +83,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
   const client = createOperationClient(parts.client, upstream, patience, trace, parts);
   const { credential, tenant, sharing, payer, scopes, expiresAt } = caller;
   const { freshness, prices, stores, inOrder, proofs, subscribed } = parts;
-  const shared = { client, credential, meter: upstream, patience, sharing, freshness };
+  const shared = { client, credential, meter: upstream, patience, sharing };
   return {
     upstream,
     trace,
@@ -98,8 +98,17 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
     proveKey: (signal: AbortSignal): Promise<void> =>
       contextOf(parts, caller, trace, signal).webhooks.proveKey(),
     cursorsOf: parts.cursorsOf,
-    transactions: createTransactionsLoader({ ...shared, store: stores.transactions }),
-    collectibles: createCollectiblesLoader({ ...shared, store: stores.collectibles, prices }),
+    transactions: createTransactionsLoader({
+      ...shared,
+      store: stores.transactions,
+      freshness: freshness.transactions,
+    }),
+    collectibles: createCollectiblesLoader({
+      ...shared,
+      store: stores.collectibles,
+      freshness: freshness.collectibles,
+      prices,
+    }),
     webhooks: createWebhooks({ client, credential, sharing, patience, inOrder, proofs, subscribed }),
     deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
   };

@@ -231,6 +231,7 @@ test('the process as it is shipped asks for a token, and tells none of it in its
       DATA_DIR: dataDir,
       LOG_LEVEL: 'debug',
       NODE_ENV: 'production',
+      SANDBOX: 'on',
       SANDBOX_BLOCK_MS: '100',
     });
     const ask = async (token: string) => {

@@ -163,19 +163,20 @@ test('what costs exactly as much as is allowed runs, and costs no more than was 
   expect(reply.extensions.upstream.computeUnits).toBe(52);
 });
 
-test('by default an operation may cost 100', async () => {
+test('by default an operation may cost 500', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const query = 'query ($all: [Address!]!) { wallets(addresses: $all) { collectibles { nodes { name } } } }';
-  const eight = await gateway.query(query, { all: Array.from({ length: 8 }, freshAddress) });
-  expect(estimateIn(eight)).toEqual([112]);
+  const refused = await gateway.query(query, { all: Array.from({ length: 36 }, freshAddress) });
+  expect(estimateIn(refused)).toEqual([504]);
   expect(fake.requests).toEqual([]);
-  const seven = await gateway.query(query, { all: Array.from({ length: 7 }, freshAddress) });
-  expect(seven.errors).toBeUndefined();
-  expect(fake.requests).toHaveLength(7);
+  const taken = await gateway.query(query, { all: Array.from({ length: 35 }, freshAddress) });
+  expect(taken.errors).toBeUndefined();
+  expect(fake.requests).toHaveLength(35);
 });
 
 describe('how many chains the default has', () => {
+  const limit = { MAX_COMPUTE_UNITS: '100' };
   const document =
     'query ($all: [Address!]!) { wallets(addresses: $all) { collectibles { nodes { name } } } }';
   const all = [one, two];
@@ -184,6 +185,7 @@ describe('how many chains the default has', () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
+      ...limit,
       DEFAULT_CHAIN_COUNT: '60',
     });
     expect(estimateIn(await gateway.query(document, { all }))).toEqual([120]);
@@ -197,7 +199,7 @@ describe('how many chains the default has', () => {
       ...(await serve(request)),
       headers: { 'X-Compute-Units-Cost': request.query.has('chain_ids') ? '20' : '51' },
     }));
-    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...limit });
     await gateway.data(document, { all: [one] });
     expect(estimateIn(await gateway.query(document, { all }))).toEqual([102]);
 

@@ -37,11 +37,13 @@ const mistakes = {
   CACHE_TAIL_MS: '1.5',
   CACHE_STALE_MS: 'old',
   CACHE_MAX_MB: '-1',
+  CACHE_COLLECTIBLES_MS: 'rarely',
   MAX_COMPUTE_UNITS: '0',
   CLIENT_COMPUTE_UNITS_PER_MINUTE: 'plenty',
   DEFAULT_CHAIN_COUNT: 'fourteen',
   LOG_LEVEL: 'loud',
   PUBLIC_URL: 'here',
+  SANDBOX: 'perhaps',
   SANDBOX_BLOCK_MS: 'often',
 };
 

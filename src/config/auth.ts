@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Environment, Variable } from './variables.ts';
+import type { Environment, Read } from './variables.ts';
 
 /** Who may come in, and how they show it. */
 export type AuthConfig =
@@ -21,14 +21,6 @@ type Facts = {
   readonly upstreamUrl: string | null;
   readonly apiKey: string | null;
 };
-
-/** Reads a variable, null when it is not set or has a problem; the value of a secret one is told to nobody. */
-type Read = <Value>(
-  name: Variable,
-  schema: z.ZodType<Value>,
-  expected: string,
-  secret?: boolean,
-) => Value | null;
 
 const MODES = ['open', 'key', 'jwt'] as const;
 

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /** What the gateway reads of its environment; README.md has the table. */
 export const VARIABLES = [
   'HOST',
@@ -25,6 +27,7 @@ export const VARIABLES = [
   'CACHE_TAIL_MS',
   'CACHE_STALE_MS',
   'CACHE_MAX_MB',
+  'CACHE_COLLECTIBLES_MS',
   'MAX_COMPUTE_UNITS',
   'CLIENT_COMPUTE_UNITS_PER_MINUTE',
   'DEFAULT_CHAIN_COUNT',
@@ -32,6 +35,7 @@ export const VARIABLES = [
   'TRUSTED_DOCUMENTS',
   'NODE_ENV',
   'LOG_LEVEL',
+  'SANDBOX',
   'SANDBOX_BLOCK_MS',
   'REDIS_URL',
 ] as const;
@@ -39,6 +43,14 @@ export const VARIABLES = [
 export type Variable = (typeof VARIABLES)[number];
 
 export type Environment = { readonly [name in Variable]?: string | undefined };
+
+/** Reads a variable, null when it is not set or has a problem; the value of a secret one is told to nobody. */
+export type Read = <Value>(
+  name: Variable,
+  schema: z.ZodType<Value>,
+  expected: string,
+  secret?: boolean,
+) => Value | null;
 
 const NODE_ENVS = ['', 'production', 'development', 'test'];
 

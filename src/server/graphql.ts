@@ -63,6 +63,8 @@ type Options = {
   readonly isOwnHost: IsOwnHost;
   /** Whether clients have to show who they are. */
   readonly needsCredentials: boolean;
+  /** Whether the service is made up. */
+  readonly isSandbox: boolean;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
   /** GraphiQL, introspection and suggestions are for development. */
@@ -81,7 +83,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 export const createGraphQL = (options: Options): GraphQLServer => {
   const { schema, authenticate, createContext, allowedOrigins, trusted, mask, eventStreams } = options;
   const closed = options.production || trusted !== null;
-  const graphiql = graphiqlOptions(options.needsCredentials);
+  const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
   return createYoga<Arrival, Context>({
     schema,

@@ -61,12 +61,19 @@ subscription {
 }
 `;
 
+type Options = {
+  /** Whether clients have to show who they are. */
+  readonly needsCredentials: boolean;
+  /** Whether the service is made up. */
+  readonly isSandbox: boolean;
+};
+
 /**
  * Tabs without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong document.
  * What its user puts into headers goes by server-sent events, but not by WebSocket.
  */
-export const graphiqlOptions = (needsHeaders: boolean): GraphiQLOptions => ({
-  title: 'EVM gateway',
-  subscriptionsProtocol: needsHeaders ? 'SSE' : 'WS',
+export const graphiqlOptions = ({ needsCredentials, isSandbox }: Options): GraphiQLOptions => ({
+  title: isSandbox ? 'EVM gateway: sandbox, its data is made up' : 'EVM gateway',
+  subscriptionsProtocol: needsCredentials ? 'SSE' : 'WS',
   defaultTabs: [{ query: QUERY }, { query: SUBSCRIPTION }],
 });
