@@ -26,7 +26,8 @@ import {
   sharingOf,
 } from './server/auth/auth.ts';
 import { createTokens } from './server/auth/tokens.ts';
-import { createLoopbackCheck, createOriginCheck } from './server/browsers/origins.ts';
+import { createCrossOriginCheck, createLoopbackCheck, createOriginCheck } from './server/browsers/origins.ts';
+import { createBrowserRefusals } from './server/browsers/refusals.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createBudgets } from './server/limits/budgets.ts';
@@ -116,7 +117,10 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const isOwnHost = isLoopback(config.host) ? createLoopbackCheck(config.publicUrl) : () => true;
   // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
   const ownOrigins = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
-  const isAllowedOrigin = createOriginCheck([...config.allowedOrigins, ...ownOrigins], isOwnHost);
+  const isDevelopment = sandbox !== null && !config.production;
+  const allowsCrossOrigin = createCrossOriginCheck([...config.allowedOrigins, ...ownOrigins], isDevelopment);
+  const isAllowedOrigin = createOriginCheck(allowsCrossOrigin, isOwnHost);
+  const refusals = createBrowserRefusals(log);
   const mask = (error: unknown) =>
     maskError(error, (stranger) =>
       log.error('an operation met an error that is not in the catalogue', {
@@ -160,11 +164,12 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     estimate: createEstimate(schema, prices),
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
-    allowedOrigins: config.allowedOrigins,
+    allowsCrossOrigin,
     needsCredentials: config.auth.mode !== 'open',
     isSandbox: sandbox !== null,
     isAllowedOrigin,
     isOwnHost,
+    refusals,
     trusted,
     production: config.production,
     mask,
@@ -202,6 +207,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
     mask,
     isAllowedOrigin,
+    isOwnHost,
+    refusals,
     maxSockets: config.maxSockets,
     // Where nobody says who it is, an address may be that of many behind a proxy.
     maxSocketsEach: config.auth.mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,

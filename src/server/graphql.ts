@@ -5,12 +5,13 @@ import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import type { Trace } from '../upstream/trace.ts';
 import type { Authenticate } from './auth/auth.ts';
-import { corsFor, useVaryByOrigin } from './browsers/cors.ts';
+import { corsFor, useRefusedPreflights, useVaryByOrigin } from './browsers/cors.ts';
 import { useSameSiteOnly } from './browsers/cross-site.ts';
 import { graphiqlOptions } from './browsers/graphiql.ts';
 import { createGraphiQLPage } from './browsers/graphiql-page.ts';
 import { useJsonOnly } from './browsers/json-only.ts';
-import type { IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
+import type { AllowsCrossOrigin, IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
+import type { BrowserRefusals } from './browsers/refusals.ts';
 import { useBodyRoom } from './limits/body-room.ts';
 import type { Budgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
@@ -58,9 +59,10 @@ type Options = {
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
   readonly budgets: Budgets | null;
-  readonly allowedOrigins: readonly string[];
+  readonly allowsCrossOrigin: AllowsCrossOrigin;
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly isOwnHost: IsOwnHost;
+  readonly refusals: BrowserRefusals;
   /** Whether clients have to show who they are. */
   readonly needsCredentials: boolean;
   /** Whether the service is made up. */
@@ -81,7 +83,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, allowedOrigins, trusted, mask, eventStreams } = options;
+  const { schema, authenticate, createContext, trusted, mask, eventStreams } = options;
   const closed = options.production || trusted !== null;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
@@ -103,6 +105,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useJsonOnly(),
       useGetQueries(),
       useBodyRoom(),
+      useRefusedPreflights(options.isAllowedOrigin, options.refusals),
       useVaryByOrigin(),
       page.plugin,
       useSharedSubscriptions(mask, options.events),
@@ -122,6 +125,6 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     parserAndValidationCache: createDocumentCache(),
     logging: false,
     maskedErrors: { maskError: (error) => mask(inOwnWords(error)) },
-    cors: allowedOrigins.length > 0 && corsFor(allowedOrigins),
+    cors: corsFor(options.allowsCrossOrigin),
   });
 };

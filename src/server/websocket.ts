@@ -1,10 +1,11 @@
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authenticate } from './auth/auth.ts';
-import type { IsAllowedOrigin } from './browsers/origins.ts';
+import type { IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
+import { type BrowserRefusals, bodyOf } from './browsers/refusals.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { createRoom, weightOfText } from './limits/room.ts';
 import type { Operations } from './operations/operations.ts';
@@ -32,6 +33,8 @@ type Options = {
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
+  readonly isOwnHost: IsOwnHost;
+  readonly refusals: BrowserRefusals;
   readonly maxSockets: number;
   /** Of one caller. */
   readonly maxSocketsEach: number;
@@ -52,8 +55,7 @@ const SERVICE_RESTART = 1012;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
-  const { server, graphql, authenticate, mask, isAllowedOrigin, maxSockets, operations, trusted, observer } =
-    options;
+  const { server, graphql, authenticate, mask, maxSockets, operations, trusted, observer } = options;
   const admit = createAdmission(authenticate, options.proveKey, options.maxSocketsEach);
   const running = createRunning();
   // Not that of HTTP, which strangers can fill.
@@ -114,10 +116,10 @@ export const serveWebSockets = (options: Options): WebSockets => {
   server.on('upgrade', (request, stream: Duplex, head) => {
     // Node has taken its own listener off: a peer's reset would else be nobody's, and end the process.
     stream.on('error', () => stream.destroy());
-    const refusal = refuse(request, isAllowedOrigin, isStopping || sockets.clients.size >= maxSockets);
+    const refusal = refuse(request, options, isStopping || sockets.clients.size >= maxSockets);
     if (refusal !== null) {
-      observer.refused(Number.parseInt(refusal, 10));
-      stream.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      observer.refused(refusal.status);
+      stream.end(answerTo(refusal));
       return;
     }
     const upgrade = upgradeOf(request);
@@ -154,12 +156,25 @@ const allClosed = async (sockets: WebSocketServer): Promise<void> => {
   sockets.close();
 };
 
+type Refusal = { readonly status: 403 | 404 | 503; readonly body: string };
+
 const refuse = (
-  { url, headers }: IncomingMessage,
-  isAllowedOrigin: IsAllowedOrigin,
+  { url, headers: { origin, host } }: IncomingMessage,
+  { isAllowedOrigin, isOwnHost, refusals }: Options,
   noMore: boolean,
-): string | null => {
-  if (url?.split('?')[0] !== '/graphql') return '404 Not Found';
-  if (!isAllowedOrigin(headers.origin, headers.host)) return '403 Forbidden';
-  return noMore ? '503 Service Unavailable' : null;
+): Refusal | null => {
+  if (url?.split('?')[0] !== '/graphql') return { status: 404, body: '' };
+  if (!isAllowedOrigin(origin, host))
+    return { status: 403, body: bodyOf(isOwnHost(host) ? refusals.origin(origin) : refusals.host(host)) };
+  return noMore ? { status: 503, body: '' } : null;
 };
+
+const answerTo = ({ status, body }: Refusal): string =>
+  [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    ...(body ? ['Content-Type: application/json'] : []),
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
