@@ -67,7 +67,8 @@ describe('where nobody knows yet which objects a list gives', () => {
     const billed = withCost({ asks: () => ({ list: [], computeUnits: 2 }) });
     for (const { coordinate, field } of fieldsOf(lists))
       field.extensions = coordinate.endsWith('.holdings') ? billed : many;
-    return createEstimate(lists, createChainPrices(14))({ document: parse(selection) }, ALL_SCOPES);
+    return createEstimate(lists, createChainPrices(14))({ document: parse(selection) }, ALL_SCOPES)
+      .computeUnits;
   };
 
   test('each of them is paid', () => expect(estimate('{ people(first: 7) { holdings } }')).toBe(14));

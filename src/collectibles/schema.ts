@@ -127,7 +127,11 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       asks: ({ first, after, chainIds, chainTags, includeSpam }, prices) => {
         const chains = chainsParameter(chainIds, chainTags);
         const requests = requestsFor(pageSize(first, MAX_FIRST, 'collectibles'));
-        return { list: [chains, includeSpam, after], computeUnits: requests * prices.of(chains) };
+        return {
+          list: [chains, includeSpam, after],
+          computeUnits: requests * prices.of(chains),
+          advice: 'Collectibles cost a compute unit a chain: name the fewest by chainIds.',
+        };
       },
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags, includeSpam }, context, info) => {

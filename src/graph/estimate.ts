@@ -28,8 +28,26 @@ type Operation = {
   readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
-/** The compute units that an operation may cost at most when it may use these scopes: what it may not use asks for nothing. */
-export type Estimate = (operation: Operation, scopes: ReadonlySet<Scope>) => number;
+/** The field that the largest part of a cost is for. */
+type DearestField = {
+  /** By the names that the answer would have. */
+  readonly path: string;
+  readonly computeUnits: number;
+  /** How to have it cost less; undefined where it says nothing of that. */
+  readonly advice: string | undefined;
+};
+
+export type Cost = {
+  readonly computeUnits: number;
+  /** Null for an operation that costs nothing. */
+  readonly dearest: DearestField | null;
+};
+
+/** What an operation may cost at most when it may use these scopes: what it may not use asks for nothing. */
+export type Estimate = (operation: Operation, scopes: ReadonlySet<Scope>) => Cost;
+
+/** What one list of one object may cost, and the field that asks for it. */
+type LineItem = Lookup & { readonly path: string };
 
 /** One object that `key` names, or `times` so many that nobody can name yet. */
 type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonly times: number };
@@ -37,53 +55,78 @@ type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonl
 /**
  * Reads what an operation may cost from its document and variables, as its fields tell it (see FieldCost), and from
  * nothing else: as if no page were kept, every list as long as it may be, and every page of the service full.
- * 0 for an operation that will not run at all.
+ * Nothing for an operation that will not run at all.
  */
 export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Estimate => {
   const costly = costlyTypes(schema);
   return (operation, scopes) => {
     const root = readOperation(schema, operation);
-    if (root === null) return 0;
+    if (root === null) return total([]);
     const { reading, type, selectionSet } = root;
-    const bill = new Map<string, number>();
+    const bill = new Map<string, LineItem>();
 
-    const charge = (list: string, { computeUnits }: Lookup, subjects: readonly Subject[]): void => {
+    const charge = (list: string, item: LineItem, subjects: readonly Subject[]): void => {
       for (const { key, times } of subjects) {
         const line = `${key}.${list}`;
-        bill.set(line, Math.max(bill.get(line) ?? 0, computeUnits * times));
+        const computeUnits = item.computeUnits * times;
+        if (computeUnits > (bill.get(line)?.computeUnits ?? 0)) bill.set(line, { ...item, computeUnits });
       }
     };
     const mayUse = (field: GraphQLField<unknown, unknown>): boolean => {
       const scope = scopeOfField(field);
       return scope === undefined || scopes.has(scope);
     };
-    const walk = (subjects: readonly Subject[], selectionSets: readonly SelectionSetNode[]): void => {
+    const walk = (
+      subjects: readonly Subject[],
+      selectionSets: readonly SelectionSetNode[],
+      above: readonly string[],
+    ): void => {
       for (const [parent, alike] of Map.groupBy(subjects, (subject) => subject.type))
-        for (const nodes of collectFields(reading, parent, selectionSets).values())
-          visit(parent, alike, nodes);
+        for (const [name, nodes] of collectFields(reading, parent, selectionSets))
+          visit(parent, alike, nodes, [...above, name]);
     };
     const visit = (
       parent: GraphQLObjectType,
       subjects: readonly Subject[],
       nodes: readonly FieldNode[],
+      path: readonly string[],
     ): void => {
       const [node] = nodes;
       const field = node && parent.getFields()[node.name.value];
       const told = node && field && ask(field, node, reading, prices);
       if (!field || !told || !mayUse(field)) return;
-      if (told.lookup) charge(`${field.name}${JSON.stringify(told.lookup.list)}`, told.lookup, subjects);
+      if (told.lookup)
+        charge(
+          `${field.name}${JSON.stringify(told.lookup.list)}`,
+          { ...told.lookup, path: path.join('.') },
+          subjects,
+        );
       const type = getNamedType(field.type);
       if (!costly.has(type)) return;
       walk(
         told.gives ? named(schema, type, told.gives) : unnamed(schema, type, subjects, told),
         nodes.flatMap((each) => each.selectionSet ?? []),
+        path,
       );
     };
 
-    walk([{ type, key: '', times: 1 }], [selectionSet]);
-    return bill.values().reduce((sum, computeUnits) => sum + computeUnits, 0);
+    walk([{ type, key: '', times: 1 }], [selectionSet], []);
+    return total([...bill.values()]);
   };
 };
+
+const total = (items: readonly LineItem[]): Cost => {
+  const fields = [...Map.groupBy(items, ({ path }) => path)].map(([path, alike]) => ({
+    path,
+    computeUnits: sumOf(alike),
+    advice: alike[0]?.advice,
+  }));
+  const dearest = fields.toSorted((one, other) => other.computeUnits - one.computeUnits)[0] ?? null;
+  return { computeUnits: sumOf(items), dearest };
+};
+
+const sumOf = (items: readonly LineItem[]): number =>
+  items.reduce((sum, { computeUnits }) => sum + computeUnits, 0);
 
 const readOperation = (schema: GraphQLSchema, { document, operationName, variableValues }: Operation) => {
   const operation = getOperationAST(document, operationName);

@@ -11,6 +11,7 @@ import {
   type Decoded,
   type DecodedInput,
   type Log as LogShape,
+  PAGE_SIZE,
   REQUEST_COST,
   readTransaction,
   requestsFor,
@@ -181,6 +182,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
       asks: ({ first, after, chainIds, chainTags }) => ({
         list: [chainsParameter(chainIds, chainTags), after],
         computeUnits: requestsFor(pageSize(first, MAX_FIRST, 'transactions')) * REQUEST_COST,
+        advice: `Transactions cost a compute unit for each ${PAGE_SIZE}: ask for fewer by first.`,
       }),
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {

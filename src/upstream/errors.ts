@@ -68,7 +68,7 @@ export const overdue = (): UpstreamError =>
 export const tooCostly = (maxComputeUnits: number): UpstreamError =>
   new UpstreamError(
     'tooCostly',
-    `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than it was estimated at.`,
+    `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than it was estimated at. The limit is MAX_COMPUTE_UNITS.`,
   );
 
 /** No client is left to hear this. */

@@ -3,7 +3,7 @@ import type { Caller } from '../../context.ts';
 import { ALL_SCOPES } from '../../graph/scopes.ts';
 import type { Credential } from '../../upstream/credential.ts';
 import type { VerifyToken } from './tokens.ts';
-import { keyMissing, tokenMissing } from './unauthenticated.ts';
+import { keyMalformed, keyMissing, schemeRefused, tokenMissing } from './unauthenticated.ts';
 
 /** What a client sends by name: HTTP headers, or a WebSocket's connectionParams. */
 export type Credentials = { get(name: string): string | null };
@@ -36,7 +36,8 @@ export const authenticateByKey =
   (keyHeader: string, secret: string): Authenticate =>
   async (credentials) => {
     const key = credentials.get(keyHeader);
-    if (key === null || !/^[\x21-\x7e]{1,4096}$/.test(key)) throw keyMissing(keyHeader);
+    if (key === null || key === '') throw keyMissing(keyHeader);
+    if (!/^[\x21-\x7e]{1,4096}$/.test(key)) throw keyMalformed(keyHeader);
     const fingerprint = createHmac('sha256', secret).update(`key:${key}`).digest('base64url').slice(0, 22);
     return {
       credential: { key, heldBy: 'client' },
@@ -52,11 +53,19 @@ export const authenticateByKey =
 export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Authenticate => {
   const credential: Credential = { key: gatewayKey, heldBy: 'gateway' };
   return async (credentials) => {
-    const [, token] = /^Bearer +(\S+) *$/i.exec(credentials.get('authorization') ?? '') ?? [];
-    if (token === undefined) throw tokenMissing();
-    const bearer = await verify(token);
+    const bearer = await verify(tokenIn(credentials.get('authorization')));
     return { ...bearer, credential, sharing: sharingOf('jwt', bearer.tenant) };
   };
+};
+
+/** Throws UNAUTHENTICATED, which says what is wrong with the credential and nothing of it. */
+const tokenIn = (authorization: string | null): string => {
+  if (authorization === null || authorization.trim() === '') throw tokenMissing();
+  const [scheme = '', token, ...more] = authorization.trim().split(/ +/);
+  if (scheme.toLowerCase() !== 'bearer') throw schemeRefused('one without Bearer before it');
+  if (token === undefined) throw schemeRefused('Bearer without a token');
+  if (more.length > 0) throw schemeRefused('more than one word after Bearer');
+  return token;
 };
 
 /** One name for an IPv4 address, whichever family the socket is of; of an IPv6 address the /64, which is one client's. */
