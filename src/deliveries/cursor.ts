@@ -1,20 +1,34 @@
 import { InvalidCursorError } from './errors.ts';
 
-/** A place in one tenant's log. Sequence 0 is the place before the first delivery. */
-export type Position = { readonly epoch: Buffer; readonly sequence: number };
+/**
+ * Which delivery of one tenant's log: its number, and 48 bits that tell it from any other that may ever have had the same
+ * number, as after a restored copy. Null where those are not known: then the number has to do. Sequence 0 is the place
+ * before the first delivery.
+ */
+export type Place = { readonly sequence: number; readonly fingerprint: number | null };
+
+/** A place in one tenant's log. */
+export type Position = Place & { readonly epoch: Buffer };
 
 export const EPOCH_BYTES = 8;
 
-const VERSION = 1;
-const SEQUENCE_BYTES = 6;
-const SEQUENCE_AT = 1 + EPOCH_BYTES;
-const LENGTH = SEQUENCE_AT + SEQUENCE_BYTES;
+/** Without a fingerprint. Clients hold some, of a release that made no others. */
+const NUMBERED = 1;
+const NAMED = 2;
+const NUMBER_BYTES = 6;
+const EPOCH_END = 1 + EPOCH_BYTES;
+const LENGTHS: Readonly<Record<number, number>> = {
+  [NUMBERED]: EPOCH_END + NUMBER_BYTES,
+  [NAMED]: EPOCH_END + NUMBER_BYTES + NUMBER_BYTES,
+};
 
-export function encodeCursor({ epoch, sequence }: Position): string {
-  const bytes = Buffer.alloc(LENGTH);
-  bytes.writeUInt8(VERSION);
+export function encodeCursor({ epoch, sequence, fingerprint }: Position): string {
+  const numbers = fingerprint === null ? [sequence] : [fingerprint, sequence];
+  const bytes = Buffer.alloc(EPOCH_END + numbers.length * NUMBER_BYTES);
+  bytes.writeUInt8(fingerprint === null ? NUMBERED : NAMED);
   epoch.copy(bytes, 1);
-  bytes.writeUIntBE(sequence, SEQUENCE_AT, SEQUENCE_BYTES);
+  for (const [index, number] of numbers.entries())
+    bytes.writeUIntBE(number, EPOCH_END + index * NUMBER_BYTES, NUMBER_BYTES);
   return bytes.toString('base64url');
 }
 
@@ -22,16 +36,17 @@ export function encodeCursor({ epoch, sequence }: Position): string {
 export function decodeCursor(cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
   // Decoding skips what is not base64url, so only a round trip shows that every character counted.
-  if (bytes.length !== LENGTH || bytes[0] !== VERSION || bytes.toString('base64url') !== cursor) {
+  if (bytes.length !== LENGTHS[bytes[0] ?? 0] || bytes.toString('base64url') !== cursor) {
     throw new InvalidCursorError(cursor);
   }
   return {
-    epoch: bytes.subarray(1, SEQUENCE_AT),
-    sequence: bytes.readUIntBE(SEQUENCE_AT, SEQUENCE_BYTES),
+    epoch: bytes.subarray(1, EPOCH_END),
+    sequence: bytes.readUIntBE(bytes.length - NUMBER_BYTES, NUMBER_BYTES),
+    fingerprint: bytes[0] === NAMED ? bytes.readUIntBE(EPOCH_END, NUMBER_BYTES) : null,
   };
 }
 
-/** The place that a cursor tells of; null for what is no cursor. */
+/** The number of the place that a cursor tells of; null for what is no cursor. */
 export const sequenceIn = (cursor: string): number | null => {
   try {
     return decodeCursor(cursor).sequence;

@@ -9,13 +9,18 @@ export class InvalidCursorError extends Error {
   }
 }
 
-/** `trimmed`: beyond retention; `foreign`: another tenant's or another log's; `ahead`: of a log that has lost its end. */
-export type ExpiryReason = 'trimmed' | 'foreign' | 'ahead';
+/**
+ * `trimmed`: beyond retention; `foreign`: another tenant's or another log's; `ahead`: of a log that has lost its end;
+ * `replaced`: of one that has grown anew since.
+ */
+export type ExpiryReason = 'trimmed' | 'foreign' | 'ahead' | 'replaced';
 
 const EXPLANATIONS: Readonly<Record<ExpiryReason, string>> = {
   trimmed: 'deliveries after this cursor are no longer kept',
   foreign: 'this cursor belongs to another delivery log',
   ahead: 'this cursor is ahead of the delivery log, which must have been restored from an older copy',
+  replaced:
+    'another delivery is in the place of the one that this cursor names: the delivery log must have been restored from an older copy',
 };
 
 /** The log can't go on from this cursor without leaving something out. */

@@ -66,7 +66,7 @@ builder.subscriptionField('deliveries', (t) =>
   t.field({
     type: WebhookDeliveryEdge,
     description:
-      'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED. One that is no cursor ends it with INVALID_CURSOR.',
+      'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED. So does one of a delivery that the log has lost since, as after a restored backup. One that is no cursor ends it with INVALID_CURSOR.',
     authScopes: { deliveries: true },
     args: {
       after: t.arg.string({

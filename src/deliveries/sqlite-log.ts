@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
+import type { Place } from './cursor.ts';
 import { LogClosedError, LogOpenError, LogUnavailableError, messageOf, UnstorableError } from './errors.ts';
 import { AppendListeners } from './listeners.ts';
 import type {
@@ -75,6 +76,9 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Delivery
   }
 }
 
+/** The place before a tenant's first delivery. */
+const NOTHING: Place = { sequence: 0, fingerprint: 0 };
+
 type Waiting = {
   readonly batch: readonly NewDelivery[];
   readonly bytes: number;
@@ -87,7 +91,7 @@ class SqliteLog implements DeliveryLog {
   readonly #threads: Threads;
   readonly #cursors: Cursors;
   /** What was answered as stored: of each tenant the newest. */
-  readonly #heads: Map<string, number>;
+  readonly #heads: Map<string, Place>;
   readonly #retention: Retention;
   readonly #now: () => number;
   readonly #maxWaitingBytes: number;
@@ -102,7 +106,9 @@ class SqliteLog implements DeliveryLog {
   constructor(options: SqliteLogOptions, threads: Threads, { seed, heads }: Opened, release: () => void) {
     this.#threads = threads;
     this.#cursors = new Cursors(seed);
-    this.#heads = new Map(heads);
+    this.#heads = new Map(
+      heads.map(([tenant, sequence, fingerprint]) => [tenant, { sequence, fingerprint }]),
+    );
     this.#retention = { maxAgeMs: options.retentionHours * HOUR_MS, maxCount: options.retentionCount };
     this.#now = options.now ?? Date.now;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
@@ -137,7 +143,7 @@ class SqliteLog implements DeliveryLog {
 
   async head(tenant: string): Promise<string> {
     if (this.#closing) throw new LogClosedError();
-    return this.#cursors.cursor(tenant, this.#heads.get(tenant) ?? 0);
+    return this.#cursors.cursor(tenant, this.#heads.get(tenant) ?? NOTHING);
   }
 
   /** One at a time: a second call waits for the first, which may have looked before what the second is to drop came. */
@@ -203,7 +209,7 @@ class SqliteLog implements DeliveryLog {
     );
   };
 
-  #stored(waiting: readonly Waiting[], placed: readonly Placed[]): void {
+  #stored(waiting: readonly Waiting[], { sequences, fingerprints }: Placed): void {
     const grown = new Set<string>();
     let next = 0;
     for (const { batch, bytes, resolve, reject } of waiting) {
@@ -211,10 +217,15 @@ class SqliteLog implements DeliveryLog {
       const appended: Appended[] = [];
       let refusal: string | null = null;
       for (const { tenant } of batch) {
-        const place = placed[next] ?? Number.NaN;
+        const [sequence = Number.NaN, fingerprint = null] = [sequences[next], fingerprints[next]];
         next += 1;
-        if (typeof place === 'string') refusal ??= place;
-        else appended.push(this.#storedAt(tenant, place, grown));
+        if (typeof sequence === 'string') refusal ??= sequence;
+        else {
+          const place = { sequence: Math.abs(sequence), fingerprint };
+          if (this.#hasGrown(tenant, place)) grown.add(tenant);
+          const cursor = this.#cursors.cursor(tenant, place);
+          appended.push({ cursor, sequence: place.sequence, duplicate: sequence < 0 });
+        }
       }
       if (refusal === null) resolve(appended);
       else reject(new UnstorableError(refusal));
@@ -222,14 +233,12 @@ class SqliteLog implements DeliveryLog {
     this.#listeners.notify(grown);
   }
 
-  #storedAt(tenant: string, place: number, grown: Set<string>): Appended {
-    const sequence = Math.abs(place);
-    // Also a duplicate: of what was stored by a thread that ended before it could say so.
-    if (sequence > (this.#heads.get(tenant) ?? 0)) {
-      this.#heads.set(tenant, sequence);
-      grown.add(tenant);
-    }
-    return { cursor: this.#cursors.cursor(tenant, sequence), sequence, duplicate: place < 0 };
+  /** Also by a duplicate: of what was stored by a thread that ended before it could say so. */
+  #hasGrown(tenant: string, place: Place): boolean {
+    const head = this.#heads.get(tenant) ?? NOTHING;
+    if (place.sequence <= head.sequence) return false;
+    this.#heads.set(tenant, place);
+    return true;
   }
 }
 

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { UnstorableError } from '../errors.ts';
 import { MAX_SEQUENCE, MAX_TENANT } from './database.ts';
 import { isRowFault } from './faults.ts';
+import { Fingerprints, fingerprintOf } from './fingerprint.ts';
 import type { Indexing } from './indexing.ts';
 import type { Placed } from './messages.ts';
 import type { Row } from './packing.ts';
@@ -15,6 +16,7 @@ const IDENTITY_BYTES = 16;
 /** Puts deliveries at the end of their tenants' sequences. Belongs into a transaction. */
 export class Appending {
   readonly #indexing: Indexing;
+  readonly #fingerprints: Fingerprints;
   readonly #tenant;
   readonly #addTenant;
   readonly #insert;
@@ -22,6 +24,7 @@ export class Appending {
 
   constructor(database: DatabaseSync, indexing: Indexing) {
     this.#indexing = indexing;
+    this.#fingerprints = new Fingerprints(database);
     this.#tenant = database.prepare('SELECT id, head FROM tenant WHERE name = ?');
     this.#addTenant = database.prepare(
       `INSERT INTO tenant (name) SELECT ? WHERE (SELECT ifnull(max(id), 0) FROM tenant) < ${MAX_TENANT}
@@ -35,24 +38,29 @@ export class Appending {
     this.#raiseHead = database.prepare('UPDATE tenant SET head = ? WHERE id = ?');
   }
 
-  append(rows: readonly Row[]): Placed[] {
+  append(rows: readonly Row[]): Placed {
     const ends = new Map<string, End>();
-    const placed = rows.map((row) => this.#append(row, ends));
+    const placed = { sequences: [] as (number | string)[], fingerprints: [] as (number | null)[] };
+    for (const row of rows) {
+      const { sequence, fingerprint } = this.#append(row, ends);
+      placed.sequences.push(sequence);
+      placed.fingerprints.push(fingerprint);
+    }
     for (const { id, head } of ends.values()) this.#raiseHead.run(head, id);
     this.#indexing.step();
     return placed;
   }
 
-  #append(row: Row, ends: Map<string, End>): Placed {
+  #append(row: Row, ends: Map<string, End>): { sequence: number | string; fingerprint: number | null } {
     const identity = hash('sha256', row.identity, 'buffer').subarray(0, IDENTITY_BYTES);
     try {
       const end = this.#endOf(row.tenant, ends);
       const first = this.#indexing.find(end.id, identity);
-      if (first !== null) return -first;
+      if (first !== null) return { sequence: -first, fingerprint: this.#fingerprints.at(end.id, first) };
       this.#insertAt(end, row, identity);
-      return end.head;
+      return { sequence: end.head, fingerprint: fingerprintOf(identity, row.receivedAt) };
     } catch (error) {
-      if (isRowFault(error)) return error.message;
+      if (isRowFault(error)) return { sequence: error.message, fingerprint: null };
       throw error;
     }
   }

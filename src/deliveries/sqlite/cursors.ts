@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { decodeCursor, EPOCH_BYTES, encodeCursor } from '../cursor.ts';
+import { decodeCursor, EPOCH_BYTES, encodeCursor, type Place } from '../cursor.ts';
 import { CursorExpiredError } from '../errors.ts';
 
 /** What a tenant's log holds: the sequences floor + 1 … head. */
 export type Extent = { readonly head: number; readonly floor: number };
 
-/** Tells cursors and sequences into each other, and judges which can be gone on from. */
+/** Tells cursors and places into each other, and judges which can be gone on from. */
 export class Cursors {
   readonly #seed: Uint8Array;
   readonly #epochs = new Map<string, Buffer>();
@@ -15,23 +15,33 @@ export class Cursors {
     this.#seed = seed;
   }
 
-  cursor(tenant: string, sequence: number): string {
-    return encodeCursor({ epoch: this.#epoch(tenant), sequence });
+  cursor(tenant: string, { sequence, fingerprint }: Place): string {
+    return encodeCursor({ epoch: this.#epoch(tenant), sequence, fingerprint });
   }
 
-  /** Throws InvalidCursorError, or CursorExpiredError when what follows the cursor is not all there. */
-  sequence(tenant: string, cursor: string, { head, floor }: Extent): number {
-    const { epoch, sequence } = decodeCursor(cursor);
+  /**
+   * The sequence to go on from. `fingerprintAt` tells what is there now, null where that is not known. Throws
+   * InvalidCursorError, or CursorExpiredError when what follows the cursor is not all there, or not what followed it.
+   */
+  sequence(
+    tenant: string,
+    cursor: string,
+    { head, floor }: Extent,
+    fingerprintAt: (sequence: number) => number | null,
+  ): number {
+    const { epoch, sequence, fingerprint } = decodeCursor(cursor);
     if (!epoch.equals(this.#epoch(tenant))) throw new CursorExpiredError('foreign');
     if (sequence > head) throw new CursorExpiredError('ahead');
     if (sequence < floor) throw new CursorExpiredError('trimmed');
+    const there = fingerprint === null ? null : fingerprintAt(sequence);
+    if (there !== null && there !== fingerprint) throw new CursorExpiredError('replaced');
     return sequence;
   }
 
   /** Null when the cursor is of no delivery of this tenant's log. Throws InvalidCursorError. */
-  find(tenant: string, cursor: string): number | null {
-    const { epoch, sequence } = decodeCursor(cursor);
-    return epoch.equals(this.#epoch(tenant)) ? sequence : null;
+  find(tenant: string, cursor: string): Place | null {
+    const { epoch, ...place } = decodeCursor(cursor);
+    return epoch.equals(this.#epoch(tenant)) ? place : null;
   }
 
   /** Derived, not stored: a tenant without deliveries has cursors too, and reading must not write. */

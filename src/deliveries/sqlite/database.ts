@@ -70,6 +70,22 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Of each tenant the last delivery that was trimmed, so that a cursor of it can still be told from one of another that
+ * once had its number. A log of an earlier release has no such table, and gets it without becoming another format: one
+ * that does not know it goes by the sequences alone.
+ */
+const TRIMMED = `
+  CREATE TABLE IF NOT EXISTS trimmed (
+    tenant INTEGER PRIMARY KEY,
+    sequence INTEGER NOT NULL,
+    fingerprint INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/** Adds what an earlier release of the same format has not made. */
+export const completeSchema = (database: DatabaseSync): void => database.exec(TRIMMED);
+
 /** Opens the log's file to write, making it where there is none. Throws LogOpenError. */
 export const openDatabase = (path: string): DatabaseSync =>
   open(path, (database) => {

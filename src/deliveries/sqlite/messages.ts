@@ -9,7 +9,7 @@ export type Calls = Readonly<Record<string, { readonly takes: unknown; readonly 
 
 export type WriterCalls = {
   open: { takes: null; gives: Opened };
-  append: { takes: Packed; gives: readonly Placed[] };
+  append: { takes: Packed; gives: Placed };
   trim: { takes: { readonly retention: Retention; readonly now: number }; gives: null };
   close: { takes: null; gives: null };
 };
@@ -17,11 +17,15 @@ export type WriterCalls = {
 export type Opened = {
   readonly seed: Uint8Array;
   /** Of every tenant that ever had a delivery. */
-  readonly heads: readonly (readonly [tenant: string, head: number])[];
+  readonly heads: readonly (readonly [tenant: string, head: number, fingerprint: number | null])[];
 };
 
-/** A sequence, below zero for a duplicate of what is there; or why the delivery can't be stored. */
-export type Placed = number | string;
+/** Where deliveries are, in their order; two lists, since an object for each would cost more to send. */
+export type Placed = {
+  /** Sequences, below zero for a duplicate of what is there; or why a delivery can't be stored. */
+  readonly sequences: readonly (number | string)[];
+  readonly fingerprints: readonly (number | null)[];
+};
 
 export type ReaderCalls = {
   page: { takes: { readonly tenant: string; readonly range: DeliveryRange }; gives: PackedPage };

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CursorExpiredError } from '../errors.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
 import { Cursors } from './cursors.ts';
 import { epochSeed, openForReading } from './database.ts';
-import { type Row, storedDelivery } from './row.ts';
+import { Fingerprints } from './fingerprint.ts';
+import { fingerprintIn, type Row, storedDelivery } from './row.ts';
 import { isFiltering, Search } from './search.ts';
 import type { Span } from './span.ts';
 import { Tenants } from './tenants.ts';
@@ -16,6 +18,7 @@ export class Reading {
   readonly #database: DatabaseSync;
   readonly #cursors: Cursors;
   readonly #tenants: Tenants;
+  readonly #fingerprints: Fingerprints;
   readonly #search: Search;
   readonly #row;
   readonly #rows;
@@ -25,6 +28,7 @@ export class Reading {
     this.#database = openForReading(path);
     this.#cursors = new Cursors(epochSeed(this.#database));
     this.#tenants = new Tenants(this.#database);
+    this.#fingerprints = new Fingerprints(this.#database);
     this.#search = new Search(this.#database);
     this.#row = this.#database.prepare(`${ROW} WHERE id = (? << 40 | ?)`);
     this.#rows = this.#database.prepare(
@@ -34,8 +38,13 @@ export class Reading {
 
   /** Null when the log does not hold it (any more). Throws InvalidCursorError. */
   get(tenant: string, cursor: string): StoredDelivery | null {
-    const sequence = this.#cursors.find(tenant, cursor);
-    return sequence === null ? null : this.#get(tenant, this.#tenants.extent(tenant).id, sequence);
+    const place = this.#cursors.find(tenant, cursor);
+    const { id } = this.#tenants.extent(tenant);
+    if (place === null || id === null) return null;
+    const row = this.#row.get(id, place.sequence);
+    if (row === undefined) return null;
+    const isAnother = place.fingerprint !== null && place.fingerprint !== fingerprintIn(row);
+    return isAnother ? null : storedDelivery(row, tenant, cursor);
   }
 
   /** Rejects with InvalidCursorError or CursorExpiredError. */
@@ -43,10 +52,12 @@ export class Reading {
     const { take = 'oldest', filter = {}, limit } = range;
     const oldest = take === 'oldest';
     const { id, indexed, ...extent } = this.#tenants.extent(tenant);
-    const low =
-      range.after === undefined ? extent.floor : this.#cursors.sequence(tenant, range.after, extent);
-    const high =
-      range.before === undefined ? extent.head + 1 : this.#cursors.sequence(tenant, range.before, extent);
+    const fingerprintAt = (sequence: number) => this.#fingerprints.at(id, sequence);
+    const cursorAt = (sequence: number) =>
+      this.#cursors.cursor(tenant, { sequence, fingerprint: fingerprintAt(sequence) });
+    const placeOf = (cursor: string) => this.#cursors.sequence(tenant, cursor, extent, fingerprintAt);
+    const low = range.after === undefined ? extent.floor : placeOf(range.after);
+    const high = range.before === undefined ? extent.head + 1 : placeOf(range.before);
 
     // One more than is wanted, so as to know whether there is more.
     const found = await this.#find(id, indexed, filter, { low, high, limit: limit + 1, take });
@@ -54,27 +65,23 @@ export class Reading {
     const deliveries = this.#load(tenant, id, found.slice(0, limit), maxBytes);
     // Trimming goes on while a page is read. Who goes on from a cursor must get all that follows it.
     const left = this.#tenants.extent(tenant);
-    if (range.after !== undefined) this.#cursors.sequence(tenant, range.after, left);
+    if (range.after !== undefined && low < left.floor) throw new CursorExpiredError('trimmed');
 
     const hasMore = found.length > deliveries.length;
-    const last = deliveries.at(-1)?.sequence;
+    const furthest = deliveries.at(-1)?.cursor;
     const start = oldest ? Math.max(low, left.floor) : high;
     const end = oldest ? Math.max(start, high - 1) : low;
+    const head = cursorAt(extent.head);
     return {
       deliveries: oldest ? deliveries : deliveries.reverse(),
       hasMore,
-      reached: this.#cursors.cursor(tenant, hasMore ? (last ?? start) : end),
-      head: this.#cursors.cursor(tenant, extent.head),
+      reached: hasMore ? (furthest ?? cursorAt(start)) : end === extent.head ? head : cursorAt(end),
+      head,
     };
   }
 
   close(): void {
     this.#database.close();
-  }
-
-  #get(tenant: string, id: number | null, sequence: number): StoredDelivery | null {
-    const row = id === null ? undefined : this.#row.get(id, sequence);
-    return row === undefined ? null : storedDelivery(row, tenant, this.#cursors.cursor(tenant, sequence));
   }
 
   /** Windows grow while they find too little: a frequent match costs a short look, a rare one few looks. */
@@ -107,7 +114,8 @@ export class Reading {
     const deliveries: StoredDelivery[] = [];
     let bytes = 0;
     for (const row of this.#rowsOf(id, sequences)) {
-      const delivery = storedDelivery(row, tenant, this.#cursors.cursor(tenant, Number(row.sequence)));
+      const place = { sequence: Number(row.sequence), fingerprint: fingerprintIn(row) };
+      const delivery = storedDelivery(row, tenant, this.#cursors.cursor(tenant, place));
       deliveries.push(delivery);
       bytes += delivery.body.byteLength;
       if (bytes >= maxBytes) break;
@@ -127,7 +135,7 @@ export class Reading {
   }
 }
 
-const ROW = `SELECT sequence, webhook, type, chain, received, dispatched, attempt, addresses, body FROM delivery`;
+const ROW = `SELECT sequence, webhook, type, chain, received, dispatched, attempt, identity, addresses, body FROM delivery`;
 
 function contiguous({ low, high, limit, take }: Span): number[] {
   const length = Math.max(0, Math.min(limit, high - low - 1));

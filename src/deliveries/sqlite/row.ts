@@ -1,6 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { DELIVERY_TYPES, type StoredDelivery } from '../log.ts';
 import { readAddresses } from './address-column.ts';
+import { fingerprintOf } from './fingerprint.ts';
 
 /** A delivery's columns by name. */
 export type Row = Readonly<Record<string, SQLOutputValue>>;
@@ -20,6 +21,9 @@ export function storedDelivery(row: Row, tenant: string, cursor: string): Stored
     body: row.body instanceof Uint8Array ? row.body : new Uint8Array(),
   };
 }
+
+export const fingerprintIn = ({ identity, received }: Row): number =>
+  fingerprintOf(identity instanceof Uint8Array ? identity : new Uint8Array(), Number(received));
 
 const numberOrNull = (value: SQLOutputValue | undefined): number | null =>
   value === null || value === undefined ? null : Number(value);

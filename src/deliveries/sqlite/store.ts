@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../errors.ts';
 import { Appending } from './appending.ts';
-import { epochSeed, openDatabase } from './database.ts';
+import { completeSchema, epochSeed, openDatabase } from './database.ts';
 import { Indexing } from './indexing.ts';
 import { checkIntegrity } from './integrity.ts';
 import { Tenants } from './tenants.ts';
@@ -19,6 +19,7 @@ export class Store {
   constructor(path: string, { check }: { readonly check: boolean }) {
     this.#database = openDatabase(path);
     if (check) this.#check(path);
+    completeSchema(this.#database);
     this.seed = epochSeed(this.#database);
     this.tenants = new Tenants(this.#database);
     const indexing = new Indexing(this.#database);

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Extent } from './cursors.ts';
+import { Fingerprints } from './fingerprint.ts';
+import type { Opened } from './messages.ts';
 
 /** `id` is null for who has never had a delivery. The deliveries up to `indexed` are in the indexes. */
 type KnownExtent = Extent & { readonly id: number | null; readonly indexed: number };
@@ -10,10 +12,12 @@ const NOTHING: KnownExtent = { id: null, head: 0, floor: 0, indexed: 0 };
 export class Tenants {
   readonly #find;
   readonly #all;
+  readonly #fingerprints: Fingerprints;
 
   constructor(database: DatabaseSync) {
     this.#find = database.prepare('SELECT id, head, floor, indexed FROM tenant WHERE name = ?');
-    this.#all = database.prepare('SELECT name, head FROM tenant');
+    this.#all = database.prepare('SELECT id, name, head FROM tenant');
+    this.#fingerprints = new Fingerprints(database);
   }
 
   extent(tenant: string): KnownExtent {
@@ -28,7 +32,10 @@ export class Tenants {
         };
   }
 
-  heads(): [tenant: string, head: number][] {
-    return this.#all.all().map(({ name, head }) => [String(name), Number(head)]);
+  heads(): Opened['heads'] {
+    return this.#all.all().map(({ id, name, head }) => {
+      const fingerprint = this.#fingerprints.at(Number(id), Number(head));
+      return [String(name), Number(head), fingerprint];
+    });
   }
 }

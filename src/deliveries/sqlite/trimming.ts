@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DeadSegments } from './dead-segments.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import type { Indexing } from './indexing.ts';
 
 /** Beyond either, the oldest deliveries of a tenant are dropped. */
@@ -19,6 +20,7 @@ export class Trimming {
   readonly #dropDelivery;
   readonly #dropIdentity;
   readonly #raiseFloor;
+  readonly #remember;
 
   constructor(database: DatabaseSync, indexing: Indexing) {
     this.#indexing = indexing;
@@ -32,6 +34,7 @@ export class Trimming {
     this.#dropDelivery = database.prepare('DELETE FROM delivery WHERE id = (? << 40 | ?)');
     this.#dropIdentity = database.prepare('DELETE FROM identity WHERE tenant = ? AND identity = ?');
     this.#raiseFloor = database.prepare('UPDATE tenant SET floor = ? WHERE id = ?');
+    this.#remember = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
   }
 
   tenants(): number[] {
@@ -63,7 +66,11 @@ export class Trimming {
       this.#dropIdentity.run(tenant, identity);
       this.#dropDelivery.run(tenant, sequence);
     }
-    if (dropped.length > 0) this.#raiseFloor.run(floor, tenant);
+    const last = dropped.at(-1);
+    if (last !== undefined) {
+      this.#raiseFloor.run(floor, tenant);
+      this.#remember.run(tenant, floor, fingerprintOf(last.identity, last.received));
+    }
     const hasMore = this.#deadSegments.step(tenant);
     return hasMore || dropped.length === READ_AT_ONCE;
   }

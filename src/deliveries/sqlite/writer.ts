@@ -7,7 +7,7 @@ import type { Retention } from './trimming.ts';
 
 type Waiting = {
   readonly packed: Packed;
-  readonly resolve: (placed: readonly Placed[]) => void;
+  readonly resolve: (placed: Placed) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -37,8 +37,8 @@ export class Writer {
   }
 
   /** Resolves once all that can be stored are durable. Rejects with LogUnavailableError, and then none is stored. */
-  append(packed: Packed): Promise<readonly Placed[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Placed[]>();
+  append(packed: Packed): Promise<Placed> {
+    const { promise, resolve, reject } = Promise.withResolvers<Placed>();
     // Whatever else has already arrived is read before the turn ends.
     if (this.#waiting.push({ packed, resolve, reject }) === 1) setImmediate(this.#commitSome);
     return promise;
@@ -84,7 +84,10 @@ export class Writer {
       for (const { packed, resolve } of taken) {
         const start = end;
         end += packed.rows.length;
-        resolve(placed.slice(start, end));
+        resolve({
+          sequences: placed.sequences.slice(start, end),
+          fingerprints: placed.fingerprints.slice(start, end),
+        });
       }
     } catch (error) {
       for (const { reject } of taken) reject(error);

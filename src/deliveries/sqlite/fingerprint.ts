@@ -1,0 +1,38 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+const BYTES = 6;
+const LIMIT = 2 ** (8 * BYTES);
+
+/**
+ * 48 bits that tell a delivery from any other that had its number in a log that was restored from a copy since: by its
+ * identity, and by when it came. A delivery that the service sends again is another one there, since what came before it
+ * may not be the same.
+ */
+export function fingerprintOf(identity: Uint8Array, receivedAt: number): number {
+  let bits = 0;
+  for (let at = 0; at < BYTES; at += 1) bits = bits * 256 + (identity[at] ?? 0);
+  return (((bits + receivedAt) % LIMIT) + LIMIT) % LIMIT;
+}
+
+/** Looks fingerprints up. */
+export class Fingerprints {
+  readonly #stored;
+  readonly #trimmed;
+
+  constructor(database: DatabaseSync) {
+    this.#stored = database.prepare('SELECT identity, received FROM delivery WHERE id = (? << 40 | ?)');
+    this.#trimmed = database.prepare('SELECT fingerprint FROM trimmed WHERE tenant = ? AND sequence = ?');
+  }
+
+  /** Of a tenant's delivery, also of the last one that was trimmed; null where that is not known. */
+  at(tenant: number | null, sequence: number): number | null {
+    if (sequence === 0) return BEFORE_THE_FIRST;
+    if (tenant === null) return null;
+    const row = this.#stored.get(tenant, sequence);
+    if (row?.identity instanceof Uint8Array) return fingerprintOf(row.identity, Number(row.received));
+    const trimmed = this.#trimmed.get(tenant, sequence);
+    return trimmed === undefined ? null : Number(trimmed.fingerprint);
+  }
+}
+
+const BEFORE_THE_FIRST = 0;
