@@ -1,0 +1,26 @@
+import { ApolloClient, CombinedGraphQLErrors, gql, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import type { Edge, Subscribe } from './follow.ts';
+import { createSocket, resuming } from './resuming.ts';
+
+const DELIVERIES = gql`
+  subscription ($after: String!) {
+    deliveries(after: $after) { cursor node { payload } }
+  }
+`;
+
+export const byApollo = (url: string): Subscribe => {
+  const client = new ApolloClient({
+    link: new GraphQLWsLink(resuming(createSocket(url))),
+    cache: new InMemoryCache(),
+  });
+  return (after, { delivery, failed }) => {
+    const subscription = client
+      .subscribe<{ deliveries: Edge }>({ query: DELIVERIES, variables: { after }, fetchPolicy: 'no-cache' })
+      .subscribe(({ data, error }) => {
+        if (data) delivery(data.deliveries);
+        else if (error) failed(CombinedGraphQLErrors.is(error) ? error.errors : [error]);
+      });
+    return () => subscription.unsubscribe();
+  };
+};

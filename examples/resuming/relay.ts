@@ -1,0 +1,47 @@
+import type { Sink } from 'graphql-ws';
+import {
+  Environment,
+  type FetchFunction,
+  type GraphQLTaggedNode,
+  Network,
+  Observable,
+  RecordSource,
+  requestSubscription,
+  Store,
+  type SubscribeFunction,
+} from 'relay-runtime';
+import type { Edge, Subscribe } from './follow.ts';
+import { createSocket, resuming } from './resuming.ts';
+
+export const createEnvironment = (url: string) => {
+  const socket = resuming(createSocket(url));
+  const ask: FetchFunction = async ({ text }, variables) => {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: text, variables }),
+    });
+    return response.json();
+  };
+  const subscribe: SubscribeFunction = ({ text }, variables) =>
+    Observable.create((sink) => socket.subscribe({ query: text ?? '', variables }, sink as Sink));
+  return new Environment({
+    network: Network.create(ask, subscribe),
+    store: new Store(new RecordSource()),
+  });
+};
+
+export const byRelay =
+  (environment: Environment, subscription: GraphQLTaggedNode): Subscribe =>
+  (after, { delivery, failed }) => {
+    const { dispose } = requestSubscription<{ variables: { after: string }; response: { deliveries: Edge } }>(
+      environment,
+      {
+        subscription,
+        variables: { after },
+        onNext: (response) => response && delivery(response.deliveries),
+        onError: (reason) => failed(Array.isArray(reason) ? reason : [reason]),
+      },
+    );
+    return dispose;
+  };
