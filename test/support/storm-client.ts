@@ -18,16 +18,17 @@ type Transport = (
   after: string,
   onCursor: (cursor: string) => void,
   ended: () => void,
+  credentials?: Readonly<Record<string, string>>,
 ) => () => void;
 
-export const byWebSocket: Transport = (gatewayUrl, after, onCursor, ended) => {
+export const byWebSocket: Transport = (gatewayUrl, after, onCursor, ended, credentials) => {
   let cut: (() => void) | null = null;
   let isCut = false;
   const onText = (payload: Buffer) => {
     const cursor = cursorIn(payload);
     if (cursor !== null && !isCut) onCursor(cursor);
   };
-  openRawSocket(gatewayUrl, onText).then(
+  openRawSocket(gatewayUrl, onText, credentials).then(
     (client) => {
       cut = () => client.socket.destroy();
       client.socket.on('close', ended);
@@ -46,14 +47,14 @@ export const byWebSocket: Transport = (gatewayUrl, after, onCursor, ended) => {
 };
 
 /** Says where it was by Last-Event-ID, as browsers do. */
-export const byEventStream: Transport = (gatewayUrl, after, onCursor, ended) => {
+export const byEventStream: Transport = (gatewayUrl, after, onCursor, ended, credentials) => {
   const { hostname, port } = new URL(gatewayUrl);
   let isCut = false;
   const sent = request({
     hostname,
     port,
     path: `/graphql?query=${encodeURIComponent(DOCUMENT)}`,
-    headers: { accept: 'text/event-stream', 'last-event-id': after },
+    headers: { accept: 'text/event-stream', 'last-event-id': after, ...credentials },
     agent: false,
   });
   sent.on('error', () => {});
@@ -84,12 +85,14 @@ type Options = {
   readonly after: string;
   /** After how many deliveries it cuts its connection, ascending. */
   readonly cuts: readonly number[];
+  /** As headers, or as connectionParams. */
+  readonly credentials?: Readonly<Record<string, string>>;
   /** Called for each cursor that it got, with how many it had before. */
   readonly onCursor: (index: number, cursor: string) => void;
 };
 
 /** A dashboard that loses its connection again and again, and comes back with its last cursor. */
-export const startStormClient = ({ url, transport, after, cuts, onCursor }: Options) => {
+export const startStormClient = ({ url, transport, after, cuts, credentials, onCursor }: Options) => {
   const client = { received: 0, connections: 0, stop: () => {} };
   const cutsLeft = [...cuts];
   let last = after;
@@ -109,6 +112,7 @@ export const startStormClient = ({ url, transport, after, cuts, onCursor }: Opti
         cut();
       },
       () => setTimeout(connect, 20),
+      credentials,
     );
     client.stop = () => {
       isStopped = true;

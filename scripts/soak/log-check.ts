@@ -1,0 +1,77 @@
+import { ask } from './ask.ts';
+import type { startPoster } from './posters.ts';
+import type { Reader } from './readers.ts';
+import type { Waits } from './waits.ts';
+
+const PAGE = `query ($after: String) {
+  deliveries(first: 1000, after: $after) { edges { cursor node { payload } } pageInfo { endCursor hasNextPage } }
+}`;
+
+type Page = {
+  edges: { cursor: string; node: { payload: { activities: { block_number: number }[] } } }[];
+  pageInfo: { endCursor: string; hasNextPage: boolean };
+};
+
+/** What a tenant's log holds behind a cursor. */
+const readLog = async (url: string, token: string, start: string) => {
+  const stored: { cursor: string; number: number }[] = [];
+  for (let after = start; ; ) {
+    const headers = { authorization: `Bearer ${token}` };
+    const { text } = await ask({
+      url: `${url}/graphql`,
+      headers,
+      body: { query: PAGE, variables: { after } },
+    });
+    const page: Page | undefined = JSON.parse(text).data?.deliveries;
+    if (page === undefined) throw new Error(`expected a page of the log, got ${text.slice(0, 300)}`);
+    for (const { cursor, node } of page.edges)
+      stored.push({ cursor, number: node.payload.activities[0]?.block_number ?? -1 });
+    if (!page.pageInfo.hasNextPage) return stored;
+    after = page.pageInfo.endCursor;
+  }
+};
+
+export type Checked = {
+  readonly acknowledged: number;
+  /** Acknowledged deliveries that are not in the log, and those that are there twice. */
+  readonly lost: number;
+  readonly twice: number;
+  /** What readers were told otherwise than the log has it. */
+  readonly wrong: readonly string[];
+};
+
+type Tenant = {
+  readonly name: string;
+  readonly token: string;
+  readonly start: string;
+  readonly poster: Pick<ReturnType<typeof startPoster>, 'acknowledged'>;
+  readonly readers: readonly Pick<Reader, 'cursors' | 'times'>[];
+};
+
+/** Holds what was acknowledged, and what readers were told, against the log; adds how long each event took to its readers. */
+export const checkTenant = async (url: string, tenant: Tenant, waits: Waits): Promise<Checked> => {
+  const { name, token, start, poster, readers } = tenant;
+  const stored = await readLog(url, token, start);
+  const numbers = new Set(stored.map(({ number }) => number));
+  const wrong = readers.flatMap(({ cursors }, index) => {
+    const at = stored.findIndex(({ cursor }, place) => cursors[place] !== cursor);
+    if (at < 0 && cursors.length === stored.length) return [];
+    return [
+      `reader ${index} of ${name} was told ${cursors.length} of ${stored.length} events, and differs from the log at ${at < 0 ? stored.length : at}`,
+    ];
+  });
+  for (const { times } of readers)
+    for (const [place, { number }] of stored.entries()) {
+      const acknowledgedAt = poster.acknowledged.get(number);
+      const toldAt = times[place];
+      // An event may be with its reader before the acknowledgement is with its sender.
+      if (acknowledgedAt !== undefined && toldAt !== undefined)
+        waits.add('events', Math.max(0, toldAt - acknowledgedAt));
+    }
+  return {
+    acknowledged: poster.acknowledged.size,
+    lost: [...poster.acknowledged.keys()].filter((number) => !numbers.has(number)).length,
+    twice: stored.length - numbers.size,
+    wrong,
+  };
+};

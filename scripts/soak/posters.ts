@@ -1,0 +1,30 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { activity } from '../../test/support/deliver.ts';
+import { ask } from './ask.ts';
+import type { Waits } from './waits.ts';
+
+const BETWEEN_MS = 100;
+const AGAIN_MS = 250;
+
+type Options = { readonly deliveryUrl: string; readonly waits: Waits; readonly signal: AbortSignal };
+
+/** A service that posts 1, 2, 3, …, each until it is taken; tells when each was acknowledged. */
+export const startPoster = ({ deliveryUrl, waits, signal }: Options) => {
+  /** By number, in milliseconds of `performance.now()`. */
+  const acknowledged = new Map<number, number>();
+  const post = async (number: number): Promise<boolean> => {
+    const answer = await waits
+      .measure('posts', ask({ url: deliveryUrl, body: activity(number) }))
+      .catch((error: unknown) => ({ status: 0, text: String(error) }));
+    if (answer.status === 200) acknowledged.set(number, performance.now());
+    else waits.refuse('posts', String(answer.status || answer.text));
+    return answer.status === 200;
+  };
+  const poster = async () => {
+    for (let number = 1; !signal.aborted; number += 1) {
+      while (!(await post(number)) && !signal.aborted) await pause(AGAIN_MS);
+      await pause(BETWEEN_MS);
+    }
+  };
+  return { acknowledged, ended: poster() };
+};

@@ -1,0 +1,35 @@
+import { byEventStream, byWebSocket, startStormClient } from '../../test/support/storm-client.ts';
+
+const MOST_BETWEEN_CUTS = 100;
+const CUTS = 1000;
+
+type Options = { readonly url: string; readonly token: string; readonly after: string };
+
+/** A dashboard that is cut off again and again, and resumes: what it was told, and when. */
+const startReader = ({ url, token, after }: Options, transport: typeof byWebSocket) => {
+  const cursors: string[] = [];
+  /** Of each of them, in milliseconds of `performance.now()`. */
+  const times: number[] = [];
+  const cuts: number[] = [];
+  for (let at = 0; cuts.length < CUTS; cuts.push(at)) at += 1 + Math.floor(Math.random() * MOST_BETWEEN_CUTS);
+  const client = startStormClient({
+    url,
+    transport,
+    after,
+    cuts,
+    credentials: { authorization: `Bearer ${token}` },
+    onCursor(index, cursor) {
+      cursors[index] = cursor;
+      times[index] = performance.now();
+    },
+  });
+  return { cursors, times, client };
+};
+
+export type Reader = ReturnType<typeof startReader>;
+
+/** Two of each transport. */
+export const startReaders = (options: Options): Reader[] =>
+  [byWebSocket, byWebSocket, byEventStream, byEventStream].map((transport) =>
+    startReader(options, transport),
+  );

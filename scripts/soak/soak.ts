@@ -1,0 +1,137 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, setPriority, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { deliveriesOf } from '../../test/support/deliver.ts';
+import { spawnGateway } from '../../test/support/process.ts';
+import { byToken, tokenOf } from '../../test/support/tokens.ts';
+import type { Order, Tallies } from './attackers.ts';
+import { checkTenant } from './log-check.ts';
+import { startPagers } from './pagers.ts';
+import { startPoster } from './posters.ts';
+import { startReaders } from './readers.ts';
+import type { Report } from './report.ts';
+import { Waits } from './waits.ts';
+import { startWatch } from './watch.ts';
+
+const TENANTS = ['one', 'two', 'three', 'four'];
+/** For readers to have what was stored last. */
+const CATCH_UP_MS = 30_000;
+const TAIL_BYTES = 4000;
+
+export type SoakOptions = {
+  readonly seconds: number;
+  /** Names of families of attacks; null: all. */
+  readonly only?: readonly string[] | null;
+  readonly onProgress?: (line: string) => void;
+};
+
+/** A process of the soak, and its next message. */
+const start = (made: DisposableStack, program: string): ChildProcess => {
+  const child = fork(new URL(program, import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  made.defer(() => void child.kill('SIGKILL'));
+  // The machine's cores are for the gateway and its honest clients first.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  return child;
+};
+
+const answerOf = async <Answer>(child: ChildProcess): Promise<Answer> => {
+  const exited = once(child, 'exit').then(([code]) => {
+    throw new Error(`a process of the soak has ended early, with ${code}`);
+  });
+  const [answer] = await Promise.race([once(child, 'message'), exited]);
+  return answer as Answer;
+};
+
+/** A tenant with a poster and four readers. */
+const startTenant = async (url: string, name: string, waits: Waits, over: AbortSignal) => {
+  const token = await tokenOf({ sub: name, tenant: name });
+  const { deliveryUrl, head } = await deliveriesOf(url, { authorization: `Bearer ${token}` });
+  const readers = startReaders({ url, token, after: head });
+  const poster = startPoster({ deliveryUrl, waits, signal: over });
+  return { name, token, start: head, readers, poster };
+};
+
+/**
+ * The shipped gateway with AUTH=jwt and NODE_ENV=production, under all attacks at once, while honest clients page,
+ * subscribe and post. Everything is on loopback, and gone when it resolves.
+ */
+export const soak = async ({ seconds, only = null, onProgress = () => {} }: SoakOptions): Promise<Report> => {
+  using made = new DisposableStack();
+  await using folders = new AsyncDisposableStack();
+  const service = start(made, 'service.ts');
+  const serviceUrl = await answerOf<string>(service);
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-soak-'));
+  folders.defer(() => rm(dataDir, { recursive: true, force: true }));
+  await using gateway = await spawnGateway({
+    ...byToken,
+    NODE_ENV: 'production',
+    UPSTREAM_URL: serviceUrl,
+    UPSTREAM_API_KEY: 'held-by-the-gateway',
+    DATA_DIR: dataDir,
+  });
+  const { url, child, output, lines } = gateway;
+  const attackers = start(made, 'attackers.ts');
+  attackers.send({ gatewayUrl: url, only } satisfies Order);
+  onProgress(`preparing attacks on ${url}`);
+  await answerOf(attackers);
+
+  const waits = new Waits();
+  const [over, watched] = [new AbortController(), new AbortController()];
+  const watch = startWatch({ url, pid: child.pid ?? 0, waits, signal: watched.signal });
+  const token = await tokenOf({ sub: 'pager', tenant: 'one' });
+  const pagers = startPagers({ url, token, waits, signal: over.signal });
+  const tenants = await Promise.all(TENANTS.map((name) => startTenant(url, name, waits, over.signal)));
+  made.defer(() => {
+    for (const { readers } of tenants) for (const { client } of readers) client.stop();
+  });
+
+  const end = Date.now() + seconds * 1000;
+  while (Date.now() < end && child.exitCode === null && child.signalCode === null) {
+    await pause(Math.min(5000, Math.max(0, end - Date.now())));
+    // Nobody reads its log here, but for its last words.
+    lines.length = 0;
+    output.text = output.text.slice(-TAIL_BYTES);
+    const left = Math.max(0, Math.round((end - Date.now()) / 1000));
+    onProgress(`${left} s to go, ${Math.round(watch.seen.lastMemoryMb)} MB`);
+  }
+  const died = child.exitCode ?? child.signalCode;
+  attackers.send('stop');
+  const attacks = await answerOf<Tallies>(attackers);
+  over.abort();
+  const base = { seconds, attacks, ownDelayMs: watch.ownDelayMs(), ...watch.seen };
+  if (died !== null) {
+    watched.abort();
+    return {
+      ...base,
+      died: `${died}: ${output.text}`,
+      waits: waits.summary(),
+      walks: pagers.walks,
+      deliveries: [],
+    };
+  }
+  await Promise.all([pagers.ended, ...tenants.map(({ poster }) => poster.ended)]);
+  const isToldAll = () =>
+    tenants.every(({ poster, readers }) =>
+      readers.every(({ cursors }) => cursors.length >= poster.acknowledged.size),
+    );
+  for (const last = Date.now() + CATCH_UP_MS; !isToldAll() && Date.now() < last; ) await pause(50);
+  const deliveries = await Promise.all(tenants.map((tenant) => checkTenant(url, tenant, waits)));
+  watched.abort();
+  await watch.ended;
+  const connections = tenants.flatMap(({ readers }) => readers.map(({ client }) => client.connections));
+  const since = performance.now();
+  const exitCode = await gateway.end('SIGTERM');
+  return {
+    ...base,
+    ...watch.seen,
+    died: null,
+    waits: waits.summary(),
+    walks: pagers.walks,
+    deliveries,
+    connections: connections.reduce((sum, count) => sum + count, 0),
+    stopped: { exitCode, ms: performance.now() - since },
+  };
+};
