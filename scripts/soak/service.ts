@@ -46,20 +46,23 @@ const big = servingTransactions(
   })),
 );
 
-/** A whole answer in which one value stands as this text. */
-const around = (text: string, fields: object = {}): string =>
-  JSON.stringify(transactionsEnvelope([{ ...transaction(), ...fields, odd: '#' }])).replace('"#"', text);
+/** A whole answer of one transaction, of which one field stands as this text. */
+const around = (text: string, field: string): string =>
+  JSON.stringify(transactionsEnvelope([{ ...transaction(), [field]: '#' }])).replace('"#"', text);
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 const odd = (text: string): Reply => ({ text, headers: JSON_TYPE });
 
+const NESTED = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+
+/** `unread` is a field that no selection asks for. */
 const BAD: Readonly<Record<Exclude<WalletKind, 'honest' | 'big'>, Reply>> = {
   'empty items': odd(`{"transactions":[${'{},'.repeat(MB)}{}]}`),
-  'deep values': odd(around('[', { decoded: '#' }).replace('[', `${'['.repeat(5000)}${']'.repeat(5000)}`)),
-  'dense numbers': odd(around(`[${'1e1,'.repeat(1.5 * MB)}1]`)),
-  'big body': odd(around(`"${'x'.repeat(30 * MB)}"`)),
-  'long number': odd(around('9'.repeat(MB))),
+  'deep values': odd(around(`{"name":"f","inputs":[{"name":"a","value":${NESTED}}]}`, 'decoded')),
+  'dense numbers': odd(around(`[${'1e1,'.repeat(1.5 * MB)}1]`, 'unread')),
+  'big body': odd(around(`"${'x'.repeat(30 * MB)}"`, 'unread')),
+  'long number': odd(around('9'.repeat(MB), 'value')),
   'long offset': { json: transactionsEnvelope([transaction()], { next_offset: 'n'.repeat(3100) }) },
 };
 

@@ -14,7 +14,7 @@ export const badService: Family = {
     return async (number, signal) => {
       const kind = BAD[number % BAD.length] ?? 'empty items';
       const query = `{ wallet(address: "${walletOf(kind, number)}") {
-        transactions(first: 1000) { nodes { hash decoded { name } } pageInfo { endCursor } }
+        transactions(first: 1000) { nodes { hash value decoded { inputs { value } } } pageInfo { endCursor } }
       } }`;
       const answer = await ask({
         url: `${gatewayUrl}/graphql`,
