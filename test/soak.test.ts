@@ -58,6 +58,7 @@ test('a soak tells of what was lost, stored twice, or told otherwise than the lo
     gateway.url,
     { name: 'alice', token, start: head, poster: { acknowledged }, readers },
     waits,
+    0,
   );
   expect(checked).toMatchObject({ acknowledged: 4, lost: 1, twice: 1 });
   expect(checked.wrong).toEqual([

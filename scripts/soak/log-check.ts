@@ -1,7 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ask } from './ask.ts';
 import type { startPoster } from './posters.ts';
 import type { Reader } from './readers.ts';
 import type { Waits } from './waits.ts';
+
+/** For readers to have what was stored last. */
+const CATCH_UP_MS = 30_000;
 
 const PAGE = `query ($after: String) {
   deliveries(first: 1000, after: $after) { edges { cursor node { payload } } pageInfo { endCursor hasNextPage } }
@@ -49,9 +53,16 @@ type Tenant = {
 };
 
 /** Holds what was acknowledged, and what readers were told, against the log; adds how long each event took to its readers. */
-export const checkTenant = async (url: string, tenant: Tenant, waits: Waits): Promise<Checked> => {
+export const checkTenant = async (
+  url: string,
+  tenant: Tenant,
+  waits: Waits,
+  catchUpMs = CATCH_UP_MS,
+): Promise<Checked> => {
   const { name, token, start, poster, readers } = tenant;
   const stored = await readLog(url, token, start);
+  const isToldAll = () => readers.every(({ cursors }) => cursors.length >= stored.length);
+  for (const last = Date.now() + catchUpMs; !isToldAll() && Date.now() < last; ) await pause(50);
   const numbers = new Set(stored.map(({ number }) => number));
   const wrong = readers.flatMap(({ cursors }, index) => {
     const at = stored.findIndex(({ cursor }, place) => cursors[place] !== cursor);

@@ -17,8 +17,6 @@ import { Waits } from './waits.ts';
 import { startWatch } from './watch.ts';
 
 const TENANTS = ['one', 'two', 'three', 'four'];
-/** For readers to have what was stored last. */
-const CATCH_UP_MS = 30_000;
 const TAIL_BYTES = 4000;
 
 export type SoakOptions = {
@@ -113,11 +111,6 @@ export const soak = async ({ seconds, only = null, onProgress = () => {} }: Soak
     };
   }
   await Promise.all([pagers.ended, ...tenants.map(({ poster }) => poster.ended)]);
-  const isToldAll = () =>
-    tenants.every(({ poster, readers }) =>
-      readers.every(({ cursors }) => cursors.length >= poster.acknowledged.size),
-    );
-  for (const last = Date.now() + CATCH_UP_MS; !isToldAll() && Date.now() < last; ) await pause(50);
   const deliveries = await Promise.all(tenants.map((tenant) => checkTenant(url, tenant, waits)));
   watched.abort();
   await watch.ended;
