@@ -17,7 +17,13 @@ test('under attacks, honest clients of a soak lose nothing and get nothing twice
   for (const [name, outcomes] of Object.entries(report.attacks))
     expect(Object.keys(outcomes), name).not.toEqual([]);
   for (const { acknowledged } of report.deliveries) expect(acknowledged).toBeGreaterThan(0);
-  expect(Object.keys(report.waits).toSorted()).toEqual(['/health/live', 'events', 'pages', 'posts']);
+  expect(Object.keys(report.waits).toSorted()).toEqual([
+    '/health/live',
+    '/health/ready',
+    'events',
+    'pages',
+    'posts',
+  ]);
   expect(report.stopped?.exitCode).toBe(0);
 }, 120_000);
 

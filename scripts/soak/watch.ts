@@ -23,7 +23,7 @@ type Options = {
   readonly signal: AbortSignal;
 };
 
-/** Watches a gateway from outside: its memory, and how long it takes to say that it lives. */
+/** Watches a gateway from outside: its memory, and how long it takes to say that it lives and is ready. */
 export const startWatch = ({ url, pid, waits, signal }: Options) => {
   const seen = { mostMemoryMb: 0, lastMemoryMb: 0 };
   const own = monitorEventLoopDelay({ resolution: 10 });
@@ -35,12 +35,12 @@ export const startWatch = ({ url, pid, waits, signal }: Options) => {
       await pause(SAMPLE_MS);
     }
   };
-  const probe = async () => {
+  const probe = async (path: string) => {
     while (!signal.aborted) {
       await waits
-        .measure('/health/live', ask({ url: `${url}/health/live`, method: 'GET' }))
-        .then(({ status }) => status === 200 || waits.refuse('/health/live', String(status)))
-        .catch((error: unknown) => waits.refuse('/health/live', String(error)));
+        .measure(path, ask({ url: url + path, method: 'GET' }))
+        .then(({ status }) => status === 200 || waits.refuse(path, String(status)))
+        .catch((error: unknown) => waits.refuse(path, String(error)));
       await pause(PROBE_MS);
     }
   };
@@ -48,6 +48,6 @@ export const startWatch = ({ url, pid, waits, signal }: Options) => {
     seen,
     /** How long this process itself kept its clients waiting, at most. */
     ownDelayMs: () => own.max / 1e6,
-    ended: Promise.all([sample(), probe()]),
+    ended: Promise.all([sample(), probe('/health/live'), probe('/health/ready')]),
   };
 };

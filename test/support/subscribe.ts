@@ -65,12 +65,16 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   };
 };
 
-/** Waits until `holds`; throws with what `shown` tells when it does not within half a minute. */
-export const eventually = async (holds: () => boolean, shown: () => unknown = () => ''): Promise<void> => {
-  const deadline = Date.now() + 30_000;
+/** Waits until `holds`; throws with what `shown` tells when it does not in time. */
+export const eventually = async (
+  holds: () => boolean,
+  shown: () => unknown = () => '',
+  withinMs = 30_000,
+): Promise<void> => {
+  const deadline = Date.now() + withinMs;
   while (!holds()) {
     if (Date.now() > deadline)
-      throw new Error(`did not come to hold within 30 s: ${JSON.stringify(shown())}`);
+      throw new Error(`did not come to hold within ${withinMs / 1000} s: ${JSON.stringify(shown())}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
