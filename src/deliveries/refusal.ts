@@ -26,6 +26,8 @@ const LINGER_MS = 1000;
  * still sending would meet a reset instead of the answer. So for a moment what it sends is thrown away.
  */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  // A gateway that stops has answered in its place.
+  if (response.headersSent) return;
   const body = JSON.stringify({ error: refusal.message });
   response.writeHead(refusal.status, {
     'content-type': 'application/json',

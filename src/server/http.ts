@@ -6,10 +6,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { clientError } from '../graph/errors.ts';
 import type { Log } from '../log.ts';
+import { createMeter } from '../upstream/meter.ts';
 import { SECURITY_HEADERS } from './browsers/security-headers.ts';
 import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
+import { createHttpDrain } from './http/drain.ts';
 import { type HttpObserver, observeHttp } from './http-observer.ts';
 import { closeUnread } from './limits/unread.ts';
 import { nameRequests } from './operations/trace.ts';
@@ -42,9 +45,6 @@ export type HttpServer = {
   stop(): Promise<void>;
 };
 
-/** Time for what runs to be finished before its connection is cut. */
-const DRAIN_MS = 5000;
-
 /** What a connection may take, whoever it is of; operations have a deadline of their own. */
 const LIMITS: ServerOptions = {
   /** Of a request line and its headers: also of a GET's query. */
@@ -75,7 +75,7 @@ export const createHttpServer = ({
 }: Options): HttpServer => {
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
-    if (path === '/graphql') return void (await graphql(request, response));
+    if (path === '/graphql') return void (await graphql(request, response, { givenUp: drain.givenUp }));
     if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
     const probe = probes.byPath.get(path);
     if (probe) return answerProbe(request, response, probe);
@@ -97,6 +97,7 @@ export const createHttpServer = ({
 
   nameRequests(server);
   observeHttp(server, observer);
+  const drain = createHttpDrain(server, stopping);
   const farewell = createFarewell(server);
   const retire = () => {
     probes.retire();
@@ -116,13 +117,19 @@ export const createHttpServer = ({
     },
     async stop() {
       retire();
-      const closed = new Promise((resolve) => server.close(resolve));
       eventStreams.cut();
-      const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-      await closed;
-      clearTimeout(cut);
+      await drain.close();
     },
   };
+};
+
+const STOPPING = 'The gateway stops, and nothing of this request has been done. Send it again.';
+
+/** What a request is told that has not come in whole, or has not begun to run, when the gateway can't wait any longer. */
+const stopping = ({ url }: IncomingMessage): object => {
+  if (url?.split('?')[0] !== '/graphql') return { error: STOPPING };
+  const { message, extensions } = clientError('INTERNAL_SERVER_ERROR', STOPPING);
+  return { errors: [{ message, extensions }], extensions: { upstream: createMeter() } };
 };
 
 const sendJson = (response: ServerResponse, status: number, body: object): void => {

@@ -3,25 +3,40 @@ import type { Plugin } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../upstream/patience.ts';
 
-/** What an operation may come with: aborts when its answer can't be waited for any more, though its client still does. */
-type Arrival = { readonly givenUp?: AbortSignal };
+type Arrival = {
+  /** Aborts when an operation's answer can't be waited for any more, though its client still does. */
+  readonly givenUp?: AbortSignal;
+  /** Whom a WebSocket acts for; only such a one comes with it. */
+  readonly caller?: object;
+};
 
 /**
- * Answers a mutation that is given up in the service's place: its client would else ask for it again, though it may have
- * been done. A query may be asked for again.
+ * Answers an operation that is given up in the service's place, by UPSTREAM_TIMEOUT. Not a query on a WebSocket: its
+ * client asks for that again by itself, and for a mutation too, though it may have been done.
  */
 export const useGivenUp = (): Plugin<Arrival> => ({
   onExecute({ args: { contextValue, document, operationName }, executeFn, setExecuteFn }) {
-    const { givenUp } = contextValue;
-    if (!givenUp || getOperationAST(document, operationName)?.operation !== 'mutation') return;
-    setExecuteFn((args) => Promise.race([executeFn(args), unanswered(givenUp)]));
+    const { givenUp, caller } = contextValue;
+    if (!givenUp) return;
+    if (caller && getOperationAST(document, operationName)?.operation !== 'mutation') return;
+    setExecuteFn((args) => unlessGivenUp(executeFn(args), givenUp));
   },
 });
 
-const unanswered = (givenUp: AbortSignal): Promise<ExecutionResult> =>
-  new Promise((resolve) =>
-    onAbort(givenUp, () => resolve({ errors: [clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET)] })),
+const unlessGivenUp = async (
+  answer: ExecutionResult | Promise<ExecutionResult>,
+  givenUp: AbortSignal,
+): Promise<ExecutionResult> => {
+  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
+  const stopListening = onAbort(givenUp, () =>
+    resolve({ errors: [clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET)] }),
   );
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    stopListening();
+  }
+};
 
 const NO_ANSWER_YET =
-  'The service did not answer before the socket had to be closed; what was asked of it may yet be done.';
+  'The service did not answer before the connection had to be closed; what was asked of it may yet be done.';
