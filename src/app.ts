@@ -31,6 +31,7 @@ import { createBrowserRefusals } from './server/browsers/refusals.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createBudgets } from './server/limits/budgets.ts';
+import { createDocuments } from './server/limits/documents.ts';
 import { createOperations } from './server/operations/operations.ts';
 import {
   readTrustedDocuments,
@@ -157,9 +158,11 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     cursorsOf: createCursors(secret),
     publicUrl,
   });
+  const documents = createDocuments({ schema, closed: config.production || trusted !== null });
   const graphql = createGraphQL({
     schema,
     authenticate,
+    documents,
     createContext: contextOf,
     estimate: createEstimate(schema, prices),
     maxComputeUnits: config.cost.maxComputeUnits,
@@ -204,6 +207,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     server: http.server,
     graphql,
     authenticate,
+    documents,
     proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
     mask,
     isAllowedOrigin,

@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
+  Kind,
   NoSchemaIntrospectionCustomRule,
   type ParseOptions,
   parse,
@@ -10,6 +11,7 @@ import {
   validate,
 } from 'graphql';
 import { clientError } from './errors.ts';
+import { type FieldMerging, fieldMergingOf } from './field-merging.ts';
 import { type OperationSize, sizeOf } from './operation-size.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -21,6 +23,11 @@ const LIMITS: readonly (readonly [measure: keyof OperationSize, max: number, wha
   ['fields', 30, 'root fields'],
   ['directives', 30, 'directives'],
 ];
+
+/** Each is compared with each other. What Relay and Apollo make of a page has some tens. */
+const MAX_FRAGMENTS = 100;
+/** That has some hundred fields, and some ten that are alike. */
+const MOST_TO_MERGE: FieldMerging = { fields: 10_000, alike: 64 };
 
 /** Throws OPERATION_TOO_COMPLEX for what is too much to read, and graphql's own error for what is no GraphQL. */
 export const parseDocument = (source: string | Source, options?: ParseOptions): DocumentNode => {
@@ -65,6 +72,17 @@ const refuse = (document: DocumentNode): GraphQLError | null => {
   for (const [measure, max, what] of LIMITS)
     if (size[measure] > max)
       return tooComplex(`an operation of at most ${max} ${what}`, shown(size[measure]));
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).length;
+  if (fragments > MAX_FRAGMENTS)
+    return tooComplex(`a document of at most ${MAX_FRAGMENTS} fragments`, `one of ${fragments}`);
+  const { fields, alike } = fieldMergingOf(document, MOST_TO_MERGE);
+  if (alike > MOST_TO_MERGE.alike)
+    return tooComplex(`at most ${MOST_TO_MERGE.alike} fields of one name in one place of the answer`, 'more');
+  if (fields > MOST_TO_MERGE.fields)
+    return tooComplex(
+      `an operation of at most ${MOST_TO_MERGE.fields} fields and fragment spreads`,
+      'one of more',
+    );
   return null;
 };
 

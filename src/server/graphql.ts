@@ -5,6 +5,7 @@ import type { Caller, Context } from '../context.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import type { Trace } from '../upstream/trace.ts';
 import type { Authenticate } from './auth/auth.ts';
+import { useAuthentication } from './auth/authentication.ts';
 import { corsFor, useRefusedPreflights, useVaryByOrigin } from './browsers/cors.ts';
 import { useSameSiteOnly } from './browsers/cross-site.ts';
 import { graphiqlOptions } from './browsers/graphiql.ts';
@@ -15,9 +16,9 @@ import type { BrowserRefusals } from './browsers/refusals.ts';
 import { useBodyRoom } from './limits/body-room.ts';
 import type { Budgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
-import { createDocumentCache } from './limits/document-cache.ts';
-import { useDocumentLimits } from './limits/document-limits.ts';
+import type { Documents } from './limits/documents.ts';
 import { useErrorLimit } from './limits/error-limit.ts';
+import { useNewDocuments } from './limits/new-documents.ts';
 import { useStreamOnly } from './limits/stream-only.ts';
 import { useSubscriptionSize } from './limits/subscription-size.ts';
 import { useErrorCodes } from './operations/error-codes.ts';
@@ -41,6 +42,8 @@ type Arrival = {
   readonly res?: ServerResponse;
   /** Whom a WebSocket acts for. */
   readonly caller?: Caller;
+  /** On whose behalf an HTTP request comes, see auth/authentication.ts. */
+  readonly admitted?: Caller;
   readonly trace?: Trace;
   /** Of the WebSocket's message that it came with. */
   readonly bytes?: number;
@@ -55,6 +58,7 @@ export type GraphQLServer = YogaServerInstance<Arrival, Context>;
 type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
+  readonly documents: Documents;
   readonly createContext: (caller: Caller, trace: Trace, gone: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
@@ -93,7 +97,8 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       options.operations.plugin,
       useUpstreamExtension(),
       trusted !== null && useTrustedDocuments(trusted),
-      useDocumentLimits({ closed }),
+      useNewDocuments(options.documents),
+      options.documents.plugin,
       useErrorLimit(),
       useStreamOnly(),
       useSubscriptionSize(),
@@ -104,6 +109,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useSameSiteOnly(options),
       useJsonOnly(),
       useGetQueries(),
+      useAuthentication(authenticate),
       useBodyRoom(),
       useRefusedPreflights(options.isAllowedOrigin, options.refusals),
       useVaryByOrigin(),
@@ -111,8 +117,9 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useSharedSubscriptions(mask, options.events),
       eventStreams.plugin,
     ],
-    context: async ({ request, req, res, caller, trace, gone }) => {
-      const known = caller ?? (await authenticate(request.headers, req?.socket.remoteAddress));
+    context: ({ request, req, res, caller, admitted, trace, gone }) => {
+      const known = caller ?? admitted;
+      if (!known) throw new TypeError('Expected a caller, got none.');
       return createContext(known, trace ?? traceOf(req?.headers.traceparent, res), gone ?? request.signal);
     },
     graphqlEndpoint: '/graphql',
@@ -122,7 +129,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     batching: false,
     multipart: false,
     maxRequestBodySize: MAX_BODY_BYTES,
-    parserAndValidationCache: createDocumentCache(),
+    parserAndValidationCache: options.documents.cache,
     logging: false,
     maskedErrors: { maskError: (error) => mask(inOwnWords(error)) },
     cors: corsFor(options.allowsCrossOrigin),

@@ -7,6 +7,7 @@ import type { Authenticate } from './auth/auth.ts';
 import type { IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
 import { type BrowserRefusals, bodyOf } from './browsers/refusals.ts';
 import type { GraphQLServer } from './graphql.ts';
+import type { Documents } from './limits/documents.ts';
 import { createRoom, weightOfText } from './limits/room.ts';
 import type { Operations } from './operations/operations.ts';
 import type { TrustedDocuments } from './operations/trusted-documents.ts';
@@ -29,6 +30,7 @@ type Options = {
   readonly server: Server;
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly documents: Documents;
   readonly proveKey: ProveKey;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
@@ -55,7 +57,8 @@ const SERVICE_RESTART = 1012;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
-  const { server, graphql, authenticate, mask, maxSockets, operations, trusted, observer } = options;
+  const { server, graphql, authenticate, documents, mask, maxSockets } = options;
+  const { operations, trusted, observer } = options;
   const admit = createAdmission(authenticate, options.proveKey, options.maxSocketsEach);
   const running = createRunning();
   // Not that of HTTP, which strangers can fill.
@@ -71,7 +74,19 @@ export const serveWebSockets = (options: Options): WebSockets => {
       return admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra));
     },
     onSubscribe: (socket, id, payload) =>
-      prepareOperation({ graphql, admit, mask, operations, trusted, running, room, socket, id, payload }),
+      prepareOperation({
+        graphql,
+        admit,
+        documents,
+        mask,
+        operations,
+        trusted,
+        running,
+        room,
+        socket,
+        id,
+        payload,
+      }),
     execute: (args) => startOperation(args as SocketOperation),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.

@@ -79,9 +79,34 @@ export const bombs: Row[] = [
   [
     'fields that contradict one another, within the limits',
     {
-      query: `{ wallet(address: "${ADDRESS}") { ${times(150, (index) => `transactions(first: ${index}) { nodes { hash } }`)} } }`,
+      query: `{ wallet(address: "${ADDRESS}") { ${times(60, (index) => `transactions(first: ${index}) { nodes { hash } }`)} } }`,
     },
     'GRAPHQL_VALIDATION_FAILED',
+  ],
+  [
+    'a thousand times the same field',
+    { query: `{ wallet(address: "${ADDRESS}") { ${times(1000, () => 'id')} } }` },
+    'OPERATION_TOO_COMPLEX',
+  ],
+  [
+    'fields that are merged with one another at each level',
+    { query: `{ ${times(20, () => `wallet(address: "${ADDRESS}") { ${times(40, () => 'id')} }`)} }` },
+    'OPERATION_TOO_COMPLEX',
+  ],
+  [
+    'fragments that have each to be compared with each other',
+    {
+      query: `{ ${times(150, (index) => `...F${index}`)} } ${times(150, (index) => `fragment F${index} on Query { __typename }`)}`,
+    },
+    'OPERATION_TOO_COMPLEX',
+  ],
+  [
+    'fragments of nothing but fragments, in many operations',
+    {
+      query: `${times(99, (index) => `query Q${index} { ...F0 ...F1 }`)} ${times(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`)} fragment F99 on Query { __typename }`,
+      operationName: 'Q1',
+    },
+    'OPERATION_TOO_COMPLEX',
   ],
   ['wrong fields', { query: `{ ${times(1900, (index) => `x${index}`)} }` }, 'OPERATION_TOO_COMPLEX'],
   [

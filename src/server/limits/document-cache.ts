@@ -9,11 +9,12 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const BYTES_A_TOKEN = 1024;
 
 /** Documents that were read before, by their text: as many as they weigh, however many different ones come. */
-export const createDocumentCache = (): Caches => ({
-  documentCache: new LRUCache<string, DocumentNode>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ tokenCount = 1 }, text) => 2 * text.length + BYTES_A_TOKEN * (tokenCount + 1),
-  }),
-  // What is no GraphQL is found out again as quickly as it was looked up.
-  errorCache: { get: () => undefined, set: () => {} },
-});
+export const createDocumentCache = () =>
+  ({
+    documentCache: new LRUCache<string, DocumentNode>({
+      maxSize: MAX_BYTES,
+      sizeCalculation: ({ tokenCount = 1 }, text) => 2 * text.length + BYTES_A_TOKEN * (tokenCount + 1),
+    }),
+    // What is no GraphQL is found out again as quickly as it was looked up.
+    errorCache: { get: () => undefined, set: () => {} },
+  }) satisfies Caches;

@@ -5,6 +5,7 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 const STATUSES: Readonly<Record<string, number>> = {
   OPERATION_TOO_COMPLEX: 400,
   COMPUTE_BUDGET_EXCEEDED: 429,
+  RATE_LIMITED: 429,
 };
 
 /**

@@ -5,6 +5,7 @@ import { badUserInput, clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../upstream/patience.ts';
 import type { Trace } from '../../upstream/trace.ts';
 import type { GraphQLServer } from '../graphql.ts';
+import type { Documents } from '../limits/documents.ts';
 import type { Hold, Room } from '../limits/room.ts';
 import { type Operations, withRequestId } from '../operations/operations.ts';
 import { traceOf } from '../operations/trace.ts';
@@ -25,6 +26,7 @@ export type SocketOperation = ExecutionArgs & {
 type Preparation = {
   readonly graphql: GraphQLServer;
   readonly admit: Admit;
+  readonly documents: Documents;
   readonly mask: (error: unknown) => GraphQLError;
   readonly operations: Operations;
   /** Null when any document may run. */
@@ -89,7 +91,7 @@ const prepareWithin = async (
 };
 
 const prepare = async (
-  { graphql, admit, trusted, running, socket, id, payload }: Preparation,
+  { graphql, admit, documents, trusted, running, socket, id, payload }: Preparation,
   { claimed, begun, gone, givenUp }: Claim,
   trace: Trace,
   hold: Hold,
@@ -101,15 +103,18 @@ const prepare = async (
     throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
     throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
+  const caller = await admit(socket);
+  const text = trusted?.documentOf(payload) ?? payload.query;
+  await documents.prepare(text, caller.payer, gone);
   const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone, givenUp });
-  const document = pipeline.parse(trusted?.documentOf(payload) ?? payload.query);
+  const document = pipeline.parse(text);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
   const operation = getOperationAST(document, operationName)?.operation;
   if (operation === undefined)
     throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
   const { schema } = pipeline;
-  const contextValue: Context = await pipeline.contextFactory({ caller: await admit(socket) });
+  const contextValue: Context = await pipeline.contextFactory({ caller });
   const args: ExecutionArgs = {
     schema,
     document,

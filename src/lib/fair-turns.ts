@@ -1,0 +1,47 @@
+/** A task of one owner that waits for its turn. */
+type Waiting = { readonly owner: string; readonly run: () => void };
+
+/**
+ * Runs short tasks one at a time, so that they take at most half of the event loop: after each it rests for as long as
+ * the task took. Owners have turns one after another, however many tasks each has waiting.
+ */
+export class FairTurns {
+  readonly #queues = new Map<string, Waiting[]>();
+  #isTaken = false;
+
+  /** Resolves to what the task gives, or rejects with what it throws, once it had its turn. */
+  run<Result>(owner: string, task: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        try {
+          resolve(task());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (!this.#isTaken) return this.#take(run);
+      const queue = this.#queues.get(owner);
+      if (queue) queue.push({ owner, run });
+      else this.#queues.set(owner, [{ owner, run }]);
+    });
+  }
+
+  #take(run: () => void): void {
+    this.#isTaken = true;
+    const startedAt = performance.now();
+    run();
+    setTimeout(this.#giveNext, performance.now() - startedAt);
+  }
+
+  readonly #giveNext = (): void => {
+    this.#isTaken = false;
+    for (const [owner, queue] of this.#queues) {
+      this.#queues.delete(owner);
+      const next = queue.shift();
+      // Behind the others.
+      if (queue.length > 0) this.#queues.set(owner, queue);
+      if (next) this.#take(next.run);
+      return;
+    }
+  };
+}

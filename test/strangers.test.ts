@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attack, json } from './support/attack.ts';
+import { ADDRESS, different } from './support/bombs.ts';
+import { codesOf, type GraphQLFault, nowhere, startGateway } from './support/gateway.ts';
+import { byKey } from './support/keys.ts';
+import { listenTo, subscribeMessage } from './support/raw-socket.ts';
+import { type Shipped, startShipped } from './support/shipped.ts';
+import { bearer, byToken, tokenOf } from './support/tokens.ts';
+import { overEventStream, overHttp, TRANSPORTS } from './support/transports.ts';
+
+/** Who has shown no credential is refused before a document of his is looked at. */
+
+const BROKEN = '{ this is (not';
+
+const strict = { accept: 'application/graphql-response+json' };
+
+describe.each([
+  ['jwt', byToken],
+  ['key', byKey],
+])('with AUTH=%s and no credential', (_mode, env) => {
+  test.each(TRANSPORTS)(
+    'a document that is no GraphQL is UNAUTHENTICATED over %s, like any other',
+    async (_name, send) => {
+      await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...env });
+      for (const query of [BROKEN, '{ nothing }', '{ __typename }', ''])
+        expect(codesOf(await send(gateway.url, { query })), query).toEqual(['UNAUTHENTICATED']);
+    },
+  );
+
+  test('a GET is UNAUTHENTICATED whatever its document, and a post before its body has come', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...env });
+    const response = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent(BROKEN)}`, {
+      headers: strict,
+    });
+    expect(response.status).toBe(401);
+    expect(codesOf(await response.json())).toEqual(['UNAUTHENTICATED']);
+    const said = await attack(gateway.url, (socket) => {
+      socket.write(json('content-length: 1000', 'accept: application/graphql-response+json'));
+    });
+    expect(said).toMatch(/^HTTP\/1.1 401 .*"UNAUTHENTICATED"/s);
+  });
+});
+
+/** Milliseconds that the longest of its answers took, asked for as long as `task` runs. */
+const longestWait = async (url: string, task: Promise<unknown>): Promise<number> => {
+  let isOver = false;
+  let longest = 0;
+  const end = () => {
+    isOver = true;
+  };
+  task.then(end, end);
+  while (!isOver) {
+    const askedAt = performance.now();
+    expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    longest = Math.max(longest, performance.now() - askedAt);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return longest;
+};
+
+/** So many at once, each asking until it is told that it is enough. */
+const connections = async (count: number, ask: (number: number) => Promise<boolean>): Promise<void> => {
+  let number = 0;
+  const askOn = async () => {
+    while (await ask(number++));
+  };
+  await Promise.all(Array.from({ length: count }, askOn));
+};
+
+/** Of those that are let through, the one that takes longest to be judged. */
+const laborious = (number: number): string => {
+  const names = ['hash', 'value', 'from', 'to', 'chain', 'id'];
+  const fragments = Array.from({ length: 100 }, (_, index) => index);
+  return `{ n${number}: wallet(address: "${ADDRESS}") { transactions(first: 0) { nodes { ${fragments.map((index) => `...F${index}`).join(' ')} } } } }
+    ${fragments.map((index) => `fragment F${index} on Transaction { ${names[index % 6]} }`).join(' ')}`;
+};
+
+describe('the shipped process with AUTH=jwt', () => {
+  let shipped: Shipped;
+  beforeAll(async () => {
+    shipped = await startShipped(byToken);
+  });
+  afterAll(() => shipped[Symbol.asyncDispose]());
+
+  const spent = async () => {
+    const text = await (await fetch(`${shipped.url}/metrics`)).text();
+    return Number(/^process_cpu_user_seconds_total (\S+)/m.exec(text)?.[1]);
+  };
+
+  test('answers all the while 50 connections without a token send documents, none like another', async () => {
+    const before = await spent();
+    const attackers = connections(50, async (number) => {
+      expect(codesOf(await overHttp(shipped.url, { query: different(number) }))).toEqual(['UNAUTHENTICATED']);
+      return number < 2000;
+    });
+    expect(await longestWait(shipped.url, attackers)).toBeLessThan(2000);
+    await attackers;
+    // To read them is some ten milliseconds each.
+    expect((await spent()) - before).toBeLessThan(10);
+    expect(shipped.fake.requests).toEqual([]);
+  });
+
+  test('goes on for others while one with a token sends documents, none like another, until it is throttled', async () => {
+    const [mallory, alice] = [
+      bearer(await tokenOf({ sub: 'mallory' })),
+      bearer(await tokenOf({ sub: 'alice' })),
+    ];
+    const throttled: GraphQLFault[] = [];
+    const attackers = connections(50, async (number) => {
+      if (throttled.length > 0 || number > 10_000) return false;
+      const { errors = [] } = await overHttp(shipped.url, { query: laborious(number) }, mallory);
+      throttled.push(...errors);
+      return true;
+    });
+    const honest = connections(1, async (number) => {
+      const { errors } = await overHttp(shipped.url, { query: `{ a${number}: __typename }` }, alice);
+      expect(errors).toBeUndefined();
+      return throttled.length === 0 && number < 10_000;
+    });
+    expect(await longestWait(shipped.url, attackers)).toBeLessThan(2000);
+    await Promise.all([attackers, honest]);
+    expect(throttled.length).toBeGreaterThan(0);
+    for (const { extensions } of throttled) {
+      expect(extensions.code).toBe('RATE_LIMITED');
+      expect(extensions.retryAfterMs).toBeGreaterThan(0);
+    }
+    // What was read before, for whomever, costs nothing.
+    for (const client of [alice, mallory])
+      expect((await overHttp(shipped.url, { query: '{ read: __typename }' }, client)).errors).toBeUndefined();
+    // It may have as much as a document's worth again by now.
+    let number = 0;
+    const next = () => different(20_000 + number++);
+    for (const send of [overHttp, overEventStream])
+      await expect
+        .poll(async () => codesOf(await send(shipped.url, { query: next() }, mallory)), { interval: 0 })
+        .toEqual(['RATE_LIMITED']);
+    using client = await listenTo(shipped, mallory);
+    const codes = () => JSON.stringify(client.told);
+    await expect
+      .poll(() => {
+        client.write(subscribeMessage(next(), {}, String(number)));
+        return codes();
+      })
+      .toContain('"RATE_LIMITED"');
+    const headers = { 'content-type': 'application/json', ...strict, ...mallory };
+    const post = () =>
+      fetch(`${shipped.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query: next() }) });
+    const refusal = async () => {
+      const { status, headers: given } = await post();
+      return [status, Number(given.get('retry-after')) > 0];
+    };
+    await expect.poll(refusal, { interval: 0 }).toEqual([429, true]);
+  });
+});
