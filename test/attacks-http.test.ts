@@ -76,6 +76,20 @@ const quick: [what: string, how: Attack, status: number][] = [
   ['a list of three million lists', post(`${'['.repeat(3 * MEGABYTE)}${']'.repeat(3 * MEGABYTE)}`), 413],
   ['a path that climbs', send(head('GET /deliveries/../../graphql/..%2f..%2fetc%2fpasswd', CLOSE)), 404],
   ['a path that climbs, for a WebSocket', send(upgrade('/graphql/..%2f..%2fdeliveries')), 404],
+  ['two hosts', send(head('GET /graphql?query=%7B__typename%7D', 'host: localhost', 'host: localhost')), 400],
+  ['two hosts, of a probe', send(head('GET /health/live', 'host: a', 'HOST: b')), 400],
+  ['two hosts, for a delivery', send(head('POST /deliveries/a/b', 'host: a', 'host: b')), 400],
+  ['two hosts, for a WebSocket', send(upgrade('/graphql', 'host: localhost', 'host: localhost')), 400],
+  ['no host', send('GET /health/live HTTP/1.1\r\n\r\n'), 400],
+  ['a host of two', send(head('GET /health/live', 'host: a, b c')), 400],
+  ['a host with a path', send(head('GET /health/live', 'host: a/b')), 400],
+  ['chunks that are said twice', send(json(CHUNKED, CHUNKED), '0\r\n\r\n'), 400],
+  ['chunks by HTTP/1.0', send('POST /graphql HTTP/1.0\r\nhost: a\r\n', `${CHUNKED}\r\n\r\n0\r\n\r\n`), 400],
+  ['chunks of something', send(json('transfer-encoding: gzip, chunked'), '0\r\n\r\n'), 501],
+  ['a length after a space', send(json('content-length : 2'), '{}'), 400],
+  ['lines that end otherwise', send('GET /health/live HTTP/1.1\nhost: a\n\n'), 400],
+  ['another HTTP', send('GET /health/live HTTP/2.0\r\nhost: a\r\n\r\n'), 505],
+  ['an old HTTP', send('GET /health/live\r\n\r\n'), 505],
   ['no HTTP', send('\u0016\u0003\u0001\u0002\r\n\r\n'), 400],
 ];
 
@@ -139,4 +153,16 @@ test('an offer of HTTP/2 keeps nobody from being answered in HTTP/1.1', async ()
   const delivery = send(head(`POST ${pathname}`, 'content-length: 2', ...offer), '{}');
   expect(await attack(shipped.url, delivery)).toMatch(/^HTTP\/1.1 200 .*{"duplicate":false}$/s);
   expect(await attack(shipped.url, get('query=%7B__typename%7D', ...offer))).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test('a target that names the host as well is understood, and is the host that counts', async () => {
+  await using shipped = await startShipped();
+  const to = (host: string, path: string) =>
+    send(head(`GET http://${host}${path}`, 'host: localhost', CLOSE));
+  for (const path of ['/health/live', '/graphql?query=%7B__typename%7D'])
+    expect(await attack(shipped.url, to('localhost', path))).toMatch(/^HTTP\/1.1 200 /);
+  expect(await attack(shipped.url, to('rebound.example', '/graphql?query=%7B__typename%7D'))).toMatch(
+    /^HTTP\/1.1 403 /,
+  );
+  expect(await attack(shipped.url, to('localhost', '?query'))).toMatch(/^HTTP\/1.1 404 /);
 });

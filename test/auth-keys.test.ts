@@ -51,6 +51,42 @@ test('another key by the same name proves nothing', async () => {
   expect(codesOf(await ask(gateway, await impostor.sign()))).toEqual(['UNAUTHENTICATED']);
 });
 
+test('a token that names no key is taken when one of the published keys has signed it, named or not', async () => {
+  const [one, two, stranger] = [await issuerKey('one'), await issuerKey('two'), await issuerKey('three')];
+  const { kid: _, ...unnamed } = two.jwk;
+  await using issuer = await startIssuer(one.jwk, unnamed, { ...two.jwk, alg: 'ES512' });
+  await using gateway = await start(issuer.url);
+  for (const key of [one, two]) expect(await taken(gateway, await key.signUnnamed())).toBe(true);
+  const { errors, status } = await ask(gateway, await stranger.signUnnamed());
+  expect([status, errors?.[0]?.message]).toEqual([
+    401,
+    'Expected a token signed with a key of this gateway, got one that is not.',
+  ]);
+  expect((await ask(gateway, await two.signUnnamed({ aud: 'elsewhere' }))).errors?.[0]?.message).toMatch(
+    /aud/,
+  );
+});
+
+test('a token that several keys of its name may have signed is taken when one of them has', async () => {
+  const [old, next] = [await issuerKey('same'), await issuerKey('same')];
+  await using issuer = await startIssuer(old.jwk, next.jwk);
+  await using gateway = await start(issuer.url);
+  for (const key of [old, next]) expect(await taken(gateway, await key.sign())).toBe(true);
+});
+
+test.each<[what: string, padding: number, copies: number, reason: string]>([
+  ['of more than 1 MB', 1024 * 1024, 1, 'at most 1048576 bytes'],
+  ['of more than a hundred keys', 0, 101, 'at most 100 keys, got 101'],
+])('a key set %s is not taken, and the log says why', async (_what, padding, copies, reason) => {
+  const key = await issuerKey('one');
+  await using issuer = await startIssuer(...Array(copies).fill(key.jwk));
+  issuer.padding = padding;
+  await using gateway = await start(issuer.url);
+  const reply = await ask(gateway, await key.sign());
+  expect([reply.status, ...codesOf(reply)]).toEqual([503, 'INTERNAL_SERVER_ERROR']);
+  expect(gateway.logLines.join('\n')).toContain(reason);
+});
+
 test('when the keys change, so does what is taken, without a restart', async () => {
   const [old, next] = [await issuerKey('old'), await issuerKey('next')];
   await using issuer = await startIssuer(old.jwk);

@@ -13,6 +13,7 @@ import { SECURITY_HEADERS } from './browsers/security-headers.ts';
 import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { createHttpDrain } from './http/drain.ts';
+import { breachOf, toOriginForm } from './http/request-rules.ts';
 import { type HttpObserver, observeHttp } from './http-observer.ts';
 import { closeUnread } from './limits/unread.ts';
 import { nameRequests } from './operations/trace.ts';
@@ -85,6 +86,11 @@ export const createHttpServer = ({
   const server = createServer({ ...LIMITS, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
     closeUnread(request, response);
+    const breach = breachOf(request);
+    if (breach) {
+      response.setHeader('connection', 'close');
+      return sendJson(response, breach.status, { error: breach.message });
+    }
     route(request, response).catch((error: unknown) => {
       log.error('a request failed', {
         error: error instanceof Error ? error.stack : String(error),
@@ -99,6 +105,8 @@ export const createHttpServer = ({
   observeHttp(server, observer);
   const drain = createHttpDrain(server, stopping);
   const farewell = createFarewell(server);
+  // Before all others, whom the path tells what it is about.
+  for (const event of ['request', 'upgrade']) server.prependListener(event, toOriginForm);
   const retire = () => {
     probes.retire();
     farewell.say();

@@ -7,6 +7,7 @@ import type { Authenticate } from './auth/auth.ts';
 import type { IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
 import { type BrowserRefusals, bodyOf } from './browsers/refusals.ts';
 import type { GraphQLServer } from './graphql.ts';
+import { breachOf } from './http/request-rules.ts';
 import type { Documents } from './limits/documents.ts';
 import { createRoom, weightOfText } from './limits/room.ts';
 import type { Operations } from './operations/operations.ts';
@@ -171,13 +172,16 @@ const allClosed = async (sockets: WebSocketServer): Promise<void> => {
   sockets.close();
 };
 
-type Refusal = { readonly status: 403 | 404 | 503; readonly body: string };
+type Refusal = { readonly status: 400 | 403 | 404 | 503; readonly body: string };
 
 const refuse = (
-  { url, headers: { origin, host } }: IncomingMessage,
+  request: IncomingMessage,
   { isAllowedOrigin, isOwnHost, refusals }: Options,
   noMore: boolean,
 ): Refusal | null => {
+  const { url, headers } = request;
+  const { origin, host } = headers;
+  if (breachOf(request)) return { status: 400, body: '' };
   if (url?.split('?')[0] !== '/graphql') return { status: 404, body: '' };
   if (!isAllowedOrigin(origin, host))
     return { status: 403, body: bodyOf(isOwnHost(host) ? refusals.origin(origin) : refusals.host(host)) };

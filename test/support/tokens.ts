@@ -49,16 +49,18 @@ export const issuerKey = async (kid: string, alg = 'ES256') => {
     publicKey,
     jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' },
     sign: (claims: Claims = {}) => tokenOf(claims, { alg, kid, key: privateKey }),
+    /** Without saying which key it is. */
+    signUnnamed: (claims: Claims = {}) => tokenOf(claims, { alg, key: privateKey }),
   };
 };
 
 /** An issuer that publishes keys, and can be made to fail. */
 export const startIssuer = async (...published: unknown[]) => {
-  const issuer = { keys: published, status: 200, fetches: 0 };
+  const issuer = { keys: published, status: 200, fetches: 0, padding: 0 };
   const server = createServer((_request, response) => {
     issuer.fetches += 1;
     response.writeHead(issuer.status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ keys: issuer.keys }));
+    response.end(`${JSON.stringify({ keys: issuer.keys })}${' '.repeat(issuer.padding)}`);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return Object.assign(issuer, {

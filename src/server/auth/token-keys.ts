@@ -54,7 +54,7 @@ export const publishedKeys = (
     async [customFetch](address, options) {
       if (performance.now() - askedAt < REST_MS) throw new RestingError();
       askedAt = performance.now();
-      return fetch(address, options);
+      return boundedKeySet(await fetch(address, options));
     },
   });
   let lastFailure: unknown;
@@ -75,6 +75,35 @@ export const publishedKeys = (
     }
   };
   return { algorithms: ASYMMETRIC, getKey };
+};
+
+/** A hundred certificates' chains come to less. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_KEYS = 100;
+
+/** The same answer, whose body has come. Rejects when it is too much to keep, or to look through for each token. */
+const boundedKeySet = async (response: Response): Promise<Response> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new RangeError(`expected a key set of at most ${MAX_BYTES} bytes, got more`);
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  const count = response.ok ? keysIn(body) : 0;
+  if (count > MAX_KEYS) throw new RangeError(`expected a key set of at most ${MAX_KEYS} keys, got ${count}`);
+  return new Response(body, { status: response.status });
+};
+
+/** 0 for what is no key set: jose says so. */
+const keysIn = (body: Buffer): number => {
+  try {
+    const { keys } = JSON.parse(String(body));
+    return Array.isArray(keys) ? keys.length : 0;
+  } catch {
+    return 0;
+  }
 };
 
 /** The server has just been asked. */

@@ -9,8 +9,10 @@ const LINGER_MS = 1000;
 export const closeUnread = (request: IncomingMessage, response: ServerResponse): void => {
   // Once it is answered, neither of the two knows its socket any more.
   const { socket } = request;
-  response.once('finish', () => {
+  response.prependOnceListener('finish', () => {
     if (request.complete) return;
+    // By which Node would close at once where the client wants no other answer.
+    socket.destroySoon = () => socket.end();
     const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     request.once('end', () => clearTimeout(cut));
   });

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A status, and what was expected. */
+export type Breach = { readonly status: 400 | 501 | 505; readonly message: string };
+
+const VERSIONS: readonly string[] = ['1.0', '1.1'];
+/** RFC 9110, 4.2: a host and a port, or nothing. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
+
+/**
+ * What RFC 9112 has a server refuse and Node lets pass: by it, a proxy in front and the gateway could differ over whose
+ * request it is, or where it ends. Null when there is nothing.
+ */
+export const breachOf = (request: IncomingMessage): Breach | null => {
+  const { httpVersion, headers } = request;
+  if (!VERSIONS.includes(httpVersion))
+    return { status: 505, message: `Expected HTTP/1.1, got HTTP/${httpVersion}.` };
+  const hosts = countOf('host', request.rawHeaders);
+  if (hosts > 1) return { status: 400, message: `Expected one Host, got ${hosts}.` };
+  if (!HOST.test(headers.host ?? ''))
+    return { status: 400, message: 'Expected a Host of a name and a port, got something else.' };
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return null;
+  if (httpVersion === '1.0')
+    return { status: 400, message: 'Expected a Content-Length of HTTP/1.0, got a Transfer-Encoding.' };
+  if (coding.trim().toLowerCase() === 'chunked') return null;
+  return { status: 501, message: 'Expected a Transfer-Encoding of chunked, got another.' };
+};
+
+/** Turns a target in absolute form, which proxies use, into the path that routes know; its host is the request's then. */
+export const toOriginForm = (request: IncomingMessage): void => {
+  const [start, host] = ABSOLUTE_FORM.exec(request.url ?? '') ?? [];
+  if (start === undefined) return;
+  const rest = request.url?.slice(start.length) ?? '';
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  request.headers.host = host;
+};
+
+const countOf = (name: string, rawHeaders: readonly string[]): number => {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) count += 1;
+  return count;
+};
