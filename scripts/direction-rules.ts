@@ -38,7 +38,7 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '/rest\\.ts$' },
     {
       ...own,
-      pathNot: '^src/(upstream|lib)/|^src/chains/names\\.ts$',
+      pathNot: '^src/(upstream|lib)/',
     },
   ),
   forbid(
@@ -46,7 +46,7 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/([^/]+)/loader\\.ts$' },
     {
       ...own,
-      pathNot: '^src/(upstream|lib)/|^src/chains/names\\.ts$|^src/$1/rest\\.ts$',
+      pathNot: '^src/(upstream|lib)/|^src/$1/rest\\.ts$',
     },
   ),
   forbid(

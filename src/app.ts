@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createChains } from './chains/chains.ts';
 import { isLoopback } from './config/auth.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createContext } from './context.ts';
@@ -149,6 +150,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
     maxComputeUnits: config.cost.maxComputeUnits,
     prices,
+    chains: createChains(config.extraChains),
     log: deliveryLog,
     wakeUps: new WakeUps(deliveryLog),
     feedCache: new FeedCache(FEED_CACHE_BYTES),

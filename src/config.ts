@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Chain } from './chains/known.ts';
 import { type AuthConfig, readAuth } from './config/auth.ts';
+import { extraChains } from './config/chains.ts';
 import { checkSandbox } from './config/sandbox.ts';
 import type { Environment, Read, Variable } from './config/variables.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
@@ -45,6 +47,8 @@ export type Config = {
     readonly collectiblesMs: number;
     readonly maxMb: number;
   };
+  /** Chains beside those that the gateway knows by itself. */
+  readonly extraChains: readonly Chain[];
   readonly maxSockets: number;
   readonly cost: {
     /** Of one operation, estimated before it runs. */
@@ -153,6 +157,8 @@ export const readConfig = (env: Environment): Config => {
       ),
       defaultChainCount: integer('DEFAULT_CHAIN_COUNT', 14, 1, 10_000),
     },
+    extraChains:
+      read('EXTRA_CHAINS', extraChains, 'id:name[:tag…], comma-separated, each id and name once') ?? [],
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
     trustedDocuments: env.TRUSTED_DOCUMENTS || null,
     production: env.NODE_ENV === 'production',

@@ -1,3 +1,4 @@
+import type { Chains } from './chains/chains.ts';
 import { createCollectiblesLoader } from './collectibles/loader.ts';
 import type { Collectible } from './collectibles/rest.ts';
 import type { DeliveryAddresses } from './deliveries/address.ts';
@@ -38,6 +39,7 @@ export type ContextParts = {
   /** What one operation may cost at most, whatever it was estimated at. */
   readonly maxComputeUnits: number;
   readonly prices: ChainPrices;
+  readonly chains: Chains;
   readonly log: DeliveryLog;
   readonly wakeUps: WakeUps;
   readonly feedCache: FeedCache;
@@ -67,7 +69,7 @@ export type Caller = {
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
 /** What the resolvers of one event have, and what that event cost. */
-type EventContext = { readonly upstream: Meter };
+type EventContext = { readonly upstream: Meter; readonly chains: Chains };
 
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
@@ -86,6 +88,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
   const shared = { client, credential, meter: upstream, patience, sharing };
   return {
     upstream,
+    chains: parts.chains,
     trace,
     payer,
     scopes,

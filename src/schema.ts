@@ -1,5 +1,6 @@
 import './graph/scalar-types.ts';
 import './graph/node-queries.ts';
+import './chains/schema.ts';
 import './wallets/schema.ts';
 import './transactions/schema.ts';
 import './collectibles/schema.ts';

@@ -41,6 +41,7 @@ const mistakes = {
   MAX_COMPUTE_UNITS: '0',
   CLIENT_COMPUTE_UNITS_PER_MINUTE: 'plenty',
   DEFAULT_CHAIN_COUNT: 'fourteen',
+  EXTRA_CHAINS: 'newchain',
   LOG_LEVEL: 'loud',
   PUBLIC_URL: 'here',
   SANDBOX: 'perhaps',

@@ -145,7 +145,7 @@ describe('arguments become parameters of the service', () => {
 
   test.each([
     { given: 'chainIds: [1, 8453]', sent: ['1', '8453'] },
-    { given: 'chainIds: [4294967296000]', sent: ['4294967296000'] },
+    { given: 'chainIds: [11297108109]', sent: ['11297108109'] },
     { given: 'chainTags: ["testnet", "mainnet"]', sent: ['mainnet', 'testnet'] },
     { given: 'chainIds: [10], chainTags: ["testnet"]', sent: ['10', 'testnet'] },
   ])('$given is sent as one comma-separated chain_ids', async ({ given, sent }) => {

@@ -60,7 +60,11 @@ describe('nothing is requested for an operation that is refused for', () => {
   let gateway: Gateway;
   beforeAll(async () => {
     fake = await startFakeWallets();
-    gateway = await startGateway({ UPSTREAM_URL: fake.url, CLIENT_COMPUTE_UNITS_PER_MINUTE: '50' });
+    gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      MAX_COMPUTE_UNITS: '100',
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '50',
+    });
   });
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]();

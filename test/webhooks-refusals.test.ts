@@ -57,9 +57,9 @@ describe('what else the service refuses is data too', () => {
     const answer = await change(managed.gateway, 'updateWebhook', {
       webhookId,
       active: false,
-      chainIds: [424242],
+      chainIds: [42170],
     });
-    expect(answer).toMatchObject({ code: 'REJECTED', message: expect.stringContaining('424242') });
+    expect(answer).toMatchObject({ code: 'REJECTED', message: expect.stringContaining('42170') });
     expect(await managed.state(webhookId)).toEqual(before);
   });
 

@@ -4,7 +4,7 @@ const MAX_CHAINS = 100;
 
 /** What clients are told of the arguments by which they choose chains. */
 export const CHAIN_ARGUMENTS = {
-  chainIds: `Only these chains; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
+  chainIds: `Only these chains, among those that \`chains\` lists; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
   chainTags: `Only chains with one of these tags of the service's; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
 };
 

@@ -136,6 +136,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags, includeSpam }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
+      context.chains.expectKnown(chainIds, chainTags);
       return connect({
         read: context.collectibles.read({ address, chains, includeSpam }, selectsBelow(info, DETAILS)),
         cursors: context.cursorsOf(['collectibles', address, chains, includeSpam]),

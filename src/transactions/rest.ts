@@ -1,4 +1,3 @@
-import { chainIdOf } from '../chains/names.ts';
 import type { Credential } from '../upstream/credential.ts';
 import type { UpstreamRequest } from '../upstream/exchange.ts';
 import {
@@ -40,6 +39,7 @@ export type TransactionsRequest = {
 export type Transaction = {
   readonly address: string;
   readonly chain: string;
+  /** Null in a lookup: there only the name is said. */
   readonly chainId: number | null;
   readonly hash: string;
   readonly blockHash: string | null;
@@ -119,12 +119,11 @@ export const readTransactionsPage = (
  * side the address is on, a lookup the EIP-2718 type. Throws MalformedFieldError.
  */
 export const readTransaction = (raw: RawObject, wallet: string | null): Transaction => {
-  const chain = readString(raw, 'chain');
   const side = readDirection(raw.transaction_type);
   return {
     address: wallet ?? readSubject(raw, side),
-    chain,
-    chainId: optional(readChainId)(raw, 'chain_id') ?? chainIdOf(chain),
+    chain: readString(raw, 'chain'),
+    chainId: optional(readChainId)(raw, 'chain_id'),
     hash: readHex(raw, 'hash'),
     blockHash: optional(readHex)(raw, 'block_hash'),
     blockNumber: readInteger(raw, 'block_number'),

@@ -57,10 +57,11 @@ Transaction.implement({
       description: "The wallet's address that this transaction was looked up or delivered for.",
     }),
     chain: t.exposeString('chain', { description: "The service's name of the chain." }),
-    chainId: t.expose('chainId', {
+    chainId: t.field({
       type: 'ChainId',
       nullable: true,
-      description: 'Null in a lookup of a chain whose name this gateway does not know.',
+      description: 'Null in a lookup of a chain whose name this gateway does not know: see chains.',
+      resolve: ({ chain, chainId }, _args, { chains }) => chainId ?? chains.idOf(chain),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
     blockHash: t.expose('blockHash', { type: 'Hex', nullable: true, description: UNSAID }),
@@ -187,6 +188,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
+      context.chains.expectKnown(chainIds, chainTags);
       return connect({
         read: context.transactions.read({ address, chains }, selectsBelow(info, DETAILS)),
         cursors: context.cursorsOf(['transactions', address, chains]),

@@ -7,7 +7,7 @@ const webhookId = { type: 'UUID', required: true, description: 'Which webhook.' 
 const filters = (t: PothosSchemaTypes.InputFieldBuilder<BuilderTypes, 'InputObject'>) => ({
   chainIds: t.field({
     type: ['ChainId'],
-    description: 'Only events of these chains. Null: all supported chains.',
+    description: 'Only events of these chains, among those that `chains` lists. Null: all supported chains.',
   }),
   transactionType: t.field({
     type: TransactionDirection,

@@ -14,7 +14,8 @@ builder.mutationFields((t) => ({
     args: {
       input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'What to create.' }),
     },
-    resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries }) => {
+    resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries, chains }) => {
+      chains.expectKnown(rest.chainIds);
       const creation = { ...rest, addresses: folded(rest.addresses) };
       const created =
         url == null ? createHere(webhooks, creation, deliveries) : webhooks.create({ ...creation, url });
@@ -28,8 +29,10 @@ builder.mutationFields((t) => ({
     args: {
       input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'What to change.' }),
     },
-    resolve: (_root, { input: { webhookId, ...changes } }, { webhooks }) =>
-      orRefusal(webhooks.update(webhookId, changes).then((webhook) => ({ webhook }))),
+    resolve: (_root, { input: { webhookId, ...changes } }, { webhooks, chains }) => {
+      chains.expectKnown(changes.chainIds);
+      return orRefusal(webhooks.update(webhookId, changes).then((webhook) => ({ webhook })));
+    },
   }),
   deleteWebhook: t.field({
     type: resultOf('DeleteWebhook', payloads.DeleteWebhookPayload),

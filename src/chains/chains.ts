@@ -1,0 +1,63 @@
+import { badUserInput } from '../graph/errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import { type Chain, KNOWN_CHAINS } from './known.ts';
+
+/** What this gateway knows of chains. */
+export type Chains = {
+  /** In the order of their ids. */
+  readonly all: readonly Chain[];
+  /** Of a chain that the service calls so; null for a name that is not known. */
+  idOf(name: string): number | null;
+  /** Throws BAD_USER_INPUT for an id or a tag that is not known, since nothing would be found by it. */
+  expectKnown(
+    chainIds: readonly number[] | null | undefined,
+    chainTags?: readonly string[] | null | undefined,
+  ): void;
+};
+
+/** As many as are told of at once. */
+const MAX_TOLD = 5;
+
+/** `extra` are added, and take the place of known ones of the same id. */
+export const createChains = (extra: readonly Chain[]): Chains => {
+  const byId = new Map([...KNOWN_CHAINS, ...extra].map((chain) => [chain.chainId, chain]));
+  const all = [...byId.values()].sort((one, other) => one.chainId - other.chainId);
+  const byName = new Map(all.map((chain) => [chain.name, chain]));
+  const tags = [...new Set(all.flatMap((chain) => chain.tags))].sort();
+
+  const guessOfIds = (chainIds: readonly number[]): string => {
+    const near = chainIds.map((id) =>
+      nearest(
+        String(id),
+        all.map(({ chainId }) => String(chainId)),
+      ),
+    );
+    const found = near.flatMap((id) => byId.get(Number(id)) ?? []);
+    return found.length === 0
+      ? '.'
+      : `: did you mean ${found.map(({ chainId, name }) => `${chainId} (${name})`).join(', ')}?`;
+  };
+  const guessOfTag = (tag: string): string => {
+    const chain = byName.get(tag);
+    if (chain) return `: that is the name of a chain, which chainIds takes as ${chain.chainId}.`;
+    const near = nearest(tag, tags);
+    return near === null ? '.' : `: did you mean ${near}?`;
+  };
+
+  return {
+    all,
+    idOf: (name) => byName.get(name)?.chainId ?? null,
+    expectKnown(chainIds, chainTags) {
+      const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_TOLD);
+      if (ids.length > 0)
+        throw badUserInput(
+          `Expected chainIds that the query { chains { chainId name } } lists, or that EXTRA_CHAINS adds, got ${ids.join(', ')}${guessOfIds(ids)}`,
+        );
+      const tag = chainTags?.find((each) => !tags.includes(each));
+      if (tag !== undefined)
+        throw badUserInput(
+          `Expected chainTags among ${tags.join(', ')}, got ${JSON.stringify(tag)}${guessOfTag(tag)}`,
+        );
+    },
+  };
+};
