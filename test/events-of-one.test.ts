@@ -16,11 +16,13 @@ type Event = {
   type: string;
   assetType: string;
   transactionHash: string;
+  from: string | null;
+  to: string | null;
   subscribedAddress: string | null;
 };
 
 const EVENTS = `events(address: $address) {
-  ... on Activity { type assetType transactionHash subscribedAddress }
+  ... on Activity { type assetType transactionHash from to subscribedAddress }
   ... on TransactionEvent { transaction { hash } }
   ... on BalanceChange { transactionHash subscribedAddress }
 }`;
@@ -77,7 +79,10 @@ describe('over the sandbox', () => {
       const found = await eventsOf(gateway, { webhookId: alone.webhook.webhookId, address: wallet });
       expect(incoming(all).length).toBeGreaterThan(5);
       expect(found).toEqual(all);
-      for (const event of found.flat()) expect(event.subscribedAddress).toBe(wallet);
+      for (const { subscribedAddress, from, to } of found.flat()) {
+        expect(subscribedAddress).toBe(wallet);
+        expect([from, to]).not.toContain(wallet);
+      }
 
       // Nobody can say whose these are: they are found by what they name, and by nothing else.
       const mixed = await eventsOf(gateway, { webhookId: both.webhook.webhookId });

@@ -114,7 +114,8 @@ async function takeDelivery(
     dispatchedAt: headers.dispatchedAt,
     attempt: headers.attempt,
     body: body.plain,
-    addresses: [...new Set([...said.addresses, ...(subscribedAddress === null ? [] : [subscribedAddress])])],
+    addresses:
+      subscribedAddress === null ? said.addresses : [...new Set([...said.addresses, subscribedAddress])],
     subscribedAddress,
   };
   const [stored] = await log.append([delivery]);

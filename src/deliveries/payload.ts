@@ -86,6 +86,9 @@ export function earliestTime(body: unknown): number | null {
 /** More than any block has; a body of five megabytes could hold a million. */
 const MAX_EVENTS = 10_000;
 
+/** How many events a stored body has, as `eventsIn` gives them. */
+export const eventCountIn = (body: unknown): number => Math.min(MAX_EVENTS, itemsOf(body).length);
+
 /**
  * The events of a stored body, in its order: those that concern `address`, all when it is null. An item that is no object
  * is left out, and so is what is beyond the first 10,000; a body of an unknown shape has none. Integers beyond 2^53 are

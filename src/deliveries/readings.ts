@@ -3,7 +3,7 @@ import type { ByteBudget } from './byte-budget.ts';
 import { BudgetSpentError } from './errors.ts';
 import type { DeliveryEvent } from './events.ts';
 import type { StoredDelivery } from './log.ts';
-import { eventsIn } from './payload.ts';
+import { eventCountIn, eventsIn } from './payload.ts';
 
 /** What a body is given as. */
 type Form = 'payload' | 'events';
@@ -17,6 +17,7 @@ const BYTES_AN_EVENT = 256;
 
 type Reading = {
   readonly payload: unknown;
+  eventCount: number | null;
   events: readonly DeliveryEvent[] | null;
   /** What giving it once comes to, in bytes. */
   readonly bytes: number;
@@ -46,9 +47,11 @@ export class Readings {
   /** See `eventsIn`; those of one address count as all do, since all are looked through. */
   events(delivery: StoredDelivery, address: string | null): readonly DeliveryEvent[] {
     const reading = this.#read(delivery);
+    reading.eventCount ??= eventCountIn(reading.payload);
+    this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));
+    if (address !== null) return eventsIn(reading.payload, delivery, address);
     reading.events ??= eventsIn(reading.payload, delivery);
-    this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.events.length * BYTES_AN_EVENT));
-    return address === null ? reading.events : eventsIn(reading.payload, delivery, address);
+    return reading.events;
   }
 
   #read(delivery: StoredDelivery): Reading {
@@ -58,7 +61,13 @@ export class Readings {
     const size = sizeOf(body);
     const bytes = isWithinReason(size) ? Math.max(size.bytes, size.values * BYTES_A_VALUE) : size.bytes;
     this.#take(delivery, bytes - size.bytes);
-    const reading: Reading = { payload: readBody(body, size), events: null, bytes, given: new Set() };
+    const reading: Reading = {
+      payload: readBody(body, size),
+      eventCount: null,
+      events: null,
+      bytes,
+      given: new Set(),
+    };
     this.#known.set(delivery, reading);
     return reading;
   }
