@@ -26,14 +26,15 @@ import {
   authenticateByToken,
   sharingOf,
 } from './server/auth/auth.ts';
+import { reportOnKey } from './server/auth/gateway-key.ts';
 import { createTokens } from './server/auth/tokens.ts';
-import { createCrossOriginCheck, createLoopbackCheck, createOriginCheck } from './server/browsers/origins.ts';
-import { createBrowserRefusals } from './server/browsers/refusals.ts';
+import { createBrowserPolicy } from './server/browsers/policy.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createBudgets } from './server/limits/budgets.ts';
 import { createDocuments } from './server/limits/documents.ts';
 import { createOperations } from './server/operations/operations.ts';
+import { traceOf } from './server/operations/trace.ts';
 import {
   readTrustedDocuments,
   type TrustedDocuments,
@@ -54,6 +55,8 @@ import { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 export type App = {
   /** Where it listens: `http://host:port`. */
   readonly url: string;
+  /** Asks the service about the gateway's own key, and says in the log what it answers; never rejects. */
+  checkKey(): Promise<void>;
   /**
    * Is not ready any more, and gives kept-alive connections back. Goes on accepting until who watches readiness has had
    * time to see it; resolves at once when nobody does.
@@ -116,13 +119,12 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const authenticate = createAuthenticate(config, gatewayKey, secret, log);
   const { defaultChainCount, clientComputeUnitsPerMinute } = config.cost;
   const prices = createChainPrices(defaultChainCount);
-  const isOwnHost = isLoopback(config.host) ? createLoopbackCheck(config.publicUrl) : () => true;
-  // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
-  const ownOrigins = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
-  const isDevelopment = sandbox !== null && !config.production;
-  const allowsCrossOrigin = createCrossOriginCheck([...config.allowedOrigins, ...ownOrigins], isDevelopment);
-  const isAllowedOrigin = createOriginCheck(allowsCrossOrigin, isOwnHost);
-  const refusals = createBrowserRefusals(log);
+  const browsers = createBrowserPolicy({
+    ...config,
+    onLoopback: isLoopback(config.host),
+    loopbackOrigins: sandbox !== null && !config.production,
+    log,
+  });
   const mask = (error: unknown) =>
     maskError(error, (stranger) =>
       log.error('an operation met an error that is not in the catalogue', {
@@ -143,10 +145,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       transactions: createPageStore(memory, news, telemetry.pages('transactions')),
       collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
     },
-    freshness: {
-      transactions: config.cache,
-      collectibles: { ...config.cache, headMs: collectiblesMs },
-    },
+    freshness: { transactions: config.cache, collectibles: { ...config.cache, headMs: collectiblesMs } },
     operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
     maxComputeUnits: config.cost.maxComputeUnits,
     prices,
@@ -169,12 +168,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     estimate: createEstimate(schema, prices),
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
-    allowsCrossOrigin,
     needsCredentials: config.auth.mode !== 'open',
     isSandbox: sandbox !== null,
-    isAllowedOrigin,
-    isOwnHost,
-    refusals,
+    ...browsers,
     trusted,
     production: config.production,
     mask,
@@ -212,9 +208,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     documents,
     proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
     mask,
-    isAllowedOrigin,
-    isOwnHost,
-    refusals,
+    ...browsers,
     maxSockets: config.maxSockets,
     // Where nobody says who it is, an address may be that of many behind a proxy.
     maxSocketsEach: config.auth.mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
@@ -228,13 +222,21 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     sandbox.start((webhookId) => addresses.deliveryUrl(publicUrl(), tenant, webhookId));
   }
 
+  const stopping = new AbortController();
   return {
     url,
+    async checkKey() {
+      if (gatewayKey === null || sandbox !== null || config.auth.mode === 'key') return;
+      const gateway = await authenticateAnyone(gatewayKey)({ get: () => null });
+      const { webhooks } = contextOf(gateway, traceOf(undefined, undefined), stopping.signal);
+      await reportOnKey(webhooks.askAboutKey, log, stopping.signal);
+    },
     async retire() {
       http.retire();
       if (probes.isWatched()) await delay(NOTICE_MS);
     },
     async stop() {
+      stopping.abort();
       await Promise.all([http.stop(), sockets.stop()]);
       await parts.disposeAsync();
     },

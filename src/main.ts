@@ -32,6 +32,7 @@ const start = async (): Promise<void> => {
   if (names.length > 0) log.warn('what is set has no effect', { names });
   // From here on it can be stopped, and says so.
   log.info('listening', { url: app.url });
+  void app.checkKey();
   if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
     process.stdout.write(
       `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,

@@ -16,6 +16,8 @@ import type { SubscribedAddresses } from './subscribed-addresses.ts';
 export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
   /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
   proveKey(): Promise<void>;
+  /** Resolves when the service takes the key, whoever holds it. */
+  askAboutKey(signal: AbortSignal): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
   update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
   delete(webhookId: string): Promise<void>;
@@ -66,6 +68,7 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     async proveKey() {
       if (credential.heldBy === 'client') await proofs.prove(sharing, patience, service.proveKey);
     },
+    askAboutKey: service.proveKey,
     async create(creation) {
       const webhook = await service.create(creation);
       learn(webhook);
