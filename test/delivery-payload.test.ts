@@ -205,7 +205,9 @@ test('the summary names each address that events concern, once, and a chain only
     type: 'transactions',
     chainId: 1,
     addresses: [address(1), address(2)],
+    lacksSubscriber: false,
   });
+  expect(summarize({ activities: [one], balance_changes: [] })).toMatchObject({ lacksSubscriber: true });
   expect(summarize({ transactions: [one, { ...one, chain_id: 2 }] }).chainId).toBeNull();
   const change = {
     subscribed_address: address(1),

@@ -17,7 +17,7 @@ export function parseBody(bytes: Uint8Array): unknown {
   const text = utf8.decode(bytes);
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
-  if (!isWithinReason(sizeOf(bytes))) return text;
+  if (sizeOf(bytes).depth > MAX_DEPTH) return text;
   return mayLoseDigits(text) ? parseExactJson(text) : value;
 }
 

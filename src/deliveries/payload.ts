@@ -106,7 +106,8 @@ export const eventsIn = (
 
 /**
  * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens
- * moved. Not those in logs or call data. A delivery is found by just these, so that it has an event for each of them.
+ * moved. Not those in logs or call data. A delivery is found by just these, so that it has an event for each of them, unless
+ * it has so many values that its body is not read any more.
  */
 function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): string[] {
   const concerned: string[] = [];
