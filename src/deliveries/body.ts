@@ -1,5 +1,5 @@
+import { parseExactJson } from '../lib/exact-json.ts';
 import { JsonSize } from '../lib/json-size.ts';
-import { mayLoseDigits, parseExactJson } from '../upstream/json.ts';
 
 /** More levels than any real body has, and fewer than what a recursive reader's stack takes. */
 const MAX_DEPTH = 200;
@@ -10,15 +10,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * What a sender posted, for who sums it up and lets go of it. What is nested beyond reason becomes the text itself, one
- * string, so that nothing that reads it later runs out of stack. Throws SyntaxError, or TypeError (not UTF-8), for what
+ * string, so that nothing that reads it later runs out of stack. Digits that a float can't hold are lost: none of them
+ * tells of a type, a chain or an address. Throws SyntaxError, or TypeError (not UTF-8), for what
  * is not a JSON object or array.
  */
 export function parseBody(bytes: Uint8Array): unknown {
   const text = utf8.decode(bytes);
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
-  if (sizeOf(bytes).depth > MAX_DEPTH) return text;
-  return mayLoseDigits(text) ? parseExactJson(text) : value;
+  return sizeOf(bytes).depth > MAX_DEPTH ? text : value;
 }
 
 export const sizeOf = (body: Uint8Array): JsonSize => new JsonSize().add(body);

@@ -1,7 +1,7 @@
 import type { Agent, Dispatcher } from 'undici';
+import { parseExactJson } from '../lib/exact-json.ts';
 import { type Credential, withoutKey } from './credential.ts';
 import { abandoned, UpstreamError } from './errors.ts';
-import { parseExactJson } from './json.ts';
 import { onAbort } from './patience.ts';
 import { refusal } from './refusal.ts';
 import type { UpstreamMethod } from './retry.ts';
