@@ -28,6 +28,7 @@ import {
 } from './server/auth/auth.ts';
 import { reportOnKey } from './server/auth/gateway-key.ts';
 import { createTokens } from './server/auth/tokens.ts';
+import { createFrontPage } from './server/browsers/front-page.ts';
 import { createBrowserPolicy } from './server/browsers/policy.ts';
 import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
@@ -196,6 +197,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
       onStored: (tenant, concerned) => news.tell(sharingOf(mode, tenant), concerned),
       observer: telemetry.ingest,
     }),
+    frontPage: createFrontPage(!config.production && trusted === null),
     probes,
     eventStreams,
     observer: telemetry.http,

@@ -54,6 +54,13 @@ test('GraphiQL opens on a query that works and a subscription that shows events'
       if (message.text().includes('Content Security Policy')) refused.push(message.text());
     });
     await page.goto(`${gateway.url}/graphql`);
+    await page.getByRole('tab').nth(1).waitFor();
+    // A tab's text ends in that of its icon.
+    const [first, second] = await page.getByRole('tab').allTextContents();
+    expect([first, second]).toEqual([
+      expect.stringMatching(/^Transactions/),
+      expect.stringMatching(/^Events/),
+    ]);
     await page.locator('.graphiql-execute-button').click();
     // Only the lines in view are in the document.
     expect(await answers(page, (text) => text.includes('blockTime'))).toContain('"hash"');

@@ -7,6 +7,7 @@ import { readConfig } from '../src/config.ts';
 import { DEMO_WALLETS } from '../src/sandbox/wallets.ts';
 import { schema } from '../src/schema.ts';
 import { scrape } from './support/exposition.ts';
+import { folderOf } from './support/folder.ts';
 import { nowhere, startGateway } from './support/gateway.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
@@ -38,6 +39,25 @@ test('a token that the README makes opens a gateway that is started as it says',
   );
   expect(reply.errors).toBeUndefined();
   expect(reply.data).toMatchObject({ deliveryUrl: expect.stringContaining('/deliveries/demo/') });
+});
+
+test("the README's line makes trusted documents of its sample, and they run", async () => {
+  const [, line = ''] = /^ +(npm run trust .*)$/m.exec(readme) ?? [];
+  await using folder = await folderOf({});
+  const path = folder.path('documents.json');
+  await promisify(execFile)('sh', ['-c', line.replace('documents.json', path)], {
+    cwd: new URL('..', import.meta.url),
+  });
+  const documents: Record<string, string> = JSON.parse(await readFile(path, 'utf8'));
+  await using gateway = await startGateway({ TRUSTED_DOCUMENTS: path });
+  const variables = { address: DEMO_WALLETS[0]?.address };
+  const queries = Object.entries(documents).filter(([, text]) => text.startsWith('query'));
+  expect(queries).toHaveLength(2);
+  expect(Object.keys(documents)).toHaveLength(3);
+  for (const [documentId] of queries) {
+    const reply = await gateway.post(JSON.stringify({ documentId, variables }));
+    expect(reply.errors).toBeUndefined();
+  }
 });
 
 test('the README has every variable that the configuration reads', () => {

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readSettings } from '../src/sandbox/settings.ts';
 import { openSandbox } from './sandbox-lookups/sandbox.ts';
@@ -24,6 +25,23 @@ test('it says where it listens, and stops when it is told to', async () => {
   child.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
 });
+
+test.each([{}, { SANDBOX_API_KEY: "it's$mine" }])(
+  'the curl that it prints works as pasted: %o',
+  async (env) => {
+    const { child, lines, exit } = start({ PORT: '0', ...env });
+    const said: string[] = [];
+    lines.on('line', (line) => said.push(line));
+    const command = () => said.find((line) => line.trim().startsWith('curl '));
+    await expect.poll(command, { timeout: 30_000 }).toBeDefined();
+    const { stdout } = await promisify(execFile)('sh', ['-c', command() ?? ''], {
+      env: { PATH: process.env.PATH },
+    });
+    expect(JSON.parse(stdout).transactions).toHaveLength(3);
+    child.kill('SIGTERM');
+    expect(await exit).toEqual([0, null]);
+  },
+);
 
 test('all that is wrong with its environment is told at once, by name', async () => {
   const { lines, exit } = start({ PORT: 'http', SANDBOX_BLOCK_MS: '1', SANDBOX_FAULTS: 'yes' });

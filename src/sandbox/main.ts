@@ -11,9 +11,12 @@ function fail(problems: readonly string[]): void {
   process.exitCode = 1;
 }
 
-function hint({ url }: Sandbox): string {
+/** For a shell. The key is no secret: all that it opens is made up. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+function hint({ url, apiKey }: Sandbox): string {
   const path = `/v1/evm/transactions/${demoAddress('whale')}?limit=3&decode=true`;
-  return `Try: curl -H "X-Service-Api-Key: $SANDBOX_API_KEY" '${url}${path}'  (the key is "sandbox" unless set)`;
+  return `Try:\n  curl -H ${quoted(`X-Service-Api-Key: ${apiKey}`)} ${quoted(url + path)}`;
 }
 
 async function run(settings: Settings): Promise<void> {

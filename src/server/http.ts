@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { clientError } from '../graph/errors.ts';
 import type { Log } from '../log.ts';
 import { createMeter } from '../upstream/meter.ts';
+import type { FrontPage } from './browsers/front-page.ts';
 import { SECURITY_HEADERS } from './browsers/security-headers.ts';
 import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
@@ -30,6 +31,7 @@ type DeliveryListener = (
 type Options = {
   readonly graphql: GraphQLServer;
   readonly takeDelivery: DeliveryListener;
+  readonly frontPage: FrontPage;
   readonly probes: Probes;
   readonly eventStreams: EventStreams;
   readonly observer: HttpObserver;
@@ -69,6 +71,7 @@ const isForWebSocket = ({ headers }: IncomingMessage): boolean =>
 export const createHttpServer = ({
   graphql,
   takeDelivery,
+  frontPage,
   probes,
   eventStreams,
   observer,
@@ -80,6 +83,7 @@ export const createHttpServer = ({
     if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
     const probe = probes.byPath.get(path);
     if (probe) return answerProbe(request, response, probe);
+    if (path === '/' && frontPage(request, response)) return;
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 

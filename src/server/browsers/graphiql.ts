@@ -3,7 +3,7 @@ import type { GraphiQLOptions } from 'graphql-yoga';
 /** The sandbox's whale; on another service it is an address like any. */
 const WALLET = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
-const QUERY = `# The newest transactions of a wallet. Run it, then look at extensions.upstream:
+const QUERY = ` # The query Transactions: the newest of a wallet. Run it, then look at extensions.upstream:
 # what the operation cost at the service.
 query {
   wallet(address: "${WALLET}") {
@@ -28,7 +28,7 @@ query {
 }
 `;
 
-const SUBSCRIPTION = `# Events as the service delivers them. Pass a cursor as \`after\` to resume without a gap.
+const SUBSCRIPTION = ` # The subscription Events: what the service delivers, as it comes. Pass a cursor as \`after\` to resume without a gap.
 subscription {
   deliveries {
     cursor
@@ -69,7 +69,9 @@ type Options = {
 };
 
 /**
- * Tabs without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong document.
+ * Operations without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong
+ * document. It names a tab by the first line that has `query Name` or the like and does not begin with #: that line is a
+ * comment here, behind a blank.
  * What its user puts into headers goes by server-sent events, but not by WebSocket.
  */
 export const graphiqlOptions = ({ needsCredentials, isSandbox }: Options): GraphiQLOptions => ({
