@@ -33,6 +33,7 @@ export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
       const request = collectiblesRequest({ ...list, offset, limit, spamScores: details, credential, cost });
       const { body, bytes, computeUnits } = await parts.client.request(request, signal);
       prices.learn(list.chains, computeUnits);
-      return { page: readCollectiblesPage(body, list.address, fetchedAt), bytes, computeUnits };
+      const page = await readCollectiblesPage(body, list.address, limit, fetchedAt);
+      return { page, bytes, computeUnits };
     },
   });

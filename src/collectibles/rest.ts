@@ -9,6 +9,7 @@ import {
   readChainId,
   readDecimal,
   readInteger,
+  readJson,
   readList,
   readNumber,
   readString,
@@ -93,12 +94,14 @@ export const collectiblesRequest = (request: CollectiblesRequest): UpstreamReque
 export const readCollectiblesPage = (
   body: unknown,
   owner: string,
+  limit: number,
   fetchedAt: number,
-): Page<Item<Collectible>> =>
+): Promise<Page<Item<Collectible>>> =>
   readPage(
     body,
-    'entries',
     {
+      entriesField: 'entries',
+      maxEntries: limit,
       read: (raw) => readCollectible(raw, owner),
       identity: ({ chainId, contractAddress, tokenId }) => `${chainId}:${contractAddress}:${tokenId}`,
       // The contract promises no order, so an entry that is gone can't be placed by its time.
@@ -142,21 +145,21 @@ const readMetadata = (raw: RawObject): Metadata => ({
   uri: typeof raw.uri === 'string' ? raw.uri : null,
   attributes: readList(raw, 'attributes')
     .filter(isObject)
-    .map(({ key, value }) => ({
-      key: asText(key),
-      value: asText(value),
+    .map((attribute) => ({
+      key: asText(readJson(attribute, 'key')),
+      value: asText(readJson(attribute, 'value')),
     })),
 });
 
 /** Attribute values may be any JSON: what is not text becomes the JSON that it was. */
 const asText = (value: unknown): string | null => {
-  if (value === undefined || value === null) return null;
+  if (value === null) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
 const readExplanation = (raw: RawObject): Explanation => ({
   featureName: readString(raw, 'feature'),
-  value: raw.value ?? null,
+  value: readJson(raw, 'value'),
   score: optional(readNumber)(raw, 'feature_score'),
   weight: optional(readNumber)(raw, 'feature_weight'),
 });

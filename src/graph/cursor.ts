@@ -13,7 +13,8 @@ export type ListCursors = {
 export type CursorsOf = (list: readonly (string | boolean | null)[]) => ListCursors;
 
 const VERSION = 2;
-const MAX_CURSOR_LENGTH = 4096;
+/** Room for two offsets of the largest size that is taken, an identity and a trail. */
+const MAX_CURSOR_LENGTH = 16_384;
 const SIGNATURE_BYTES = 12;
 
 /** Whose cursors they are, `secret` says: gateways that share it take up one another's. */

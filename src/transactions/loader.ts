@@ -26,6 +26,6 @@ export const createTransactionsLoader = (parts: LoaderParts<Item<Transaction>>):
           credential: parts.credential,
         });
         const { body, bytes, computeUnits } = await parts.client.request(request, signal);
-        return { page: readTransactionsPage(body, list.address, fetchedAt), bytes, computeUnits };
+        return { page: await readTransactionsPage(body, list.address, fetchedAt), bytes, computeUnits };
       },
   });

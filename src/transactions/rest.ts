@@ -10,6 +10,7 @@ import {
   readChainId,
   readHex,
   readInteger,
+  readJson,
   readList,
   readString,
   readTime,
@@ -102,11 +103,12 @@ export const readTransactionsPage = (
   body: unknown,
   wallet: string,
   fetchedAt: number,
-): Page<Item<Transaction>> =>
+): Promise<Page<Item<Transaction>>> =>
   readPage(
     body,
-    'transactions',
     {
+      entriesField: 'transactions',
+      maxEntries: PAGE_SIZE,
       read: (raw) => readTransaction(raw, wallet),
       identity: (transaction) => `${transaction.chain}:${transaction.hash}`,
       time: (transaction) => Date.parse(transaction.blockTime),
@@ -171,10 +173,10 @@ const readDecoded = (raw: unknown): Decoded | null => {
   const inputs = Array.isArray(raw.inputs) ? raw.inputs.filter(isObject) : [];
   return {
     name: typeof raw.name === 'string' ? raw.name : null,
-    inputs: inputs.map(({ name, type, value }) => ({
-      name: typeof name === 'string' ? name : null,
-      type: typeof type === 'string' ? type : null,
-      value: asStrings(value),
+    inputs: inputs.map((input) => ({
+      name: typeof input.name === 'string' ? input.name : null,
+      type: typeof input.type === 'string' ? input.type : null,
+      value: asStrings(readJson(input, 'value')),
     })),
   };
 };

@@ -1,8 +1,10 @@
 import { Agent } from 'undici';
+import { MemoryBudget } from '../lib/memory-budget.ts';
 import { type Watched, watchAttempt } from './attempt.ts';
 import { createBreaker, takenForDown, type Verdict } from './breaker.ts';
 import { abandoned, overdue, UpstreamError } from './errors.ts';
-import { exchange, MAX_BODY_BYTES, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
+import { exchange, type UpstreamAnswer, type UpstreamRequest } from './exchange.ts';
+import { createConnector } from './interim-responses.ts';
 import { type Meter, openBill } from './meter.ts';
 import { nobody, type UpstreamObserver } from './observer.ts';
 import { type Patience, pause } from './patience.ts';
@@ -38,10 +40,14 @@ export type UpstreamClientOptions = {
   readonly observer?: UpstreamObserver | undefined;
 };
 
+/** Of bodies that are being received: as many as fifty pages of the largest size that wallets really have. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {
   const { url, keyHeader, timeoutMs, connections, perSecond, observer = nobody } = options;
-  const agent = new Agent({ connections, connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES });
-  const target = { agent, base: new URL(url), keyHeader };
+  const agent = new Agent({ connections, connect: createConnector(timeoutMs) });
+  const memory = new MemoryBudget(MAX_HELD_BYTES);
+  const target = { agent, base: new URL(url), keyHeader, memory };
   const turns = createTurns(connections, perSecond);
   const breaker = createBreaker(observer.turned);
   const budget = createRetryBudget();

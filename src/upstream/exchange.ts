@@ -1,5 +1,7 @@
 import type { Agent, Dispatcher } from 'undici';
 import { parseExactJson } from '../lib/exact-json.ts';
+import type { MemoryBudget } from '../lib/memory-budget.ts';
+import { readBeginning, readWhole } from './answer-body.ts';
 import { type Credential, withoutKey } from './credential.ts';
 import { abandoned, UpstreamError } from './errors.ts';
 import { onAbort } from './patience.ts';
@@ -17,6 +19,8 @@ export type UpstreamRequest = {
   /** Sent as JSON; a property that is undefined is left out, null is sent as null. */
   readonly body?: object;
   readonly credential: Credential;
+  /** Whether nothing of the answer but its status is needed; then any body will do. Default: false, a JSON body is. */
+  readonly ignoresBody?: boolean;
   /** Compute units by the contract, for a service that does not say what it billed. */
   readonly cost: number;
   /** Of the operation that makes it; others may come to share the answer. */
@@ -24,7 +28,7 @@ export type UpstreamRequest = {
 };
 
 export type UpstreamAnswer = {
-  /** The parsed JSON body with every digit of its integers kept; null when the body is empty. */
+  /** The parsed JSON body with every digit of its integers kept; null when the body is empty or ignored. */
   readonly body: unknown;
   /** Size of the body. */
   readonly bytes: number;
@@ -32,13 +36,17 @@ export type UpstreamAnswer = {
   readonly computeUnits: number;
 };
 
-type Target = { readonly agent: Agent; readonly base: URL; readonly keyHeader: string };
-
-export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+type Target = {
+  readonly agent: Agent;
+  readonly base: URL;
+  readonly keyHeader: string;
+  /** Of the bodies that are being received. */
+  readonly memory: MemoryBudget;
+};
 
 /** One attempt: a request and its whole answer within `timeoutMs`. Every failure is an UpstreamError. */
 export const exchange = async (
-  { agent, base, keyHeader }: Target,
+  { agent, base, keyHeader, memory }: Target,
   request: UpstreamRequest,
   timeoutMs: number,
   signal: AbortSignal | null,
@@ -60,12 +68,20 @@ export const exchange = async (
       body: request.body ? JSON.stringify(request.body) : null,
       signal: controller.signal,
     });
-    const text = withoutKey(await body.text(), request.credential);
-    if (statusCode < 200 || statusCode > 299) throw refusal(statusCode, headers, text, request.credential);
+    if (statusCode < 200 || statusCode > 299)
+      throw refusal(statusCode, headers, await readBeginning(body), request.credential);
+    const computeUnits = readComputeUnits(headers) ?? request.cost;
+    if (request.ignoresBody) {
+      // The status says that it is done: what becomes of the body changes nothing.
+      body.dump({ limit: MAX_IGNORED_BYTES, signal: AbortSignal.timeout(MAX_IGNORED_MS) }).catch(ignore);
+      return { body: null, bytes: 0, computeUnits };
+    }
+    const bytes = await readWhole(body, memory);
+    const text = withoutKey(utf8.decode(bytes), request.credential);
     return {
       body: parseBody(text, withoutKey(typeOf(headers), request.credential)),
-      bytes: text.length,
-      computeUnits: readComputeUnits(headers) ?? request.cost,
+      bytes: bytes.length,
+      computeUnits,
     };
   } catch (error) {
     throw error instanceof UpstreamError ? error : transportFailure(error);
@@ -74,6 +90,14 @@ export const exchange = async (
     stopListening();
   }
 };
+
+/** Of a body that nobody needs: so much is read to keep its connection, which is given up where more comes. */
+const MAX_IGNORED_BYTES = 64 * 1024;
+const MAX_IGNORED_MS = 1000;
+
+const utf8 = new TextDecoder();
+
+const ignore = () => {};
 
 const tooLate = (timeoutMs: number): UpstreamError =>
   new UpstreamError('timeout', `The service did not answer within ${Math.ceil(timeoutMs)} ms.`, {
@@ -92,19 +116,15 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
 
 const transportFailure = (cause: unknown): UpstreamError => {
   const code = cause instanceof Error && 'code' in cause ? cause.code : null;
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return new UpstreamError(
-      'invalidResponse',
-      `The service's answer is larger than ${MAX_BODY_BYTES} bytes.`,
-      { cause },
-    );
   return NEVER_CONNECTED.has(code)
     ? new UpstreamError('unavailable', 'The service can not be reached.', { cause, connection: 'refused' })
     : new UpstreamError('unavailable', 'The service broke off its answer.', { cause, connection: 'broken' });
 };
 
 const typeOf = (headers: Dispatcher.ResponseData['headers']): string =>
-  String(headers['content-type'] ?? 'no content type');
+  String(headers['content-type'] ?? 'no content type').slice(0, MAX_TYPE);
+
+const MAX_TYPE = 80;
 
 const parseBody = (text: string, type: string): unknown => {
   if (text === '') return null;

@@ -1,3 +1,5 @@
+import { isWithin } from '../lib/json-bounds.ts';
+
 /**
  * Reads one field of what the service sent, exactly: numbers come as JSON numbers, decimal or hex strings, and never
  * pass through a float. A reader throws MalformedFieldError on what it can't read; `optional` makes absent and null
@@ -11,7 +13,11 @@ export class MalformedFieldError extends Error {
   readonly complaint: string;
 
   constructor(field: string, complaint: string) {
+    // Malformed fields come by the thousand, and where one was read tells nothing: a stack would cost more than the rest.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(`${field}: ${complaint}`);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'MalformedFieldError';
     this.field = field;
     this.complaint = complaint;
@@ -116,8 +122,24 @@ export const readList: Reader<readonly unknown[]> = (raw, field) => {
   throw malformed(field, 'a list', value);
 };
 
+/** More levels than any real value has, and fewer than what a recursive reader's stack takes. */
+const MAX_LEVELS = 200;
+
+/** Any JSON that is not nested beyond 200 levels; absent is null. */
+export const readJson: Reader<unknown> = (raw, field) => {
+  const value = raw[field] ?? null;
+  if (isWithin(value, { levels: MAX_LEVELS, characters: Number.POSITIVE_INFINITY })) return value;
+  throw malformed(field, `a value of at most ${MAX_LEVELS} levels`, value);
+};
+
+const MAX_SHOWN = 80;
+
 const shown = (value: unknown): string => {
   if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+  if (typeof value === 'string') {
+    const text = JSON.stringify(value.slice(0, MAX_SHOWN));
+    return value.length > MAX_SHOWN || text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}…` : text;
+  }
+  if (isWithin(value, { levels: MAX_LEVELS, characters: MAX_SHOWN })) return JSON.stringify(value);
+  return Array.isArray(value) ? `a list of ${value.length}` : 'a large object';
 };

@@ -1,14 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { isWithin } from '../lib/json-bounds.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 import { UpstreamError } from './errors.ts';
-import {
-  isObject,
-  MalformedFieldError,
-  malformed,
-  optional,
-  type RawObject,
-  readList,
-  readTime,
-} from './fields.ts';
+import { isObject, MalformedFieldError, malformed, optional, type RawObject, readTime } from './fields.ts';
 import type { Page, PartialErrors } from './pages.ts';
 
 /** One entry of a page: what it is, and how a walk finds it again when the pages have shifted. */
@@ -21,29 +15,41 @@ export type Item<Value> = {
   readonly value: Value | MalformedFieldError;
 };
 
-type ItemReader<Value> = {
+type ListReader<Value> = {
+  readonly entriesField: string;
+  /** What was asked for: the service never gives more. */
+  readonly maxEntries: number;
   readonly read: (raw: RawObject) => Value;
   readonly identity: (value: Value) => string;
   readonly time: (value: Value) => number | null;
 };
 
-/** The envelope that both lookups share. Throws UpstreamError `invalidResponse` when it is not one. */
-export const readPage = <Value>(
+/**
+ * The envelope that all lists share; lets others have their turn while it reads. Rejects with UpstreamError
+ * `invalidResponse` when it is not one, or holds more than was asked for.
+ */
+export const readPage = async <Value>(
   body: unknown,
-  entriesField: string,
-  reader: ItemReader<Value>,
+  reader: ListReader<Value>,
   fetchedAt: number,
-): Page<Item<Value>> => {
+): Promise<Page<Item<Value>>> => {
+  const { entriesField, maxEntries } = reader;
   try {
     if (!isObject(body)) throw malformed('body', 'an object', body);
-    if (!Array.isArray(body[entriesField])) throw malformed(entriesField, 'a list', body[entriesField]);
+    const entries = body[entriesField];
+    if (!Array.isArray(entries)) throw malformed(entriesField, 'a list', entries);
+    if (entries.length > maxEntries)
+      throw new MalformedFieldError(
+        entriesField,
+        `expected at most ${maxEntries}, as asked for, got ${entries.length}`,
+      );
     return {
-      items: readItems(readList(body, entriesField), entriesField, reader),
       nextOffset: readOffset(body),
       requestTime: optional(readTime)(body, 'request_time'),
       responseTime: optional(readTime)(body, 'response_time'),
       partialErrors: readPartialErrors(body),
       fetchedAt,
+      items: await readItems(entries, reader),
     };
   } catch (cause) {
     if (!(cause instanceof MalformedFieldError)) throw cause;
@@ -53,27 +59,28 @@ export const readPage = <Value>(
   }
 };
 
-const readItems = <Value>(
+const readItems = async <Value>(
   entries: readonly unknown[],
-  entriesField: string,
-  reader: ItemReader<Value>,
-): Item<Value>[] => {
+  reader: ListReader<Value>,
+): Promise<Item<Value>[]> => {
+  const slice = new TimeSlice();
   const items: Item<Value>[] = [];
   let time: number | null = null;
   for (const [index, entry] of entries.entries()) {
-    const value = readEntry(entry, `${entriesField}[${index}]`, reader);
+    if (slice.isOver) await slice.next();
+    const value = readEntry(entry, `${reader.entriesField}[${index}]`, reader);
     if (value instanceof MalformedFieldError) {
       // It has no name and perhaps no time of its own: its bytes name it, and its neighbour's time places it.
-      items.push({ identity: `?${digest(JSON.stringify(entry))}`, time, value });
+      items.push({ identity: `?${digest(JSON.stringify(essenceOf(entry)))}`, time, value });
     } else {
       time = reader.time(value);
-      items.push({ identity: reader.identity(value), time, value });
+      items.push({ identity: short(reader.identity(value)), time, value });
     }
   }
   return items;
 };
 
-const readEntry = <Value>(entry: unknown, place: string, reader: ItemReader<Value>) => {
+const readEntry = <Value>(entry: unknown, place: string, reader: ListReader<Value>) => {
   try {
     if (!isObject(entry)) throw malformed('entry', 'an object', entry);
     return reader.read(entry);
@@ -83,23 +90,56 @@ const readEntry = <Value>(entry: unknown, place: string, reader: ItemReader<Valu
   }
 };
 
+/** Real ones have about sixty characters. A longer one would make cursors too long to be sent back. */
+const MAX_OFFSET_BYTES = 4096;
+
 /** Absent, null and "" all mean the last page. */
 const readOffset = (body: RawObject): string | null => {
   const offset = body.next_offset ?? '';
-  if (typeof offset === 'string') return offset === '' ? null : offset;
   if (typeof offset === 'number') return String(offset);
-  throw malformed('next_offset', 'a string', offset);
+  if (typeof offset !== 'string') throw malformed('next_offset', 'a string', offset);
+  // As a cursor holds it.
+  if (offset.length > MAX_OFFSET_BYTES || Buffer.byteLength(JSON.stringify(offset)) > MAX_OFFSET_BYTES)
+    throw new MalformedFieldError(
+      'next_offset',
+      `expected at most ${MAX_OFFSET_BYTES} bytes, got ${offset.length} characters`,
+    );
+  return offset === '' ? null : offset;
 };
+
+/** Every page that is kept holds them, and an answer may repeat them a hundred times. */
+const MAX_PROBLEM_CHARACTERS = 65_536;
+const MAX_PROBLEM_LEVELS = 200;
 
 const readPartialErrors = ({ errors, warnings }: RawObject): PartialErrors | null => {
   const present = {
-    ...(hasContent(errors) && { errors }),
-    ...(hasContent(warnings) && { warnings }),
+    ...(hasContent(errors) && { errors: withinReason(errors, 'errors') }),
+    ...(hasContent(warnings) && { warnings: withinReason(warnings, 'warnings') }),
   };
   return Object.keys(present).length > 0 ? present : null;
 };
 
+const withinReason = (problems: unknown, field: string): unknown =>
+  isWithin(problems, { levels: MAX_PROBLEM_LEVELS, characters: MAX_PROBLEM_CHARACTERS })
+    ? problems
+    : `The service sent ${field} of more than ${MAX_PROBLEM_CHARACTERS} characters or ${MAX_PROBLEM_LEVELS} levels, which are left out.`;
+
 const hasContent = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
+/** A cursor carries it. */
+const MAX_IDENTITY = 256;
+
+const short = (identity: string): string =>
+  identity.length > MAX_IDENTITY ? `#${digest(identity)}` : identity;
+
+/** What a malformed entry is told from others by: itself, or of a large one how it begins. */
+const essenceOf = (entry: unknown): unknown => {
+  if (isWithin(entry, { levels: 200, characters: 16_384 })) return entry;
+  if (typeof entry === 'string') return entry.slice(0, MAX_IDENTITY);
+  if (!isObject(entry)) return [Array.isArray(entry) && entry.length];
+  const fields = Object.entries(entry).slice(0, 100);
+  return fields.map(([name, value]) => [name, typeof value === 'object' ? null : essenceOf(value)]);
+};
+
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 16);

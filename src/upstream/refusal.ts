@@ -41,11 +41,13 @@ const readSentence = (body: string, headers: Dispatcher.ResponseData['headers'])
   }
 };
 
-const sentenceIn = (value: unknown): string | undefined => {
+const MAX_LEVELS = 8;
+
+const sentenceIn = (value: unknown, levels = MAX_LEVELS): string | undefined => {
   if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || levels === 0) return undefined;
   const { error, message } = value as { error?: unknown; message?: unknown };
-  return sentenceIn(error) ?? sentenceIn(message);
+  return sentenceIn(error, levels - 1) ?? sentenceIn(message, levels - 1);
 };
 
 /** Seconds or an HTTP date, as milliseconds from now; undefined when it is neither. */

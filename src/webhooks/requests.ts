@@ -44,7 +44,7 @@ export type AddressChanges = {
 const PATH = '/beta/evm/subscriptions/webhooks';
 
 /** The service's own default: no deployment says how many more it would give. */
-const PAGE_SIZE = 100;
+export const PAGE_SIZE = 100;
 
 export const listWebhooks = (offset: string | null, limit: number = PAGE_SIZE): Operation => ({
   purpose: 'list webhooks',
@@ -90,6 +90,7 @@ export const deleteWebhook = (webhookId: string): Operation => ({
   promised: false,
   method: 'DELETE',
   path: `${PATH}/${webhookId}`,
+  ignoresBody: true,
 });
 
 export const listAddresses = (
@@ -111,6 +112,7 @@ export const replaceAddresses = (webhookId: string, addresses: readonly string[]
   promised: false,
   method: 'PUT',
   path: `${PATH}/${webhookId}/addresses`,
+  ignoresBody: true,
   body: { addresses },
 });
 
@@ -123,6 +125,7 @@ export const updateAddresses = (
   promised: true,
   method: 'PATCH',
   path: `${PATH}/${webhookId}/addresses`,
+  ignoresBody: true,
   body: { remove_addresses: removeAddresses, add_addresses: addAddresses },
 });
 

@@ -67,22 +67,36 @@ export const soleAddress = (addresses: readonly string[]): string | null => {
 };
 
 /** Throws UpstreamError `invalidResponse` when the body is no list of webhooks. */
-export const readWebhooksPage = (body: unknown, fetchedAt: number): Page<Item<Webhook>> =>
+export const readWebhooksPage = (
+  body: unknown,
+  limit: number,
+  fetchedAt: number,
+): Promise<Page<Item<Webhook>>> =>
   readPage(
     body,
-    'webhooks',
-    { read: readFields, identity: ({ webhookId }) => webhookId, time: () => null },
+    {
+      entriesField: 'webhooks',
+      maxEntries: limit,
+      read: readFields,
+      identity: ({ webhookId }) => webhookId,
+      time: () => null,
+    },
     fetchedAt,
   );
 
 /** Throws UpstreamError `invalidResponse` when the body is no list of addresses. */
-export const readAddressesPage = (body: unknown, fetchedAt: number): Page<Item<Subscribed>> =>
+export const readAddressesPage = (
+  body: unknown,
+  limit: number,
+  fetchedAt: number,
+): Promise<Page<Item<Subscribed>>> =>
   readPage(
     isObject(body) && Array.isArray(body.addresses)
       ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }
       : body,
-    'addresses',
     {
+      entriesField: 'addresses',
+      maxEntries: limit,
       read: (raw) => ({ address: readAddress(raw, 'address') }),
       identity: ({ address }) => address,
       time: () => null,

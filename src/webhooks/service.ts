@@ -28,6 +28,7 @@ export type WebhookService = {
   /** Null when there is no such webhook. */
   get(webhookId: string): Promise<Webhook | null>;
   create(webhook: requests.NewWebhook): Promise<Webhook>;
+  /** As the service answers it; where it answers 2xx with something else, the webhook is read again. */
   update(webhookId: string, changes: requests.WebhookChanges): Promise<Webhook>;
   delete(webhookId: string): Promise<void>;
   updateAddresses(webhookId: string, changes: requests.AddressChanges): Promise<void>;
@@ -47,10 +48,16 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export const createWebhookService = ({ client, credential }: Parts): WebhookService => {
   const send = async (
-    { method, path, query, body }: requests.Operation,
+    { method, path, query, body, ignoresBody }: requests.Operation,
     signal?: AbortSignal,
   ): Promise<unknown> => {
-    const shape = { method, path, ...(query && { query }), ...(body && { body }) };
+    const shape = {
+      method,
+      path,
+      ...(query && { query }),
+      ...(body && { body }),
+      ...(ignoresBody && { ignoresBody }),
+    };
     const answer = await client.request({ resource: 'webhooks', ...shape, credential, cost: COST }, signal);
     return answer.body;
   };
@@ -81,7 +88,19 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       if (!(error instanceof UpstreamError) || error.status !== 404) throw error;
     });
 
+  /** Null when there is no such webhook. */
+  const get = async (webhookId: string): Promise<Webhook | null> => {
+    try {
+      return readWebhook(await ask(requests.getWebhook(webhookId)));
+    } catch (error) {
+      if (error instanceof AbsentOperationError) throw error;
+      if (error instanceof UpstreamError && error.status === 404) return null;
+      throw error;
+    }
+  };
+
   return {
+    get,
     async proveKey(signal) {
       try {
         await ask(requests.listWebhooks(null, 1), signal);
@@ -92,35 +111,50 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
     },
     async list(offset) {
       const fetchedAt = Date.now();
-      return readWebhooksPage(await ask(requests.listWebhooks(offset)), fetchedAt);
+      return await readWebhooksPage(await ask(requests.listWebhooks(offset)), requests.PAGE_SIZE, fetchedAt);
     },
     async listAddresses(webhookId, offset) {
       const fetchedAt = Date.now();
-      return readAddressesPage(await ask(requests.listAddresses(webhookId, offset)), fetchedAt);
+      const body = await ask(requests.listAddresses(webhookId, offset));
+      return await readAddressesPage(body, requests.PAGE_SIZE, fetchedAt);
     },
     async soleAddress(webhookId) {
       const found: Item<Subscribed>[] = [];
       let offset: string | null = null;
       for (let pages = 0; pages < MAX_SPARSE_PAGES && found.length < 2; pages += 1) {
         // Without asking whether the operation is absent, or the webhook: neither has an address to tell.
-        const page = readAddressesPage(await send(requests.listAddresses(webhookId, offset, 2)), Date.now());
+        const body = await send(requests.listAddresses(webhookId, offset, 2));
+        // More than two are no fault here: they say that there are several.
+        const page = await readAddressesPage(body, requests.PAGE_SIZE, Date.now());
         found.push(...page.items);
         offset = page.nextOffset;
         if (offset === null) return soleAddressIn(found);
       }
       return null;
     },
-    async get(webhookId) {
+    async create(webhook) {
       try {
-        return readWebhook(await ask(requests.getWebhook(webhookId)));
+        return readWebhook(await ask(requests.createWebhook(webhook)));
       } catch (error) {
-        if (error instanceof AbsentOperationError) throw error;
-        if (error instanceof UpstreamError && error.status === 404) return null;
-        throw error;
+        throw isDoneButUnread(error)
+          ? unread(
+              'The service has created the webhook, but does not show it: look for it in webhooks.',
+              error,
+            )
+          : error;
       }
     },
-    create: async (webhook) => readWebhook(await ask(requests.createWebhook(webhook))),
-    update: async (webhookId, changes) => readWebhook(await ask(requests.updateWebhook(webhookId, changes))),
+    async update(webhookId, changes) {
+      try {
+        return readWebhook(await ask(requests.updateWebhook(webhookId, changes)));
+      } catch (error) {
+        if (!isDoneButUnread(error)) throw error;
+        const webhook = await get(webhookId).catch(() => null);
+        if (webhook === null)
+          throw unread('The service has changed the webhook, but does not show it.', error);
+        return webhook;
+      }
+    },
     async delete(webhookId) {
       await ask(requests.deleteWebhook(webhookId));
     },
@@ -132,3 +166,10 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
     },
   };
 };
+
+/** It was answered 2xx, with something else than was promised. */
+const isDoneButUnread = (error: unknown): error is UpstreamError =>
+  error instanceof UpstreamError && error.failure === 'invalidResponse' && error.status === undefined;
+
+const unread = (sentence: string, cause: UpstreamError): UpstreamError =>
+  new UpstreamError('invalidResponse', `${sentence} ${cause.message}`, { cause });

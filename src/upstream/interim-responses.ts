@@ -1,0 +1,97 @@
+import type { Socket } from 'node:net';
+import { buildConnector } from 'undici';
+
+/**
+ * HTTP lets a service send any number of interim responses (1xx) before the final one, asked for or not. undici passes
+ * over all of them but `100 Continue`, which it takes for a broken answer. So the sockets that this connects give it
+ * that one as `102 Processing`, which says the same: go on waiting.
+ */
+export const createConnector = (timeoutMs: number): buildConnector.connector => {
+  const connect = buildConnector({ timeout: timeoutMs });
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const [, socket] = result;
+      // None where it could not connect, whatever the types say; over HTTP/2 interim responses are frames.
+      if (socket && !('alpnProtocol' in socket && socket.alpnProtocol === 'h2')) passOverContinue(socket);
+      callback(...result);
+    });
+};
+
+/** A service that sends more of them in a row means no answer. */
+const MAX_INTERIM = 100;
+
+const passOverContinue = (socket: Socket): void => {
+  const heads = new ResponseHeads();
+  const write = socket.write;
+  socket.write = ((...parameters: Parameters<typeof write>) => {
+    heads.expect();
+    return write.apply(socket, parameters);
+  }) as typeof write;
+  const read = socket.read;
+  socket.read = (size) => {
+    const chunk: unknown = read.call(socket, size);
+    if (!(chunk instanceof Uint8Array)) return chunk;
+    heads.rewrite(chunk);
+    if (heads.interim > MAX_INTERIM) socket.destroy(new Error('Too many interim responses.'));
+    return chunk;
+  };
+};
+
+const STATUS = Buffer.from('HTTP/1.1 100');
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const ONE = 0x31;
+const TWO = 0x32;
+
+/** Follows the heads of interim responses; of the final one, and of what comes after it, it takes no notice. */
+class ResponseHeads {
+  /** How many have come since the request. */
+  interim = 0;
+  #place: 'status' | 'head' | 'final' = 'final';
+  /** How many bytes of the status line are read, and whether they are those of `100`. */
+  #matched = 0;
+  #isContinue = true;
+  #isInterim = false;
+  /** Line feeds since the last byte of a line. */
+  #feeds = 0;
+
+  /** A request is sent: what comes next is the head of a response. */
+  expect(): void {
+    this.interim = 0;
+    this.#begin();
+  }
+
+  rewrite(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length && this.#place !== 'final'; at += 1) {
+      if (this.#place === 'status') this.#readStatus(chunk, at);
+      else this.#readHead(chunk[at] ?? 0);
+    }
+  }
+
+  #begin(): void {
+    this.#place = 'status';
+    this.#matched = 0;
+    this.#isContinue = true;
+    this.#isInterim = false;
+    this.#feeds = 0;
+  }
+
+  #readStatus(chunk: Uint8Array, at: number): void {
+    if (this.#matched === CODE_AT) this.#isInterim = chunk[at] === ONE;
+    if (chunk[at] !== STATUS[this.#matched]) this.#isContinue = false;
+    this.#matched += 1;
+    if (this.#matched < STATUS.length) return;
+    if (this.#isContinue) chunk[at] = TWO;
+    if (this.#isInterim) this.interim += 1;
+    this.#place = this.#isInterim ? 'head' : 'final';
+  }
+
+  #readHead(byte: number): void {
+    if (byte === LINE_FEED) this.#feeds += 1;
+    else if (byte !== CARRIAGE_RETURN) this.#feeds = 0;
+    if (this.#feeds === 2) this.#begin();
+  }
+}
+
+/** Where the status line has the code's first digit. */
+const CODE_AT = 'HTTP/1.1 '.length;
