@@ -1,25 +1,69 @@
+import { isUtf8 } from 'node:buffer';
 import { parseExactJson } from '../lib/exact-json.ts';
 import { JsonSize } from '../lib/json-size.ts';
+import { JsonValidator } from '../lib/json-validator.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import { TimeSlice } from '../lib/time-slice.ts';
 
 /** More levels than any real body has, and fewer than what a recursive reader's stack takes. */
 const MAX_DEPTH = 200;
 /** More than a real body of 5 MB has; so many empty objects take 16 MB. */
 const MAX_VALUES = 250_000;
 
+/** What is no larger is read at once; of what is, one body at a time, a piece of this size at a time. */
+const PIECE_BYTES = 65_536;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * What a sender posted, for who sums it up and lets go of it. What is nested beyond reason becomes the text itself, one
- * string, so that nothing that reads it later runs out of stack. Digits that a float can't hold are lost: none of them
- * tells of a type, a chain or an address. Throws SyntaxError, or TypeError (not UTF-8), for what
- * is not a JSON object or array.
- */
-export function parseBody(bytes: Uint8Array): unknown {
-  const text = utf8.decode(bytes);
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
-  return sizeOf(bytes).depth > MAX_DEPTH ? text : value;
+/** Reads what senders post. */
+export class BodyReader {
+  readonly #large = new Semaphore(1, Number.POSITIVE_INFINITY);
+
+  /**
+   * A posted body, for who sums it up and lets go of it. What is beyond reason (see `isWithinReason`) becomes the text
+   * itself, one string: nothing is built of it, and nothing that reads it later runs out of stack. Digits that a float
+   * can't hold are lost: none of them tells of a type, a chain or an address. Rejects with SyntaxError, or TypeError
+   * (not UTF-8), for what is not a JSON object or array.
+   */
+  async read(bytes: Uint8Array): Promise<unknown> {
+    return bytes.length <= PIECE_BYTES ? readPosted(bytes) : this.#large.run(() => readPosted(bytes));
+  }
 }
+
+async function readPosted(bytes: Uint8Array): Promise<unknown> {
+  if (!isUtf8(bytes)) throw new TypeError('not UTF-8');
+  const slice = new TimeSlice();
+  const size = new JsonSize();
+  for (const piece of pieces(bytes)) {
+    if (slice.isOver) await slice.next();
+    size.add(piece);
+  }
+  if (isWithinReason(size)) return parsePosted(bytes, slice);
+  const validator = new JsonValidator(size.depth);
+  for (const piece of pieces(withoutByteOrderMark(bytes))) {
+    if (slice.isOver) await slice.next();
+    validator.add(piece);
+  }
+  if (!validator.isComplete) throw new SyntaxError('not an object or array');
+  return utf8.decode(bytes);
+}
+
+async function parsePosted(bytes: Uint8Array, slice: TimeSlice): Promise<object> {
+  if (slice.isOver) await slice.next();
+  const value: unknown = JSON.parse(utf8.decode(bytes));
+  if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
+  // Its summary is work of its own.
+  if (slice.isOver) await slice.next();
+  return value;
+}
+
+function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}
+
+/** As the decoder leaves it out. */
+const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
 export const sizeOf = (body: Uint8Array): JsonSize => new JsonSize().add(body);
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Hold, MemoryBudget } from '../lib/memory-budget.ts';
+import type { Semaphore } from '../lib/semaphore.ts';
 import type { DeliveryAddresses } from './address.ts';
-import { parseBody } from './body.ts';
+import { BodyReader } from './body.ts';
 import { provenTenants } from './connection-tenant.ts';
 import { LogUnavailableError } from './errors.ts';
 import { readHeaders, uuidOf } from './headers.ts';
@@ -8,8 +10,7 @@ import type { DeliveryLog, NewDelivery } from './log.ts';
 import type { DeliveryOutcome, IngestObserver } from './observer.ts';
 import { earliestTime, summarize } from './payload.ts';
 import { Refusal, refuse, unavailable } from './refusal.ts';
-import { type BodyLimits, type RequestBody, readRequestBody } from './request-body.ts';
-import { type Hold, Room } from './room.ts';
+import { type BodyLimits, createInflating, type RequestBody, readRequestBody } from './request-body.ts';
 import { isSigned } from './signature.ts';
 
 type SignatureCheck = {
@@ -57,7 +58,8 @@ const MAX_HELD_BYTES = 64 * 1024 * 1024;
  * stored.
  */
 export function createIngress(parts: IngressParts): Ingress {
-  const room = new Room(parts.maxHeldBytes ?? MAX_HELD_BYTES);
+  const memory = new MemoryBudget(parts.maxHeldBytes ?? MAX_HELD_BYTES);
+  const taking: Taking = { ...parts, inflating: createInflating(), bodies: new BodyReader() };
   const tenantOf = provenTenants(parts.addresses);
   return async (request, response, segments) => {
     // A sender that goes away has nobody left to tell.
@@ -65,13 +67,13 @@ export function createIngress(parts: IngressParts): Ingress {
     const startedAt = performance.now();
     const tell = (outcome: DeliveryOutcome) =>
       parts.observer?.answered(outcome, performance.now() - startedAt);
-    const hold = room.enter();
+    const hold = memory.enter();
     try {
       // First of all: who has no valid url learns nothing else, not even which methods there are.
       const tenant = tenantOf(request, segments);
       if (tenant === null) throw new Refusal(404, 'not found');
       if (request.method !== 'POST') throw new Refusal(405, 'expected POST', { allow: 'POST' });
-      const duplicate = await takeDelivery(parts, tenant, request, hold);
+      const duplicate = await takeDelivery(taking, tenant, request, hold);
       const body = duplicate ? '{"duplicate":true}' : '{"duplicate":false}';
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
       response.end(body);
@@ -86,19 +88,21 @@ export function createIngress(parts: IngressParts): Ingress {
   };
 }
 
+type Taking = IngressParts & { readonly inflating: Semaphore; readonly bodies: BodyReader };
+
 async function takeDelivery(
-  { log, signature, now = Date.now, limits, findSubscriber, onStored }: IngressParts,
+  { log, signature, now = Date.now, limits, findSubscriber, onStored, inflating, bodies }: Taking,
   tenant: string,
   request: IncomingMessage,
   hold: Hold,
 ): Promise<boolean> {
-  const body = await readRequestBody(request, limits ? { ...LIMITS, ...limits } : LIMITS, hold);
+  const body = await readRequestBody(request, limits ? { ...LIMITS, ...limits } : LIMITS, hold, inflating);
   const headers = readHeaders(request.headers);
   if (signature) {
     const given = signature.header ? headerOf(request, signature.header) : headers.signature;
     if (!isAuthentic(body, given, signature.secrets)) throw new Refusal(401, 'expected a valid signature');
   }
-  const parsed = parseJson(body.plain);
+  const parsed = await readJson(bodies, body.plain);
   const said = summarize(parsed);
   const webhookId = headers.webhookId ?? webhookOf(request);
   const subscribedAddress =
@@ -141,9 +145,9 @@ function webhookOf({ url }: IncomingMessage): string | null {
   return query === undefined ? null : uuidOf(new URLSearchParams(query).get('webhook'));
 }
 
-function parseJson(body: Buffer): unknown {
+async function readJson(bodies: BodyReader, body: Buffer): Promise<unknown> {
   try {
-    return parseBody(body);
+    return await bodies.read(body);
   } catch {
     throw new Refusal(400, 'expected a JSON object or array');
   }

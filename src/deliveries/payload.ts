@@ -61,7 +61,7 @@ export type BodySummary = {
   readonly lacksSubscriber: boolean;
 };
 
-/** `body` as `parseBody` gives it. Nothing in it is required. */
+/** `body` as `BodyReader` gives it. Nothing in it is required. */
 export function summarize(body: unknown): BodySummary {
   const items = itemsOf(body);
   const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));

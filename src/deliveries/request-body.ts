@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import type { Hold } from '../lib/memory-budget.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { messageOf } from './errors.ts';
-import { Refusal } from './refusal.ts';
-import type { Hold } from './room.ts';
+import { Refusal, unavailable } from './refusal.ts';
 
 export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };
 
@@ -16,6 +17,16 @@ export type RequestBody = {
 
 const inflate = promisify(gunzip);
 
+/** Deflate makes no more of a byte than this. */
+const MAX_RATIO = 1032;
+
+/** Few bodies inflate at a time, so that many small ones don't ask for the room of as many large ones. */
+const MAX_INFLATING = 4;
+/** Each of them is held as it came. */
+const MAX_WAITING = 1000;
+
+export const createInflating = (): Semaphore => new Semaphore(MAX_INFLATING, MAX_WAITING);
+
 /**
  * All of the body, whose bytes `hold` is told of before they are kept. Rejects with a Refusal: 415 (neither plain nor
  * gzip), 413 (bigger than `maxBytes`, as sent or as inflated), 503 (no room for it), in each of which no more of it is
@@ -25,6 +36,7 @@ export async function readRequestBody(
   request: IncomingMessage,
   limits: BodyLimits,
   hold: Hold,
+  inflating: Semaphore,
 ): Promise<RequestBody> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
@@ -33,11 +45,11 @@ export async function readRequestBody(
   }
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  hold.grow(announced);
+  reserve(hold, announced);
   const sent = await collect(request, limits, announced === 0 ? hold : null);
   if (!isGzip) return { sent, plain: sent };
-  const plain = await inflated(sent, limits.maxBytes);
-  hold.grow(plain.length);
+  if (inflating.isFull) throw unavailable();
+  const plain = await inflating.run(() => inflated(sent, limits.maxBytes, hold));
   return { sent, plain };
 }
 
@@ -59,7 +71,7 @@ function collect(
     size += chunk.length;
     if (size > maxBytes) return fail(tooLarge(maxBytes));
     try {
-      hold?.grow(chunk.length);
+      if (hold) reserve(hold, chunk.length);
       chunks.push(chunk);
     } catch (error) {
       fail(error);
@@ -77,13 +89,22 @@ function collect(
   return promise;
 }
 
-async function inflated(sent: Buffer, maxBytes: number): Promise<Buffer> {
+/** What it may come to is held before it is there, since a bomb is a thousand times what was sent. */
+async function inflated(sent: Buffer, maxBytes: number, hold: Hold): Promise<Buffer> {
+  const atMost = Math.min(maxBytes, sent.length * MAX_RATIO);
+  reserve(hold, atMost);
   try {
-    return await inflate(sent, { maxOutputLength: maxBytes });
+    const plain = await inflate(sent, { maxOutputLength: maxBytes });
+    hold.shrink(atMost - plain.length);
+    return plain;
   } catch (error) {
     const isBomb = error instanceof RangeError;
     throw isBomb ? tooLarge(maxBytes) : new Refusal(400, `the body is not gzip: ${messageOf(error)}`);
   }
+}
+
+function reserve(hold: Hold, bytes: number): void {
+  if (!hold.grow(bytes)) throw unavailable();
 }
 
 const tooLarge = (maxBytes: number) => new Refusal(413, `expected a body of at most ${maxBytes} bytes`);
