@@ -13,6 +13,8 @@ import type { LogObserver } from './deliveries/observer.ts';
 import { DeliverySecretError, loadDeliverySecret } from './deliveries/secret.ts';
 import { openSqliteLog } from './deliveries/sqlite-log.ts';
 import { WakeUps } from './deliveries/wake-ups.ts';
+import { createAnswers } from './graph/answer/answer.ts';
+import { createAnswerEstimate } from './graph/answer/estimate.ts';
 import { createCursors } from './graph/cursor.ts';
 import { createEstimate } from './graph/estimate.ts';
 import { maskError } from './graph/mask.ts';
@@ -140,7 +142,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
   const subscribed = new SubscribedAddresses({
     ask: ownKey === null ? null : createAddressLookup(client, { key: ownKey, heldBy: 'gateway' }),
   });
+  const answers = createAnswers(config.maxAnswerMb * 1024 * 1024);
   const contextOf = createContext({
+    answers,
     client,
     stores: {
       transactions: createPageStore(memory, news, telemetry.pages('transactions')),
@@ -167,6 +171,8 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     documents,
     createContext: contextOf,
     estimate: createEstimate(schema, prices),
+    estimateAnswer: createAnswerEstimate(schema),
+    maxAnswerBytes: answers.maxBytes,
     maxComputeUnits: config.cost.maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
     needsCredentials: config.auth.mode !== 'open',

@@ -50,6 +50,8 @@ export type Config = {
   /** Chains beside those that the gateway knows by itself. */
   readonly extraChains: readonly Chain[];
   readonly maxSockets: number;
+  /** What one answer, or one event of a subscription, may weigh. */
+  readonly maxAnswerMb: number;
   readonly cost: {
     /** Of one operation, estimated before it runs. */
     readonly maxComputeUnits: number;
@@ -159,6 +161,7 @@ export const readConfig = (env: Environment): Config => {
     },
     extraChains:
       read('EXTRA_CHAINS', extraChains, 'id:name[:tag…], comma-separated, each id and name once') ?? [],
+    maxAnswerMb: integer('MAX_ANSWER_MB', 32, 1, 256),
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
     trustedDocuments: env.TRUSTED_DOCUMENTS || null,
     production: env.NODE_ENV === 'production',

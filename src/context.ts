@@ -7,6 +7,7 @@ import type { DeliveryLog } from './deliveries/log.ts';
 import type { ReaderObserver } from './deliveries/observer.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
 import type { WakeUps } from './deliveries/wake-ups.ts';
+import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/cursor.ts';
 import type { Scope } from './graph/scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
@@ -28,6 +29,7 @@ import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** What all operations share. */
 export type ContextParts = {
+  readonly answers: Answers;
   readonly client: UpstreamClient;
   readonly stores: {
     readonly transactions: PageStore<Item<Transaction>>;
@@ -69,7 +71,7 @@ export type Caller = {
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
 /** What the resolvers of one event have, and what that event cost. */
-type EventContext = { readonly upstream: Meter; readonly chains: Chains };
+type EventContext = { readonly upstream: Meter; readonly chains: Chains; readonly answer: Answer };
 
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
@@ -93,6 +95,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
     payer,
     scopes,
     expiresAt,
+    answer: new Answer(parts.answers, gone),
     /** Who has the same sees the same. */
     rights: () => JSON.stringify([tenant, sharing, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */

@@ -9,7 +9,8 @@ import './webhooks/connection-schema.ts';
 import './webhooks/addresses-schema.ts';
 import './webhooks/mutations.ts';
 import './deliveries/schema.ts';
+import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
 
 /** Each feature adds itself to the builder as it is imported: a new lookup is one more line above. */
-export const schema = builder.toSchema();
+export const schema = withWeighedFields(builder.toSchema());

@@ -196,7 +196,7 @@ test('the client of graphql-sse subscribes, resumes, queries, and is told of err
 });
 
 test('pings come while there is nothing to tell, and again after the connection had been full', async () => {
-  const frames = Array.from({ length: 5 }, (_, n) => new Frame(`c${n}`, { data: 'x'.repeat(1000) }));
+  const frames = Array.from({ length: 5 }, (_, n) => new Frame(`c${n}`, Buffer.from('x'.repeat(1000))));
   const left: Frame[] = [];
   let wake = () => {};
   let isClosed = false;

@@ -125,14 +125,14 @@ describe('wallets', () => {
   const document =
     'query ($addresses: [Address!]!) { wallets(addresses: $addresses) { address transactions { nodes { hash } } } }';
 
-  test('come in the order of the addresses, each as often as it is asked for', async () => {
+  test('come in the order of the addresses, each once', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const [a, b] = [freshAddress(), freshAddress()];
     const { wallets } = await gateway.data<{ wallets: { address: string }[] }>(
       'query ($addresses: [Address!]!) { wallets(addresses: $addresses) { address } }',
       { addresses: [b, a, b] },
     );
-    expect(wallets.map(({ address }) => address)).toEqual([b, a, b]);
+    expect(wallets.map(({ address }) => address)).toEqual([b, a]);
   });
 
   test('may be 100', async () => {

@@ -46,7 +46,11 @@ Collectible.implement({
     chain: t.exposeString('chain', { description: "The service's name of the chain." }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain that it is on.' }),
     name: t.exposeString('name', { nullable: true, description: UNSAID }),
-    description: t.exposeString('description', { nullable: true, description: UNSAID }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: UNSAID,
+      extensions: withCost({ bytes: 200 }),
+    }),
     symbol: t.exposeString('symbol', { nullable: true, description: UNSAID }),
     imageUrl: t.expose('imageUrl', {
       type: 'URL',
@@ -124,6 +128,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       }),
     },
     extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
+      count: ({ first }) => pageSize(first, MAX_FIRST, 'collectibles'),
       asks: ({ first, after, chainIds, chainTags, includeSpam }, prices) => {
         const chains = chainsParameter(chainIds, chainTags);
         const requests = requestsFor(pageSize(first, MAX_FIRST, 'collectibles'));

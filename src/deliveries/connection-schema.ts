@@ -28,13 +28,13 @@ export const WebhookDeliveryConnection = builder
         type: [WebhookDeliveryEdge],
         nullable: { list: false, items: true },
         description: 'None is ever null.',
-        resolve: ({ page }) => page.deliveries,
+        resolve: ({ page }, _args, { answer }) => answer.sliced(page.deliveries),
       }),
       nodes: t.field({
         type: [WebhookDelivery],
         nullable: { list: false, items: true },
         description: 'The nodes of the edges, for clients that need no cursors. None is ever null.',
-        resolve: ({ page }) => page.deliveries,
+        resolve: ({ page }, _args, { answer }) => answer.sliced(page.deliveries),
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
@@ -56,7 +56,7 @@ export const RANGE_ARGUMENTS = {
   before: 'Only what was stored before this cursor.',
 };
 
-type Range = {
+export type Range = {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly last?: number | null | undefined;
@@ -83,6 +83,9 @@ export const deliveriesPage = async (
     },
   };
 };
+
+/** How many deliveries a page may have; throws BAD_USER_INPUT as `deliveriesPage` rejects with it. */
+export const countOf = (range: Range): number => readSize(range).limit;
 
 const readSize = ({ first, last }: Range): { take: 'oldest' | 'newest'; limit: number } => {
   if (first != null && last != null) throw badUserInput('Expected first or last, got both.');

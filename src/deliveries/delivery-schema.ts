@@ -1,10 +1,11 @@
 import { builder } from '../graph/builder.ts';
+import { withCost } from '../graph/cost.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { withScope } from '../graph/scopes.ts';
 import { WebhookType } from '../webhooks/enums.ts';
 import { tellingClient, toClient } from './client-errors.ts';
 import { InvalidCursorError } from './errors.ts';
-import { DeliveryEvent, shapesOf } from './event-schema.ts';
+import { DeliveryEvent, shapeOf } from './event-schema.ts';
 import type { DeliveryType, StoredDelivery } from './log.ts';
 
 const AGAIN = 'Each further selection counts as reading the body again.';
@@ -62,12 +63,17 @@ builder.node(WebhookDelivery, {
             'Only what concerns this address, as filter.address finds it; all when left out. An activity whose subscribedAddress is null concerns only the addresses that it names.',
         }),
       },
-      resolve: (delivery, { address }, { deliveries }) =>
-        shapesOf(tellingClient(() => deliveries.events(delivery, address ?? null))),
+      extensions: withCost({ items: 2 }),
+      resolve: (delivery, { address }, { deliveries, answer }) =>
+        answer.list(
+          tellingClient(() => deliveries.events(delivery, address ?? null)),
+          shapeOf,
+        ),
     }),
     payload: t.field({
       type: 'JSON',
       description: `The body as it came; an integer beyond 2^53 as a string. One of more than 200 levels or 250,000 JSON values is its text, a string, and has no events. ${AGAIN}`,
+      extensions: withCost({ bytes: 1500 }),
       resolve: (delivery, _args, { deliveries }) => tellingClient(() => deliveries.payload(delivery)),
     }),
   }),

@@ -29,12 +29,9 @@ export const DeliveryEvent = builder.unionType('DeliveryEvent', {
   resolveType: ({ kind }) => TYPES[kind],
 });
 
-/** A transaction that does not read is left out. */
-export const shapesOf = (events: readonly StoredEvent[]): EventShape[] =>
-  events.flatMap((event) => toShape(event) ?? []);
-
-const toShape = (event: StoredEvent): EventShape | null => {
+/** Undefined for a transaction that does not read: it is left out. */
+export const shapeOf = (event: StoredEvent): EventShape | undefined => {
   if (event.kind !== 'transaction') return event;
   const transaction = readDeliveredTransaction({ ...event.raw, chain_id: event.chainId });
-  return transaction && { kind: 'transaction', transaction };
+  return transaction ? { kind: 'transaction', transaction } : undefined;
 };

@@ -1,9 +1,12 @@
 import { builder } from '../graph/builder.ts';
+import { withCost } from '../graph/cost.ts';
 import { Webhook } from '../webhooks/schema.ts';
 import { toClient } from './client-errors.ts';
 import {
+  countOf,
   deliveriesPage,
   RANGE_ARGUMENTS,
+  type Range,
   WebhookDeliveryConnection,
   WebhookDeliveryEdge,
 } from './connection-schema.ts';
@@ -23,6 +26,7 @@ builder.queryFields((t) => ({
       before: t.arg.string({ description: RANGE_ARGUMENTS.before }),
       filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
     },
+    extensions: withCost<Range>({ count: countOf }),
     resolve: (_root, { filter, ...range }, { deliveries }) =>
       deliveriesPage(deliveries, range, logFilter(filter)),
   }),
@@ -57,6 +61,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
       last: t.arg.int({ description: RANGE_ARGUMENTS.last }),
       before: t.arg.string({ description: RANGE_ARGUMENTS.before }),
     },
+    extensions: withCost<Range>({ count: countOf }),
     resolve: ({ webhookId }, range, { deliveries }) =>
       deliveriesPage(deliveries, range, { webhookIds: [webhookId] }),
   }),

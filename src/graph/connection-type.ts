@@ -1,6 +1,7 @@
 import type { ObjectRef } from '@pothos/core';
 import { type BuilderTypes, builder } from './builder.ts';
 import type { ItemConnection, ItemEdge } from './connection.ts';
+import { withCost } from './cost.ts';
 
 /** What a connection's types are called and said to be. */
 type Naming = {
@@ -25,6 +26,7 @@ export const listConnectionTypes = <Value extends object>(
     fields: (t) => ({
       cursor: t.exposeString('cursor', {
         description: 'Pass it as `after`: it stays right while new items arrive at the head.',
+        extensions: withCost({ bytes: 280 }),
       }),
       node: t.field({
         type: node,
@@ -43,14 +45,15 @@ export const listConnectionTypes = <Value extends object>(
         nullable: { list: false, items: true },
         description:
           'An item that the service sent in a shape that does not read is null here, with an error.',
-        resolve: (page) => page.edges,
+        // Pothos knows no list that is both in slices and of what may fail.
+        resolve: (page, _args, { answer }) => answer.list(page.entries, page.edgeOf) as never,
       }),
       nodes: t.field({
         type: [node],
         nullable: { list: false, items: true },
         description:
           'The nodes of the edges, for clients that need no cursors; null, with an error, where the edge is.',
-        resolve: (page) => page.nodes as never,
+        resolve: (page, _args, { answer }) => answer.list(page.entries, page.nodeOf) as never,
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),

@@ -6,7 +6,7 @@ import type { ListCursors } from './cursor.ts';
 import { badUserInput, clientError } from './errors.ts';
 import { type Entry, type Walked, walk } from './walk.ts';
 
-export const DEFAULT_FIRST = 20;
+const DEFAULT_FIRST = 20;
 
 /** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
 export class ItemEdge<Value> {
@@ -37,20 +37,19 @@ export class ItemConnection<Value> {
     this.resumed = resumed;
   }
 
-  /** An item that does not read fails in its place: it nulls that edge alone. */
-  get edges(): (ItemEdge<Value> | Promise<never>)[] {
-    return this.walked.entries.map((entry) =>
-      entry.item.value instanceof MalformedFieldError
-        ? unreadable(entry.item.value)
-        : new ItemEdge(entry.item.value, this.cursors, entry),
-    );
+  get entries(): readonly Entry<Value>[] {
+    return this.walked.entries;
   }
 
-  get nodes(): (Value | Promise<never>)[] {
-    return this.walked.entries.map(({ item: { value } }) =>
-      value instanceof MalformedFieldError ? unreadable(value) : value,
-    );
-  }
+  /** An item that does not read fails in its place: it nulls that edge alone. */
+  readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> =>
+    entry.item.value instanceof MalformedFieldError
+      ? unreadable(entry.item.value)
+      : new ItemEdge(entry.item.value, this.cursors, entry);
+
+  /** As `edgeOf`. */
+  readonly nodeOf = ({ item: { value } }: Entry<Value>): Value | Promise<never> =>
+    value instanceof MalformedFieldError ? unreadable(value) : value;
 
   get pageInfo(): PageInfo {
     const { entries, hasNextPage } = this.walked;

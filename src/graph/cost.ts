@@ -22,6 +22,10 @@ export type FieldCost<Args> = {
   readonly gives?: (args: Args) => readonly GlobalId[];
   /** How many it gives at most, where nobody knows yet which; one when this is left out too. */
   readonly count?: (args: Args) => number;
+  /** How many items its list usually has, where the arguments do not say; left out: four. */
+  readonly items?: number;
+  /** What its value usually takes of an answer, as JSON, in bytes; left out: what is usual for its type. */
+  readonly bytes?: number;
 };
 
 /** For the `extensions` of a field. */

@@ -22,7 +22,7 @@ import { costlyTypes } from './costly-types.ts';
 import type { GlobalId } from './node.ts';
 import { type Scope, scopeOfField } from './scopes.ts';
 
-type Operation = {
+export type Operation = {
   readonly document: DocumentNode;
   readonly operationName?: string | null | undefined;
   readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
@@ -128,7 +128,11 @@ const total = (items: readonly LineItem[]): Cost => {
 const sumOf = (items: readonly LineItem[]): number =>
   items.reduce((sum, { computeUnits }) => sum + computeUnits, 0);
 
-const readOperation = (schema: GraphQLSchema, { document, operationName, variableValues }: Operation) => {
+/** What is needed to read an operation before it runs; null for one that will not run at all. */
+export const readOperation = (
+  schema: GraphQLSchema,
+  { document, operationName, variableValues }: Operation,
+) => {
   const operation = getOperationAST(document, operationName);
   const type = operation && schema.getRootType(operation.operation);
   if (!operation || !type) return null;

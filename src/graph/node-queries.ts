@@ -28,7 +28,7 @@ builder.queryFields((t) => ({
   nodes: t.field({
     type: [Node],
     nullable: { list: false, items: true },
-    description: `The objects of these ids, in their order, null for what is gone; at most ${MAX_NODES}. More are OPERATION_TOO_COMPLEX.`,
+    description: `The objects of these ids, in their order, null for what is gone; an id that is repeated is loaded once; at most ${MAX_NODES}. More are OPERATION_TOO_COMPLEX.`,
     authScopes,
     args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
     extensions: withCost<{ ids: readonly string[] }>({
@@ -38,7 +38,8 @@ builder.queryFields((t) => ({
       if (ids.length > MAX_NODES)
         throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${MAX_NODES} ids, got ${ids.length}.`);
       // One by one, so that one that fails leaves the others whole; the loaders merge them again.
-      return ids.map((id) => loadNode(id, context, info));
+      const loading = new Map([...new Set(ids)].map((id) => [id, loadNode(id, context, info)]));
+      return ids.map((id) => loading.get(id) ?? null);
     },
   }),
 }));

@@ -36,5 +36,6 @@ export type VariableValues = GraphQLResolveInfo['variableValues'];
 
 /** Whether `@skip` and `@include` leave it in. */
 export const isIncluded = (node: SelectionNode, variableValues: VariableValues): boolean =>
-  getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
-  getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false;
+  !node.directives?.length ||
+  (getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
+    getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller, Context } from '../context.ts';
+import type { EstimateAnswer } from '../graph/answer/estimate.ts';
 import type { Estimate } from '../graph/estimate.ts';
 import type { Trace } from '../upstream/trace.ts';
 import type { Authenticate } from './auth/auth.ts';
@@ -13,6 +14,7 @@ import { createGraphiQLPage } from './browsers/graphiql-page.ts';
 import { useJsonOnly } from './browsers/json-only.ts';
 import type { AllowsCrossOrigin, IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
 import type { BrowserRefusals } from './browsers/refusals.ts';
+import { useAnswerLimit } from './limits/answer-size.ts';
 import { useBodyRoom } from './limits/body-room.ts';
 import type { Budgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
@@ -62,6 +64,8 @@ type Options = {
   readonly createContext: (caller: Caller, trace: Trace, gone: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
+  readonly estimateAnswer: EstimateAnswer;
+  readonly maxAnswerBytes: number;
   readonly budgets: Budgets | null;
   readonly allowsCrossOrigin: AllowsCrossOrigin;
   readonly isAllowedOrigin: IsAllowedOrigin;
@@ -102,6 +106,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useErrorLimit(),
       useStreamOnly(),
       useSubscriptionSize(),
+      useAnswerLimit(options),
       useComputeUnitLimits(options),
       useGivenUp(),
       useRefusalStatus(),

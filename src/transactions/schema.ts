@@ -79,6 +79,7 @@ Transaction.implement({
       type: 'Hex',
       nullable: true,
       description: `Call data; 0x when empty. ${UNSAID}`,
+      extensions: withCost({ bytes: 400 }),
     }),
     nonce: t.expose('nonce', {
       type: 'BigInt',
@@ -180,6 +181,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
       chainTags: t.arg.stringList({ description: CHAIN_ARGUMENTS.chainTags }),
     },
     extensions: withCost<PageArgs & ChainArgs>({
+      count: ({ first }) => pageSize(first, MAX_FIRST, 'transactions'),
       asks: ({ first, after, chainIds, chainTags }) => ({
         list: [chainsParameter(chainIds, chainTags), after],
         computeUnits: requestsFor(pageSize(first, MAX_FIRST, 'transactions')) * REQUEST_COST,

@@ -32,11 +32,11 @@ builder.queryFields((t) => ({
   }),
   wallets: t.field({
     type: [Wallet],
-    description: `The wallets of these addresses, in their order; at most ${MAX_WALLETS}. More are OPERATION_TOO_COMPLEX.`,
+    description: `The wallets of these addresses, each once, in the order in which they first appear; at most ${MAX_WALLETS} addresses. More are OPERATION_TOO_COMPLEX.`,
     authScopes: { wallets: true },
     args: { addresses: t.arg({ type: ['Address'], required: true, description: 'Whose wallets.' }) },
     extensions: withCost<{ addresses: readonly string[] }>({
-      gives: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : addresses.map(globalIdOf)),
+      gives: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : distinct(addresses).map(globalIdOf)),
     }),
     resolve: (_root, { addresses }) => {
       if (addresses.length > MAX_WALLETS)
@@ -44,9 +44,11 @@ builder.queryFields((t) => ({
           'OPERATION_TOO_COMPLEX',
           `Expected at most ${MAX_WALLETS} addresses, got ${addresses.length}.`,
         );
-      return addresses.map((address) => ({ address }));
+      return distinct(addresses).map((address) => ({ address }));
     },
   }),
 }));
+
+const distinct = (addresses: readonly string[]): readonly string[] => [...new Set(addresses)];
 
 const globalIdOf = (address: string): GlobalId => ({ typename: 'Wallet', id: address });

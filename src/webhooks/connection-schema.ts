@@ -1,5 +1,5 @@
 import { builder } from '../graph/builder.ts';
-import { connect, DEFAULT_FIRST, type ItemEdge, pageSize } from '../graph/connection.ts';
+import { connect, type ItemEdge, pageSize } from '../graph/connection.ts';
 import { listConnectionTypes } from '../graph/connection-type.ts';
 import { withCost } from '../graph/cost.ts';
 import type { CursorsOf } from '../graph/cursor.ts';
@@ -34,7 +34,7 @@ builder.queryField('webhooks', (t) =>
       after: t.arg.string({ description: 'A cursor of this connection.' }),
     },
     extensions: withCost<{ first?: number | null }>({
-      count: ({ first }) => Math.max(0, first ?? DEFAULT_FIRST),
+      count: ({ first }) => pageSize(first, MAX_FIRST, 'webhooks'),
     }),
     resolve: (_root, { first, after }, { webhooks, cursorsOf }) =>
       connect({

@@ -5,9 +5,9 @@ export class Frame {
   readonly payload: Buffer;
   #eventStreamBlock: Buffer | null = null;
 
-  constructor(cursor: string, result: object) {
+  constructor(cursor: string, payload: Buffer) {
     this.cursor = cursor;
-    this.payload = Buffer.from(JSON.stringify(result));
+    this.payload = payload;
   }
 
   /** As a server-sent event, whose id is the cursor. */

@@ -3,13 +3,14 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   executeSubscriptionEvent,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLFormattedError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
+import { assembled, WrittenData, written } from '../../graph/answer/written.ts';
 import {
   type EventFeed,
   type EventReader,
@@ -82,19 +83,26 @@ const createRender = (
   const kept = { ...operation, rawVariableValues: {} };
   return async (event: SourceEvent): Promise<Frame> => {
     const context = forEvent();
-    const { data, errors } = await executeSubscriptionEvent({
-      ...kept,
-      rootValue: event,
-      contextValue: context,
-    });
+    // An event that nobody's turn has come for waits with those of all other feeds.
+    await context.answer.turn();
+    const execution = executeSubscriptionEvent({ ...kept, rootValue: event, contextValue: context });
+    const result = await written(Promise.resolve(execution), context.answer);
+    const { data } = result;
     observer.executed();
-    return new Frame(event.cursor, {
-      data,
-      ...(errors && { errors: errors.slice(0, MAX_ERRORS).map((error) => formatted(mask(error))) }),
-      extensions: { upstream: context.upstream },
-    });
+    const errors = result.errors
+      ?.slice(0, MAX_ERRORS)
+      .map((error) => formatted(error === context.answer.refusal ? of(event, error) : mask(error)));
+    const told = { data, ...(errors && { errors }), extensions: { upstream: context.upstream } };
+    return new Frame(
+      event.cursor,
+      data instanceof WrittenData ? assembled(told, data) : Buffer.from(JSON.stringify(told)),
+    );
   };
 };
+
+/** A refusal that says which event it is about. */
+const of = ({ cursor }: SourceEvent, { message, extensions }: GraphQLError): GraphQLError =>
+  new GraphQLError(message, { extensions: { ...extensions, cursor } });
 
 /** An HTTP status is for answers that are one. */
 export const formatted = (error: GraphQLError): GraphQLFormattedError => {

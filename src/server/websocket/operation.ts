@@ -1,6 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import type { Context } from '../../context.ts';
+import { WrittenData } from '../../graph/answer/written.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../upstream/patience.ts';
 import type { Trace } from '../../upstream/trace.ts';
@@ -16,6 +17,7 @@ import type { Admit } from './admission.ts';
 import { type Claim, claimId } from './claim.ts';
 import type { SocketContext } from './connection.ts';
 import { SocketSubscription } from './subscription.ts';
+import { WrittenAnswer } from './written-answer.ts';
 
 /** An operation of a WebSocket's, ready to be run by the pipeline that HTTP uses too. */
 export type SocketOperation = ExecutionArgs & {
@@ -122,8 +124,12 @@ const prepare = async (
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };
-  const execute = (): Promise<ExecutionResult> =>
-    begun(running.track((async () => pipeline.execute(args))()));
+  const answer = async (): Promise<ExecutionResult | WrittenAnswer> => {
+    const result: ExecutionResult = await pipeline.execute(args);
+    const { data } = result;
+    return data instanceof WrittenData ? new WrittenAnswer(result, data, outlet, id) : result;
+  };
+  const execute = (): Promise<ExecutionResult | WrittenAnswer> => begun(running.track(answer()));
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result: SubscribeResult = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;

@@ -1,0 +1,149 @@
+import type { GraphQLError } from 'graphql';
+import { createMemoryGate, type MemoryGate, type MemoryShare } from '../../lib/memory-gate.ts';
+import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
+import { onAbort } from '../../upstream/patience.ts';
+import type { AnswerEstimate } from './estimate.ts';
+import { fullAnswer } from './refusal.ts';
+import { SlicedList, type Turns } from './sliced-list.ts';
+import { type Weight, weightOfJson } from './weight.ts';
+
+/** What the answers of all operations share. */
+export type Answers = {
+  /** What one answer may weigh, in bytes. */
+  readonly maxBytes: number;
+  readonly slices: TimeSlices;
+  /** For heavy answers while they are made. */
+  readonly memory: MemoryGate;
+};
+
+export const createAnswers = (maxBytes: number): Answers => ({
+  maxBytes,
+  slices: createTimeSlices(),
+  memory: createMemoryGate(2 * maxBytes),
+});
+
+/** A heavier answer is written in slices, and waits its turn where many such are made. */
+const LIGHT_BYTES = 256 * 1024;
+
+/** So many items of a list are completed in one go. */
+const FEW = 50;
+
+/** What a value of an answer counts for at least: it takes several times as much of the memory. */
+const BYTES_A_VALUE = 16;
+
+/** What the answer to one operation, or one event, weighs so far, and whether it may go on being made. */
+export class Answer implements Turns {
+  readonly #answers: Answers;
+  readonly #gone: AbortSignal | null;
+  /** Null while the answer is light. */
+  #share: MemoryShare | null = null;
+  readonly #weights = new WeakMap<object, Weight>();
+  #bytes = 0;
+  #values = 0;
+  /** What it was estimated at before it was made; null for an event. */
+  estimate: AnswerEstimate | null = null;
+  /** Why it is not made to its end; null while it may be. */
+  refusal: GraphQLError | null = null;
+  /** Whether anything was left out of it: nobody may get it then. */
+  isCut = false;
+
+  /** `gone` aborts when nobody waits for the answer any more. */
+  constructor(answers: Answers, gone: AbortSignal | null) {
+    this.#answers = answers;
+    this.#gone = gone;
+  }
+
+  get maxBytes(): number {
+    return this.#answers.maxBytes;
+  }
+
+  get isHeavy(): boolean {
+    return this.#share !== null;
+  }
+
+  /** Counts so much text, of so many values. Once that is more than an answer may weigh, the answer is refused. */
+  add(bytes: number, values: number): void {
+    const before = this.#weight;
+    this.#bytes += bytes;
+    this.#values += values;
+    const weight = this.#weight;
+    if (weight <= LIGHT_BYTES || this.isOver) return;
+    if (this.#share) this.#share.take(weight - before);
+    else this.#enter(weight);
+    if (weight > this.maxBytes) this.refuse();
+  }
+
+  refuse(): void {
+    this.refusal ??= fullAnswer(this.maxBytes, this.estimate);
+  }
+
+  /** As `add`, for any JSON value; however often it is given, it is looked through once. */
+  addJson(bytesBeside: number, value: object): void {
+    const weight = this.#weights.get(value) ?? weightOfJson(value);
+    if (weight.values > FEW) this.#weights.set(value, weight);
+    this.add(bytesBeside + weight.bytes, weight.values);
+  }
+
+  /** Whether a list of so many items may be completed in one go, now. */
+  hasTurnFor(items: number): boolean {
+    return items <= FEW && this.hasTurn;
+  }
+
+  /** What `read` makes of each item, for the executor: of many, when it is their turn. What is undefined is left out. */
+  list<Item, Given>(
+    items: readonly Item[],
+    read: (item: Item) => Given | undefined,
+  ): readonly Given[] | SlicedList<Item, Given> {
+    if (!this.hasTurnFor(items.length)) return new SlicedList(this, items, read);
+    return items.map(read).filter((given) => given !== undefined);
+  }
+
+  /** Items that may each take long, for the executor: each when it is its turn. */
+  sliced<Item>(items: readonly Item[]): SlicedList<Item> {
+    return new SlicedList(this, items, same);
+  }
+
+  /** Whether it is not made to its end: it was refused, or nobody waits for it any more. */
+  get isOver(): boolean {
+    return this.refusal !== null || this.#gone?.aborted === true;
+  }
+
+  cut(): void {
+    this.isCut = true;
+  }
+
+  /** Whether it may go on at once; else `turn` tells when. */
+  get hasTurn(): boolean {
+    return this.isOver || (this.#hasRoom && !this.#answers.slices.isOver());
+  }
+
+  async turn(): Promise<void> {
+    while (!this.hasTurn) {
+      if (this.#hasRoom) await this.#answers.slices.next(this);
+      else await this.#share?.room();
+    }
+  }
+
+  /** Gives its memory back, however it ended. */
+  end(): void {
+    this.#share?.leave();
+  }
+
+  get #weight(): number {
+    return Math.max(this.#bytes, this.#values * BYTES_A_VALUE);
+  }
+
+  get #hasRoom(): boolean {
+    return this.#share?.hasRoom() ?? true;
+  }
+
+  #enter(weight: number): void {
+    const share = this.#answers.memory.enter();
+    share.take(weight);
+    this.#share = share;
+    // Where it waits for room, it waits no more.
+    onAbort(this.#gone, () => share.leave());
+  }
+}
+
+const same = <Item>(item: Item): Item => item;

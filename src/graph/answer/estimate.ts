@@ -1,0 +1,165 @@
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isObjectType,
+  type SelectionSetNode,
+  TypeNameMetaFieldDef,
+} from 'graphql';
+import { collectFields, type Reading } from '../collect.ts';
+import { costOf, type FieldCost } from '../cost.ts';
+import { type Operation, readOperation } from '../estimate.ts';
+import type { GlobalId } from '../node.ts';
+import { type Scope, scopeOfField } from '../scopes.ts';
+import { USUAL_ITEMS, usualBytes } from './usual.ts';
+
+/** What an answer is taken to weigh before it is made. */
+export type AnswerEstimate = {
+  readonly bytes: number;
+  readonly heaviest: Heaviest;
+};
+
+/** A field by its path in the answer, and what it weighs of all objects that have it. */
+type Heaviest = { readonly field: string; readonly bytes: number };
+
+/** What the answer to an operation weighs that may use these scopes. 0 bytes for one that will not run at all. */
+export type EstimateAnswer = (operation: Operation, scopes: ReadonlySet<Scope>) => AnswerEstimate;
+
+/**
+ * Reads what an answer may weigh from the operation's document and variables: every paged list as long as it may be, and
+ * what nobody knows before (inner lists, texts) as it usually is.
+ */
+export const createAnswerEstimate =
+  (schema: GraphQLSchema): EstimateAnswer =>
+  (operation, scopes) => {
+    const root = readOperation(schema, operation);
+    if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 } };
+    const { reading, type, selectionSet } = root;
+    const weighing = new Weighing(reading, scopes);
+    const bytes = weighing.ofObject(type, [selectionSet], { path: '', times: 1, items: null });
+    return { bytes, heaviest: weighing.heaviest };
+  };
+
+/** Where an object stands in the answer. */
+type Place = {
+  readonly path: string;
+  /** How many such objects there are. */
+  readonly times: number;
+  /** How many items its lists have, where the field that gives it has said so: a connection's. */
+  readonly items: number | null;
+};
+
+/** Of `"":` and a comma. */
+const AROUND_NAME = 4;
+const BRACES = 2;
+const COMMA = 1;
+const NULL = 4;
+
+class Weighing {
+  #heaviest: Heaviest & { readonly isCounted: boolean } = { field: '', bytes: 0, isCounted: false };
+  readonly #reading: Reading;
+  readonly #scopes: ReadonlySet<Scope>;
+
+  constructor(reading: Reading, scopes: ReadonlySet<Scope>) {
+    this.#reading = reading;
+    this.#scopes = scopes;
+  }
+
+  /** Of those that say how many items they give; where none does, of the root fields. */
+  get heaviest(): Heaviest {
+    const { field, bytes } = this.#heaviest;
+    return { field, bytes };
+  }
+
+  /** What one such object weighs. */
+  ofObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[], place: Place): number {
+    let bytes = BRACES;
+    for (const [name, nodes] of collectFields(this.#reading, type, sets)) {
+      const path = place.path === '' ? name : `${place.path}.${name}`;
+      bytes += name.length + AROUND_NAME + this.#ofField(type, nodes, { ...place, path });
+    }
+    return bytes;
+  }
+
+  #ofField(parent: GraphQLObjectType, nodes: readonly FieldNode[], place: Place): number {
+    const [node] = nodes;
+    const field = node && this.#reading.schema.getField(parent, node.name.value);
+    if (!field) return 0;
+    if (field === TypeNameMetaFieldDef) return parent.name.length + BRACES;
+    const told = this.#ask(field, node);
+    if (told === null) return NULL;
+    const type = getNamedType(field.type);
+    const sets = nodes.flatMap((each) => each.selectionSet ?? []);
+    const bytes = isListType(getNullableType(field.type))
+      ? BRACES + this.#ofItems(type, sets, place, told)
+      : this.#ofValue(type, sets, { ...place, items: told.count }, told);
+    this.#note(place, bytes, told.count !== null);
+    return bytes;
+  }
+
+  #ofItems(type: GraphQLNamedType, sets: readonly SelectionSetNode[], place: Place, told: Told): number {
+    const { gives, items } = told;
+    if (gives === null) {
+      const count = told.count ?? place.items ?? items;
+      const inner = { ...place, times: place.times * count, items: null };
+      return count * (COMMA + this.#ofValue(type, sets, inner, told));
+    }
+    const byType = Map.groupBy(gives, ({ typename }) => typename);
+    return [...byType].reduce((sum, [typename, { length }]) => {
+      const given = this.#reading.schema.getType(typename);
+      if (!isObjectType(given)) return sum;
+      const inner = { ...place, times: place.times * length, items: null };
+      return sum + length * (COMMA + this.ofObject(given, sets, inner));
+    }, 0);
+  }
+
+  /** Of an abstract type it may be any: the heaviest counts. */
+  #ofValue(type: GraphQLNamedType, sets: readonly SelectionSetNode[], place: Place, told: Told): number {
+    if (isLeafType(type)) return told.bytes ?? usualBytes(type);
+    if (isObjectType(type)) return this.ofObject(type, sets, place);
+    if (!isAbstractType(type)) return 0;
+    const possible = this.#reading.schema.getPossibleTypes(type);
+    return Math.max(0, ...possible.map((each) => this.ofObject(each, sets, place)));
+  }
+
+  /** What a field tells of this use of it; null when it will be refused. */
+  #ask(field: GraphQLField<unknown, unknown>, node: FieldNode): Told | null {
+    const scope = scopeOfField(field);
+    if (scope !== undefined && !this.#scopes.has(scope)) return null;
+    const cost: FieldCost<Record<string, unknown>> = costOf(field) ?? {};
+    try {
+      const args = getArgumentValues(field, node, this.#reading.variableValues);
+      const { items = USUAL_ITEMS, bytes = null } = cost;
+      return { gives: cost.gives?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
+    } catch (error) {
+      if (error instanceof GraphQLError) return null;
+      throw error;
+    }
+  }
+
+  #note({ path, times }: Place, bytesEach: number, isCounted: boolean): void {
+    const bytes = bytesEach * times;
+    const known = this.#heaviest;
+    const isRoot = !path.includes('.');
+    if (
+      isCounted ? !known.isCounted || bytes > known.bytes : isRoot && !known.isCounted && bytes > known.bytes
+    )
+      this.#heaviest = { field: path, bytes, isCounted };
+  }
+}
+
+type Told = {
+  readonly gives: readonly GlobalId[] | null;
+  readonly count: number | null;
+  readonly items: number;
+  readonly bytes: number | null;
+};

@@ -1,0 +1,37 @@
+import type { GraphQLError } from 'graphql';
+import { clientError } from '../errors.ts';
+import type { AnswerEstimate } from './estimate.ts';
+
+/** What a client is told of an answer that is estimated to weigh more than one may. */
+export const heavyAnswer = (maxBytes: number, estimate: AnswerEstimate): GraphQLError =>
+  clientError(
+    'OPERATION_TOO_COMPLEX',
+    `Expected an operation whose answer weighs at most ${shown(maxBytes)} (MAX_ANSWER_MB), got one estimated at ${shown(estimate.bytes)}; ${heaviestOf(estimate)}`,
+    factsOf(maxBytes, estimate),
+  );
+
+/** What a client is told of an answer, or an event, that came to weigh more than one may while it was made. */
+export const fullAnswer = (maxBytes: number, estimate: AnswerEstimate | null): GraphQLError => {
+  const expected = `Expected an answer of at most ${shown(maxBytes)} (MAX_ANSWER_MB), got one of more`;
+  if (estimate === null) return clientError('OPERATION_TOO_COMPLEX', `${expected}.`);
+  return clientError(
+    'OPERATION_TOO_COMPLEX',
+    `${expected} than the ${shown(estimate.bytes)} that it was estimated at; ${heaviestOf(estimate)}`,
+    factsOf(maxBytes, estimate),
+  );
+};
+
+const heaviestOf = ({ heaviest }: AnswerEstimate): string =>
+  `its heaviest field is ${heaviest.field}, with ${shown(heaviest.bytes)}. Ask for fewer items or fields at a time.`;
+
+const factsOf = (allowedBytes: number, { bytes, heaviest }: AnswerEstimate) => ({
+  estimatedBytes: bytes,
+  allowedBytes,
+  heaviestField: heaviest.field,
+});
+
+const MB = 1024 * 1024;
+
+/** In MB; two digits for what is less than ten. */
+const shown = (bytes: number): string =>
+  bytes < 10 * MB ? `${(bytes / MB).toPrecision(2)} MB` : `${Math.round(bytes / MB)} MB`;

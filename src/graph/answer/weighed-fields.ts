@@ -1,0 +1,83 @@
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isIntrospectionType,
+  isLeafType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import type { Context } from '../../context.ts';
+import type { Answer } from './answer.ts';
+import { SlicedList } from './sliced-list.ts';
+import { typenamesBelow } from './typenames.ts';
+import { weightOfLeaf } from './weight.ts';
+
+/** The same schema, whose fields count what they add to the answer, and whose lists are completed in slices. */
+export const withWeighedFields = (schema: GraphQLSchema): GraphQLSchema => {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !isIntrospectionType(type))
+      for (const field of Object.values(type.getFields())) field.resolve = weighed(field);
+  return schema;
+};
+
+type Resolve = NonNullable<GraphQLField<unknown, Context>['resolve']>;
+
+/** Gives the executor what a field has resolved to, and counts what that adds to the answer. */
+type Weigh = (value: unknown, answer: Answer, info: GraphQLResolveInfo) => unknown;
+
+const weighed = ({ type, resolve = defaultFieldResolver }: GraphQLField<unknown, Context>): Resolve => {
+  const weigh = weighFor(type);
+  return (source, args, context, info) => {
+    const value = resolve(source, args, context, info);
+    const { answer } = context;
+    return value instanceof Promise
+      ? value.then((resolved) => weigh(resolved, answer, info))
+      : weigh(value, answer, info);
+  };
+};
+
+const weighFor = (type: GraphQLField<unknown, Context>['type']): Weigh => {
+  if (isLeafType(getNamedType(type))) return weighLeaf;
+  return isListType(getNullableType(type)) ? weighObjects : weighObject;
+};
+
+/** Of `"":` and the comma behind the value. */
+const AROUND_NAME = 4;
+/** Of an object or a list. */
+const BRACES = 2;
+const COMMA = 1;
+
+const weightOfName = ({ path }: GraphQLResolveInfo): number => String(path.key).length + AROUND_NAME;
+
+const weighLeaf: Weigh = (value, answer, info) => {
+  if (typeof value === 'object' && value !== null) answer.addJson(weightOfName(info), value);
+  else answer.add(weightOfName(info) + weightOfLeaf(value), 1);
+  return value;
+};
+
+const weighObject: Weigh = (value, answer, info) => {
+  const typenames = typenamesBelow(info);
+  answer.add(weightOfName(info) + BRACES + typenames.bytes, 1 + typenames.values);
+  return value;
+};
+
+const weighObjects: Weigh = (value, answer, info) => {
+  if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
+  if (answer.isOver) {
+    answer.cut();
+    return [];
+  }
+  const { length } = value;
+  const typenames = typenamesBelow(info);
+  const bytes = length * (BRACES + COMMA + typenames.bytes);
+  answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));
+  if (!Array.isArray(value) || answer.hasTurnFor(length)) return value;
+  // What is on its way is awaited by the executor at once, or else its failure would be nobody's.
+  return value.some(isPromise) ? value : answer.sliced(value);
+};
+
+const isPromise = (item: unknown): boolean => item instanceof Promise;

@@ -1,0 +1,75 @@
+import type { ExecutionResult } from 'graphql';
+import { jsonPieces } from '../../lib/json-pieces.ts';
+import { abandoned } from '../../upstream/errors.ts';
+import { upstreamError } from '../errors.ts';
+import type { Answer } from './answer.ts';
+
+/** The data of a heavy answer, as the JSON that it is sent as. */
+export class WrittenData {
+  readonly chunks: readonly Buffer[];
+
+  constructor(chunks: readonly Buffer[]) {
+    this.chunks = chunks;
+  }
+
+  /** For a writer that does not know what it is. */
+  toJSON(): unknown {
+    return JSON.parse(Buffer.concat(this.chunks).toString());
+  }
+}
+
+/**
+ * The result as it is sent: with its data written in slices where it is heavy, and without any where it weighs too much,
+ * or nobody waits for it. Gives back what the answer holds of the memory.
+ */
+export const written = async (making: Promise<ExecutionResult>, answer: Answer): Promise<ExecutionResult> => {
+  try {
+    const result = await making;
+    const data =
+      answer.isHeavy && !answer.isOver && result.data ? await writeData(result.data, answer) : null;
+    if (answer.isOver) return { data: null, errors: [answer.refusal ?? upstreamError(abandoned())] };
+    return data === null ? result : Object.assign({ ...result }, { data });
+  } finally {
+    answer.end();
+  }
+};
+
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** Null where it is not written to its end. */
+const writeData = async (data: object, answer: Answer): Promise<WrittenData | null> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let text = '';
+  const flush = (): void => {
+    const chunk = Buffer.from(text);
+    chunks.push(chunk);
+    bytes += chunk.length;
+    text = '';
+    if (bytes > answer.maxBytes) answer.refuse();
+  };
+  for (const piece of jsonPieces(data)) {
+    text += piece;
+    if (text.length > CHUNK_CHARACTERS) flush();
+    if (!answer.hasTurn) await answer.turn();
+    if (answer.isOver) {
+      answer.cut();
+      return null;
+    }
+  }
+  flush();
+  return new WrittenData(chunks);
+};
+
+/** What JSON.stringify gives of a result, whose data was written before. */
+export const assembled = (result: object, data: WrittenData): Buffer => {
+  const parts: (Buffer | string)[] = [];
+  for (const [key, value] of Object.entries(result)) {
+    const text = value === data ? '' : JSON.stringify(value);
+    if (text === undefined) continue;
+    parts.push(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:${text}`);
+    if (value === data) parts.push(...data.chunks);
+  }
+  parts.push('}');
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+};

@@ -1,0 +1,106 @@
+/** What is longer is cut; the rest is written by JSON.stringify in one go. */
+const PIECE_CHARACTERS = 16_384;
+/** What a value counts for at least: nulls take time too. */
+const CHARACTERS_A_VALUE = 8;
+
+type Pieces = Generator<string, void, undefined>;
+
+/** A list or an object that is being written. */
+type Open = {
+  /** Null for a list. */
+  readonly keys: readonly string[] | null;
+  readonly values: readonly unknown[];
+  next: number;
+  isEmpty: boolean;
+};
+
+/**
+ * The text that JSON.stringify gives, in pieces of at most about 100 KB, each made when it is asked for: the caller can
+ * let other work go on in between. No piece at all where JSON has no text for the value (undefined, a function). However
+ * deep the value is, it takes no more of the stack.
+ */
+export function* jsonPieces(value: unknown): Pieces {
+  const open: Open[] = [];
+  yield* begun(plainOf('', value), open);
+  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+    if (inner.next === inner.values.length) {
+      yield closing(inner);
+      open.pop();
+      continue;
+    }
+    const key = inner.keys?.[inner.next] ?? String(inner.next);
+    const plain = plainOf(key, inner.values[inner.next]);
+    inner.next += 1;
+    const isLeftOut = !hasText(plain);
+    if (isLeftOut && inner.keys) continue;
+    yield before(inner, key);
+    inner.isEmpty = false;
+    yield* begun(isLeftOut ? null : plain, open);
+  }
+}
+
+/** The whole of what is small, and of a string; anything else is left open. */
+function* begun(plain: unknown, open: Open[]): Pieces {
+  if (typeof plain === 'string') yield* stringPieces(plain);
+  else if (typeof plain !== 'object' || plain === null || isSmall(plain)) {
+    const text = JSON.stringify(plain);
+    if (text !== undefined) yield text;
+  } else if (Array.isArray(plain)) open.push({ keys: null, values: plain, next: 0, isEmpty: true });
+  else open.push({ keys: Object.keys(plain), values: Object.values(plain), next: 0, isEmpty: true });
+}
+
+const before = ({ keys, isEmpty }: Open, key: string): string => {
+  if (keys) return `${isEmpty ? '{' : ','}${JSON.stringify(key)}:`;
+  return isEmpty ? '[' : ',';
+};
+
+const closing = ({ keys, isEmpty }: Open): string => {
+  if (keys) return isEmpty ? '{}' : '}';
+  return isEmpty ? '[]' : ']';
+};
+
+function* stringPieces(text: string): Pieces {
+  if (text.length <= PIECE_CHARACTERS) return yield JSON.stringify(text);
+  yield '"';
+  for (let from = 0; from < text.length; ) {
+    const to = endOfPiece(text, from);
+    yield JSON.stringify(text.slice(from, to)).slice(1, -1);
+    from = to;
+  }
+  yield '"';
+}
+
+/** Not between two halves of one character: each alone would be escaped. */
+const endOfPiece = (text: string, from: number): number => {
+  const to = Math.min(from + PIECE_CHARACTERS, text.length);
+  const last = text.charCodeAt(to - 1);
+  return to < text.length && last >= 0xd800 && last < 0xdc00 ? to - 1 : to;
+};
+
+const plainOf = (key: string, value: unknown): unknown => {
+  const { toJSON } = (value ?? {}) as { readonly toJSON?: unknown };
+  return typeof toJSON === 'function' ? toJSON.call(value, key) : value;
+};
+
+const hasText = (plain: unknown): boolean =>
+  plain !== undefined && typeof plain !== 'function' && typeof plain !== 'symbol';
+
+const isSmall = (plain: object): boolean => {
+  const left: unknown[] = [plain];
+  let room = PIECE_CHARACTERS;
+  while (left.length > 0) {
+    const value = left.pop();
+    room -= typeof value === 'string' ? value.length : 0;
+    if (typeof value === 'object' && value !== null) {
+      const keys = Object.keys(value);
+      room -= keys.length * CHARACTERS_A_VALUE;
+      if (room < 0) return false;
+      for (const key of keys) {
+        room -= key.length;
+        left.push((value as Record<string, unknown>)[key]);
+      }
+    }
+    if (room < 0) return false;
+  }
+  return true;
+};
