@@ -116,6 +116,11 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
       prices,
     }),
     webhooks: createWebhooks({ client, credential, sharing, patience, inOrder, proofs, subscribed }),
-    deliveries: createTenantDeliveries({ ...parts, publicUrl: parts.publicUrl(), tenant }),
+    deliveries: createTenantDeliveries({
+      ...parts,
+      publicUrl: parts.publicUrl(),
+      tenant,
+      maxPageBytes: parts.answers.maxBytes / 3,
+    }),
   };
 };

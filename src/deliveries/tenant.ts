@@ -16,8 +16,9 @@ export type TenantDeliveries = {
    */
   url(webhookId: string | null): string;
   /**
-   * Of all that one operation reads, bodies come to about 32 MB: a page ends early rather than bring more. Once that is
-   * spent, this and what follows reject with BudgetSpentError.
+   * The bodies of a page come to about a third of what an answer may weigh, and those of all pages that one operation
+   * reads to about 32 MB: a page ends early rather than bring more. Once all is spent, this and what follows reject with
+   * BudgetSpentError.
    */
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Null when the log does not hold it (any more). */
@@ -48,6 +49,8 @@ type Parts = {
   readonly addresses: DeliveryAddresses;
   readonly publicUrl: string;
   readonly tenant: string;
+  /** Of the bodies of one page: an answer has room for both payload and events of each. */
+  readonly maxPageBytes: number;
 };
 
 export const createTenantDeliveries = ({
@@ -58,11 +61,16 @@ export const createTenantDeliveries = ({
   addresses,
   publicUrl,
   tenant,
+  maxPageBytes,
 }: Parts): TenantDeliveries => {
   const budget = new ByteBudget(MAX_BYTES);
   const readings = new Readings(budget);
   const { read, get } = withinBudget(
-    { read: (range) => log.read(tenant, range), get: (cursor) => log.get(tenant, cursor) },
+    {
+      read: (range) =>
+        log.read(tenant, { ...range, maxBytes: Math.min(maxPageBytes, range.maxBytes ?? maxPageBytes) }),
+      get: (cursor) => log.get(tenant, cursor),
+    },
     budget,
   );
   return {
