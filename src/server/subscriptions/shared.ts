@@ -22,6 +22,8 @@ import { MAX_ERRORS } from '../limits/error-limit.ts';
 import { Frame } from './frame.ts';
 import { identityOf } from './identity.ts';
 import type { EventObserver } from './observer.ts';
+import { createOpenDocuments } from './open-documents.ts';
+import { CountedReader, RefusedReader } from './reader.ts';
 
 /** A subscription that may begin. */
 export type Subscription = {
@@ -37,6 +39,7 @@ type Mask = (error: unknown) => GraphQLError;
 /** Lets subscribers with the same operation, variables and rights share each event's execution and its serialised frame. */
 export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plugin<Context> => {
   const feeds = new Map<string, EventFeed<Frame>>();
+  const documents = createOpenDocuments();
 
   const subscribe = async (args: ExecutionArgs): Promise<SubscribeResult> => {
     const operation = validateSubscriptionArgs(args);
@@ -44,17 +47,31 @@ export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plu
     const source = await createSourceEventStream(operation);
     if ('errors' in source) return source;
     if (!isEventSource(source)) throw new TypeError('Expected an event source, got another iterable.');
-    return {
-      subscription: { open: (after, wake) => feedOf(operation, source).read(after ?? source.after, wake) },
-    };
+    return { subscription: { open: (after, wake) => open(operation, source, after, wake) } };
+  };
+
+  const open = (
+    operation: ValidatedSubscriptionArgs,
+    source: EventSource<SourceEvent>,
+    after: string | null,
+    wake: () => void,
+  ): EventReader<Frame> => {
+    const { rights, payer } = operation.contextValue as Context;
+    const { tokenCount: tokens = 0, loc } = operation.document;
+    const key = JSON.stringify([rights(), source.key, identityOf(operation)]);
+    try {
+      const release = documents.open({ client: payer, document: loc?.source.body ?? key, tokens, key });
+      return new CountedReader(feedOf(key, operation, source).read(after ?? source.after, wake), release);
+    } catch (refusal) {
+      return new RefusedReader(refusal);
+    }
   };
 
   const feedOf = (
+    key: string,
     operation: ValidatedSubscriptionArgs,
     source: EventSource<SourceEvent>,
   ): EventFeed<Frame> => {
-    const { rights } = operation.contextValue as Context;
-    const key = JSON.stringify([rights(), source.key, identityOf(operation)]);
     const known = feeds.get(key);
     if (known) return known;
     const feed = source.feed({
