@@ -187,8 +187,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
   });
   const probes = createProbes({
-    // A head is known without looking; this looks.
-    readLog: () => deliveryLog.read('default', { limit: 0 }),
+    readLog: () => deliveryLog.probe(),
     isUpstreamDown: client.isTakenForDown,
     metrics: telemetry.scrape,
   });

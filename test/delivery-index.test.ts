@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import type { DeliveryFilter } from '../src/deliveries/log.ts';
 import { POSTINGS_SQL, segmentsSql } from '../src/deliveries/sqlite/segment-search.ts';
 import { tailStatement } from '../src/deliveries/sqlite/tail-search.ts';
+import { TOO_OLD_SQL } from '../src/deliveries/sqlite/trimming.ts';
 import { address, delivery, openLog, range, temporaryDirectory, WEBHOOK } from './deliveries/make.ts';
 
 const FIELDS: DeliveryFilter = {
@@ -55,6 +56,7 @@ test.each([false, true])(
     expect(steps(POSTINGS_SQL, 1, 1, '["type balances"]')).toEqual([
       'SEARCH posting USING PRIMARY KEY (tenant=? AND segment=? AND term=?)',
     ]);
+    expect(steps(TOO_OLD_SQL, 1)).toEqual(['SEARCH tenant USING COVERING INDEX tenant_oldest (oldest<?)']);
     database.close();
   },
 );

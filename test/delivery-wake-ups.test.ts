@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { CursorExpiredError, LogClosedError, LogUnavailableError } from '../src/deliveries/errors.ts';
 import { FeedCache } from '../src/deliveries/feed-cache.ts';
@@ -28,13 +29,17 @@ const openForgetfulLog = async (): Promise<DeliveryLog> => {
 const POLL_MS = 5;
 const NEVER_MS = 1_000_000;
 
-/** How often the log is asked: where it ends, and what it holds. */
+/** How often the log is asked: what has grown, and what it holds. */
 const countReads = (log: DeliveryLog) => {
-  const read = log.read.bind(log);
+  const { read, grown } = { read: log.read.bind(log), grown: log.grown.bind(log) };
   const counts = { polls: 0, reads: 0 };
-  log.read = (tenant, of) => {
-    counts[of.limit === 0 ? 'polls' : 'reads'] += 1;
-    return read(tenant, of);
+  log.grown = (mark) => {
+    counts.polls += 1;
+    return grown(mark);
+  };
+  log.read = (...asked) => {
+    counts.reads += 1;
+    return read(...asked);
   };
   return counts;
 };
@@ -110,25 +115,33 @@ test('who sees that the log has grown wakes those who wait where it ended before
   const [second] = await appendNumbers(log, [2]);
   void readFrom(second).next();
   expect((await behind).value?.sequence).toBe(2);
-  expect(counts.polls).toBe(0);
+  // Where the log ends when watching begins, and nothing more.
+  expect(counts.polls).toBe(1);
 });
 
 test('a read that failed in passing is made again, and so is a poll', async () => {
   const log = await openForgetfulLog();
   const start = await log.head(TENANT);
   await appendNumbers(log, [1]);
-  const read = log.read.bind(log);
-  let failures = 0;
+  const { read, grown } = { read: log.read.bind(log), grown: log.grown.bind(log) };
+  const failures = { reads: 0, polls: 0 };
   let isBroken = true;
-  log.read = (tenant, of) => {
-    if (!isBroken) return read(tenant, of);
-    failures += 1;
+  log.read = (...asked) => {
+    if (!isBroken) return read(...asked);
+    failures.reads += 1;
     return Promise.reject(new LogUnavailableError('broken'));
   };
-  const numbers = take(follow(log, { after: start, pollMs: POLL_MS }), 1);
-  await eventually(() => expect(failures).toBeGreaterThan(4));
+  log.grown = (mark) => {
+    if (!isBroken) return grown(mark);
+    failures.polls += 1;
+    return Promise.reject(new LogUnavailableError('broken'));
+  };
+  const numbers = take(follow(log, { after: start, pollMs: POLL_MS }), 2);
+  await eventually(() => expect(failures.reads).toBeGreaterThan(1));
+  await eventually(() => expect(failures.polls).toBeGreaterThan(4));
   isBroken = false;
-  expect(await numbers).toEqual([1]);
+  await appendNumbers(log, [2]);
+  expect(await numbers).toEqual([1, 2]);
 });
 
 test('a log that was closed, or that another took the place of, ends who waits', async () => {
@@ -137,10 +150,11 @@ test('a log that was closed, or that another took the place of, ends who waits',
   const counts = countReads(log);
   const moved = follow(log, { pollMs: POLL_MS }).next();
   await polled(counts);
-  const { read } = log;
+  const { read, grown } = log;
   log.read = other.read.bind(other);
+  log.grown = other.grown.bind(other);
   await expect(moved).rejects.toThrow(CursorExpiredError);
-  log.read = read;
+  Object.assign(log, { read, grown });
   const waiting = follow(log, { pollMs: POLL_MS }).next();
   const refused = expect(waiting).rejects.toThrow(LogClosedError);
   await polled(counts);
@@ -148,31 +162,52 @@ test('a log that was closed, or that another took the place of, ends who waits',
   await refused;
 });
 
-test('a tenant that nobody reads any more is not looked at', async () => {
+test('however many tenants wait, one poll asks for all, and tells only those whose log has grown', async () => {
   const log = await openForgetfulLog();
-  const read = log.read.bind(log);
-  const polls = new Map<string, number>();
-  log.read = (tenant, of) => {
-    polls.set(tenant, (polls.get(tenant) ?? 0) + 1);
-    return read(tenant, of);
-  };
+  const counts = countReads(log);
   const wakeUps = new WakeUps(log, POLL_MS);
-  const watcher = () => ({ grown: () => {}, polled: () => {} });
-  const [one, two] = [wakeUps.watch(TENANT, watcher()), wakeUps.watch(TENANT, watcher())];
-  const other = wakeUps.watch('other', watcher());
-  const more = async (tenant: string) => {
-    const before = polls.get(tenant) ?? 0;
-    await eventually(() => expect(polls.get(tenant) ?? 0).toBeGreaterThan(before + 3));
-  };
-  one();
-  one();
-  await more(TENANT);
-  two();
-  const last = polls.get(TENANT);
-  await more('other');
-  expect(polls.get(TENANT)).toBe(last);
-  const again = wakeUps.watch(TENANT, watcher());
-  await more(TENANT);
-  again();
-  other();
+  const told: string[] = [];
+  const watch = (tenant: string) =>
+    wakeUps.watch(tenant, {
+      grown: () => told.push(tenant),
+      polled: (head) => told.push(`${tenant} ${head}`),
+    });
+  const ends = range(1, 2000).map((number) => watch(`tenant ${number}`));
+  await polled(counts);
+  expect(counts.reads).toBe(0);
+  expect(told).toEqual([]);
+  await log.append([7, 1900, 7].map((tenant, number) => delivery(number, { tenant: `tenant ${tenant}` })));
+  await eventually(() => expect(told.toSorted()).toEqual(['tenant 1900 1', 'tenant 7 2']));
+  await polled(counts);
+  expect(told).toHaveLength(2);
+
+  // What nobody watches any more is told to nobody, and once that is all, nothing is asked.
+  ends[6]?.();
+  ends[6]?.();
+  await log.append([7, 8].map((tenant) => delivery(tenant, { tenant: `tenant ${tenant}` })));
+  await eventually(() => expect(told.slice(2)).toEqual(['tenant 8 1']));
+  for (const end of ends) end();
+  const { polls } = counts;
+  await new Promise((resolve) => setTimeout(resolve, 20 * POLL_MS));
+  expect(counts.polls).toBeLessThan(polls + 2);
+});
+
+test('a writer that was started again does not know what grew before: all who wait look', async () => {
+  const threads: Worker[] = [];
+  const log = await openLog({
+    startThread: (entry, path) => {
+      const worker = new Worker(entry, { workerData: path });
+      if (entry.pathname.endsWith('writer-thread.ts')) threads.push(worker);
+      return worker;
+    },
+  });
+  log.onAppend = () => () => {};
+  const numbers = take(follow(log, { after: await log.head(TENANT), pollMs: POLL_MS }), 2);
+  await appendNumbers(log, [1]);
+  const counts = countReads(log);
+  await polled(counts);
+  // Stored, and its thread gone before anybody could ask it.
+  await appendNumbers(log, [2]);
+  await threads.at(-1)?.terminate();
+  expect(await numbers).toEqual([1, 2]);
 });

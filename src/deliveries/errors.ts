@@ -46,6 +46,14 @@ export class BudgetSpentError extends Error {
   }
 }
 
+/** What was to be read is not wanted any more. */
+export class ReadAbortedError extends Error {
+  constructor() {
+    super('the reading of deliveries was given up');
+    this.name = 'ReadAbortedError';
+  }
+}
+
 /** The log can't take or give deliveries now: the disk is full or read-only, the file broken, or the log closed. */
 export class LogUnavailableError extends Error {
   constructor(message: string, cause?: unknown) {

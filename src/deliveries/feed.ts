@@ -1,5 +1,5 @@
 import { sequenceIn } from './cursor.ts';
-import { isPassing } from './errors.ts';
+import { isPassing, ReadAbortedError } from './errors.ts';
 import type { FeedCache, FeedEntry } from './feed-cache.ts';
 import { type FeedReader, Reader } from './feed-reader.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from './log.ts';
@@ -25,12 +25,14 @@ export type FeedOptions<Item> = {
   readonly onIdle?: (() => void) | undefined;
 };
 
-/** For a reader that could not be told where the log ends. */
+/** After the log could not be read. */
 const RETRY_MS = 1000;
 
 /** What is read from the log at a time. */
 const PAGE = 16;
 const PAGE_BYTES = 32_768;
+/** A rare filter gets on by pages without a delivery, so that what it has passed is not looked at again. */
+const PAGE_LOOKS = 10_000;
 
 /**
  * A tenant's deliveries through one filter, for any number of readers: each place in the log is read and rendered once
@@ -50,6 +52,8 @@ export class Feed<Item> {
   /** The newest place that the log was seen to have. */
   #newest = 0;
   #wakeUps = 0;
+  /** Aborts when nobody reads any more. */
+  #reads = new AbortController();
   #stopListening: (() => void) | null = null;
 
   constructor(options: FeedOptions<Item>) {
@@ -82,11 +86,13 @@ export class Feed<Item> {
     this.#waiting.remove(reader);
     if (this.#readers.size > 0) return;
     this.#stopListening?.();
+    this.#reads.abort();
     this.#options.cache.forget(this.#kept);
     this.#options.onIdle?.();
   }
 
   #listen(): void {
+    this.#reads = new AbortController();
     const { wakeUps, tenant, observer } = this.#options;
     const unwatch = wakeUps.watch(tenant, {
       grown: () => this.#lookAgain(),
@@ -100,12 +106,13 @@ export class Feed<Item> {
   }
 
   /**
-   * A wake-up may have been lost, or a read have failed. Whatever the feed has seen so far, there is nothing to read
-   * for who waits at the log's end, and there is for everybody else.
+   * A wake-up may have been lost. Whatever the feed has seen so far, there is nothing to read for a reader that waits at
+   * the log's end, and there is for all others.
    */
-  #catchUp(head: string | null): void {
-    if (head !== null) this.#see(head);
-    for (const place of this.#waiting.places()) if (place !== head) void this.#read(place);
+  #catchUp(head: number): void {
+    this.#newest = head;
+    if (this.#end !== null && sequenceIn(this.#end) !== head) this.#end = null;
+    for (const place of this.#waiting.places()) if (sequenceIn(place) !== head) void this.#read(place);
   }
 
   #see(head: string): void {
@@ -159,8 +166,10 @@ export class Feed<Item> {
       else if (passed !== reached) this.#readFor(passed);
     } catch (error) {
       this.#reading.delete(place);
-      if (isPassing(error)) return;
-      this.#fail(this.#waiting.release(place), error);
+      // Readers may have come since.
+      if (error instanceof ReadAbortedError) this.#readFor(place);
+      else if (isPassing(error)) setTimeout(() => this.#readFor(place), RETRY_MS).unref();
+      else this.#fail(this.#waiting.release(place), error);
     }
   }
 
@@ -171,7 +180,8 @@ export class Feed<Item> {
 
   async #page(place: string) {
     const { log, tenant, filter, render, weigh } = this.#options;
-    const page = await log.read(tenant, { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES });
+    const range = { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxLooks: PAGE_LOOKS };
+    const page = await log.read(tenant, range, { signal: this.#reads.signal });
     const entries = new Map<string, FeedEntry>();
     let at = place;
     for (const [index, delivery] of page.deliveries.entries()) {

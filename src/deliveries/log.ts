@@ -61,13 +61,30 @@ export type DeliveryRange = {
   /** Which end of the range the page is cut from. Default: `oldest`. */
   readonly take?: 'oldest' | 'newest' | undefined;
   readonly filter?: DeliveryFilter | undefined;
+  /**
+   * Index entries and deliveries that may be looked at, about: beyond it the page ends early, with what was found so far.
+   * Default: as many as there are.
+   */
+  readonly maxLooks?: number | undefined;
+};
+
+/** On whose behalf something is read. */
+export type ReadOptions = {
+  /** Those who read at the same time take turns, whatever each reads. Default: the tenant. */
+  readonly caller?: string | undefined;
+  /** Once it aborts, no more is read: rejects with ReadAbortedError. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type DeliveryPage = {
   /** In the log's order, whichever end they were taken from. */
   readonly deliveries: readonly StoredDelivery[];
-  /** Whether the range holds more that match. */
+  /** Whether the range holds more that match, or, when the page is cut, that may match. */
   readonly hasMore: boolean;
+  /** Whether `maxLooks` were spent before the whole range was looked through. */
+  readonly isCut: boolean;
+  /** Index entries and deliveries that were looked at; 0 without a filter. */
+  readonly looked: number;
   /**
    * How far the log was looked through: what does not match is not looked at again by who goes on from here, as
    * `after` when the oldest were taken, as `before` when the newest were. When nothing follows the oldest, it is `head`.
@@ -75,6 +92,12 @@ export type DeliveryPage = {
   readonly reached: string;
   /** The end of the log when the page was read. */
   readonly head: string;
+};
+
+export type Growth = {
+  readonly mark: string;
+  /** The newest sequence of each tenant whose log has grown. */
+  readonly heads: ReadonlyMap<string, number> | null;
 };
 
 /**
@@ -90,11 +113,18 @@ export interface DeliveryLog {
    * Rejects with InvalidCursorError or CursorExpiredError for a cursor that can't be gone on from. Reading after the
    * head is fine, and empty.
    */
-  read(tenant: string, range: DeliveryRange): Promise<DeliveryPage>;
+  read(tenant: string, range: DeliveryRange, options?: ReadOptions): Promise<DeliveryPage>;
   /** One delivery by its cursor; null when this tenant's log does not hold it (any more). */
-  get(tenant: string, cursor: string): Promise<StoredDelivery | null>;
+  get(tenant: string, cursor: string, options?: ReadOptions): Promise<StoredDelivery | null>;
   /** The cursor of the newest delivery, or the place before the first one. As of the call, not of its answer. */
   head(tenant: string): Promise<string>;
+  /** Resolves when the log can be read now. Waits for nobody's reads: rejects when it can't be. */
+  probe(): Promise<void>;
+  /**
+   * Whose logs have grown since `mark`, an earlier answer's; a safety net for wake-ups that are lost. `heads` is null when
+   * that is not known: when `mark` is null, or too old.
+   */
+  grown(mark: string | null): Promise<Growth>;
   /** Drops what is beyond the retention. The log does so by itself, too. */
   trim(): Promise<void>;
   /** Calls back after each commit that added to the tenant's log. A hint only: it may come late, twice or for nothing. */

@@ -37,9 +37,11 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
         observer.waiting(-bytes);
       }
     },
-    read: (tenant, range) => reading(log.read(tenant, range)),
-    get: (tenant, cursor) => reading(log.get(tenant, cursor)),
+    read: (tenant, range, options) => reading(log.read(tenant, range, options)),
+    get: (tenant, cursor, options) => reading(log.get(tenant, cursor, options)),
     head: (tenant) => reading(log.head(tenant)),
+    probe: () => reading(log.probe()),
+    grown: (mark) => log.grown(mark),
     trim: () => log.trim(),
     onAppend: (tenant, listener) => log.onAppend(tenant, listener),
     close: () => log.close(),

@@ -9,7 +9,9 @@ import type {
   DeliveryLog,
   DeliveryPage,
   DeliveryRange,
+  Growth,
   NewDelivery,
+  ReadOptions,
   StoredDelivery,
 } from './log.ts';
 import { Cursors } from './sqlite/cursors.ts';
@@ -133,12 +135,29 @@ class SqliteLog implements DeliveryLog {
     return promise;
   }
 
-  async read(tenant: string, range: DeliveryRange): Promise<DeliveryPage> {
-    return unpackPage(await this.#ask('page', { tenant, range }));
+  async read(
+    tenant: string,
+    range: DeliveryRange,
+    { caller = tenant, signal }: ReadOptions = {},
+  ): Promise<DeliveryPage> {
+    return unpackPage(await this.#ask('page', { caller, tenant, range }, signal));
   }
 
-  async get(tenant: string, cursor: string): Promise<StoredDelivery | null> {
-    return this.#ask('get', { tenant, cursor });
+  async get(
+    tenant: string,
+    cursor: string,
+    { caller = tenant, signal }: ReadOptions = {},
+  ): Promise<StoredDelivery | null> {
+    return this.#ask('get', { caller, tenant, cursor }, signal);
+  }
+
+  async probe(): Promise<void> {
+    await this.#ask('probe', null);
+  }
+
+  async grown(mark: string | null): Promise<Growth> {
+    if (this.#closing) throw new LogClosedError();
+    return this.#threads.writer.ask('grown', mark);
   }
 
   async head(tenant: string): Promise<string> {
@@ -186,11 +205,14 @@ class SqliteLog implements DeliveryLog {
     this.#listeners.notifyAll();
   }
 
-  #ask<Name extends 'page' | 'get'>(
+  #ask<Name extends 'page' | 'get' | 'probe'>(
     name: Name,
     takes: ReaderCalls[Name]['takes'],
+    signal?: AbortSignal,
   ): Promise<ReaderCalls[Name]['gives']> {
-    return this.#closing ? Promise.reject(new LogClosedError()) : this.#threads.reader.ask(name, takes);
+    return this.#closing
+      ? Promise.reject(new LogClosedError())
+      : this.#threads.reader.ask(name, takes, { signal });
   }
 
   readonly #send = (): void => {
@@ -198,7 +220,7 @@ class SqliteLog implements DeliveryLog {
     this.#waiting = [];
     if (waiting.length === 0) return;
     const packed = pack(waiting.flatMap(({ batch }) => batch));
-    this.#threads.writer.ask('append', packed, [packed.bytes.buffer]).then(
+    this.#threads.writer.ask('append', packed, { transfer: [packed.bytes.buffer] }).then(
       (placed) => this.#stored(waiting, placed),
       (error: unknown) => {
         for (const { bytes, reject } of waiting) {

@@ -5,8 +5,8 @@ import type { DeliveryLog } from './log.ts';
 export type LogWatcher = {
   /** There may be more: a hint, as the log gives it. */
   grown(): void;
-  /** Told at each poll: the log's end, or null when it can't be read and never will be again. */
-  polled(head: string | null): void;
+  /** A poll has found that the log has grown: to this sequence. */
+  polled(head: number): void;
 };
 
 type Watched = { readonly watchers: Set<LogWatcher>; readonly stop: () => void };
@@ -14,13 +14,19 @@ type Watched = { readonly watchers: Set<LogWatcher>; readonly stop: () => void }
 const POLL_MS = 1000;
 
 /**
- * Tells when there may be more to read. The log calls back when it has grown; in case that is lost, it is looked at
- * once in `pollMs` (default: 1000) for all who watch the same tenant. While it can't be read, polls tell nothing.
+ * Tells when there may be more to read. The log calls back when it has grown; in case that is lost, it is asked once in
+ * `pollMs` (default: 1000), for all tenants together, whose logs have grown. Only of those watchers are told, so that
+ * idle ones cost nothing, however many. While the log can't be read, polls tell nothing.
  */
 export class WakeUps {
   readonly #log: DeliveryLog;
   readonly #pollMs: number;
   readonly #byTenant = new Map<string, Watched>();
+  #timer: NodeJS.Timeout | undefined;
+  #isPolling = false;
+  /** Up to here watchers were told of growth; null before the log has said where that is. */
+  #mark: string | null = null;
+  #hasFailed = false;
 
   constructor(log: DeliveryLog, pollMs = POLL_MS) {
     this.#log = log;
@@ -40,41 +46,52 @@ export class WakeUps {
 
   #start(tenant: string): Watched {
     const watchers = new Set<LogWatcher>();
-    const unsubscribe = this.#log.onAppend(tenant, () => {
+    const stop = this.#log.onAppend(tenant, () => {
       for (const watcher of watchers) watcher.grown();
     });
-    const tell = (head: string | null) => {
-      for (const watcher of watchers) watcher.polled(head);
-    };
-    let isPolling = false;
-    const poll = () => {
-      // One at a time, however slow the log.
-      if (isPolling) return;
-      isPolling = true;
-      const answered = () => {
-        isPolling = false;
-      };
-      this.#headOf(tenant).finally(answered).then(tell, ignore);
-    };
-    const timer = setInterval(poll, this.#pollMs).unref();
-    const stop = () => {
-      unsubscribe();
-      clearInterval(timer);
-    };
     const watched = { watchers, stop };
     this.#byTenant.set(tenant, watched);
+    if (this.#timer === undefined) {
+      this.#timer = setInterval(this.#poll, this.#pollMs).unref();
+      void this.#poll();
+    }
     return watched;
   }
 
-  /** Rejects while the log can't be read. */
-  async #headOf(tenant: string): Promise<string | null> {
-    try {
-      // A log may know of a head without looking: by what it was told, as is who waits. This looks.
-      return (await this.#log.read(tenant, { limit: 0 })).head;
-    } catch (error) {
-      if (isPassing(error)) throw error;
-      return null;
+  /** One at a time, however slow the log. */
+  readonly #poll = async (): Promise<void> => {
+    if (this.#byTenant.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#mark = null;
+    } else if (!this.#isPolling) {
+      this.#isPolling = true;
+      await this.#ask().catch(ignore);
+      this.#isPolling = false;
     }
+  };
+
+  /** Rejects while the log can't tell. */
+  async #ask(): Promise<void> {
+    try {
+      const since = this.#mark;
+      const { mark, heads } = await this.#log.grown(since);
+      this.#mark = mark;
+      const isUnknown = heads === null && (since !== null || this.#hasFailed);
+      this.#hasFailed = false;
+      if (isUnknown) return this.#tellAll();
+      for (const [tenant, head] of heads ?? [])
+        for (const watcher of this.#byTenant.get(tenant)?.watchers ?? []) watcher.polled(head);
+    } catch (error) {
+      this.#hasFailed = true;
+      if (isPassing(error)) throw error;
+      // It never will again: reading says so.
+      this.#tellAll();
+    }
+  }
+
+  #tellAll(): void {
+    for (const { watchers } of this.#byTenant.values()) for (const watcher of watchers) watcher.grown();
   }
 }
 

@@ -7,8 +7,18 @@ import { Fingerprints, fingerprintOf } from './fingerprint.ts';
 import type { Indexing } from './indexing.ts';
 import type { Placed } from './messages.ts';
 import type { Row } from './packing.ts';
+import { mostTermsOf } from './terms.ts';
+import type { Trimming } from './trimming.ts';
 
-type End = { readonly id: number; head: number };
+type End = {
+  readonly id: number;
+  head: number;
+  /** Up to here they are in segments, or trimmed. */
+  readonly segmented: number;
+  readonly floor: number;
+};
+
+const END = 'id, head, floor, max(indexed, floor) AS segmented';
 
 /** Of SHA-256: to find two alike takes 2^64 tries, and whoever did so would only have kept one of his own out. */
 const IDENTITY_BYTES = 16;
@@ -17,18 +27,20 @@ const IDENTITY_BYTES = 16;
 export class Appending {
   readonly #indexing: Indexing;
   readonly #fingerprints: Fingerprints;
+  readonly #trimming: Trimming;
   readonly #tenant;
   readonly #addTenant;
   readonly #insert;
   readonly #raiseHead;
 
-  constructor(database: DatabaseSync, indexing: Indexing) {
+  constructor(database: DatabaseSync, indexing: Indexing, trimming: Trimming) {
     this.#indexing = indexing;
+    this.#trimming = trimming;
     this.#fingerprints = new Fingerprints(database);
-    this.#tenant = database.prepare('SELECT id, head FROM tenant WHERE name = ?');
+    this.#tenant = database.prepare(`SELECT ${END} FROM tenant WHERE name = ?`);
     this.#addTenant = database.prepare(
       `INSERT INTO tenant (name) SELECT ? WHERE (SELECT ifnull(max(id), 0) FROM tenant) < ${MAX_TENANT}
-       RETURNING id, head`,
+       RETURNING ${END}`,
     );
     this.#insert = database.prepare(
       `INSERT INTO delivery
@@ -46,7 +58,10 @@ export class Appending {
       placed.sequences.push(sequence);
       placed.fingerprints.push(fingerprint);
     }
-    for (const { id, head } of ends.values()) this.#raiseHead.run(head, id);
+    for (const { id, head, floor } of ends.values()) {
+      this.#raiseHead.run(head, id);
+      this.#trimming.grown(id, head - floor);
+    }
     this.#indexing.step();
     return placed;
   }
@@ -84,7 +99,14 @@ export class Appending {
       row.body,
     );
     end.head = sequence;
-    this.#indexing.add({ tenant: end.id, sequence, identity, webhookId, type, chainId, addresses });
+    if (sequence === end.floor + 1) this.#trimming.begun(end.id, row.receivedAt);
+    this.#indexing.add({
+      tenant: end.id,
+      sequence,
+      identity,
+      unsegmented: sequence - end.segmented,
+      terms: mostTermsOf(addresses),
+    });
   }
 
   /** Read once a transaction and written once: a statement costs more than a row. */
@@ -93,7 +115,8 @@ export class Appending {
     if (known) return known;
     const row = this.#tenant.get(tenant) ?? this.#addTenant.get(tenant);
     if (row === undefined) throw new UnstorableError(`the log has room for ${MAX_TENANT} tenants`);
-    const end = { id: Number(row.id), head: Number(row.head) };
+    const { id, head, floor, segmented } = row;
+    const end = { id: Number(id), head: Number(head), floor: Number(floor), segmented: Number(segmented) };
     ends.set(tenant, end);
     return end;
   }

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../errors.ts';
+import { inTransaction } from './transaction.ts';
 
-/** 1 had an index for each filter, and wrote them with each delivery. */
-const SCHEMA_VERSION = 2;
+/**
+ * 1 had an index for each filter, and wrote them with each delivery. 2 knew one end of both indexes, and no `oldest`: it
+ * is brought up to date when it is opened to write.
+ */
+const SCHEMA_VERSION = 3;
 
 /**
  * 16 MB of log before it is put into its file: four times SQLite's default stores a fifth more deliveries a second, as
@@ -17,7 +21,8 @@ export const MAX_SEQUENCE = 2 ** 40 - 1;
 
 /**
  * `floor` is the highest sequence that was trimmed: floor + 1 … head are what the tenant's log holds, without a hole.
- * Up to `indexed` they are in the indexes; see Indexing.
+ * Up to `indexed` they are in segments, see Segmenting; up to `identified` in `identity`, see Identities. `oldest` is when
+ * the first one that is kept was received, or earlier where there is more to drop; null where none is kept. See Trimming.
  *
  * A delivery's `id` is its tenant and its sequence in one, so that the table is in their order without an index.
  * `identity` is what makes a delivery a duplicate. The body comes last, so that a row's other columns are read without
@@ -33,8 +38,11 @@ const SCHEMA = `
     name TEXT NOT NULL UNIQUE,
     head INTEGER NOT NULL DEFAULT 0,
     floor INTEGER NOT NULL DEFAULT 0,
-    indexed INTEGER NOT NULL DEFAULT 0
+    indexed INTEGER NOT NULL DEFAULT 0,
+    identified INTEGER NOT NULL DEFAULT 0,
+    oldest INTEGER
   ) STRICT;
+  CREATE INDEX tenant_oldest ON tenant (oldest) WHERE oldest IS NOT NULL;
   CREATE TABLE delivery (
     id INTEGER PRIMARY KEY,
     tenant INTEGER AS (id >> 40),
@@ -70,6 +78,14 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const UPGRADE_FROM_2 = `
+  ALTER TABLE tenant ADD COLUMN identified INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tenant ADD COLUMN oldest INTEGER;
+  UPDATE tenant SET identified = indexed,
+    oldest = (SELECT received FROM delivery WHERE delivery.id = (tenant.id << 40 | floor + 1));
+  CREATE INDEX tenant_oldest ON tenant (oldest) WHERE oldest IS NOT NULL;
+  PRAGMA user_version = ${SCHEMA_VERSION}`;
+
 /**
  * Of each tenant the last delivery that was trimmed, so that a cursor of it can still be told from one of another that
  * once had its number. A log of an earlier release has no such table, and gets it without becoming another format: one
@@ -83,8 +99,12 @@ const TRIMMED = `
   ) STRICT;
 `;
 
-/** Adds what an earlier release of the same format has not made. */
-export const completeSchema = (database: DatabaseSync): void => database.exec(TRIMMED);
+/** Brings a log of an earlier release up to date. */
+export const completeSchema = (database: DatabaseSync): void =>
+  inTransaction(database, () => {
+    database.exec(TRIMMED);
+    if (versionOf(database) === 2) database.exec(UPGRADE_FROM_2);
+  });
 
 /** Opens the log's file to write, making it where there is none. Throws LogOpenError. */
 export const openDatabase = (path: string): DatabaseSync =>
@@ -94,9 +114,9 @@ export const openDatabase = (path: string): DatabaseSync =>
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864;
        PRAGMA cache_size = -32768`,
     );
-    const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+    const version = versionOf(database);
     if (version === 0) createSchema(database);
-    else if (version !== SCHEMA_VERSION) {
+    else if (version !== SCHEMA_VERSION && version !== 2) {
       throw new Error(`its format is version ${version}, expected ${SCHEMA_VERSION}`);
     }
   });
@@ -130,3 +150,6 @@ function createSchema(database: DatabaseSync): void {
   database.prepare('INSERT INTO log (epoch_seed) VALUES (?)').run(randomBytes(32));
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
 }
+
+const versionOf = (database: DatabaseSync): number =>
+  Number(database.prepare('PRAGMA user_version').get()?.user_version);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 const DROPPED_AT_ONCE = 64;
 
-/** Drops the index entries of segments of which all deliveries were trimmed. */
+/** Drops the index entries of segments of which all deliveries were trimmed; not of one that is still being made. */
 export class DeadSegments {
   readonly #oldest;
   readonly #dropPostings;
@@ -10,7 +10,7 @@ export class DeadSegments {
 
   constructor(database: DatabaseSync) {
     this.#oldest = database.prepare(
-      `SELECT first, last <= (SELECT floor FROM tenant WHERE id = segment.tenant) AS dead
+      `SELECT first, last <= (SELECT min(floor, indexed) FROM tenant WHERE id = segment.tenant) AS dead
        FROM segment WHERE tenant = ? ORDER BY first LIMIT 1`,
     );
     this.#dropPostings = database.prepare(

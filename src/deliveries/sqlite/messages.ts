@@ -1,4 +1,4 @@
-import type { DeliveryRange, StoredDelivery } from '../log.ts';
+import type { DeliveryRange, Growth, StoredDelivery } from '../log.ts';
 import type { Fault } from './faults.ts';
 import type { Packed } from './packing.ts';
 import type { PackedPage } from './page-packing.ts';
@@ -10,6 +10,7 @@ export type Calls = Readonly<Record<string, { readonly takes: unknown; readonly 
 export type WriterCalls = {
   open: { takes: null; gives: Opened };
   append: { takes: Packed; gives: Placed };
+  grown: { takes: string | null; gives: Growth };
   trim: { takes: { readonly retention: Retention; readonly now: number }; gives: null };
   close: { takes: null; gives: null };
 };
@@ -28,12 +29,22 @@ export type Placed = {
 };
 
 export type ReaderCalls = {
-  page: { takes: { readonly tenant: string; readonly range: DeliveryRange }; gives: PackedPage };
-  get: { takes: { readonly tenant: string; readonly cursor: string }; gives: StoredDelivery | null };
+  page: {
+    takes: { readonly caller: string; readonly tenant: string; readonly range: DeliveryRange };
+    gives: PackedPage;
+  };
+  get: {
+    takes: { readonly caller: string; readonly tenant: string; readonly cursor: string };
+    gives: StoredDelivery | null;
+  };
+  probe: { takes: null; gives: null };
   close: { takes: null; gives: null };
 };
 
 export type Question = { readonly id: number; readonly name: string; readonly takes: unknown };
+
+/** The question of this id need not be answered any more. */
+export type Cancel = { readonly cancel: number };
 
 export type Answer =
   | { readonly id: number; readonly gives: unknown }

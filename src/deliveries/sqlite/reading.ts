@@ -1,17 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Steps } from '../../lib/fair-scheduler.ts';
 import { CursorExpiredError } from '../errors.ts';
-import type { DeliveryFilter, DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
+import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
 import { Cursors } from './cursors.ts';
 import { epochSeed, openForReading } from './database.ts';
 import { Fingerprints } from './fingerprint.ts';
+import { Looks } from './looks.ts';
 import { fingerprintIn, type Row, storedDelivery } from './row.ts';
-import { isFiltering, Search } from './search.ts';
+import { type Found, isFiltering, Search } from './search.ts';
 import type { Span } from './span.ts';
 import { Tenants } from './tenants.ts';
-
-const FIRST_WINDOW = 64;
-const MAX_WINDOW = 65_536;
 
 /** Reads a log over a connection of its own, while the writer writes. */
 export class Reading {
@@ -22,6 +20,7 @@ export class Reading {
   readonly #search: Search;
   readonly #row;
   readonly #rows;
+  readonly #proof;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
@@ -34,6 +33,12 @@ export class Reading {
     this.#rows = this.#database.prepare(
       `${ROW} WHERE id BETWEEN (?1 << 40 | ?2) AND (?1 << 40 | ?3) ORDER BY id`,
     );
+    this.#proof = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
+  }
+
+  /** Looks whether anything can be read. */
+  prove(): void {
+    this.#proof.get();
   }
 
   /** Null when the log does not hold it (any more). Throws InvalidCursorError. */
@@ -47,9 +52,9 @@ export class Reading {
     return isAnother ? null : storedDelivery(row, tenant, cursor);
   }
 
-  /** Rejects with InvalidCursorError or CursorExpiredError. */
-  async page(tenant: string, range: DeliveryRange): Promise<DeliveryPage> {
-    const { take = 'oldest', filter = {}, limit } = range;
+  /** Throws InvalidCursorError or CursorExpiredError. */
+  *page(tenant: string, range: DeliveryRange): Steps<DeliveryPage> {
+    const { take = 'oldest', limit } = range;
     const oldest = take === 'oldest';
     const { id, indexed, ...extent } = this.#tenants.extent(tenant);
     const fingerprintAt = (sequence: number) => this.#fingerprints.at(id, sequence);
@@ -59,23 +64,27 @@ export class Reading {
     const low = range.after === undefined ? extent.floor : placeOf(range.after);
     const high = range.before === undefined ? extent.head + 1 : placeOf(range.before);
 
+    const looks = new Looks(range.maxLooks ?? Number.POSITIVE_INFINITY);
     // One more than is wanted, so as to know whether there is more.
-    const found = await this.#find(id, indexed, filter, { low, high, limit: limit + 1, take });
+    const span = { low, high, limit: limit + 1, take };
+    const found = id === null ? NOTHING : yield* this.#find(id, indexed, range, span, looks);
     const maxBytes = range.maxBytes ?? Number.POSITIVE_INFINITY;
-    const deliveries = this.#load(tenant, id, found.slice(0, limit), maxBytes);
+    const deliveries = yield* this.#load(tenant, id, found.sequences.slice(0, limit), maxBytes);
     // Trimming goes on while a page is read. Who goes on from a cursor must get all that follows it.
     const left = this.#tenants.extent(tenant);
     if (range.after !== undefined && low < left.floor) throw new CursorExpiredError('trimmed');
 
-    const hasMore = found.length > deliveries.length;
+    const hasLeftOut = found.sequences.length > deliveries.length;
     const furthest = deliveries.at(-1)?.cursor;
     const start = oldest ? Math.max(low, left.floor) : high;
-    const end = oldest ? Math.max(start, high - 1) : low;
+    const end = oldest ? Math.max(start, found.cutAt ?? high - 1) : (found.cutAt ?? low);
     const head = cursorAt(extent.head);
     return {
       deliveries: oldest ? deliveries : deliveries.reverse(),
-      hasMore,
-      reached: hasMore ? (furthest ?? cursorAt(start)) : end === extent.head ? head : cursorAt(end),
+      hasMore: hasLeftOut || found.cutAt !== null,
+      isCut: found.cutAt !== null,
+      looked: looks.taken,
+      reached: hasLeftOut ? (furthest ?? cursorAt(start)) : end === extent.head ? head : cursorAt(end),
       head,
     };
   }
@@ -84,41 +93,28 @@ export class Reading {
     this.#database.close();
   }
 
-  /** Windows grow while they find too little: a frequent match costs a short look, a rare one few looks. */
-  async #find(id: number | null, indexed: number, filter: DeliveryFilter, span: Span): Promise<number[]> {
-    if (id === null) return [];
-    if (!isFiltering(filter)) return contiguous(span);
-    const found: number[] = [];
-    let { low, high } = span;
-    for (
-      let window = Math.max(FIRST_WINDOW, span.limit);
-      high - low > 1;
-      window = Math.min(window * 4, MAX_WINDOW)
-    ) {
-      const part =
-        span.take === 'oldest'
-          ? { low, high: Math.min(high, low + window + 1) }
-          : { low: Math.max(low, high - window - 1), high };
-      const limit = span.limit - found.length;
-      found.push(...this.#search.find(id, indexed, filter, { ...part, take: span.take, limit }));
-      if (found.length === span.limit) break;
-      if (span.take === 'oldest') low = part.high - 1;
-      else high = part.low + 1;
-      if (window > FIRST_WINDOW) await nextTurn();
-    }
-    return found;
+  #find(id: number, indexed: number, { filter = {} }: DeliveryRange, span: Span, looks: Looks): Steps<Found> {
+    return isFiltering(filter) ? this.#search.find(id, indexed, filter, span, looks) : contiguous(span);
   }
 
   /** Stops after the body with which `maxBytes` is passed, and leaves out what was trimmed since it was found. */
-  #load(tenant: string, id: number | null, sequences: readonly number[], maxBytes: number): StoredDelivery[] {
+  *#load(
+    tenant: string,
+    id: number | null,
+    sequences: readonly number[],
+    maxBytes: number,
+  ): Steps<StoredDelivery[]> {
     const deliveries: StoredDelivery[] = [];
     let bytes = 0;
-    for (const row of this.#rowsOf(id, sequences)) {
-      const place = { sequence: Number(row.sequence), fingerprint: fingerprintIn(row) };
-      const delivery = storedDelivery(row, tenant, this.#cursors.cursor(tenant, place));
-      deliveries.push(delivery);
-      bytes += delivery.body.byteLength;
-      if (bytes >= maxBytes) break;
+    for (let at = 0; at < sequences.length; at += LOADED_AT_ONCE) {
+      for (const row of this.#rowsOf(id, sequences.slice(at, at + LOADED_AT_ONCE))) {
+        const place = { sequence: Number(row.sequence), fingerprint: fingerprintIn(row) };
+        const delivery = storedDelivery(row, tenant, this.#cursors.cursor(tenant, place));
+        deliveries.push(delivery);
+        bytes += delivery.body.byteLength;
+        if (bytes >= maxBytes) return deliveries;
+      }
+      yield;
     }
     return deliveries;
   }
@@ -137,7 +133,15 @@ export class Reading {
 
 const ROW = `SELECT sequence, webhook, type, chain, received, dispatched, attempt, identity, addresses, body FROM delivery`;
 
-function contiguous({ low, high, limit, take }: Span): number[] {
+const NOTHING: Found = { sequences: [], cutAt: null };
+
+/** A body may have five megabytes. */
+const LOADED_AT_ONCE = 16;
+
+function* contiguous({ low, high, limit, take }: Span): Steps<Found> {
   const length = Math.max(0, Math.min(limit, high - low - 1));
-  return Array.from({ length }, (_, index) => (take === 'oldest' ? low + 1 + index : high - 1 - index));
+  const sequences = Array.from({ length }, (_, index) =>
+    take === 'oldest' ? low + 1 + index : high - 1 - index,
+  );
+  return { sequences, cutAt: null };
 }

@@ -1,4 +1,10 @@
-import { CursorExpiredError, InvalidCursorError, LogUnavailableError, messageOf } from '../errors.ts';
+import {
+  CursorExpiredError,
+  InvalidCursorError,
+  LogUnavailableError,
+  messageOf,
+  ReadAbortedError,
+} from '../errors.ts';
 
 /** A connection that has failed may stay broken after its cause is gone: the next use makes a new one. */
 export class Reopening<Connection extends { close(): void }> {
@@ -17,20 +23,22 @@ export class Reopening<Connection extends { close(): void }> {
     return this.#connection;
   }
 
-  /** Turns whatever fails, but what is wrong with a cursor, into LogUnavailableError. */
+  /** Turns whatever fails into LogUnavailableError, but what is wrong with a cursor, or was given up. */
   use<Result>(work: (connection: Connection) => Result): Result {
     try {
       return work(this.get());
     } catch (error) {
-      throw this.#failed(error);
+      throw this.#failed(error, this.#connection);
     }
   }
 
   async useFor<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    let connection: Connection | null = null;
     try {
-      return await work(this.get());
+      connection = this.get();
+      return await work(connection);
     } catch (error) {
-      throw this.#failed(error);
+      throw this.#failed(error, connection);
     }
   }
 
@@ -40,9 +48,14 @@ export class Reopening<Connection extends { close(): void }> {
     connection?.close();
   }
 
-  #failed(error: unknown): unknown {
-    if (error instanceof InvalidCursorError || error instanceof CursorExpiredError) return error;
-    this.close();
+  /** `used` is closed, unless another has taken its place meanwhile. */
+  #failed(error: unknown, used: Connection | null): unknown {
+    const isCallers =
+      error instanceof InvalidCursorError ||
+      error instanceof CursorExpiredError ||
+      error instanceof ReadAbortedError;
+    if (isCallers) return error;
+    if (this.#connection === used) this.close();
     return new LogUnavailableError(`${this.#path}: ${messageOf(error)}`, error);
   }
 }

@@ -1,9 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../log.ts';
+import type { Looks } from './looks.ts';
 import { SegmentSearch } from './segment-search.ts';
-import type { Span } from './span.ts';
+import { isEmpty, type Span } from './span.ts';
 import { TailSearch } from './tail-search.ts';
 import { wantedTerms } from './terms.ts';
+
+/** What a search has found, in the order of `take`, and where it ended before it had looked at all. */
+export type Found = { readonly sequences: readonly number[]; readonly cutAt: number | null };
 
 /** Finds the deliveries that a filter asks for. */
 export class Search {
@@ -16,19 +20,32 @@ export class Search {
   }
 
   /**
-   * In the order of `take`. Looks at no more than the span's sequences: up to `indexed` by index, without reading a
-   * delivery. Those after it, of which there are a few thousand at most, may be indexed by now: they are there all the
-   * same.
+   * Looks at no more than the span's sequences, and ends early once `looks` are spent: up to `indexed` by index, without
+   * reading a delivery. Those after it, of which there are a few thousand at most, may be indexed by now: they are there
+   * all the same.
    */
-  find(tenant: number, indexed: number, filter: DeliveryFilter, span: Span): number[] {
-    const { take, limit } = span;
-    const before = { ...span, high: Math.min(span.high, indexed + 1) };
-    const behind = { ...span, low: Math.max(span.low, indexed) };
-    const inSegments = (most: number) => this.#segments.find(tenant, filter, { ...before, limit: most });
-    const inTail = (most: number) => this.#tail.find(tenant, filter, { ...behind, limit: most });
-    const [first, second] = take === 'oldest' ? [inSegments, inTail] : [inTail, inSegments];
-    const found = first(limit);
-    return found.length < limit ? [...found, ...second(limit - found.length)] : found;
+  *find(
+    tenant: number,
+    indexed: number,
+    filter: DeliveryFilter,
+    span: Span,
+    looks: Looks,
+  ): Generator<void, Found> {
+    const { take, limit, low, high } = span;
+    const middle = Math.min(Math.max(indexed, low), high - 1);
+    const before = { ...span, high: middle + 1 };
+    const behind = { ...span, low: middle };
+    const inSegments = { search: this.#segments, part: before };
+    const inTail = { search: this.#tail, part: behind };
+    const sequences: number[] = [];
+    for (const { search, part } of take === 'oldest' ? [inSegments, inTail] : [inTail, inSegments]) {
+      const left = isEmpty(part) ? part : yield* search.find(tenant, filter, part, looks, sequences);
+      if (sequences.length >= limit) break;
+      const cutAt = take === 'oldest' ? left.low : left.high;
+      const isWhole = take === 'oldest' ? cutAt >= high - 1 : cutAt <= low + 1;
+      if (looks.isSpent && !isWhole) return { sequences, cutAt };
+    }
+    return { sequences, cutAt: null };
   }
 }
 

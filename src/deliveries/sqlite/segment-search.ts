@@ -1,20 +1,31 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../log.ts';
+import type { Looks } from './looks.ts';
 import { unpackPostings } from './postings.ts';
 import { isEmpty, type Span } from './span.ts';
 import { wantedTerms } from './terms.ts';
 
+const SEGMENTS_AT_ONCE = 32;
+
+/** So many numbers of a posting list are read in the time that looking a term up takes, or sooner. */
+const NUMBERS_A_LOOK = 256;
+
 /** Takes the tenant, the lowest and the highest sequence that shall be in one of them. */
 export const segmentsSql = (take: Span['take']): string => `
-  SELECT first FROM segment
+  SELECT first, last FROM segment
   WHERE tenant = ?1 AND first <= ?3
     AND first >= ifnull((SELECT max(first) FROM segment WHERE tenant = ?1 AND first <= ?2), 0)
-  ORDER BY first ${take === 'oldest' ? 'ASC' : 'DESC'}`;
+  ORDER BY first ${take === 'oldest' ? 'ASC' : 'DESC'} LIMIT ${SEGMENTS_AT_ONCE}`;
 
 /** Takes the tenant, the segment, and its terms as JSON. */
 export const POSTINGS_SQL = `
   SELECT sequences FROM posting
   WHERE tenant = ? AND segment = ? AND term IN (SELECT value FROM json_each(?))`;
+
+type Segment = { readonly first: number; readonly last: number };
+
+/** How far deliveries are behind their segment's first, by term. */
+type Postings = readonly Uint32Array[];
 
 /** Finds deliveries by the index alone: a segment after the other. */
 export class SegmentSearch {
@@ -29,37 +40,80 @@ export class SegmentSearch {
     this.#postings = database.prepare(POSTINGS_SQL);
   }
 
-  /** In the order of `take`. */
-  find(tenant: number, filter: DeliveryFilter, span: Span): number[] {
-    if (isEmpty(span)) return [];
-    const { low, high, limit, take } = span;
-    const wanted = wantedTerms(filter);
-    const found: number[] = [];
-    for (const { first } of this.#segments[take].iterate(tenant, low + 1, high - 1)) {
-      const within = this.#inSegment(tenant, Number(first), wanted).filter(
-        (sequence) => sequence > low && sequence < high,
-      );
-      found.push(...within.sort(take === 'oldest' ? (a, b) => a - b : (a, b) => b - a).slice(0, limit));
-      if (found.length >= limit) break;
+  /**
+   * Adds to `found` until it has `limit`, in the order of `take`, a segment a step. Returns how far it has looked: the
+   * sequences between `low` and `high` that are left.
+   */
+  *find(
+    tenant: number,
+    filter: DeliveryFilter,
+    span: Span,
+    looks: Looks,
+    found: number[],
+  ): Generator<void, Span> {
+    const { limit, take } = span;
+    // The fewest alternatives first: most often a term that is rare, or not there at all, ends the look at a segment.
+    const wanted = wantedTerms(filter).sort((one, other) => one.length - other.length);
+    let left = span;
+    while (!isEmpty(left)) {
+      const segments = this.#segmentsOf(tenant, left);
+      for (const segment of segments) {
+        const { low, high } = left;
+        const within = this.#inSegment(tenant, segment, wanted, looks)
+          .filter((sequence) => sequence > low && sequence < high)
+          .sort(take === 'oldest' ? (a, b) => a - b : (a, b) => b - a);
+        found.push(...within.slice(0, limit - found.length));
+        left =
+          take === 'oldest'
+            ? { ...left, low: Math.max(low, segment.last) }
+            : { ...left, high: Math.min(high, segment.first) };
+        if (found.length >= limit || looks.isSpent || isEmpty(left)) return left;
+        yield;
+      }
+      if (segments.length < SEGMENTS_AT_ONCE) break;
     }
-    return found.slice(0, limit);
+    return take === 'oldest' ? { ...left, low: left.high - 1 } : { ...left, high: left.low + 1 };
   }
 
-  #inSegment(tenant: number, first: number, wanted: readonly (readonly string[])[]): number[] {
-    const [leading = [], ...others] = wanted;
-    let found = this.#withAny(tenant, first, leading);
-    for (const terms of others) {
-      if (found.length === 0) break;
-      const those = new Set(this.#withAny(tenant, first, terms));
-      found = found.filter((sequence) => those.has(sequence));
+  #segmentsOf(tenant: number, { low, high, take }: Span): Segment[] {
+    const rows = this.#segments[take].all(tenant, low + 1, high - 1);
+    return rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) }));
+  }
+
+  /** What has a term of each list, from the shortest on. */
+  #inSegment(
+    tenant: number,
+    { first, last }: Segment,
+    wanted: readonly (readonly string[])[],
+    looks: Looks,
+  ): number[] {
+    const lists: Postings[] = [];
+    for (const terms of wanted) {
+      const list = this.#withAny(tenant, first, terms, looks);
+      if (list.length === 0) return [];
+      lists.push(list);
     }
-    return found;
+    const [shortest = [], ...others] = lists.sort((one, other) => lengthOf(one) - lengthOf(other));
+    let found = shortest.flatMap((offsets) => [...offsets]);
+    for (const list of others) {
+      const isIn = new Uint8Array(last - first + 1);
+      for (const offsets of list) for (const offset of offsets) isIn[offset] = 1;
+      found = found.filter((offset) => isIn[offset] === 1);
+    }
+    // What a longer segment left that was cut off while it was made.
+    return found.map((offset) => first + offset).filter((sequence) => sequence <= last);
   }
 
   /** The terms are of one kind, of which a delivery has one: or it is a single term. So none comes twice. */
-  #withAny(tenant: number, first: number, terms: readonly string[]): number[] {
-    return this.#postings
+  #withAny(tenant: number, first: number, terms: readonly string[], looks: Looks): Postings {
+    const list = this.#postings
       .all(tenant, first, JSON.stringify(terms))
-      .flatMap(({ sequences }) => (sequences instanceof Uint8Array ? unpackPostings(sequences, first) : []));
+      .map(({ sequences }) =>
+        sequences instanceof Uint8Array ? unpackPostings(sequences) : new Uint32Array(),
+      );
+    looks.take(terms.length + Math.ceil(lengthOf(list) / NUMBERS_A_LOOK));
+    return list;
   }
 }
+
+const lengthOf = (list: Postings): number => list.reduce((sum, { length }) => sum + length, 0);

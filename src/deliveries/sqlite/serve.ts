@@ -1,10 +1,13 @@
 import type { MessagePort } from 'node:worker_threads';
+import { ReadAbortedError } from '../errors.ts';
 import { faultOf } from './faults.ts';
-import type { Answer, Calls, Question } from './messages.ts';
+import type { Answer, Calls, Cancel, Question } from './messages.ts';
 
 type Handlers<Served extends Calls> = {
   readonly [Name in keyof Served]: (
     takes: Served[Name]['takes'],
+    /** Aborts with ReadAbortedError when nobody waits for the answer any more. */
+    signal: AbortSignal,
   ) => Served[Name]['gives'] | Promise<Served[Name]['gives']>;
 };
 
@@ -18,11 +21,18 @@ export function serve<Served extends Calls>(port: MessagePort, handlers: Handler
   const answer = (one: Answer) => {
     if (answers.push(one) === 1) queueMicrotask(send);
   };
-  port.on('message', async ({ id, name, takes }: Question) => {
+  const underWay = new Map<number, AbortController>();
+  port.on('message', async (message: Question | Cancel) => {
+    if ('cancel' in message) return underWay.get(message.cancel)?.abort(new ReadAbortedError());
+    const { id, name, takes } = message;
+    const controller = new AbortController();
+    underWay.set(id, controller);
     try {
-      answer({ id, gives: await handlers[name as keyof Served](takes) });
+      answer({ id, gives: await handlers[name as keyof Served](takes, controller.signal) });
     } catch (error) {
       answer({ id, fault: faultOf(error) });
+    } finally {
+      underWay.delete(id);
     }
   });
 }

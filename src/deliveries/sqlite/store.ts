@@ -5,12 +5,14 @@ import { completeSchema, epochSeed, openDatabase } from './database.ts';
 import { Indexing } from './indexing.ts';
 import { checkIntegrity } from './integrity.ts';
 import { Tenants } from './tenants.ts';
+import { inTransaction } from './transaction.ts';
 import { Trimming } from './trimming.ts';
 
 /** The writer's connection to the log's file, with all that is done over it. */
 export class Store {
   readonly seed: Uint8Array;
   readonly tenants: Tenants;
+  readonly indexing: Indexing;
   readonly appending: Appending;
   readonly trimming: Trimming;
   readonly #database: DatabaseSync;
@@ -22,9 +24,9 @@ export class Store {
     completeSchema(this.#database);
     this.seed = epochSeed(this.#database);
     this.tenants = new Tenants(this.#database);
-    const indexing = new Indexing(this.#database);
-    this.appending = new Appending(this.#database, indexing);
-    this.trimming = new Trimming(this.#database, indexing);
+    this.indexing = new Indexing(this.#database);
+    this.trimming = new Trimming(this.#database, this.indexing);
+    this.appending = new Appending(this.#database, this.indexing, this.trimming);
   }
 
   /** Before anything is read of what may be damaged. */
@@ -37,19 +39,7 @@ export class Store {
     }
   }
 
-  /** All of `work` durably, or nothing of it. */
-  readonly transaction = <Result>(work: () => Result): Result => {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      // SQLite has rolled back by itself after some failures, such as a full disk.
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
-  };
+  readonly transaction = <Result>(work: () => Result): Result => inTransaction(this.#database, work);
 
   close(): void {
     this.#database.close();

@@ -1,10 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../log.ts';
+import type { Looks } from './looks.ts';
 import { isEmpty, type Span } from './span.ts';
 
 type Condition = { readonly sql: string; readonly value: string };
 
-/** Finds deliveries that are in no index yet: by looking at each of the span. */
+/** Deliveries that are looked through in one step: fewer where a step takes long, since each may have megabytes of addresses. */
+const FIRST_WINDOW = 16;
+const MAX_WINDOW = 128;
+const LONG_MS = 1;
+
+/** Finds deliveries that are in no segment yet: by looking at each of the span. */
 export class TailSearch {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -13,12 +19,35 @@ export class TailSearch {
     this.#database = database;
   }
 
-  /** In the order of `take`. */
-  find(tenant: number, filter: DeliveryFilter, span: Span): number[] {
-    if (isEmpty(span)) return [];
+  /** As the search of segments: adds to `found`, and returns what is left. */
+  *find(
+    tenant: number,
+    filter: DeliveryFilter,
+    span: Span,
+    looks: Looks,
+    found: number[],
+  ): Generator<void, Span> {
     const { sql, values } = tailStatement(filter, span.take);
-    const rows = this.#prepare(sql).all(tenant, span.low, tenant, span.high, ...values, span.limit);
-    return rows.map((row) => Number(row.sequence));
+    const statement = this.#prepare(sql);
+    const oldest = span.take === 'oldest';
+    let left = span;
+    let window = FIRST_WINDOW;
+    while (!isEmpty(left)) {
+      const { low, high, limit } = left;
+      const [from, to] = oldest
+        ? [low, Math.min(high, low + window + 1)]
+        : [Math.max(low, high - window - 1), high];
+      const begunAt = performance.now();
+      const rows = statement.all(tenant, from, tenant, to, ...values, limit - found.length);
+      for (const { sequence } of rows) found.push(Number(sequence));
+      looks.take(to - from - 1);
+      const tookLong = performance.now() - begunAt > LONG_MS;
+      window = tookLong ? Math.max(1, window >> 1) : Math.min(MAX_WINDOW, window << 1);
+      left = oldest ? { ...left, low: to - 1 } : { ...left, high: from + 1 };
+      if (found.length >= limit || looks.isSpent) return left;
+      yield;
+    }
+    return left;
   }
 
   #prepare(sql: string): StatementSync {

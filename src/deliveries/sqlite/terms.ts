@@ -1,5 +1,6 @@
 import type { DeliveryFilter, DeliveryType } from '../log.ts';
 import { readAddresses } from './address-column.ts';
+import type { Row } from './row.ts';
 
 /** What a delivery can be found by. */
 export type Findable = {
@@ -9,6 +10,18 @@ export type Findable = {
   /** See `writeAddresses`. */
   readonly addresses: string;
 };
+
+export const findableOf = ({ webhook, type, chain, addresses }: Row): Findable => ({
+  webhookId: webhook === null ? null : String(webhook),
+  type: type === null ? null : String(type),
+  chainId: chain === null ? null : Number(chain),
+  addresses: String(addresses),
+});
+
+/** How many terms it has at most: its webhook, type and chain, and its addresses. */
+export const mostTermsOf = (addresses: string): number => 3 + Math.ceil(addresses.length / ADDRESS_LENGTH);
+
+const ADDRESS_LENGTH = '0x '.length + 40;
 
 const webhookTerm = (id: string) => `webhook ${id}`;
 const typeTerm = (type: DeliveryType | string) => `type ${type}`;

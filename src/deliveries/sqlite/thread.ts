@@ -1,12 +1,17 @@
 import { Worker } from 'node:worker_threads';
-import { LogUnavailableError, messageOf } from '../errors.ts';
+import { LogUnavailableError, messageOf, ReadAbortedError } from '../errors.ts';
 import { errorOf } from './faults.ts';
-import type { Answer, Calls, Question } from './messages.ts';
+import type { Answer, Calls, Cancel, Question } from './messages.ts';
 
 /** Starts the module at `entry` as a thread that is given `path`. */
 export type StartThread = (entry: URL, path: string) => Worker;
 
 export const startThread: StartThread = (entry, path) => new Worker(entry, { workerData: path });
+
+type AskOptions = {
+  readonly transfer?: readonly ArrayBuffer[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
 
 type Asked = { readonly resolve: (gives: unknown) => void; readonly reject: (error: Error) => void };
 
@@ -32,18 +37,40 @@ export class Thread<Served extends Calls> {
     this.#run();
   }
 
-  /** Rejects with what the thread threw. `transfer` is no longer the caller's. */
+  /**
+   * Rejects with what the thread threw, or with ReadAbortedError once `signal` aborts: then the thread is told. `transfer`
+   * is no longer the caller's.
+   */
   ask<Name extends keyof Served & string>(
     name: Name,
     takes: Served[Name]['takes'],
-    transfer: readonly ArrayBuffer[] = [],
+    { transfer = [], signal }: AskOptions = {},
   ): Promise<Served[Name]['gives']> {
     const worker = this.#worker;
+    if (signal?.aborted) return Promise.reject(new ReadAbortedError());
     if (worker === null) return Promise.reject(this.#gone());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const question: Question = { id: this.#nextId, name, takes };
-    this.#asked.set(this.#nextId, { resolve, reject });
+    const id = this.#nextId;
     this.#nextId += 1;
+    const cancel = () => {
+      if (!this.#asked.delete(id)) return;
+      const message: Cancel = { cancel: id };
+      worker.postMessage(message);
+      reject(new ReadAbortedError());
+    };
+    const done = () => signal?.removeEventListener('abort', cancel);
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#asked.set(id, {
+      resolve: (gives) => {
+        done();
+        resolve(gives);
+      },
+      reject: (error) => {
+        done();
+        reject(error);
+      },
+    });
+    const question: Question = { id, name, takes };
     worker.postMessage(question, transfer);
     return promise;
   }

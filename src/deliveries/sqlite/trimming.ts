@@ -9,100 +9,128 @@ export type Retention = { readonly maxAgeMs: number; readonly maxCount: number }
 /** Rows differ in what they cost to drop, by their size and by what is in memory: so a step is bounded by time. */
 const STEP_MS = 2;
 const READ_AT_ONCE = 16;
+const KNOWN_OVERFULL = 1000;
 
-/** Drops the oldest deliveries, always from the front, so that what is kept has no hole. */
+/** Takes the time before which a delivery is too old. */
+export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY oldest LIMIT 1';
+
+/**
+ * Drops the oldest deliveries, always from the front, so that what is kept has no hole. Only tenants are asked that have
+ * something to drop: those whose oldest delivery is too old, by an index, and those that have grown beyond the count.
+ */
 export class Trimming {
   readonly #indexing: Indexing;
   readonly #deadSegments: DeadSegments;
-  readonly #tenants;
+  readonly #tooOld;
+  readonly #tooMany;
   readonly #extent;
   readonly #oldest;
   readonly #dropDelivery;
-  readonly #dropIdentity;
   readonly #raiseFloor;
   readonly #remember;
+  readonly #setOldest;
+  readonly #overfull = new Set<number>();
+  /** Whether there may be more of them than are known, as there may be where the count was lowered. */
+  #hasMoreOverfull = true;
+  #maxCount = Number.POSITIVE_INFINITY;
 
   constructor(database: DatabaseSync, indexing: Indexing) {
     this.#indexing = indexing;
     this.#deadSegments = new DeadSegments(database);
-    this.#tenants = database.prepare('SELECT id FROM tenant WHERE head > floor');
-    this.#extent = database.prepare('SELECT head, floor, indexed FROM tenant WHERE id = ?');
+    this.#tooOld = database.prepare(TOO_OLD_SQL);
+    this.#tooMany = database.prepare(`SELECT id FROM tenant WHERE head - floor > ? LIMIT ${KNOWN_OVERFULL}`);
+    this.#extent = database.prepare('SELECT head, floor FROM tenant WHERE id = ?');
     this.#oldest = database.prepare(
       `SELECT sequence, received, identity FROM delivery
        WHERE id > (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ?4`,
     );
     this.#dropDelivery = database.prepare('DELETE FROM delivery WHERE id = (? << 40 | ?)');
-    this.#dropIdentity = database.prepare('DELETE FROM identity WHERE tenant = ? AND identity = ?');
     this.#raiseFloor = database.prepare('UPDATE tenant SET floor = ? WHERE id = ?');
     this.#remember = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
+    this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
   }
 
-  tenants(): number[] {
-    return this.#tenants.all().map((row) => Number(row.id));
+  /** The tenant had none, and has one that was received then. Belongs into a transaction. */
+  begun(tenant: number, received: number): void {
+    this.#setOldest.run(received, tenant);
+  }
+
+  /** The tenant has so many now. */
+  grown(tenant: number, count: number): void {
+    if (count <= this.#maxCount) return;
+    if (this.#overfull.size < KNOWN_OVERFULL) this.#overfull.add(tenant);
+    else this.#hasMoreOverfull = true;
   }
 
   /** Whether there is anything to drop. Needs no transaction, so that looking in vain costs no commit. */
-  isDue(tenant: number, retention: Retention, now: number): boolean {
-    const extent = this.#extentOf(tenant);
-    return this.#expired(tenant, extent, retention, now, 1).length > 0;
+  isDue(retention: Retention, now: number): boolean {
+    return this.#next(retention, now) !== null;
   }
 
-  /** Drops for a few milliseconds, and says whether there may be more to drop. Belongs into a transaction. */
-  step(tenant: number, retention: Retention, now: number): boolean {
+  /** Drops for a few milliseconds. Belongs into a transaction. */
+  step(retention: Retention, now: number): void {
     const end = performance.now() + STEP_MS;
     do {
-      const extent = this.#extentOf(tenant);
-      const dropped = this.#expired(tenant, extent, retention, now, READ_AT_ONCE);
-      const floor = dropped.at(-1)?.sequence ?? extent.floor;
-      // What is not in the indexes can't be taken out of them: the indexes first.
-      if (floor > extent.indexed) this.#indexing.catchUp(tenant);
-      else if (!this.#drop(tenant, dropped, floor)) return false;
+      const tenant = this.#next(retention, now);
+      if (tenant === null) return;
+      this.#trim(tenant, retention, now);
     } while (performance.now() < end);
-    return true;
   }
 
-  #drop(tenant: number, dropped: readonly Oldest[], floor: number): boolean {
+  #next({ maxAgeMs, maxCount }: Retention, now: number): number | null {
+    if (maxCount !== this.#maxCount) this.#hasMoreOverfull = true;
+    this.#maxCount = maxCount;
+    if (this.#overfull.size === 0 && this.#hasMoreOverfull) {
+      const rows = this.#tooMany.all(maxCount);
+      for (const { id } of rows) this.#overfull.add(Number(id));
+      this.#hasMoreOverfull = rows.length === KNOWN_OVERFULL;
+    }
+    const [overfull] = this.#overfull;
+    if (overfull !== undefined) return overfull;
+    const old = this.#tooOld.get(now - maxAgeMs);
+    return old === undefined ? null : Number(old.id);
+  }
+
+  /** A few deliveries; once none is left to drop, a few index entries; after those it is not due any more. */
+  #trim(tenant: number, retention: Retention, now: number): void {
+    const extent = this.#extentOf(tenant);
+    const rows = this.#oldestOf(tenant, extent);
+    // The clock may have gone back: what follows a delivery that stays, stays.
+    const kept = rows.findIndex(
+      ({ sequence, received }) =>
+        sequence > extent.head - retention.maxCount && received >= now - retention.maxAgeMs,
+    );
+    const dropped = kept === -1 ? rows : rows.slice(0, kept);
     for (const { sequence, identity } of dropped) {
-      this.#dropIdentity.run(tenant, identity);
+      this.#indexing.drop(tenant, identity);
       this.#dropDelivery.run(tenant, sequence);
     }
     const last = dropped.at(-1);
     if (last !== undefined) {
-      this.#raiseFloor.run(floor, tenant);
-      this.#remember.run(tenant, floor, fingerprintOf(last.identity, last.received));
+      this.#raiseFloor.run(last.sequence, tenant);
+      this.#remember.run(tenant, last.sequence, fingerprintOf(last.identity, last.received));
     }
-    const hasMore = this.#deadSegments.step(tenant);
-    return hasMore || dropped.length === READ_AT_ONCE;
+    if (this.#deadSegments.step(tenant) || dropped.length === READ_AT_ONCE) return;
+    this.#overfull.delete(tenant);
+    this.#setOldest.run(rows[kept]?.received ?? null, tenant);
   }
 
-  /** The clock may have gone back: what follows a delivery that stays, stays. */
-  #expired(
-    tenant: number,
-    { head, floor }: Extent,
-    { maxAgeMs, maxCount }: Retention,
-    now: number,
-    limit: number,
-  ): Oldest[] {
-    const rows = this.#oldest.all(tenant, floor, head, limit).map((row): Oldest => {
-      const { sequence, received, identity } = row;
-      return {
+  #oldestOf(tenant: number, { head, floor }: Extent): Oldest[] {
+    return this.#oldest.all(tenant, floor, head, READ_AT_ONCE).map(
+      ({ sequence, received, identity }): Oldest => ({
         sequence: Number(sequence),
         received: Number(received),
-        identity: identity instanceof Uint8Array ? identity : new Uint8Array(),
-      };
-    });
-    const kept = rows.findIndex(
-      ({ sequence, received }) => sequence > head - maxCount && received >= now - maxAgeMs,
+        identity: identity instanceof Uint8Array ? Buffer.from(identity) : Buffer.alloc(0),
+      }),
     );
-    return kept === -1 ? rows : rows.slice(0, kept);
   }
 
   #extentOf(tenant: number): Extent {
     const row = this.#extent.get(tenant);
-    return { head: Number(row?.head), floor: Number(row?.floor), indexed: Number(row?.indexed) };
+    return { head: Number(row?.head), floor: Number(row?.floor) };
   }
 }
 
-type Extent = { readonly head: number; readonly floor: number; readonly indexed: number };
+type Extent = { readonly head: number; readonly floor: number };
 
-type Oldest = { readonly sequence: number; readonly received: number; readonly identity: Uint8Array };
+type Oldest = { readonly sequence: number; readonly received: number; readonly identity: Buffer };

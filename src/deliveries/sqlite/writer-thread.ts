@@ -9,6 +9,7 @@ const writer = new Writer(String(workerData));
 serve<WriterCalls>(parentPort, {
   open: () => writer.open(),
   append: (packed) => writer.append(packed),
+  grown: (mark) => writer.grown(mark),
   trim: async ({ retention, now }) => {
     await writer.trim(retention, now);
     return null;

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Growth } from '../log.ts';
+import { RecentGrowth } from './growth.ts';
 import type { Opened, Placed } from './messages.ts';
-import { type Packed, unpack } from './packing.ts';
+import { type Packed, type Row, unpack } from './packing.ts';
 import { Reopening } from './reopening.ts';
 import { Store } from './store.ts';
 import type { Retention } from './trimming.ts';
@@ -20,6 +22,7 @@ const MAX_COMMIT = 256;
  */
 export class Writer {
   readonly #store: Reopening<Store>;
+  readonly #growth = new RecentGrowth();
   #isStarting = false;
   #waiting: Waiting[] = [];
   #closed = false;
@@ -44,19 +47,33 @@ export class Writer {
     return promise;
   }
 
-  /** Drops what is beyond the retention, in short steps between which waiting deliveries are committed. */
+  /** Whose logs have grown since the mark, by what this thread has committed. */
+  grown(mark: string | null): Growth {
+    return this.#growth.since(mark);
+  }
+
+  /**
+   * Drops what is beyond the retention, and puts into the indexes what waits for them, in short steps between which
+   * waiting deliveries are committed.
+   */
   async trim(retention: Retention, now: number): Promise<void> {
-    for (const tenant of this.#store.use(({ trimming }) => trimming.tenants())) {
-      if (this.#closed) return;
-      let more = this.#store.use(({ trimming }) => trimming.isDue(tenant, retention, now));
-      while (more && !this.#closed) {
-        more = this.#store.use(({ trimming, transaction }) =>
-          transaction(() => trimming.step(tenant, retention, now)),
-        );
-        await nextTurn();
-        // What came during the step goes before the next one.
-        if (this.#waiting.length > 0) await nextTurn();
-      }
+    await this.#inSteps(
+      ({ trimming }) => trimming.isDue(retention, now),
+      ({ trimming }) => trimming.step(retention, now),
+    );
+    await this.#inSteps(
+      ({ indexing }) => indexing.isBehind,
+      ({ indexing }) => indexing.catchUp(),
+    );
+  }
+
+  /** Looking whether there is anything to do costs no commit. */
+  async #inSteps(isDue: (store: Store) => boolean, step: (store: Store) => void): Promise<void> {
+    while (!this.#closed && this.#store.use(isDue)) {
+      this.#store.use((store) => store.transaction(() => step(store)));
+      await nextTurn();
+      // What came during the step goes before the next one.
+      if (this.#waiting.length > 0) await nextTurn();
     }
   }
 
@@ -80,6 +97,7 @@ export class Writer {
       const placed = this.#store.use(({ appending, transaction }) =>
         transaction(() => appending.append(rows)),
       );
+      this.#noteGrowth(rows, placed);
       let end = 0;
       for (const { packed, resolve } of taken) {
         const start = end;
@@ -92,6 +110,15 @@ export class Writer {
     } catch (error) {
       for (const { reject } of taken) reject(error);
     }
+  }
+
+  #noteGrowth(rows: readonly Row[], { sequences }: Placed): void {
+    const heads = new Map<string, number>();
+    for (const [index, sequence] of sequences.entries()) {
+      const tenant = rows[index]?.tenant;
+      if (tenant !== undefined && typeof sequence === 'number' && sequence > 0) heads.set(tenant, sequence);
+    }
+    for (const [tenant, head] of heads) this.#growth.add(tenant, head);
   }
 
   #take(): Waiting[] {

@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
+import { temporaryDirectory } from './deliveries/make.ts';
+import { startGateway } from './support/gateway.ts';
+import { startShipped } from './support/shipped.ts';
+import { addressOf, storeMany, toFormat2 } from './support/stored.ts';
+import { bearer, byToken, tokenOf } from './support/tokens.ts';
+
+const TENANTS = 4000;
+const EACH = 80;
+
+type Page = { deliveries: { nodes: { payload: { number: number } }[] } };
+
+const numbersIn = ({ deliveries }: Page) => deliveries.nodes.map(({ payload }) => payload.number);
+
+const asTenant = async (tenant: number) => bearer(await tokenOf({ sub: `t${tenant}` }));
+
+test('a log of the release before, of thousands of tenants with no index, opens in little memory and goes on', async () => {
+  const dataDir = await temporaryDirectory();
+  const database = storeMany(dataDir, { tenants: TENANTS, each: EACH });
+  const body = JSON.stringify({ number: 3 });
+  const identity = hash('sha256', `\n${body}`, 'buffer').subarray(0, 16);
+  database.prepare('UPDATE delivery SET identity = ? WHERE id = (4000 << 40 | 3)').run(identity);
+  toFormat2(database);
+  database.close();
+
+  await using shipped = await startShipped({ ...byToken, DATA_DIR: dataDir, PORT: '0' });
+  expect(await shipped.megabytes()).toBeLessThan(MOST_MB);
+  const ask = async <Data>(query: string): Promise<Data> => {
+    const headers = { 'content-type': 'application/json', ...(await asTenant(TENANTS)) };
+    const response = await fetch(`${shipped.url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+    });
+    return ((await response.json()) as { data: Data }).data;
+  };
+  expect(
+    numbersIn(await ask(`{ deliveries(filter: { address: "${addressOf(7)}" }) { nodes { payload } } }`)),
+  ).toEqual([7]);
+  const { deliveryUrl } = await ask<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const post = async (sent: string) =>
+    (
+      await fetch(deliveryUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: sent,
+      })
+    ).json();
+  expect(await post(body)).toEqual({ duplicate: true });
+  expect(await post('{"number":81}')).toEqual({ duplicate: false });
+  expect(numbersIn(await ask('{ deliveries(last: 2) { nodes { payload } } }'))).toEqual([80, 81]);
+});
+
+/** An empty log's process has 250; with all that was in no index it had 480. */
+const MOST_MB = 400;
+
+test('thousands of tenants with too many, or too old, are all trimmed, and those with neither are left alone', async () => {
+  const dataDir = await temporaryDirectory();
+  const database = storeMany(dataDir, { tenants: 3000, each: 12 });
+  // Every third has old ones; every third, others, none that is too many.
+  database.exec(`
+    UPDATE delivery SET received = 1 WHERE tenant % 3 = 0 AND sequence <= 4;
+    DELETE FROM delivery WHERE tenant % 3 = 1 AND sequence > 8;
+    UPDATE tenant SET head = 8 WHERE id % 3 = 1`);
+  toFormat2(database);
+  const left = database.prepare(
+    'SELECT id % 3 AS kind, min(head - floor) AS least, max(head - floor) AS most FROM tenant GROUP BY kind',
+  );
+  await using gateway = await startGateway({ DATA_DIR: dataDir, DELIVERY_RETENTION_COUNT: '10' });
+  await vi.waitFor(
+    () =>
+      expect(left.all()).toEqual([
+        { kind: 0, least: 8, most: 8 },
+        { kind: 1, least: 8, most: 8 },
+        { kind: 2, least: 10, most: 10 },
+      ]),
+    { timeout: 30_000, interval: 200 },
+  );
+  const health = await fetch(`${gateway.url}/health/ready`);
+  expect(health.status).toBe(200);
+  database.close();
+});
