@@ -5,6 +5,7 @@ import type { DeliveryAddresses } from './deliveries/address.ts';
 import type { FeedCache } from './deliveries/feed-cache.ts';
 import type { DeliveryLog } from './deliveries/log.ts';
 import type { ReaderObserver } from './deliveries/observer.ts';
+import { Searches } from './deliveries/searches.ts';
 import { createTenantDeliveries } from './deliveries/tenant.ts';
 import type { WakeUps } from './deliveries/wake-ups.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
@@ -75,11 +76,20 @@ type EventContext = { readonly upstream: Meter; readonly chains: Chains; readonl
 
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
-  const all: SharedParts = { ...parts, inOrder: createInOrder(), proofs: createKeyProofs() };
+  const all: SharedParts = {
+    ...parts,
+    inOrder: createInOrder(),
+    proofs: createKeyProofs(),
+    searches: new Searches(),
+  };
   return (caller: Caller, trace: Trace, gone: AbortSignal | null) => contextOf(all, caller, trace, gone);
 };
 
-type SharedParts = ContextParts & { readonly inOrder: InOrder; readonly proofs: KeyProofs };
+type SharedParts = ContextParts & {
+  readonly inOrder: InOrder;
+  readonly proofs: KeyProofs;
+  readonly searches: Searches;
+};
 
 const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: AbortSignal | null) => {
   const upstream = createMeter();
@@ -121,6 +131,8 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
       publicUrl: parts.publicUrl(),
       tenant,
       maxPageBytes: parts.answers.maxBytes / 3,
+      client: payer,
+      gone,
     }),
   };
 };

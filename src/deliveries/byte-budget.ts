@@ -35,10 +35,11 @@ type Reads = {
 };
 
 /**
- * Reads one after another, until the bodies that were read have spent the budget: a page ends early rather than bring
- * more, but brings one delivery at least. Once nothing is left, rejects with BudgetSpentError.
+ * Reads one after another, until the bodies that were read have spent the budget. A page ends early rather than bring
+ * more than is left, or more than `maxPageBytes`, but brings one delivery at least. Once nothing is left, rejects with
+ * BudgetSpentError.
  */
-export const withinBudget = ({ read, get }: Reads, budget: ByteBudget): Reads => {
+export const withinBudget = ({ read, get }: Reads, budget: ByteBudget, maxPageBytes: number): Reads => {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(cursor: string | null, task: () => Promise<Answer>): Promise<Answer> => {
     const answer = last.then(() => {
@@ -51,7 +52,7 @@ export const withinBudget = ({ read, get }: Reads, budget: ByteBudget): Reads =>
   return {
     read: (range) =>
       inTurn(null, async () => {
-        const maxBytes = Math.min(budget.left, range.maxBytes ?? Number.POSITIVE_INFINITY);
+        const maxBytes = Math.min(budget.left, maxPageBytes, range.maxBytes ?? maxPageBytes);
         const page = await read({ ...range, maxBytes });
         for (const { body } of page.deliveries) budget.spend(body.byteLength);
         return page;

@@ -1,5 +1,13 @@
 import { clientError } from '../graph/errors.ts';
-import { BudgetSpentError, CursorExpiredError, InvalidCursorError } from './errors.ts';
+import {
+  BudgetSpentError,
+  CursorExpiredError,
+  InvalidCursorError,
+  LogBusyError,
+  SearchSpentError,
+} from './errors.ts';
+
+const RETRY_AFTER_MS = 1000;
 
 /** What a client is told when the log can't go on from its cursor, or has given enough; other errors stay as they are. */
 export const toClient = (error: unknown): unknown => {
@@ -15,6 +23,14 @@ export const toClient = (error: unknown): unknown => {
       'Expected an operation that reads about 32 MB of deliveries: ask for fewer at a time, and for payload and events of each once.',
       error.cursor === null ? {} : { cursor: error.cursor },
     );
+  if (error instanceof SearchSpentError)
+    return clientError(
+      'OPERATION_TOO_COMPLEX',
+      `Expected filters that look at ${error.maxLooks} index entries and deliveries at most, got more: ask for fewer at a time, or go on from the cursor.`,
+      error.cursor === null ? {} : { cursor: error.cursor },
+    );
+  if (error instanceof LogBusyError)
+    return clientError('RATE_LIMITED', `${error.message} Try again.`, { retryAfterMs: RETRY_AFTER_MS });
   return error;
 };
 

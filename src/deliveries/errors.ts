@@ -46,6 +46,28 @@ export class BudgetSpentError extends Error {
   }
 }
 
+/** The filters of one operation have looked at as much as they may. */
+export class SearchSpentError extends Error {
+  readonly maxLooks: number;
+  /** Up to here nothing was found: the search can go on from it. Null when that is where it was to begin. */
+  readonly cursor: string | null;
+
+  constructor(maxLooks: number, cursor: string | null) {
+    super('the looks that the filters of one operation may take are used up');
+    this.name = 'SearchSpentError';
+    this.maxLooks = maxLooks;
+    this.cursor = cursor;
+  }
+}
+
+/** The log has more to read than it can in time; a later try may well succeed. `message` is for the client. */
+export class LogBusyError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LogBusyError';
+  }
+}
+
 /** What was to be read is not wanted any more. */
 export class ReadAbortedError extends Error {
   constructor() {

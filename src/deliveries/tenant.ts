@@ -5,6 +5,7 @@ import type { FeedCache } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
 import { Readings } from './readings.ts';
+import { createOperationReads, type Searches } from './searches.ts';
 import { createDeliverySource, type DeliverySource } from './source.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -18,7 +19,7 @@ export type TenantDeliveries = {
   /**
    * The bodies of a page come to about a third of what an answer may weigh, and those of all pages that one operation
    * reads to about 32 MB: a page ends early rather than bring more. Once all is spent, this and what follows reject with
-   * BudgetSpentError.
+   * BudgetSpentError. For what a filter may look at, see `createOperationReads`.
    */
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Null when the log does not hold it (any more). */
@@ -51,6 +52,11 @@ type Parts = {
   readonly tenant: string;
   /** Of the bodies of one page: an answer has room for both payload and events of each. */
   readonly maxPageBytes: number;
+  readonly searches: Searches;
+  /** Whose operation it is. */
+  readonly client: string;
+  /** Aborts when nobody waits for the operation. */
+  readonly gone: AbortSignal | null;
 };
 
 export const createTenantDeliveries = ({
@@ -62,17 +68,14 @@ export const createTenantDeliveries = ({
   publicUrl,
   tenant,
   maxPageBytes,
+  searches,
+  client,
+  gone,
 }: Parts): TenantDeliveries => {
   const budget = new ByteBudget(MAX_BYTES);
   const readings = new Readings(budget);
-  const { read, get } = withinBudget(
-    {
-      read: (range) =>
-        log.read(tenant, { ...range, maxBytes: Math.min(maxPageBytes, range.maxBytes ?? maxPageBytes) }),
-      get: (cursor) => log.get(tenant, cursor),
-    },
-    budget,
-  );
+  const reads = createOperationReads({ log, tenant, client, gone, searches });
+  const { read, get } = withinBudget(reads, budget, maxPageBytes);
   return {
     url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
     read,

@@ -1,0 +1,114 @@
+import { LogBusyError, ReadAbortedError, SearchSpentError } from './errors.ts';
+import type { DeliveryLog, DeliveryPage, DeliveryRange, ReadOptions, StoredDelivery } from './log.ts';
+
+type Limits = {
+  /** Index entries and deliveries that the filters of one operation may look at. */
+  readonly maxLooks: number;
+  /** Milliseconds that one operation may wait for the log in all. */
+  readonly maxMs: number;
+  /** Searches of one client that may be under way at a time; an operation's are made one after another. */
+  readonly maxEach: number;
+};
+
+const LIMITS: Limits = {
+  /** About a second's work. */
+  maxLooks: 500_000,
+  /** Less than a stopping gateway gives what runs. */
+  maxMs: 4000,
+  maxEach: 250,
+};
+
+/** The searches of all clients that are under way, and what bounds them. */
+export class Searches {
+  readonly limits: Limits;
+  readonly #underWay = new Map<string, number>();
+
+  constructor(limits: Partial<Limits> = {}) {
+    this.limits = { ...LIMITS, ...limits };
+  }
+
+  /** Throws LogBusyError when the client has too many. The returned function says that it has ended. */
+  begin(client: string): () => void {
+    const { maxEach } = this.limits;
+    const count = this.#underWay.get(client) ?? 0;
+    if (count >= maxEach)
+      throw new LogBusyError(
+        `Expected at most ${maxEach} searches of deliveries at a time, got ${maxEach + 1}.`,
+      );
+    this.#underWay.set(client, count + 1);
+    return () => {
+      const left = (this.#underWay.get(client) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(client, left);
+      else this.#underWay.delete(client);
+    };
+  }
+}
+
+type Parts = {
+  readonly log: DeliveryLog;
+  readonly tenant: string;
+  /** Whose operation it is. Clients take turns. */
+  readonly client: string;
+  /** Aborts when nobody waits for the operation. */
+  readonly gone: AbortSignal | null;
+  readonly searches: Searches;
+};
+
+type Reads = {
+  readonly read: (range: DeliveryRange) => Promise<DeliveryPage>;
+  readonly get: (cursor: string) => Promise<StoredDelivery | null>;
+};
+
+/**
+ * One operation's reads of its tenant's log. They reject with SearchSpentError when its filters have looked at as much as
+ * they may and the page is empty, and with LogBusyError when the log took too long, or the client has too many searches.
+ */
+export const createOperationReads = ({ log, tenant, client, gone, searches }: Parts): Reads => {
+  const { maxLooks, maxMs } = searches.limits;
+  let looksLeft = maxLooks;
+  let until: number | null = null;
+
+  const inTime = async <Answer>(task: (options: ReadOptions) => Promise<Answer>): Promise<Answer> => {
+    until ??= performance.now() + maxMs;
+    const controller = new AbortController();
+    const giveUp = () => controller.abort();
+    const leftMs = until - performance.now();
+    const timer = setTimeout(giveUp, Math.max(0, leftMs));
+    // Not every signal of a request is one that AbortSignal.any takes.
+    gone?.addEventListener('abort', giveUp, { once: true });
+    if (leftMs <= 0 || gone?.aborted) giveUp();
+    try {
+      return await task({ caller: client, signal: controller.signal });
+    } catch (error) {
+      throw error instanceof ReadAbortedError ? new LogBusyError(tooLate(maxMs)) : error;
+    } finally {
+      clearTimeout(timer);
+      gone?.removeEventListener('abort', giveUp);
+    }
+  };
+
+  const search = async (range: DeliveryRange): Promise<DeliveryPage> => {
+    if (looksLeft <= 0) throw new SearchSpentError(maxLooks, range.after ?? null);
+    const end = searches.begin(client);
+    try {
+      const page = await inTime((options) => log.read(tenant, { ...range, maxLooks: looksLeft }, options));
+      looksLeft -= page.looked;
+      if (page.isCut && page.deliveries.length === 0) throw new SearchSpentError(maxLooks, page.reached);
+      return page;
+    } finally {
+      end();
+    }
+  };
+
+  return {
+    read: (range) =>
+      isSearch(range) ? search(range) : inTime((options) => log.read(tenant, range, options)),
+    get: (cursor) => inTime((options) => log.get(tenant, cursor, options)),
+  };
+};
+
+const isSearch = ({ filter = {} }: DeliveryRange): boolean =>
+  Object.values(filter).some((wanted) => wanted !== undefined);
+
+const tooLate = (maxMs: number) =>
+  `Expected the log of deliveries to answer an operation within ${maxMs} ms, got more to read than that leaves time for.`;
