@@ -1,5 +1,7 @@
-/** After what a number may follow outside of a string: one of 16 characters or more, or one with an exponent. */
-const CANDIDATE = /[[:,\s](-?(?:\d[\d.]{15,}|\d[\d.]*(?=[eE]))(?:[eE][+-]?\d+)?)/g;
+/** How a number begins, after what it may follow, that has an exponent or 16 characters and more. */
+const CANDIDATE = /[[:,\s]-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
+/** All of it. */
+const TOKEN = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** What follows a number that is no key, which JSON.parse must see and refuse. */
 const END_OF_VALUE = /[ \t\n\r]*(?:[\]},]|$)/y;
@@ -17,7 +19,7 @@ const withDigitsKept = (text: string): string => {
   let copied = 0;
   let outside = 0;
   let quote = text.indexOf('"');
-  const candidate = new RegExp(CANDIDATE);
+  const candidate = new RegExp(CANDIDATE, 'g');
   for (let match = candidate.exec(text); match !== null; match = candidate.exec(text)) {
     for (; quote !== -1 && quote < match.index; quote = text.indexOf('"', outside))
       outside = endOfString(text, quote);
@@ -25,12 +27,16 @@ const withDigitsKept = (text: string): string => {
       candidate.lastIndex = outside;
       continue;
     }
-    const source = match[1] ?? '';
+    const start = match.index + 1;
+    TOKEN.lastIndex = start;
+    const [source = ''] = TOKEN.exec(text) ?? [];
+    const end = start + source.length;
+    candidate.lastIndex = end;
     const kept = digitsOf(source);
-    END_OF_VALUE.lastIndex = candidate.lastIndex;
+    END_OF_VALUE.lastIndex = end;
     if (kept === null || !END_OF_VALUE.test(text)) continue;
-    parts.push(text.slice(copied, candidate.lastIndex - source.length), `"${kept}"`);
-    copied = candidate.lastIndex;
+    parts.push(text.slice(copied, start), `"${kept}"`);
+    copied = end;
   }
   return copied === 0 ? text : parts.join('') + text.slice(copied);
 };
