@@ -310,7 +310,7 @@ const openDeliveries = async ({ deliveries }: Config, observer: LogObserver, log
     log.warn('old deliveries could not be dropped', { error: messageOf(error) });
   try {
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
-    const deliveryLog = await openSqliteLog({ ...deliveries, onTrimError });
+    const deliveryLog = await openSqliteLog({ ...deliveries, onTrimError, observer });
     return { secret, deliveryLog: observeLog(deliveryLog, observer) };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)

@@ -1,4 +1,3 @@
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -139,22 +138,20 @@ test('over WebSocket each operation has an id of its own, which its errors carry
 test('a fault of the gateway is an error with its stack, of which the client learns the id alone', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
-  // A log that has lost its file is no client's business.
-  const path = join(gateway.dataDir, 'deliveries.db');
-  const intruder = new DatabaseSync(path);
-  intruder.exec('BEGIN IMMEDIATE');
   await deliver(deliveryUrl, { body: {} });
+  // A delivery that came when no calendar has a day is no client's business.
+  const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'));
+  intruder.exec('UPDATE delivery SET received = 9007199254740991');
   intruder.close();
-  await rm(path);
-  await mkdir(path);
-  const reply = await gateway.query('{ deliveries { nodes { id } } }', {}, { 'x-request-id': 'broken' });
+  const query = '{ deliveries { nodes { receivedAt } } }';
+  const reply = await gateway.query(query, {}, { 'x-request-id': 'broken' });
   expect(codesOf(reply)).toEqual(['INTERNAL_SERVER_ERROR']);
   expect(reply.body).not.toContain(gateway.dataDir);
 
   const [line, ...more] = linesOf(gateway, 'an operation failed');
   expect(more).toEqual([]);
   expect(line).toMatchObject({ level: 'error', codes: ['INTERNAL_SERVER_ERROR'], requestId: 'broken' });
-  expect(line?.errors).toEqual([expect.stringMatching(/^LogUnavailableError: .*\n {4}at /)]);
+  expect(line?.errors).toEqual([expect.stringMatching(/^RangeError: .*\n {4}at /)]);
 });
 
 test('no line holds a key, a delivery url or what the service said, at any level', async () => {

@@ -22,7 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'bench-sqlite-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const logCommit = (): Commit => {
-  const { transaction, appending } = new Store(join(directory, 'log.db'), { check: false });
+  const { transaction, appending } = new Store(join(directory, 'log.db'), { create: true, check: false });
   return (numbers) => {
     const deliveries = numbers.map((number) => ({
       tenant: 'default',

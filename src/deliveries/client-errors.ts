@@ -4,12 +4,16 @@ import {
   CursorExpiredError,
   InvalidCursorError,
   LogBusyError,
+  LogUnavailableError,
   SearchSpentError,
 } from './errors.ts';
 
 const RETRY_AFTER_MS = 1000;
 
-/** What a client is told when the log can't go on from its cursor, or has given enough; other errors stay as they are. */
+/**
+ * What a client is told when the log can't go on from its cursor, has given enough, or can't be read; other errors stay as
+ * they are.
+ */
 export const toClient = (error: unknown): unknown => {
   if (error instanceof CursorExpiredError)
     return clientError('CURSOR_EXPIRED', `Can not go on from this cursor: ${error.message}.`, {
@@ -31,6 +35,10 @@ export const toClient = (error: unknown): unknown => {
     );
   if (error instanceof LogBusyError)
     return clientError('RATE_LIMITED', `${error.message} Try again.`, { retryAfterMs: RETRY_AFTER_MS });
+  if (error instanceof LogUnavailableError)
+    return clientError('UPSTREAM_UNAVAILABLE', 'The log of deliveries can not be read now.', {
+      part: 'deliveries',
+    });
   return error;
 };
 

@@ -84,6 +84,17 @@ export class LogUnavailableError extends Error {
   }
 }
 
+/**
+ * What the log holds can't be read, or is not what was stored: its files were damaged, replaced or cut. Nothing is read
+ * or stored until they were found whole again.
+ */
+export class LogDamagedError extends LogUnavailableError {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause);
+    this.name = 'LogDamagedError';
+  }
+}
+
 /** The log can't store this one delivery: the fault is the delivery's own, and others are stored. */
 export class UnstorableError extends Error {
   constructor(message: string) {

@@ -22,8 +22,13 @@ export type LogObserver = {
   /** Bodies of so many bytes are held until they are durable or refused: a negative number takes them off again. */
   waiting(bytes: number): void;
   appended(batch: AppendedBatch): void;
+  /** Deliveries were read, or it was seen that there are none. */
+  read(): void;
   /** It could not do its work: LogUnavailableError. */
   failed(task: 'append' | 'read', error: unknown): void;
+  /** It was found to be damaged: LogDamagedError. Until `recovered` it does nothing. */
+  damaged(error: unknown): void;
+  recovered(): void;
   /** It could not store a delivery whose fault that is, while others are stored: UnstorableError. */
   refused(error: unknown): void;
 };

@@ -2,7 +2,14 @@ import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Place } from './cursor.ts';
-import { LogClosedError, LogOpenError, LogUnavailableError, messageOf, UnstorableError } from './errors.ts';
+import {
+  LogClosedError,
+  LogDamagedError,
+  LogOpenError,
+  LogUnavailableError,
+  messageOf,
+  UnstorableError,
+} from './errors.ts';
 import { AppendListeners } from './listeners.ts';
 import type {
   Appended,
@@ -14,12 +21,14 @@ import type {
   ReadOptions,
   StoredDelivery,
 } from './log.ts';
+import type { LogObserver } from './observer.ts';
 import { Cursors } from './sqlite/cursors.ts';
 import { lockDirectory } from './sqlite/lock.ts';
-import type { Opened, Placed, ReaderCalls, WriterCalls } from './sqlite/messages.ts';
+import { LogThreads } from './sqlite/log-threads.ts';
+import type { Opened, Placed } from './sqlite/messages.ts';
 import { pack } from './sqlite/packing.ts';
 import { unpackPage } from './sqlite/page-packing.ts';
-import { type StartThread, startThread, Thread } from './sqlite/thread.ts';
+import { type StartThread, startThread } from './sqlite/thread.ts';
 import type { Retention } from './sqlite/trimming.ts';
 
 export type SqliteLogOptions = {
@@ -31,8 +40,10 @@ export type SqliteLogOptions = {
   readonly retentionCount: number;
   /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
-  /** Told when the trimming that the log does by itself fails; it tries again at the next turn. */
+  /** Told when the trimming that the log does by itself begins to fail; it tries again at each turn. */
   readonly onTrimError?: ((error: unknown) => void) | undefined;
+  /** Told when the log is found to be damaged, and when it is whole again. */
+  readonly observer?: Pick<LogObserver, 'damaged' | 'recovered'> | undefined;
   /** Bodies that may wait for the writer; beyond it, appending rejects at once. Default: 64 MB. */
   readonly maxWaitingBytes?: number | undefined;
   /** Default: threads of this process. */
@@ -44,11 +55,6 @@ const HOUR_MS = 3_600_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** Of fewer, sending and waking would be felt; of more, two threads would work by turns that can work at once. */
 const MAX_CROSSING = 32;
-
-const WRITER = new URL('./sqlite/writer-thread.ts', import.meta.url);
-const READER = new URL('./sqlite/reader-thread.ts', import.meta.url);
-
-type Threads = { readonly writer: Thread<WriterCalls>; readonly reader: Thread<ReaderCalls> };
 
 /**
  * Opens the log that is kept in `dataDir`, and starts to trim it. Rejects with LogOpenError when the directory can't be
@@ -65,14 +71,11 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Delivery
   }
   const release = lockDirectory(dataDir);
   const path = join(dataDir, 'deliveries.db');
-  const threads: Threads = {
-    writer: new Thread(() => start(WRITER, path)),
-    reader: new Thread(() => start(READER, path)),
-  };
+  const threads = new LogThreads(path, start);
   try {
-    return new SqliteLog(options, threads, await threads.writer.ask('open', null), release);
+    return new SqliteLog(options, threads, await threads.open(), release);
   } catch (error) {
-    await closeThreads(threads);
+    await threads.close();
     release();
     throw error instanceof LogOpenError ? error : new LogOpenError(path, messageOf(error), error);
   }
@@ -90,10 +93,10 @@ type Waiting = {
 
 /** The log as the gateway's own thread has it: it sends what is asked to the threads that do it. */
 class SqliteLog implements DeliveryLog {
-  readonly #threads: Threads;
+  readonly #threads: LogThreads;
   readonly #cursors: Cursors;
   /** What was answered as stored: of each tenant the newest. */
-  readonly #heads: Map<string, Place>;
+  #heads: Map<string, Place>;
   readonly #retention: Retention;
   readonly #now: () => number;
   readonly #maxWaitingBytes: number;
@@ -105,16 +108,22 @@ class SqliteLog implements DeliveryLog {
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
-  constructor(options: SqliteLogOptions, threads: Threads, { seed, heads }: Opened, release: () => void) {
+  constructor(options: SqliteLogOptions, threads: LogThreads, { seed, heads }: Opened, release: () => void) {
     this.#threads = threads;
     this.#cursors = new Cursors(seed);
-    this.#heads = new Map(
-      heads.map(([tenant, sequence, fingerprint]) => [tenant, { sequence, fingerprint }]),
-    );
+    this.#heads = placesOf(heads);
     this.#retention = { maxAgeMs: options.retentionHours * HOUR_MS, maxCount: options.retentionCount };
     this.#now = options.now ?? Date.now;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#release = release;
+    threads.observe({
+      damaged: (error) => options.observer?.damaged(error),
+      recovered: (opened) => {
+        this.#heads = placesOf(opened.heads);
+        options.observer?.recovered();
+        this.#listeners.notifyAll();
+      },
+    });
     this.#trimEvery(TRIM_EVERY_MS, options.onTrimError ?? ignore);
   }
 
@@ -140,7 +149,7 @@ class SqliteLog implements DeliveryLog {
     range: DeliveryRange,
     { caller = tenant, signal }: ReadOptions = {},
   ): Promise<DeliveryPage> {
-    return unpackPage(await this.#ask('page', { caller, tenant, range }, signal));
+    return unpackPage(await this.#read('page', { caller, tenant, range }, signal));
   }
 
   async get(
@@ -148,16 +157,16 @@ class SqliteLog implements DeliveryLog {
     cursor: string,
     { caller = tenant, signal }: ReadOptions = {},
   ): Promise<StoredDelivery | null> {
-    return this.#ask('get', { caller, tenant, cursor }, signal);
+    return this.#read('get', { caller, tenant, cursor }, signal);
   }
 
   async probe(): Promise<void> {
-    await this.#ask('probe', null);
+    await this.#read('probe', null);
   }
 
   async grown(mark: string | null): Promise<Growth> {
     if (this.#closing) throw new LogClosedError();
-    return this.#threads.writer.ask('grown', mark);
+    return this.#threads.write('grown', mark);
   }
 
   async head(tenant: string): Promise<string> {
@@ -169,7 +178,7 @@ class SqliteLog implements DeliveryLog {
   trim(): Promise<void> {
     const trimming = this.#trimming.then(async () => {
       if (this.#closing) throw new LogClosedError();
-      await this.#threads.writer.ask('trim', { retention: this.#retention, now: this.#now() });
+      await this.#threads.write('trim', { retention: this.#retention, now: this.#now() });
     });
     this.#trimming = trimming.catch(ignore);
     return trimming;
@@ -180,10 +189,16 @@ class SqliteLog implements DeliveryLog {
     const again = () => {
       if (!this.#closing) this.#timer = setTimeout(trim, pauseMs).unref();
     };
-    const trim = () =>
-      void this.trim()
-        .catch((error) => this.#closing || onError(error))
-        .then(again);
+    let isFailing = false;
+    const failed = (error: unknown) => {
+      // Of damage its observer was told.
+      if (!this.#closing && !isFailing && !(error instanceof LogDamagedError)) onError(error);
+      isFailing = true;
+    };
+    const done = () => {
+      isFailing = false;
+    };
+    const trim = () => void this.trim().then(done, failed).then(again);
     trim();
   }
 
@@ -199,28 +214,21 @@ class SqliteLog implements DeliveryLog {
   async #close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#send();
-    await closeThreads(this.#threads);
+    await this.#threads.close();
     this.#release();
     // Whoever waits for more shall find out that there won't be.
     this.#listeners.notifyAll();
   }
 
-  #ask<Name extends 'page' | 'get' | 'probe'>(
-    name: Name,
-    takes: ReaderCalls[Name]['takes'],
-    signal?: AbortSignal,
-  ): Promise<ReaderCalls[Name]['gives']> {
-    return this.#closing
-      ? Promise.reject(new LogClosedError())
-      : this.#threads.reader.ask(name, takes, { signal });
-  }
+  readonly #read: LogThreads['read'] = (name, takes, signal) =>
+    this.#closing ? Promise.reject(new LogClosedError()) : this.#threads.read(name, takes, signal);
 
   readonly #send = (): void => {
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;
     const packed = pack(waiting.flatMap(({ batch }) => batch));
-    this.#threads.writer.ask('append', packed, { transfer: [packed.bytes.buffer] }).then(
+    this.#threads.write('append', packed, [packed.bytes.buffer]).then(
       (placed) => this.#stored(waiting, placed),
       (error: unknown) => {
         for (const { bytes, reject } of waiting) {
@@ -264,10 +272,7 @@ class SqliteLog implements DeliveryLog {
   }
 }
 
-/** The writer last: it puts all that was written into the one file that is left. */
-const closeThreads = async ({ writer, reader }: Threads): Promise<void> => {
-  await reader.close('close');
-  await writer.close('close');
-};
+const placesOf = (heads: Opened['heads']): Map<string, Place> =>
+  new Map(heads.map(([tenant, sequence, fingerprint]) => [tenant, { sequence, fingerprint }]));
 
 const ignore = () => {};

@@ -50,7 +50,7 @@ export const createLogMetrics = (registry: Registry): LogObserver => {
   });
   const errors = new Counter({
     name: 'gateway_log_errors_total',
-    help: 'What the log could not do (disk full, read-only, broken, a delivery that it can not store), by task: append, read.',
+    help: 'What the log could not do (disk full, read-only, damaged, a delivery that it can not store), by task: append, read.',
     labelNames: ['task'],
     registers,
   });
@@ -61,7 +61,10 @@ export const createLogMetrics = (registry: Registry): LogObserver => {
       bytes.inc(storedBytes);
       duration.observe(durationMs / 1000);
     },
+    read: () => {},
     failed: (task) => errors.inc({ task }),
+    damaged: () => {},
+    recovered: () => {},
     refused: () => errors.inc({ task: 'append' }),
   };
 };

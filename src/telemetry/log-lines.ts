@@ -88,20 +88,32 @@ const loudnessOf = ({ failure, connection, gatewayKey }: UpstreamError): LogLeve
 };
 
 /**
- * One line when the log stops taking deliveries, and one when it takes them again: each sender tries many times. A
- * delivery that alone can't be stored has a line of its own.
+ * One line when the log stops taking deliveries or giving them, and one when it does again: each sender tries many times,
+ * and each dashboard. One when it is damaged, for all that fails with it. A delivery that alone can't be stored has a
+ * line of its own.
  */
 export const createLogLines = (log: Log) => {
-  let failing = false;
+  const failing = new Set<'append' | 'read'>();
+  let isDamaged = false;
   return {
     appended(): void {
-      if (failing) log.info('the delivery log takes deliveries again');
-      failing = false;
+      if (failing.delete('append')) log.info('the delivery log takes deliveries again');
+    },
+    read(): void {
+      if (failing.delete('read')) log.info('the delivery log can be read again');
     },
     failed(task: 'append' | 'read', error: unknown): void {
-      if (task === 'append' && failing) return;
-      failing ||= task === 'append';
+      if (isDamaged || failing.has(task)) return;
+      failing.add(task);
       log.error('the delivery log is unavailable', { task, error: messageOf(error) });
+    },
+    damaged(error: unknown): void {
+      isDamaged = true;
+      log.error('the delivery log is damaged', { error: messageOf(error) });
+    },
+    recovered(): void {
+      isDamaged = false;
+      log.info('the delivery log is whole again');
     },
     refused(error: unknown): void {
       log.error('a delivery can not be stored', { error: messageOf(error) });

@@ -40,10 +40,13 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
         deliveryLog.appended(batch);
         lines.log.appended();
       },
+      read: lines.log.read,
       failed(task, error) {
         deliveryLog.failed(task, error);
         lines.log.failed(task, error);
       },
+      damaged: lines.log.damaged,
+      recovered: lines.log.recovered,
       refused(error) {
         deliveryLog.refused(error);
         lines.log.refused(error);

@@ -14,7 +14,7 @@ export const storeMany = (
   { tenants, each, receivedAt = Date.now() }: Stored,
 ): DatabaseSync => {
   const path = join(dataDir, 'deliveries.db');
-  new Store(path, { check: false }).close();
+  new Store(path, { create: true, check: false }).close();
   const database = new DatabaseSync(path);
   database.exec(`
     PRAGMA synchronous = OFF;

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { UnstorableError } from '../errors.ts';
 import { MAX_SEQUENCE, MAX_TENANT } from './database.ts';
 import { isRowFault } from './faults.ts';
 import { Fingerprints, fingerprintOf } from './fingerprint.ts';
+import { identityOf } from './identity.ts';
 import type { Indexing } from './indexing.ts';
 import type { Placed } from './messages.ts';
 import type { Row } from './packing.ts';
@@ -19,9 +19,6 @@ type End = {
 };
 
 const END = 'id, head, floor, max(indexed, floor) AS segmented';
-
-/** Of SHA-256: to find two alike takes 2^64 tries, and whoever did so would only have kept one of his own out. */
-const IDENTITY_BYTES = 16;
 
 /** Puts deliveries at the end of their tenants' sequences. Belongs into a transaction. */
 export class Appending {
@@ -67,7 +64,7 @@ export class Appending {
   }
 
   #append(row: Row, ends: Map<string, End>): { sequence: number | string; fingerprint: number | null } {
-    const identity = hash('sha256', row.identity, 'buffer').subarray(0, IDENTITY_BYTES);
+    const identity = identityOf(row.identity);
     try {
       const end = this.#endOf(row.tenant, ends);
       const first = this.#indexing.find(end.id, identity);

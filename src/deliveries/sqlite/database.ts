@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { LogOpenError, messageOf } from '../errors.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -106,16 +107,16 @@ export const completeSchema = (database: DatabaseSync): void =>
     if (versionOf(database) === 2) database.exec(UPGRADE_FROM_2);
   });
 
-/** Opens the log's file to write, making it where there is none. Throws LogOpenError. */
-export const openDatabase = (path: string): DatabaseSync =>
-  open(path, (database) => {
+/** Opens the log's file to write, and where there is none, makes one if that is asked for. Throws LogOpenError. */
+export const openDatabase = (path: string, create: boolean): DatabaseSync =>
+  open(path, create, (database) => {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864;
        PRAGMA cache_size = -32768`,
     );
     const version = versionOf(database);
-    if (version === 0) createSchema(database);
+    if (version === 0 && create) createSchema(database);
     else if (version !== SCHEMA_VERSION && version !== 2) {
       throw new Error(`its format is version ${version}, expected ${SCHEMA_VERSION}`);
     }
@@ -123,7 +124,7 @@ export const openDatabase = (path: string): DatabaseSync =>
 
 /** Opens a log that `openDatabase` has opened before. Throws LogOpenError. */
 export const openForReading = (path: string): DatabaseSync =>
-  open(path, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384'));
+  open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384'));
 
 /** What makes this log's cursors its own. */
 export function epochSeed(database: DatabaseSync): Uint8Array {
@@ -132,11 +133,11 @@ export function epochSeed(database: DatabaseSync): Uint8Array {
   return seed;
 }
 
-function open(path: string, prepare: (database: DatabaseSync) => void): DatabaseSync {
+function open(path: string, create: boolean, prepare: (database: DatabaseSync) => void): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     // Ids pass 2^53 from tenant 8,192 on: as numbers, statements that meet one would throw, also those that only run.
-    database = new DatabaseSync(path, { timeout: 100, readBigInts: true });
+    database = new DatabaseSync(urlOf(path, create), { timeout: 100, readBigInts: true });
     prepare(database);
     return database;
   } catch (error) {
@@ -144,6 +145,12 @@ function open(path: string, prepare: (database: DatabaseSync) => void): Database
     throw new LogOpenError(path, messageOf(error), error);
   }
 }
+
+const urlOf = (path: string, create: boolean): URL => {
+  const url = pathToFileURL(path);
+  url.searchParams.set('mode', create ? 'rwc' : 'rw');
+  return url;
+};
 
 function createSchema(database: DatabaseSync): void {
   database.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);

@@ -2,6 +2,7 @@ import {
   CursorExpiredError,
   type ExpiryReason,
   InvalidCursorError,
+  LogDamagedError,
   LogOpenError,
   LogUnavailableError,
   messageOf,
@@ -14,20 +15,38 @@ import {
  */
 const ROW_FAULTS: ReadonlySet<number> = new Set([18, 19, 20]);
 
+/**
+ * What SQLite says of a file that it can't make sense of (11, 26), or can't read (these of 10, which is also what it says
+ * when it can't write or sync).
+ */
+const DAMAGE: ReadonlySet<number> = new Set([11, 26]);
+const UNREADABLE: ReadonlySet<number> = new Set([266, 522, 8202, 8458]);
+
+const sqliteCodeOf = (error: unknown): number | null =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) : null;
+
+/** Whether the file is at fault, and not what surrounds it, such as a disk that is full. */
+export const isDamage = (error: unknown): boolean => {
+  if (error instanceof LogDamagedError) return true;
+  if (error instanceof LogOpenError) return isDamage(error.cause);
+  const code = sqliteCodeOf(error);
+  return code !== null && (DAMAGE.has(code & 0xff) || UNREADABLE.has(code));
+};
+
 /** Whether one row is at fault, and others can be stored over the same connection. */
-export const isRowFault = (error: unknown): error is Error =>
-  error instanceof UnstorableError ||
-  (error instanceof Error &&
-    'code' in error &&
-    ('errcode' in error
-      ? ROW_FAULTS.has(Number(error.errcode) & 0xff)
-      : error.code === 'ERR_INVALID_ARG_TYPE' || error.code === 'ERR_INVALID_ARG_VALUE'));
+export const isRowFault = (error: unknown): error is Error => {
+  if (error instanceof UnstorableError) return true;
+  const code = sqliteCodeOf(error);
+  if (code !== null) return ROW_FAULTS.has(code & 0xff);
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_INVALID_ARG_');
+};
 
 /** An error on its way between threads, which keep of an error no more than its message. */
 export type Fault =
   | { readonly kind: 'invalid cursor'; readonly cursor: string }
   | { readonly kind: 'expired cursor'; readonly reason: ExpiryReason }
   | { readonly kind: 'not opened'; readonly path: string; readonly complaint: string }
+  | { readonly kind: 'damaged'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string };
 
 /** Whatever is not known here is a store that can't do its work. */
@@ -36,6 +55,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof CursorExpiredError) return { kind: 'expired cursor', reason: error.reason };
   if (error instanceof LogOpenError)
     return { kind: 'not opened', path: error.path, complaint: error.complaint };
+  if (error instanceof LogDamagedError) return { kind: 'damaged', message: error.message };
   return { kind: 'unavailable', message: messageOf(error) };
 }
 
@@ -47,6 +67,8 @@ export function errorOf(fault: Fault): Error {
       return new CursorExpiredError(fault.reason);
     case 'not opened':
       return new LogOpenError(fault.path, fault.complaint);
+    case 'damaged':
+      return new LogDamagedError(fault.message);
     case 'unavailable':
       return new LogUnavailableError(fault.message);
   }

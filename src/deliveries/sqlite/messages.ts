@@ -8,7 +8,7 @@ import type { Retention } from './trimming.ts';
 export type Calls = Readonly<Record<string, { readonly takes: unknown; readonly gives: unknown }>>;
 
 export type WriterCalls = {
-  open: { takes: null; gives: Opened };
+  open: { takes: { readonly create: boolean }; gives: Opened };
   append: { takes: Packed; gives: Placed };
   grown: { takes: string | null; gives: Growth };
   trim: { takes: { readonly retention: Retention; readonly now: number }; gives: null };
@@ -38,6 +38,8 @@ export type ReaderCalls = {
     gives: StoredDelivery | null;
   };
   probe: { takes: null; gives: null };
+  open: { takes: null; gives: null };
+  verify: { takes: null; gives: null };
   close: { takes: null; gives: null };
 };
 

@@ -1,5 +1,6 @@
 import type { NewDelivery } from '../log.ts';
 import { writeAddresses } from './address-column.ts';
+import { identityPrefix } from './identity.ts';
 
 /**
  * Deliveries on their way to the writer's thread. Objects and buffers of their own would cost more to send than a
@@ -30,8 +31,7 @@ export type Row = Omit<NewDelivery, 'type' | 'addresses' | 'subscribedAddress'> 
   readonly identity: Uint8Array;
 };
 
-/** The webhook is a UUID or nothing, so that where it ends and the body begins is never in doubt. */
-const prefixOf = ({ webhookId }: NewDelivery): string => `${webhookId ?? ''}\n`;
+const prefixOf = ({ webhookId }: NewDelivery): string => identityPrefix(webhookId);
 
 export function pack(deliveries: readonly NewDelivery[]): Packed {
   let size = 0;

@@ -22,6 +22,14 @@ serve<ReaderCalls>(parentPort, {
     connection.use((reading) => reading.prove());
     return null;
   },
+  open: () => {
+    connection.reopen();
+    return null;
+  },
+  verify: async () => {
+    await connection.useFor((reading) => scheduler.runSteps('', reading.verify()));
+    return null;
+  },
   close: () => {
     connection.close();
     return null;

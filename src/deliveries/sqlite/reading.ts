@@ -1,19 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Steps } from '../../lib/fair-scheduler.ts';
-import { CursorExpiredError } from '../errors.ts';
+import { CursorExpiredError, LogDamagedError } from '../errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
 import { Cursors } from './cursors.ts';
 import { epochSeed, openForReading } from './database.ts';
 import { Fingerprints } from './fingerprint.ts';
+import { LogFile } from './log-file.ts';
 import { Looks } from './looks.ts';
 import { fingerprintIn, type Row, storedDelivery } from './row.ts';
 import { type Found, isFiltering, Search } from './search.ts';
 import type { Span } from './span.ts';
 import { Tenants } from './tenants.ts';
+import { verify } from './verification.ts';
 
 /** Reads a log over a connection of its own, while the writer writes. */
 export class Reading {
   readonly #database: DatabaseSync;
+  readonly file: LogFile;
   readonly #cursors: Cursors;
   readonly #tenants: Tenants;
   readonly #fingerprints: Fingerprints;
@@ -25,6 +28,7 @@ export class Reading {
   /** Throws LogOpenError. */
   constructor(path: string) {
     this.#database = openForReading(path);
+    this.file = new LogFile(path);
     this.#cursors = new Cursors(epochSeed(this.#database));
     this.#tenants = new Tenants(this.#database);
     this.#fingerprints = new Fingerprints(this.#database);
@@ -38,11 +42,13 @@ export class Reading {
 
   /** Looks whether anything can be read. */
   prove(): void {
+    this.file.check();
     this.#proof.get();
   }
 
   /** Null when the log does not hold it (any more). Throws InvalidCursorError. */
   get(tenant: string, cursor: string): StoredDelivery | null {
+    this.file.check();
     const place = this.#cursors.find(tenant, cursor);
     const { id } = this.#tenants.extent(tenant);
     if (place === null || id === null) return null;
@@ -54,6 +60,7 @@ export class Reading {
 
   /** Throws InvalidCursorError or CursorExpiredError. */
   *page(tenant: string, range: DeliveryRange): Steps<DeliveryPage> {
+    this.file.check();
     const { take = 'oldest', limit } = range;
     const oldest = take === 'oldest';
     const { id, indexed, ...extent } = this.#tenants.extent(tenant);
@@ -69,10 +76,12 @@ export class Reading {
     const span = { low, high, limit: limit + 1, take };
     const found = id === null ? NOTHING : yield* this.#find(id, indexed, range, span, looks);
     const maxBytes = range.maxBytes ?? Number.POSITIVE_INFINITY;
-    const deliveries = yield* this.#load(tenant, id, found.sequences.slice(0, limit), maxBytes);
+    const wanted = found.sequences.slice(0, limit);
+    const deliveries = yield* this.#load(tenant, id, wanted, maxBytes);
     // Trimming goes on while a page is read. Who goes on from a cursor must get all that follows it.
     const left = this.#tenants.extent(tenant);
     if (range.after !== undefined && low < left.floor) throw new CursorExpiredError('trimmed');
+    checkWhole(wanted, deliveries, left.floor, maxBytes);
 
     const hasLeftOut = found.sequences.length > deliveries.length;
     const furthest = deliveries.at(-1)?.cursor;
@@ -87,6 +96,11 @@ export class Reading {
       reached: hasLeftOut ? (furthest ?? cursorAt(start)) : end === extent.head ? head : cursorAt(end),
       head,
     };
+  }
+
+  /** Reads all that the log holds. Throws where it can't be read, or is not what was stored. */
+  verify(): Steps<void> {
+    return verify(this.#database);
   }
 
   close(): void {
@@ -137,6 +151,23 @@ const NOTHING: Found = { sequences: [], cutAt: null };
 
 /** A body may have five megabytes. */
 const LOADED_AT_ONCE = 16;
+
+/** What was trimmed since it was found is not there any more. Whatever else is missing was lost. */
+function checkWhole(
+  wanted: readonly number[],
+  deliveries: readonly StoredDelivery[],
+  floor: number,
+  maxBytes: number,
+): void {
+  const bytes = deliveries.reduce((sum, { body }) => sum + body.byteLength, 0);
+  const end = bytes >= maxBytes ? deliveries.at(-1)?.sequence : undefined;
+  const there = new Set(deliveries.map(({ sequence }) => sequence));
+  for (const sequence of wanted) {
+    if (sequence > floor && !there.has(sequence))
+      throw new LogDamagedError(`delivery ${sequence} is missing`);
+    if (sequence === end) break;
+  }
+}
 
 function* contiguous({ low, high, limit, take }: Span): Steps<Found> {
   const length = Math.max(0, Math.min(limit, high - low - 1));

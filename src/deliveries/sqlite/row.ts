@@ -1,12 +1,25 @@
 import type { SQLOutputValue } from 'node:sqlite';
+import { LogDamagedError } from '../errors.ts';
 import { DELIVERY_TYPES, type StoredDelivery } from '../log.ts';
 import { readAddresses } from './address-column.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { identityOf, identityPrefix } from './identity.ts';
 
 /** A delivery's columns by name. */
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
+/** Throws LogDamagedError when the body is not what was stored. */
+export function checkBody({ sequence, webhook, identity, body }: Row): void {
+  const prefix = Buffer.from(identityPrefix(webhook === null ? null : String(webhook)));
+  const known = identity instanceof Uint8Array ? identity : new Uint8Array();
+  const given = body instanceof Uint8Array ? body : new Uint8Array();
+  if (!identityOf(Buffer.concat([prefix, given])).equals(known))
+    throw new LogDamagedError(`the body of delivery ${sequence} is not what was stored`);
+}
+
+/** Throws LogDamagedError as `checkBody` does. */
 export function storedDelivery(row: Row, tenant: string, cursor: string): StoredDelivery {
+  checkBody(row);
   return {
     tenant,
     cursor,

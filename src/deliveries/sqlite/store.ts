@@ -4,6 +4,7 @@ import { Appending } from './appending.ts';
 import { completeSchema, epochSeed, openDatabase } from './database.ts';
 import { Indexing } from './indexing.ts';
 import { checkIntegrity } from './integrity.ts';
+import { LogFile } from './log-file.ts';
 import { Tenants } from './tenants.ts';
 import { inTransaction } from './transaction.ts';
 import { Trimming } from './trimming.ts';
@@ -16,10 +17,11 @@ export class Store {
   readonly appending: Appending;
   readonly trimming: Trimming;
   readonly #database: DatabaseSync;
+  readonly file: LogFile;
 
   /** Throws LogOpenError; when the log is damaged, too, if it is to `check` that. */
-  constructor(path: string, { check }: { readonly check: boolean }) {
-    this.#database = openDatabase(path);
+  constructor(path: string, { create, check }: { readonly create: boolean; readonly check: boolean }) {
+    this.#database = openDatabase(path, create);
     if (check) this.#check(path);
     completeSchema(this.#database);
     this.seed = epochSeed(this.#database);
@@ -27,6 +29,7 @@ export class Store {
     this.indexing = new Indexing(this.#database);
     this.trimming = new Trimming(this.#database, this.indexing);
     this.appending = new Appending(this.#database, this.indexing, this.trimming);
+    this.file = new LogFile(path);
   }
 
   /** Before anything is read of what may be damaged. */
@@ -39,7 +42,13 @@ export class Store {
     }
   }
 
-  readonly transaction = <Result>(work: () => Result): Result => inTransaction(this.#database, work);
+  /** All of `work` durably, or nothing of it, in the file that is still there. */
+  readonly transaction = <Result>(work: () => Result): Result => {
+    this.file.check();
+    const result = inTransaction(this.#database, work);
+    this.file.check();
+    return result;
+  };
 
   close(): void {
     this.#database.close();

@@ -7,7 +7,7 @@ import { Writer } from './writer.ts';
 if (parentPort === null) throw new Error('expected to be started as a thread');
 const writer = new Writer(String(workerData));
 serve<WriterCalls>(parentPort, {
-  open: () => writer.open(),
+  open: (how) => writer.open(how),
   append: (packed) => writer.append(packed),
   grown: (mark) => writer.grown(mark),
   trim: async ({ retention, now }) => {

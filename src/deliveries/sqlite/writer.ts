@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Growth } from '../log.ts';
 import { RecentGrowth } from './growth.ts';
-import type { Opened, Placed } from './messages.ts';
+import type { Opened, Placed, WriterCalls } from './messages.ts';
 import { type Packed, type Row, unpack } from './packing.ts';
 import { Reopening } from './reopening.ts';
 import { Store } from './store.ts';
@@ -21,21 +21,21 @@ const MAX_COMMIT = 256;
  * committed at once, and under load one sync serves many, without a clock to tune.
  */
 export class Writer {
+  readonly #path: string;
   readonly #store: Reopening<Store>;
   readonly #growth = new RecentGrowth();
-  #isStarting = false;
   #waiting: Waiting[] = [];
   #closed = false;
 
   constructor(path: string) {
-    this.#store = new Reopening(path, () => new Store(path, { check: this.#isStarting }));
+    this.#path = path;
+    this.#store = new Reopening(path, () => new Store(path, { create: false, check: false }));
   }
 
-  /** Throws LogOpenError, also when the log is damaged. Only the start looks for that: it takes time. */
-  open(): Opened {
-    this.#isStarting = true;
-    const store = this.#store.get();
-    this.#isStarting = false;
+  /** Throws LogOpenError, also when the log is damaged: only this looks for that, as it takes time. */
+  open({ create }: WriterCalls['open']['takes']): Opened {
+    this.#store.checkFile();
+    const store = this.#store.reopen(() => new Store(this.#path, { create, check: true }));
     return { seed: store.seed, heads: store.tenants.heads() };
   }
 
