@@ -17,18 +17,21 @@ const NUMBERED = 1;
 const NAMED = 2;
 const NUMBER_BYTES = 6;
 const EPOCH_END = 1 + EPOCH_BYTES;
-const LENGTHS: Readonly<Record<number, number>> = {
+const LENGTHS = {
   [NUMBERED]: EPOCH_END + NUMBER_BYTES,
   [NAMED]: EPOCH_END + NUMBER_BYTES + NUMBER_BYTES,
 };
 
+const lengthOf = (version: number | undefined): number | null =>
+  version === NUMBERED || version === NAMED ? LENGTHS[version] : null;
+
 export function encodeCursor({ epoch, sequence, fingerprint }: Position): string {
-  const numbers = fingerprint === null ? [sequence] : [fingerprint, sequence];
-  const bytes = Buffer.alloc(EPOCH_END + numbers.length * NUMBER_BYTES);
-  bytes.writeUInt8(fingerprint === null ? NUMBERED : NAMED);
-  epoch.copy(bytes, 1);
-  for (const [index, number] of numbers.entries())
-    bytes.writeUIntBE(number, EPOCH_END + index * NUMBER_BYTES, NUMBER_BYTES);
+  const version = fingerprint === null ? NUMBERED : NAMED;
+  const bytes = Buffer.allocUnsafe(LENGTHS[version]);
+  bytes[0] = version;
+  bytes.set(epoch, 1);
+  if (fingerprint !== null) bytes.writeUIntBE(fingerprint, EPOCH_END, NUMBER_BYTES);
+  bytes.writeUIntBE(sequence, bytes.length - NUMBER_BYTES, NUMBER_BYTES);
   return bytes.toString('base64url');
 }
 
@@ -36,7 +39,7 @@ export function encodeCursor({ epoch, sequence, fingerprint }: Position): string
 export function decodeCursor(cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
   // Decoding skips what is not base64url, so only a round trip shows that every character counted.
-  if (bytes.length !== LENGTHS[bytes[0] ?? 0] || bytes.toString('base64url') !== cursor) {
+  if (bytes.length !== lengthOf(bytes[0]) || bytes.toString('base64url') !== cursor) {
     throw new InvalidCursorError(cursor);
   }
   return {
