@@ -172,12 +172,14 @@ test('each that arrives costs one look at the log', async () => {
   };
   const reader = followQuietly(log, { after: await log.head(TENANT) });
   // Asks for the next as soon as it has one, as a socket does.
-  const answers = Promise.all(range(1, 10).map(() => reader.next()));
+  const answers = range(1, 10).map(() => reader.next());
   await vi.waitFor(() => expect(looks).toBe(1));
-  for (const number of range(1, 10)) {
+  for (const [index, answer] of answers.entries()) {
+    const number = index + 1;
     await appendNumbers(log, [number]);
-    await vi.waitFor(() => expect(looks).toBe(number + 1));
+    // A look that is still under way may see the next one, too.
+    const { value } = await answer;
+    expect(value && numberOf(value)).toBe(number);
+    expect(looks).toBe(number + 1);
   }
-  expect((await answers).map(({ value }) => value && numberOf(value))).toEqual(range(1, 10));
-  expect(looks).toBe(11);
 });

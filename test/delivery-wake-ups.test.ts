@@ -113,10 +113,12 @@ test('who sees that the log has grown wakes those who wait where it ended before
   const behind = readFrom(first).next();
   await eventually(() => expect(counts.reads).toBe(1));
   const [second] = await appendNumbers(log, [2]);
-  void readFrom(second).next();
+  const ahead = readFrom(second);
+  void ahead.next();
   expect((await behind).value?.sequence).toBe(2);
   // Where the log ends when watching begins, and nothing more.
   expect(counts.polls).toBe(1);
+  await ahead.return?.();
 });
 
 test('a read that failed in passing is made again, and so is a poll', async () => {

@@ -106,13 +106,14 @@ export class Feed<Item> {
   }
 
   /**
-   * A wake-up may have been lost. Whatever the feed has seen so far, there is nothing to read for a reader that waits at
-   * the log's end, and there is for all others.
+   * A wake-up may have been lost. Whatever the feed has seen so far, there is something to read for all that wait before
+   * the log's end.
    */
   #catchUp(head: number): void {
-    this.#newest = head;
-    if (this.#end !== null && sequenceIn(this.#end) !== head) this.#end = null;
-    for (const place of this.#waiting.places()) if (sequenceIn(place) !== head) void this.#read(place);
+    const isBefore = (place: string) => (sequenceIn(place) ?? 0) < head;
+    this.#newest = Math.max(this.#newest, head);
+    if (this.#end !== null && isBefore(this.#end)) this.#end = null;
+    for (const place of this.#waiting.places()) if (isBefore(place)) void this.#read(place);
   }
 
   #see(head: string): void {

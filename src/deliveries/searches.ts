@@ -66,13 +66,13 @@ type Reads = {
 export const createOperationReads = ({ log, tenant, client, gone, searches }: Parts): Reads => {
   const { maxLooks, maxMs } = searches.limits;
   let looksLeft = maxLooks;
-  let until: number | null = null;
+  let waitedMs = 0;
 
   const inTime = async <Answer>(task: (options: ReadOptions) => Promise<Answer>): Promise<Answer> => {
-    until ??= performance.now() + maxMs;
+    const begunAt = performance.now();
+    const leftMs = maxMs - waitedMs;
     const controller = new AbortController();
     const giveUp = () => controller.abort();
-    const leftMs = until - performance.now();
     const timer = setTimeout(giveUp, Math.max(0, leftMs));
     // Not every signal of a request is one that AbortSignal.any takes.
     gone?.addEventListener('abort', giveUp, { once: true });
@@ -82,6 +82,7 @@ export const createOperationReads = ({ log, tenant, client, gone, searches }: Pa
     } catch (error) {
       throw error instanceof ReadAbortedError ? new LogBusyError(tooLate(maxMs)) : error;
     } finally {
+      waitedMs += performance.now() - begunAt;
       clearTimeout(timer);
       gone?.removeEventListener('abort', giveUp);
     }
