@@ -8,7 +8,7 @@ import { address } from './deliveries/make.ts';
 const read = (body: unknown, chainId: number | null = null) => {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const payload = readBody(bytes, sizeOf(bytes));
-  return { events: eventsIn(payload, { chainId, subscribedAddress: null }), payload };
+  return { events: eventsIn(payload, { chainId, subscribedAddress: null }).map((event) => event()), payload };
 };
 
 const HASH = `0x${'Ab'.repeat(32)}`;

@@ -2,7 +2,8 @@ import { builder } from '../graph/builder.ts';
 import { readDeliveredTransaction, Transaction } from '../transactions/schema.ts';
 import { Activity } from './activity-schema.ts';
 import { BalanceChange } from './balance-schema.ts';
-import type { ActivityEvent, BalanceChangeEvent, DeliveryEvent as StoredEvent } from './events.ts';
+import type { ActivityEvent, BalanceChangeEvent } from './events.ts';
+import type { ReadEvent } from './payload.ts';
 
 type TransactionEventShape = {
   readonly kind: 'transaction';
@@ -30,7 +31,8 @@ export const DeliveryEvent = builder.unionType('DeliveryEvent', {
 });
 
 /** Undefined for a transaction that does not read: it is left out. */
-export const shapeOf = (event: StoredEvent): EventShape | undefined => {
+export const shapeOf = (read: ReadEvent): EventShape | undefined => {
+  const event = read();
   if (event.kind !== 'transaction') return event;
   const transaction = readDeliveredTransaction({ ...event.raw, chain_id: event.chainId });
   return transaction ? { kind: 'transaction', transaction } : undefined;

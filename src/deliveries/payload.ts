@@ -83,6 +83,9 @@ export function earliestTime(body: unknown): number | null {
   );
 }
 
+/** Reads an event of a body. */
+export type ReadEvent = () => DeliveryEvent;
+
 /** More than any block has; a body of five megabytes could hold a million. */
 const MAX_EVENTS = 10_000;
 
@@ -92,17 +95,21 @@ export const eventCountIn = (body: unknown): number => Math.min(MAX_EVENTS, item
 /**
  * The events of a stored body, in its order: those that concern `address`, all when it is null. An item that is no object
  * is left out, and so is what is beyond the first 10,000; a body of an unknown shape has none. Integers beyond 2^53 are
- * decimal strings.
+ * decimal strings. Each is read when it is asked for: ten thousand of them take long.
  */
 export const eventsIn = (
   body: unknown,
   frame: EventFrame,
   address: string | null = null,
-): readonly DeliveryEvent[] =>
+): readonly ReadEvent[] =>
   itemsOf(body)
     .filter((item) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
     .slice(0, MAX_EVENTS)
-    .map(({ kind, raw }) => kind.read(raw, frame));
+    .map(
+      ({ kind, raw }) =>
+        () =>
+          kind.read(raw, frame),
+    );
 
 /**
  * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens

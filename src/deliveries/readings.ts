@@ -1,9 +1,8 @@
 import { isWithinReason, readBody, sizeOf } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { BudgetSpentError } from './errors.ts';
-import type { DeliveryEvent } from './events.ts';
 import type { StoredDelivery } from './log.ts';
-import { eventCountIn, eventsIn } from './payload.ts';
+import { eventCountIn, eventsIn, type ReadEvent } from './payload.ts';
 
 /** What a body is given as. */
 type Form = 'payload' | 'events';
@@ -18,7 +17,7 @@ const BYTES_AN_EVENT = 256;
 type Reading = {
   readonly payload: unknown;
   eventCount: number | null;
-  events: readonly DeliveryEvent[] | null;
+  events: readonly ReadEvent[] | null;
   /** What giving it once comes to, in bytes. */
   readonly bytes: number;
   readonly given: Set<Form>;
@@ -45,7 +44,7 @@ export class Readings {
   }
 
   /** See `eventsIn`; those of one address count as all do, since all are looked through. */
-  events(delivery: StoredDelivery, address: string | null): readonly DeliveryEvent[] {
+  events(delivery: StoredDelivery, address: string | null): readonly ReadEvent[] {
     const reading = this.#read(delivery);
     reading.eventCount ??= eventCountIn(reading.payload);
     this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));

@@ -1,9 +1,9 @@
 import type { DeliveryAddresses } from './address.ts';
 import { ByteBudget, withinBudget } from './byte-budget.ts';
-import type { DeliveryEvent } from './events.ts';
 import type { FeedCache } from './feed-cache.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
 import type { ReaderObserver } from './observer.ts';
+import type { ReadEvent } from './payload.ts';
 import { Readings } from './readings.ts';
 import { createOperationReads, type Searches } from './searches.ts';
 import { createDeliverySource, type DeliverySource } from './source.ts';
@@ -27,7 +27,7 @@ export type TenantDeliveries = {
   /** Its body, which each further time counts as read again; throws BudgetSpentError. */
   payload(delivery: StoredDelivery): unknown;
   /** What happened, by its body: to `address`, or all when it is null; as `payload`. */
-  events(delivery: StoredDelivery, address: string | null): readonly DeliveryEvent[];
+  events(delivery: StoredDelivery, address: string | null): readonly ReadEvent[];
   /**
    * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
    * is told of an error that ends it.
