@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { temporaryDirectory } from './deliveries/make.ts';
 import { startGateway } from './support/gateway.ts';
@@ -18,9 +17,6 @@ const asTenant = async (tenant: number) => bearer(await tokenOf({ sub: `t${tenan
 test('a log of the release before, of thousands of tenants with no index, opens in little memory and goes on', async () => {
   const dataDir = await temporaryDirectory();
   const database = storeMany(dataDir, { tenants: TENANTS, each: EACH });
-  const body = JSON.stringify({ number: 3 });
-  const identity = hash('sha256', `\n${body}`, 'buffer').subarray(0, 16);
-  database.prepare('UPDATE delivery SET identity = ? WHERE id = (4000 << 40 | 3)').run(identity);
   toFormat2(database);
   database.close();
 
@@ -47,7 +43,7 @@ test('a log of the release before, of thousands of tenants with no index, opens 
         body: sent,
       })
     ).json();
-  expect(await post(body)).toEqual({ duplicate: true });
+  expect(await post('{"number":3}')).toEqual({ duplicate: true });
   expect(await post('{"number":81}')).toEqual({ duplicate: false });
   expect(numbersIn(await ask('{ deliveries(last: 2) { nodes { payload } } }'))).toEqual([80, 81]);
 });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Store } from '../../src/deliveries/sqlite/store.ts';
@@ -16,16 +17,19 @@ export const storeMany = (
   const path = join(dataDir, 'deliveries.db');
   new Store(path, { create: true, check: false }).close();
   const database = new DatabaseSync(path);
+  database.function('identity_of', (body) => hash('sha256', `\n${body}`, 'buffer').subarray(0, 16));
   database.exec(`
     PRAGMA synchronous = OFF;
     BEGIN;
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${tenants})
       INSERT INTO tenant (id, name, head) SELECT n, 't' || n, ${each} FROM number;
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${each})
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${each}),
+        stored (n, body) AS (SELECT n, printf('{"number":%d}', n) FROM number),
+        identified (n, body, identity) AS MATERIALIZED (SELECT n, body, identity_of(body) FROM stored)
       INSERT INTO delivery (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
       SELECT tenant.id << 40 | n, NULL, iif(n % 2, 'activities', 'balances'), n % 8 + 1, ${receivedAt}, NULL, 0,
-        randomblob(16), printf('0x%040x', n), CAST(printf('{"number":%d}', n) AS BLOB)
-      FROM tenant CROSS JOIN number;
+        identity, printf('0x%040x', n), CAST(body AS BLOB)
+      FROM tenant CROSS JOIN identified;
     COMMIT`);
   return database;
 };
