@@ -14,6 +14,7 @@ import { FeedCache } from '../src/deliveries/feed-cache.ts';
 import type { StoredDelivery } from '../src/deliveries/log.ts';
 import { createDeliverySource } from '../src/deliveries/source.ts';
 import { WakeUps } from '../src/deliveries/wake-ups.ts';
+import { Answer, createAnswers } from '../src/graph/answer/answer.ts';
 import { clientError } from '../src/graph/errors.ts';
 import { maskError } from '../src/graph/mask.ts';
 import {
@@ -192,7 +193,9 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   });
   const mask = (error: unknown) => maskError(error, () => {});
   const upstream = { requests: 0, computeUnits: 0, cached: 0 };
-  const contextValue = { rights: () => '', upstream, forEvent: () => ({ upstream }) };
+  const answers = createAnswers(1e6);
+  const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
+  const contextValue = { rights: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
   const plugin = useSharedSubscriptions(mask, { executed: () => {} });
   plugin.onSubscribe?.({ setSubscribeFn: shared.resolve } as never);
