@@ -36,6 +36,7 @@ import { createGraphQL } from './server/graphql.ts';
 import { createHttpServer, type HttpServer } from './server/http.ts';
 import { createBudgets } from './server/limits/budgets.ts';
 import { createDocuments } from './server/limits/documents.ts';
+import { createUnsentLimit } from './server/limits/unsent.ts';
 import { createOperations } from './server/operations/operations.ts';
 import { traceOf } from './server/operations/trace.ts';
 import {
@@ -143,6 +144,9 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     ask: ownKey === null ? null : createAddressLookup(client, { key: ownKey, heldBy: 'gateway' }),
   });
   const answers = createAnswers(config.maxAnswerMb * 1024 * 1024);
+  const unsent = createUnsentLimit((reason, bytes) =>
+    log.info('a connection was cut whose peer does not take what it is sent', { reason, bytes }),
+  );
   const contextOf = createContext({
     answers,
     client,
@@ -184,6 +188,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     eventStreams,
     events: telemetry.events,
     operations,
+    unsent,
     onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
   });
   const probes = createProbes({
@@ -206,6 +211,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     probes,
     eventStreams,
     observer: telemetry.http,
+    unsent,
     log,
   });
   const sockets = serveWebSockets({
@@ -221,6 +227,7 @@ const wire = async (config: Config, log: Log, parts: AsyncDisposableStack): Prom
     maxSocketsEach: config.auth.mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
     operations,
     trusted,
+    unsent,
     observer: telemetry.sockets,
   });
   url = await listen(http, config);

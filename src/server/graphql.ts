@@ -21,8 +21,10 @@ import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-un
 import type { Documents } from './limits/documents.ts';
 import { useErrorLimit } from './limits/error-limit.ts';
 import { useNewDocuments } from './limits/new-documents.ts';
+import { type SocketRoom, useSocketRoom } from './limits/socket-room.ts';
 import { useStreamOnly } from './limits/stream-only.ts';
 import { useSubscriptionSize } from './limits/subscription-size.ts';
+import { type UnsentLimit, useUnsentLimit } from './limits/unsent.ts';
 import { useErrorCodes } from './operations/error-codes.ts';
 import { useGetQueries } from './operations/get-queries.ts';
 import { useGivenUp } from './operations/given-up.ts';
@@ -49,6 +51,8 @@ type Arrival = {
   readonly trace?: Trace;
   /** Of the WebSocket's message that it came with. */
   readonly bytes?: number;
+  /** Of the WebSocket that it came by. */
+  readonly socketRoom?: SocketRoom;
   /** Aborts when a WebSocket's client has completed the operation, or has gone. */
   readonly gone?: AbortSignal;
   /** Aborts when what the operation has come to must be said now, see operations/given-up.ts. */
@@ -84,6 +88,7 @@ type Options = {
   readonly eventStreams: EventStreams;
   readonly events: EventObserver;
   readonly operations: Operations;
+  readonly unsent: UnsentLimit;
   readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
 };
 
@@ -91,7 +96,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** One pipeline for every transport: what it refuses, masks and counts holds on HTTP, SSE and WebSocket alike. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, authenticate, createContext, trusted, mask, eventStreams } = options;
+  const { schema, authenticate, createContext, trusted, mask, eventStreams, unsent } = options;
   const closed = options.production || trusted !== null;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
@@ -107,6 +112,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useStreamOnly(),
       useSubscriptionSize(),
       useAnswerLimit(options),
+      useSocketRoom(),
       useComputeUnitLimits(options),
       useGivenUp(),
       useRefusalStatus(),
@@ -119,6 +125,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useRefusedPreflights(options.isAllowedOrigin, options.refusals),
       useVaryByOrigin(),
       page.plugin,
+      useUnsentLimit(unsent),
       useSharedSubscriptions(mask, options.events),
       eventStreams.plugin,
     ],

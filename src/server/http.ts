@@ -14,9 +14,11 @@ import { SECURITY_HEADERS } from './browsers/security-headers.ts';
 import { createFarewell } from './farewell.ts';
 import type { GraphQLServer } from './graphql.ts';
 import { createHttpDrain } from './http/drain.ts';
+import { createOneAtATime } from './http/one-at-a-time.ts';
 import { breachOf, toOriginForm } from './http/request-rules.ts';
 import { type HttpObserver, observeHttp } from './http-observer.ts';
 import { closeUnread } from './limits/unread.ts';
+import type { UnsentLimit } from './limits/unsent.ts';
 import { nameRequests } from './operations/trace.ts';
 import { answerProbe, type Probes } from './probes.ts';
 import type { EventStreams } from './subscriptions/event-streams.ts';
@@ -35,6 +37,7 @@ type Options = {
   readonly probes: Probes;
   readonly eventStreams: EventStreams;
   readonly observer: HttpObserver;
+  readonly unsent: UnsentLimit;
   readonly log: Log;
 };
 
@@ -75,8 +78,10 @@ export const createHttpServer = ({
   probes,
   eventStreams,
   observer,
+  unsent,
   log,
 }: Options): HttpServer => {
+  const oneAtATime = createOneAtATime();
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
     if (path === '/graphql') return void (await graphql(request, response, { givenUp: drain.givenUp }));
@@ -87,6 +92,15 @@ export const createHttpServer = ({
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 
+  const fail = (response: ServerResponse, error: unknown): void => {
+    log.error('a request failed', {
+      error: error instanceof Error ? error.stack : String(error),
+      requestId: response.getHeader('x-request-id'),
+    });
+    if (response.headersSent) response.destroy();
+    else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
+  };
+
   const server = createServer({ ...LIMITS, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
     closeUnread(request, response);
@@ -95,18 +109,15 @@ export const createHttpServer = ({
       response.setHeader('connection', 'close');
       return sendJson(response, breach.status, { error: breach.message });
     }
-    route(request, response).catch((error: unknown) => {
-      log.error('a request failed', {
-        error: error instanceof Error ? error.stack : String(error),
-        requestId: response.getHeader('x-request-id'),
-      });
-      if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
-    });
+    const answer = () => void route(request, response).catch((error: unknown) => fail(response, error));
+    // The service may send its deliveries as fast as it likes: their answers are small, and stored together they cost less.
+    if (request.url?.startsWith('/deliveries/')) answer();
+    else oneAtATime(request, response, answer);
   });
 
   nameRequests(server);
   observeHttp(server, observer);
+  unsent.watch(server);
   const drain = createHttpDrain(server, stopping);
   const farewell = createFarewell(server);
   // Before all others, whom the path tells what it is about.

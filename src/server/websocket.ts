@@ -10,6 +10,7 @@ import type { GraphQLServer } from './graphql.ts';
 import { breachOf } from './http/request-rules.ts';
 import type { Documents } from './limits/documents.ts';
 import { createRoom, weightOfText } from './limits/room.ts';
+import type { UnsentLimit } from './limits/unsent.ts';
 import type { Operations } from './operations/operations.ts';
 import type { TrustedDocuments } from './operations/trusted-documents.ts';
 import { createRunning } from './running.ts';
@@ -44,6 +45,7 @@ type Options = {
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
+  readonly unsent: UnsentLimit;
   readonly observer: SocketObserver;
 };
 
@@ -95,14 +97,18 @@ export const serveWebSockets = (options: Options): WebSockets => {
       errors.map((error) => formatted(mask(error.cause instanceof GraphQLError ? error.cause : error))),
   });
 
-  const open = (webSocket: WebSocket, stream: Duplex, upgrade: Upgrade) => {
-    const connection = createConnection(webSocket, stream, upgrade);
+  const open = (webSocket: WebSocket, stream: Duplex, { socket }: IncomingMessage, upgrade: Upgrade) => {
+    const onAnswer = () => options.unsent.wrote(socket);
+    const connection = createConnection(webSocket, stream, upgrade, onAnswer);
     connections.add(connection);
     const observedEnd = observer.opened();
     const closed = protocol.opened(
       {
         protocol: webSocket.protocol,
-        send: (data) => webSocket.send(data),
+        send: (data) => {
+          webSocket.send(data);
+          onAnswer();
+        },
         close: (code = NO_STATUS, reason = '') => close(connection, code, reason),
         onMessage: (handle) =>
           webSocket.on('message', (data) => {
@@ -139,7 +145,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
       return;
     }
     const upgrade = upgradeOf(request);
-    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, upgrade));
+    sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, request, upgrade));
   });
   const stopPinging = keepAlive(sockets.clients);
 

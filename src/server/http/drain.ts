@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** Time for what runs to come to its answer by itself. */
@@ -23,14 +24,20 @@ type Refusal = (request: IncomingMessage) => object;
 
 export const createHttpDrain = (server: Server, refusal: Refusal): HttpDrain => {
   const giveUp = new AbortController();
-  const underWay = new Map<ServerResponse, IncomingMessage>();
+  /** By their connections: those that wait for others to be answered do not hear that it was cut. */
+  const underWay = new Map<Socket, Map<ServerResponse, IncomingMessage>>();
+  server.on('connection', (socket: Socket) => {
+    underWay.set(socket, new Map());
+    socket.once('close', () => underWay.delete(socket));
+  });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    underWay.set(response, request);
-    response.once('close', () => underWay.delete(response));
+    const { socket } = request;
+    underWay.get(socket)?.set(response, request);
+    response.once('close', () => underWay.get(socket)?.delete(response));
   });
 
   const refuseUnanswered = (): void => {
-    for (const [response, request] of underWay) {
+    for (const [response, request] of [...underWay.values()].flatMap((requests) => [...requests])) {
       if (response.headersSent) continue;
       response.writeHead(503, {
         'content-type': 'application/json',

@@ -12,3 +12,15 @@ export const pauseWhileUnsent = (webSocket: WebSocket, stream: Duplex): void => 
     stream.once('drain', () => webSocket.resume());
   });
 };
+
+/** Resolves when its peer has taken enough for another operation to begin, or has gone. */
+export const untilTaken = async (stream: Duplex): Promise<void> => {
+  while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed)
+    await new Promise<void>((resolve) => {
+      const goOn = () => {
+        stream.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      stream.on('drain', goOn).on('close', goOn);
+    });
+};

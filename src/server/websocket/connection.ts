@@ -3,7 +3,9 @@ import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
+import { createMemoryGate, type MemoryGate } from '../../lib/memory-gate.ts';
 import { cutUnlessClosed } from '../last-words.ts';
+import { SOCKET_BYTES } from '../limits/socket-room.ts';
 import { Outlet } from './outlet.ts';
 
 /** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
@@ -25,6 +27,8 @@ export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
   readonly outlet: Outlet;
+  /** For what its operations come to, see limits/socket-room.ts. */
+  readonly answers: MemoryGate;
   /** Aborts when it has closed, or begins to: its peer may take long to agree. */
   readonly gone: AbortController;
   /** Null until it is admitted. */
@@ -40,10 +44,17 @@ export type Connection = Upgrade & {
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
 
-export const createConnection = (webSocket: WebSocket, stream: Duplex, upgrade: Upgrade): Connection => ({
+/** `onAnswer` is called when an answer was written to it. */
+export const createConnection = (
+  webSocket: WebSocket,
+  stream: Duplex,
+  upgrade: Upgrade,
+  onAnswer: () => void,
+): Connection => ({
   ...upgrade,
   webSocket,
-  outlet: new Outlet(webSocket, stream),
+  outlet: new Outlet(webSocket, stream, onAnswer),
+  answers: createMemoryGate(SOCKET_BYTES),
   gone: new AbortController(),
   caller: null,
   operations: {},

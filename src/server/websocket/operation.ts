@@ -98,7 +98,7 @@ const prepare = async (
   trace: Trace,
   hold: Hold,
 ): Promise<SocketOperation> => {
-  const { outlet, messageBytes } = socket.extra;
+  const { outlet, answers, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
@@ -108,7 +108,8 @@ const prepare = async (
   const caller = await admit(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
   await documents.prepare(text, caller.payer, gone);
-  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone, givenUp });
+  const socketRoom = { memory: answers, untilTaken: () => outlet.untilTaken() };
+  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone, givenUp, socketRoom });
   const document = pipeline.parse(text);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
@@ -125,6 +126,7 @@ const prepare = async (
     variableValues: variables ?? null,
   };
   const answer = async (): Promise<ExecutionResult | WrittenAnswer> => {
+    await outlet.untilTaken();
     const result: ExecutionResult = await pipeline.execute(args);
     const { data } = result;
     return data instanceof WrittenData ? new WrittenAnswer(result, data, outlet, id) : result;

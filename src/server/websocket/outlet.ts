@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { untilTaken } from './backpressure.ts';
 import { writeTextFrame } from './frames.ts';
 
 /** So much is made ready before the operating system is asked whether it takes it. */
@@ -12,13 +13,16 @@ const MAX_BATCH_BYTES = 16_384;
 export class Outlet {
   readonly #webSocket: WebSocket;
   readonly #stream: Duplex;
+  readonly #onAnswer: () => void;
   readonly #line: (() => void)[] = [];
   #isWaiting = false;
   #isBatching = false;
 
-  constructor(webSocket: WebSocket, stream: Duplex) {
+  /** `onAnswer` is called when an answer was written, of which much may be left to be taken. */
+  constructor(webSocket: WebSocket, stream: Duplex, onAnswer: () => void) {
     this.#webSocket = webSocket;
     this.#stream = stream;
+    this.#onAnswer = onAnswer;
   }
 
   /**
@@ -27,6 +31,11 @@ export class Outlet {
    */
   get isReady(): boolean {
     return this.#isOpen && this.#stream.writableLength < (this.#isBatching ? MAX_BATCH_BYTES : 1);
+  }
+
+  /** Resolves when the peer has taken enough for another operation to begin, or has gone. */
+  untilTaken(): Promise<void> {
+    return untilTaken(this.#stream);
   }
 
   /** What is sent until `flush()` goes to the operating system at once. */
@@ -44,6 +53,12 @@ export class Outlet {
   /** Sends a text message of the three parts. */
   send(before: string, shared: Buffer, after: string): void {
     writeTextFrame(this.#stream, before, shared, after);
+  }
+
+  /** Sends the answer to an operation, which no other socket shares. */
+  answer(before: string, payload: Buffer, after: string): void {
+    this.send(before, payload, after);
+    this.#onAnswer();
   }
 
   /** Calls back once all that was written is taken and it is the caller's turn; never, when the socket closes. */

@@ -29,7 +29,7 @@ export class WrittenAnswer implements AsyncIterableIterator<never, undefined> {
     const payload = this.#payload;
     this.#payload = null;
     if (payload)
-      this.#outlet.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, payload, '}');
+      this.#outlet.answer(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, payload, '}');
     return Promise.resolve(DONE);
   }
 

@@ -1,0 +1,148 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Plugin } from 'graphql-yoga';
+import { readTcpQueues, type TcpQueues } from '../../lib/tcp-queues.ts';
+
+/** Why a connection was cut: its peer took nothing, or all connections together left too much. */
+type CutReason = 'stalled' | 'crowded';
+
+/**
+ * Cuts connections whose peers do not take what they are sent: one that takes nothing of an answer for half a minute, and where all
+ * together leave more than 64 MB of answers in the gateway's memory, those that leave most for longest.
+ */
+export type UnsentLimit = {
+  watch(server: Server): void;
+  /** Holds all to their limit when much of an answer that was written to the socket is left. */
+  wrote(socket: Socket | null | undefined): void;
+};
+
+/** Of an answer. */
+const STALL_MS = 30_000;
+/**
+ * Where only an event of a subscription waits, of which there is one at a time; and where the peer has taken some of what
+ * the operating system holds: that is told in steps of 64 KB and more, and may take a slow one as long.
+ */
+const PATIENT_STALL_MS = 60_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const LOOK_EVERY_MS = 1000;
+/** After so long the operating system is asked whether the peer takes any of what it holds, which may be megabytes. */
+const SUSPECT_MS = 5000;
+const MUCH_BYTES = 64 * 1024;
+
+export const createUnsentLimit = (onCut: (reason: CutReason, bytes: number) => void): UnsentLimit => {
+  const connections = new Map<Socket, Progress>();
+  /** Those that were left with much of an answer. An event of a subscription is not one: many connections share it. */
+  const owing = new Set<Socket>();
+  const cut = (socket: Socket, reason: CutReason): void => {
+    onCut(reason, socket.writableLength);
+    // Else the operating system would go on to hold what it has.
+    socket.resetAndDestroy();
+  };
+
+  /** Whether any peer has taken nothing for some seconds. */
+  const cutStalled = (queues: TcpQueues | null): boolean => {
+    let isAnySuspect = false;
+    for (const [socket, progress] of connections) {
+      const quietMs = progress.quietMs(queues);
+      const isPatient = progress.isSlow || !owing.has(socket);
+      if (quietMs >= (isPatient ? PATIENT_STALL_MS : STALL_MS)) cut(socket, 'stalled');
+      else isAnySuspect ||= quietMs >= SUSPECT_MS;
+    }
+    return isAnySuspect;
+  };
+
+  const cutCrowd = (): void => {
+    let total = 0;
+    const behind: { readonly socket: Socket; readonly burden: number }[] = [];
+    for (const socket of owing) {
+      const { writableLength: bytes } = socket;
+      if (bytes === 0) {
+        owing.delete(socket);
+        continue;
+      }
+      total += bytes;
+      const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
+      behind.push({ socket, burden: bytes * (quietMs + LOOK_EVERY_MS) });
+    }
+    behind.sort((one, other) => other.burden - one.burden);
+    for (const { socket } of behind) {
+      if (total <= MAX_BYTES) return;
+      total -= socket.writableLength;
+      cut(socket, 'crowded');
+    }
+  };
+
+  return {
+    watch(server) {
+      server.on('connection', (socket: Socket) => {
+        connections.set(socket, new Progress(socket));
+        socket.once('close', () => {
+          connections.delete(socket);
+          owing.delete(socket);
+        });
+      });
+      let timer: NodeJS.Timeout;
+      const look = async (isAnySuspect: boolean): Promise<void> => {
+        const isStill = cutStalled(isAnySuspect ? await readTcpQueues() : null);
+        timer = setTimeout(look, isStill ? SUSPECT_MS : LOOK_EVERY_MS, isStill).unref();
+      };
+      timer = setTimeout(look, LOOK_EVERY_MS, false).unref();
+      server.once('close', () => clearTimeout(timer));
+    },
+    wrote(socket) {
+      if (!socket || socket.writableLength <= MUCH_BYTES) return;
+      owing.add(socket);
+      cutCrowd();
+    },
+  };
+};
+
+/** Over HTTP; WebSockets tell of what they write themselves. */
+export const useUnsentLimit = ({ wrote }: UnsentLimit): Plugin => ({
+  onResponse({ serverContext }) {
+    const { res } = serverContext as { readonly res?: ServerResponse };
+    // It is written after this.
+    if (res) setImmediate(() => wrote(res.socket));
+  },
+});
+
+/** How far a peer has come in taking what it is sent. */
+class Progress {
+  readonly #socket: Socket;
+  /** Bytes that the operating system has taken, of whole writes. */
+  #taken = 0;
+  /** Bytes of the write under way that it has not. */
+  #left = 0;
+  /** Bytes that it has taken and the peer has not; null until it was asked. */
+  #held: number | null = null;
+  #changedAt = performance.now();
+  /** Whether it was seen to take what the operating system holds, while that took nothing more. */
+  isSlow = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Milliseconds for which nothing was taken; 0 where there is nothing to take. */
+  quietMs(queues: TcpQueues | null): number {
+    const now = performance.now();
+    if (this.#socket.writableLength === 0) this.#held = null;
+    if (this.#socket.writableLength === 0 || this.#hasChanged(queues)) this.#changedAt = now;
+    return now - this.#changedAt;
+  }
+
+  #hasChanged(queues: TcpQueues | null): boolean {
+    const { bytesWritten, writableLength, localPort = 0, remotePort = 0 } = this.#socket;
+    const [taken, left, held] = [this.#taken, this.#left, this.#held];
+    this.#taken = bytesWritten - writableLength;
+    this.#left = leftOfWrite(this.#socket);
+    if (queues !== null) this.#held = queues.of(localPort, remotePort);
+    const isTakenFromSystem = held !== null && this.#held !== held;
+    this.isSlow ||= isTakenFromSystem;
+    return isTakenFromSystem || this.#taken !== taken || this.#left !== left;
+  }
+}
+
+/** Node counts what is left of one big write, but under no name that it documents; without it, writes count whole. */
+const leftOfWrite = (socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
+  socket._handle?.writeQueueSize ?? 0;
