@@ -1,12 +1,19 @@
 import { startFakeService } from './fake-service.ts';
 import { eventually } from './subscribe.ts';
 
-/** A service that answers no request about webhooks until it is let. */
+/**
+ * A service that answers no request about webhooks until it is let. By listing them the process asks at start whether its
+ * key is taken: that is answered, and told of nobody.
+ */
 export const startHeldService = async () => {
   const held: (() => void)[] = [];
   let holds = true;
   const service = await startFakeService({
-    other: async () => {
+    other: async (request) => {
+      if (request.method === 'GET' && request.path.endsWith('/webhooks')) {
+        service.requests.splice(service.requests.indexOf(request), 1);
+        return { json: { webhooks: [] } };
+      }
       if (holds) await new Promise<void>((resolve) => held.push(resolve));
       return { json: { id: '0193f0a0-0000-7000-8000-000000000001', active: true } };
     },
