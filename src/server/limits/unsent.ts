@@ -7,8 +7,8 @@ import { readTcpQueues, type TcpQueues } from '../../lib/tcp-queues.ts';
 type CutReason = 'stalled' | 'crowded';
 
 /**
- * Cuts connections whose peers do not take what they are sent: one that takes nothing of an answer for half a minute, and where all
- * together leave more than 64 MB of answers in the gateway's memory, those that leave most for longest.
+ * Cuts connections whose peers do not take what they are sent: one that takes nothing of an answer for half a minute;
+ * and where all together leave more than 64 MB of answers in the gateway's memory, those that leave most for longest.
  */
 export type UnsentLimit = {
   watch(server: Server): void;
