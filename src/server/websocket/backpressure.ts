@@ -13,14 +13,25 @@ export const pauseWhileUnsent = (webSocket: WebSocket, stream: Duplex): void => 
   });
 };
 
+const waits = new WeakMap<Duplex, Promise<void>>();
+
+/** Resolves when the stream has drained or closed. All that wait share two listeners: Node takes more than ten for a leak. */
+const drainedOrClosed = (stream: Duplex): Promise<void> => {
+  const known = waits.get(stream);
+  if (known) return known;
+  const wait = new Promise<void>((resolve) => {
+    const goOn = () => {
+      stream.off('drain', goOn).off('close', goOn);
+      waits.delete(stream);
+      resolve();
+    };
+    stream.on('drain', goOn).on('close', goOn);
+  });
+  waits.set(stream, wait);
+  return wait;
+};
+
 /** Resolves when its peer has taken enough for another operation to begin, or has gone. */
 export const untilTaken = async (stream: Duplex): Promise<void> => {
-  while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed)
-    await new Promise<void>((resolve) => {
-      const goOn = () => {
-        stream.off('drain', goOn).off('close', goOn);
-        resolve();
-      };
-      stream.on('drain', goOn).on('close', goOn);
-    });
+  while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed) await drainedOrClosed(stream);
 };
