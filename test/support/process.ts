@@ -1,11 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What `npm start` sets in the environment: `NAME=value … exec node src/main.ts`. */
+const STARTED_WITH: Record<string, string> = Object.fromEntries(
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    .scripts.start.split(' exec ')[0]
+    .split(' ')
+    .map((assignment: string) => assignment.split('=')),
+);
+
 /**
- * The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH. `under` is a command
+ * The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH and what
+ * `npm start` sets. `under` is a command
  * that runs it as its own process, such as a tracer.
  */
 export const spawnGateway = async (
@@ -16,7 +26,7 @@ export const spawnGateway = async (
   const [command = '', ...args] = [...under, 'node_modules/.bin/node', entry];
   const child = spawn(command, args, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { ...STARTED_WITH, PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
