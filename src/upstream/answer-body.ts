@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { JsonSize } from '../lib/json-size.ts';
-import type { MemoryBudget } from '../lib/memory-budget.ts';
+import type { Hold, MemoryBudget } from '../lib/memory-budget.ts';
+import type { Semaphore } from '../lib/semaphore.ts';
 import { UpstreamError } from './errors.ts';
 
 type Body = Dispatcher.ResponseData['body'];
@@ -13,32 +14,84 @@ const COUNTED_FROM_BYTES = 1024 * 1024;
 /** Of an answer that is a refusal: it needs no more than a sentence. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
+/** Larger than a page of the most items that the contract allows: such bodies are received and parsed one at a time. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+
+/** What the bodies of all answers under way share. */
+export type BodyRoom = {
+  /** For the bytes that are being received. */
+  readonly memory: MemoryBudget;
+  /** For large bodies: each takes several times its size while it is parsed. */
+  readonly large: Semaphore;
+};
+
 /**
- * All of a body, which is judged as it comes: rejects with UpstreamError `invalidResponse` when it is larger than 32 MB
- * or of more than a million JSON values, `unavailable` when there is no room for it, and reads no further.
+ * Resolves with what `parse` makes of the whole body, which is judged as it arrives. Rejects with UpstreamError
+ * `invalidResponse` when it is larger than 32 MB or of more than a million JSON values, `unavailable` when there is no
+ * room for it, and reads no further.
  */
-export const readWhole = async (body: Body, memory: MemoryBudget): Promise<Buffer> => {
+export const readWhole = async <Value>(
+  body: Body,
+  { memory, large }: BodyRoom,
+  parse: (bytes: Buffer) => Value,
+): Promise<Value> => {
   const hold = memory.enter();
-  const size = new JsonSize();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  let counted = 0;
+  const arriving = new ArrivingBody(body, hold);
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
-      if (!hold.grow(chunk.length)) throw noRoom();
-      chunks.push(chunk);
-      if (bytes <= COUNTED_FROM_BYTES) continue;
-      for (; counted < chunks.length; counted += 1) size.add(chunks[counted] ?? NOTHING);
-      if (size.values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} JSON values`);
-    }
-    const [only] = chunks;
-    return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+    if (await arriving.receive(LARGE_BYTES)) return parse(arriving.whole());
+    if (large.isFull) throw noRoom();
+    return await large.run(async () => {
+      await arriving.receive(MAX_BYTES);
+      return parse(arriving.whole());
+    });
+  } catch (error) {
+    body.destroy();
+    throw error;
   } finally {
     hold.leave();
   }
 };
+
+/** A body as far as it has arrived. */
+class ArrivingBody {
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #hold: Hold;
+  readonly #size = new JsonSize();
+  readonly #received: Buffer[] = [];
+  #bytes = 0;
+  #counted = 0;
+
+  constructor(body: Body, hold: Hold) {
+    this.#chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    this.#hold = hold;
+  }
+
+  /** Resolves with whether all has arrived, false once more than `bytes` have. */
+  async receive(bytes: number): Promise<boolean> {
+    while (this.#bytes <= bytes) {
+      const { done, value } = await this.#chunks.next();
+      if (done) return true;
+      this.#add(value);
+    }
+    return false;
+  }
+
+  whole(): Buffer {
+    const [only] = this.#received;
+    return this.#received.length === 1 && only !== undefined ? only : Buffer.concat(this.#received);
+  }
+
+  #add(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
+    if (!this.#hold.grow(chunk.length)) throw noRoom();
+    this.#received.push(chunk);
+    if (this.#bytes <= COUNTED_FROM_BYTES) return;
+    for (; this.#counted < this.#received.length; this.#counted += 1)
+      this.#size.add(this.#received[this.#counted] ?? NOTHING);
+    if (this.#size.values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} JSON values`);
+  }
+}
 
 /** As text, the first 64 KB of a body; no more is read. */
 export const readBeginning = async (body: Body): Promise<string> => {

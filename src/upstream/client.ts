@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import { MemoryBudget } from '../lib/memory-budget.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { type Watched, watchAttempt } from './attempt.ts';
 import { createBreaker, takenForDown, type Verdict } from './breaker.ts';
 import { abandoned, overdue, UpstreamError } from './errors.ts';
@@ -42,12 +43,14 @@ export type UpstreamClientOptions = {
 
 /** Of bodies that are being received: as many as fifty pages of the largest size that wallets really have. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
+/** Of large bodies, that wait while another one is received and parsed. */
+const MAX_WAITING_BODIES = 8;
 
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {
   const { url, keyHeader, timeoutMs, connections, perSecond, observer = nobody } = options;
   const agent = new Agent({ connections, connect: createConnector(timeoutMs) });
-  const memory = new MemoryBudget(MAX_HELD_BYTES);
-  const target = { agent, base: new URL(url), keyHeader, memory };
+  const room = { memory: new MemoryBudget(MAX_HELD_BYTES), large: new Semaphore(1, MAX_WAITING_BODIES) };
+  const target = { agent, base: new URL(url), keyHeader, room };
   const turns = createTurns(connections, perSecond);
   const breaker = createBreaker(observer.turned);
   const budget = createRetryBudget();

@@ -1,7 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
 import { parseExactJson } from '../lib/exact-json.ts';
-import type { MemoryBudget } from '../lib/memory-budget.ts';
-import { readBeginning, readWhole } from './answer-body.ts';
+import { type BodyRoom, readBeginning, readWhole } from './answer-body.ts';
 import { type Credential, withoutKey } from './credential.ts';
 import { abandoned, UpstreamError } from './errors.ts';
 import { onAbort } from './patience.ts';
@@ -40,13 +39,12 @@ type Target = {
   readonly agent: Agent;
   readonly base: URL;
   readonly keyHeader: string;
-  /** Of the bodies that are being received. */
-  readonly memory: MemoryBudget;
+  readonly room: BodyRoom;
 };
 
 /** One attempt: a request and its whole answer within `timeoutMs`. Every failure is an UpstreamError. */
 export const exchange = async (
-  { agent, base, keyHeader, memory }: Target,
+  { agent, base, keyHeader, room }: Target,
   request: UpstreamRequest,
   timeoutMs: number,
   signal: AbortSignal | null,
@@ -76,13 +74,12 @@ export const exchange = async (
       body.dump({ limit: MAX_IGNORED_BYTES, signal: AbortSignal.timeout(MAX_IGNORED_MS) }).catch(ignore);
       return { body: null, bytes: 0, computeUnits };
     }
-    const bytes = await readWhole(body, memory);
-    const text = withoutKey(utf8.decode(bytes), request.credential);
-    return {
-      body: parseBody(text, withoutKey(typeOf(headers), request.credential)),
+    const type = withoutKey(typeOf(headers), request.credential);
+    return await readWhole(body, room, (bytes) => ({
+      body: parseBody(withoutKey(utf8.decode(bytes), request.credential), type),
       bytes: bytes.length,
       computeUnits,
-    };
+    }));
   } catch (error) {
     throw error instanceof UpstreamError ? error : transportFailure(error);
   } finally {

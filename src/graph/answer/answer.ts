@@ -19,7 +19,7 @@ export type Answers = {
 export const createAnswers = (maxBytes: number): Answers => ({
   maxBytes,
   slices: createTimeSlices(),
-  memory: createMemoryGate(2 * maxBytes),
+  memory: createMemoryGate(maxBytes),
 });
 
 /** A heavier answer is written in slices, and waits its turn where many such are made. */
