@@ -91,6 +91,16 @@ describe('the shipped process over a service that misbehaves', () => {
     });
   });
 
+  test('reads eight answers of 24 MB that come at once, within a heap of 384 MB', async () => {
+    const text = beside(`"other":"${'x'.repeat(24 * MEGABYTE)}"`);
+    await isInGoodHealth(async () => {
+      const replies = await Promise.all(
+        Array.from({ length: 8 }, () => ask({ transactions: () => ({ text }) })),
+      );
+      for (const reply of replies) expect(reply.data.wallet.transactions.nodes).toHaveLength(1);
+    });
+  });
+
   test('reads no more of a refusal than a sentence needs', async () => {
     await isInGoodHealth(async () => {
       const { errors } = await ask({
