@@ -4,7 +4,9 @@ import WebSocket from 'ws';
 import { codesOf, type GraphQLFault } from './support/gateway.ts';
 import { watchLiveness } from './support/liveness.ts';
 import { addressOf, history } from './support/make.ts';
+import { listenTo, message, subscribeMessage } from './support/raw-socket.ts';
 import { type Shipped, startShipped } from './support/shipped.ts';
+import { eventually } from './support/subscribe.ts';
 import { servingTransactions } from './support/upstream-paging.ts';
 
 /** Answers that are many times what was asked of the service, from pages that are kept: they cost no compute unit. */
@@ -18,7 +20,7 @@ const GENEROUS_MS = 4000;
 const aliases = (count: number, selection: string) =>
   Array.from({ length: count }, (_, index) => `a${index}: ${selection}`).join(' ');
 
-/** Of 4 KB each: seven lists of a thousand are an answer that may just be given. */
+/** Of 4 KB each: an answer of seven thousand of them is just within the limit. */
 const items = history(1000).map((each, index) => ({
   ...each,
   data: `0x${index.toString(16).padStart(4, '0').repeat(1024)}`,
@@ -142,7 +144,7 @@ describe('the shipped process', () => {
     },
   );
 
-  test('inner lists that nobody could foresee are held while the answer is made', async () => {
+  test('inner lists that no estimate foresees are bounded while the answer is made', async () => {
     const wallet = addressOf(0xa116);
     const log = { address: WALLET, data: null, topics: [], decoded: null };
     const logs = Array.from({ length: 1500 }, () => log);
@@ -169,5 +171,30 @@ describe('the shipped process', () => {
     expect(texts.every((text) => text === expectedText(text))).toBe(true);
     expect(await liveness.longestWait()).toBeLessThan(GENEROUS_MS);
     expect((await shipped.megabytes()) - before).toBeLessThan(500);
+  });
+
+  test('an operation that its client leaves while it waits for room ends without harm', async () => {
+    const silent = addressOf(0xa117);
+    shipped.fake.transactions.set(silent, () => ({ silent: true }));
+    const lists = aliases(45, 'transactions(first: 1000) { nodes { hash data } }');
+    const heavy = `wallet(address: "${silent}") { ${lists} }`;
+    using client = await listenTo(shipped);
+    const isTold = (id: string) => client.told.some((each) => each.id === id && each.type === 'next');
+    client.write(
+      subscribeMessage(`{ ${heavy} }`, {}, 'first'),
+      subscribeMessage(`{ ${heavy} }`, {}, 'second'),
+    );
+    // The first two fill the socket's room, so these wait.
+    for (const id of ['third', 'fourth'])
+      client.write(subscribeMessage(`{ nodes(ids: ["no id"]) { id } ${heavy} }`, {}, id));
+    for (const id of ['light', 'lighter']) {
+      client.write(subscribeMessage('{ __typename }', {}, id));
+      await eventually(() => isTold(id));
+    }
+    for (const id of ['third', 'fourth']) client.write(message({ id, type: 'complete' }));
+    client.write(subscribeMessage('{ __typename }', {}, 'last'));
+    await eventually(() => isTold('last'));
+    expect(isTold('third') || isTold('fourth')).toBe(false);
+    expect(await ask('{ __typename }')).toMatchObject({ data: { __typename: 'Query' } });
   });
 });

@@ -16,7 +16,7 @@ import { SlicedList } from './sliced-list.ts';
 import { typenamesBelow } from './typenames.ts';
 import { weightOfLeaf } from './weight.ts';
 
-/** The same schema, whose fields count what they add to the answer, and whose lists are completed in slices. */
+/** Makes the schema's fields count what they add to the answer, and its lists complete in slices; gives the schema. */
 export const withWeighedFields = (schema: GraphQLSchema): GraphQLSchema => {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
@@ -69,6 +69,7 @@ const weighObjects: Weigh = (value, answer, info) => {
   if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
   if (answer.isOver) {
     answer.cut();
+    ignoreFailures(value);
     return [];
   }
   const { length } = value;
@@ -76,8 +77,14 @@ const weighObjects: Weigh = (value, answer, info) => {
   const bytes = length * (BRACES + COMMA + typenames.bytes);
   answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));
   if (!Array.isArray(value) || answer.hasTurnFor(length)) return value;
-  // What is on its way is awaited by the executor at once, or else its failure would be nobody's.
+  // The executor awaits at once what is on its way: a failure that nothing listens to ends the process.
   return value.some(isPromise) ? value : answer.sliced(value);
 };
 
 const isPromise = (item: unknown): boolean => item instanceof Promise;
+
+/** For a list that the executor does not get: a failure that nothing listens to ends the process. */
+const ignoreFailures = (items: SlicedList<unknown> | readonly unknown[]): void => {
+  if (items instanceof SlicedList) return;
+  for (const item of items) if (item instanceof Promise) item.catch(() => {});
+};
