@@ -5,7 +5,7 @@ const MAX_CHAINS = 100;
 /** What clients are told of the arguments by which they choose chains. */
 export const CHAIN_ARGUMENTS = {
   chainIds: `Only these chains, among those that \`chains\` lists; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
-  chainTags: `Only chains with one of these tags of the service's; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
+  chainTags: `Only chains with one of these tags, as \`chains\` lists them; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
 };
 
 /** The arguments of a connection by which clients choose chains. */

@@ -6,7 +6,7 @@ import { type Chain, KNOWN_CHAINS } from './known.ts';
 export type Chains = {
   /** In the order of their ids. */
   readonly all: readonly Chain[];
-  /** Of a chain that the service calls so; null for a name that is not known. */
+  /** The id of the chain that the service calls so; null for a name that is not known. */
   idOf(name: string): number | null;
   /** Throws BAD_USER_INPUT for an id or a tag that is not known, since nothing would be found by it. */
   expectKnown(
@@ -15,7 +15,7 @@ export type Chains = {
   ): void;
 };
 
-/** As many as are told of at once. */
+/** One error names at most so many ids. */
 const MAX_TOLD = 5;
 
 /** `extra` are added, and take the place of known ones of the same id. */

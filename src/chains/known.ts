@@ -2,7 +2,7 @@
 export type Chain = {
   readonly chainId: number;
   readonly name: string;
-  /** By which the service takes it together with others. */
+  /** By a tag the service takes all chains that have it. */
   readonly tags: readonly string[];
 };
 
@@ -12,8 +12,8 @@ const tagged = (
 ): Chain[] => chains.map(([chainId, name]) => ({ chainId, name, tags }));
 
 /**
- * Those of the default tag are documented, names and all. Of the others the ids are the chains' own; a name is what the
- * service is most likely to call it, and where that is not so, EXTRA_CHAINS says what it does.
+ * The service documents the chains of its default tag, with their names. The other ids are the chains' own; their names
+ * are what the service most likely calls them. EXTRA_CHAINS corrects a name.
  */
 export const KNOWN_CHAINS: readonly Chain[] = [
   ...tagged(

@@ -14,7 +14,7 @@ builder.queryField('chains', (t) =>
   t.field({
     type: [Chain],
     description:
-      'What the gateway knows of chains, in the order of their ids: what chainIds and chainTags may name. EXTRA_CHAINS adds to it. Asks nothing of the service, which may not support all of them.',
+      'The chains that this gateway knows, in the order of their ids: what chainIds and chainTags may name. The setting EXTRA_CHAINS adds to them. Asks nothing of the service, which may not support all of them.',
     resolve: (_root, _args, { chains }) => chains.all,
   }),
 );

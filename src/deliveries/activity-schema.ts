@@ -70,7 +70,7 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
       type: 'Address',
       nullable: true,
       description:
-        'Whose event it is. The service does not say it: it is known where the webhook held this one address, and no other, since before the event. Null otherwise.',
+        'The subscribed address that this activity is of. The service does not say it: it is known where the webhook has held this address alone since before the event. Null otherwise.',
     }),
     spender: t.expose('spender', {
       type: 'Address',

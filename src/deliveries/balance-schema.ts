@@ -63,7 +63,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     }),
     poolSizeUsd: t.exposeFloat('poolSizeUsd', {
       nullable: true,
-      description: `What the pool holds from which the price comes, in US dollars. ${UNSAID}`,
+      description: `Value of the pool that the price comes from, in US dollars. ${UNSAID}`,
     }),
   }),
 });

@@ -29,7 +29,7 @@ export const TokenInfo = builder.objectRef<TokenInfoShape>('TokenInfo').implemen
 });
 
 const SwapSide = builder.objectRef<SwapSideShape>('SwapSide').implement({
-  description: 'What one side of a swap was.',
+  description: 'One side of a swap.',
   fields: (t) => ({
     token: t.expose('token', { type: TokenInfo, nullable: true, description: UNSAID }),
     value: t.expose('value', {
