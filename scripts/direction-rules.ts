@@ -68,8 +68,8 @@ export const rules: IRegularForbiddenRuleType[] = [
     { ...own, pathNot: '^src/telemetry/', dependencyTypesNot: ['type-only'] },
   ),
   forbid(
-    'only app.ts knows telemetry/',
-    { path: '^src/', pathNot: '^src/(app\\.ts|telemetry/)' },
+    'only app.ts and app/ know telemetry/',
+    { path: '^src/', pathNot: '^src/(app\\.ts|app/|telemetry/)' },
     { path: '^src/telemetry/' },
   ),
   forbid('server/ knows no feature', { path: '^src/server/' }, { path: `^src/(${FEATURES})/` }),
@@ -90,8 +90,8 @@ export const rules: IRegularForbiddenRuleType[] = [
     },
   ),
   forbid(
-    'only app.ts starts the sandbox',
-    { path: '^src/', pathNot: '^src/(app\\.ts|sandbox/)' },
+    'only app/ starts the sandbox',
+    { path: '^src/', pathNot: '^src/(app|sandbox)/' },
     {
       path: '^src/sandbox/',
     },

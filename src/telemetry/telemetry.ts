@@ -5,7 +5,9 @@ import type { UpstreamObserver } from '../upstream/observer.ts';
 import { createLogLines, createOperationLines, createUpstreamLines } from './log-lines.ts';
 import { createMetrics } from './metrics.ts';
 
-/** Who watches the parts: each part's observer, which counts what it is told, and writes the lines that belong to it. */
+export type Telemetry = ReturnType<typeof createTelemetry>;
+
+/** The observers of all parts. Each counts what its part tells it, and writes the lines that belong to that. */
 export const createTelemetry = (log: Log, cacheBytes: () => number) => {
   const metrics = createMetrics({ cacheBytes });
   const { operations, upstream, log: deliveryLog } = metrics;

@@ -1,0 +1,51 @@
+import { ConfigError } from '../config.ts';
+import { createDeliveryAddresses, type DeliveryAddresses } from '../deliveries/address.ts';
+import { LogOpenError, messageOf } from '../deliveries/errors.ts';
+import { FeedCache } from '../deliveries/feed-cache.ts';
+import type { DeliveryLog } from '../deliveries/log.ts';
+import { observeLog } from '../deliveries/observed-log.ts';
+import { DeliverySecretError, loadDeliverySecret } from '../deliveries/secret.ts';
+import { openSqliteLog } from '../deliveries/sqlite-log.ts';
+import { WakeUps } from '../deliveries/wake-ups.ts';
+import type { Starting } from './starting.ts';
+
+/** The log of deliveries, and what its readers share. */
+export type Deliveries = {
+  readonly log: DeliveryLog;
+  readonly wakeUps: WakeUps;
+  readonly feedCache: FeedCache;
+  readonly addresses: DeliveryAddresses;
+  /** Makes delivery urls, cursors, and the tenants of keys. */
+  readonly secret: string;
+};
+
+/** For events that were executed lately: subscribers that are a little behind find them there. */
+const FEED_CACHE_BYTES = 32 * 1024 * 1024;
+
+/** Opens the log in DATA_DIR. Rejects with ConfigError where that folder can't be made, read or written. */
+export const startDeliveries = async ({
+  config: { deliveries },
+  log,
+  telemetry,
+  opened,
+}: Starting): Promise<Deliveries> => {
+  const observer = telemetry.log;
+  const onTrimError = (error: unknown) =>
+    log.warn('old deliveries could not be dropped', { error: messageOf(error) });
+  try {
+    const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
+    const deliveryLog = observeLog(await openSqliteLog({ ...deliveries, onTrimError, observer }), observer);
+    opened.defer(() => deliveryLog.close());
+    return {
+      log: deliveryLog,
+      wakeUps: new WakeUps(deliveryLog),
+      feedCache: new FeedCache(FEED_CACHE_BYTES),
+      addresses: createDeliveryAddresses(secret),
+      secret,
+    };
+  } catch (error) {
+    if (error instanceof DeliverySecretError || error instanceof LogOpenError)
+      throw new ConfigError([`DATA_DIR: ${error.message}`]);
+    throw error;
+  }
+};

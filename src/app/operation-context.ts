@@ -1,0 +1,40 @@
+import { createChains } from '../chains/chains.ts';
+import { createContext } from '../context.ts';
+import type { Answers } from '../graph/answer/answer.ts';
+import { createCursors } from '../graph/cursor.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { Starting } from './starting.ts';
+import type { Upstream } from './upstream.ts';
+
+/** One deadline for all that an operation asks, in attempts that take as long as one may. */
+const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
+
+/** Gives operations what the parts that are started have for them. `publicUrl` is known once the gateway listens. */
+export const createOperationContext = (
+  { config, telemetry }: Starting,
+  { client, stores, prices, subscribed }: Upstream,
+  { log, wakeUps, feedCache, addresses, secret }: Deliveries,
+  answers: Answers,
+  publicUrl: () => string,
+) =>
+  createContext({
+    answers,
+    client,
+    stores,
+    freshness: {
+      transactions: config.cache,
+      collectibles: { ...config.cache, headMs: config.cache.collectiblesMs },
+    },
+    operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
+    maxComputeUnits: config.cost.maxComputeUnits,
+    prices,
+    chains: createChains(config.extraChains),
+    log,
+    wakeUps,
+    feedCache,
+    readers: telemetry.readers,
+    addresses,
+    subscribed,
+    cursorsOf: createCursors(secret),
+    publicUrl,
+  });

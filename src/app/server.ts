@@ -1,0 +1,161 @@
+import { isLoopback } from '../config/auth.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { Caller } from '../context.ts';
+import { messageOf } from '../deliveries/errors.ts';
+import { createIngress } from '../deliveries/ingress.ts';
+import { createAnswers } from '../graph/answer/answer.ts';
+import { createAnswerEstimate } from '../graph/answer/estimate.ts';
+import { createEstimate } from '../graph/estimate.ts';
+import { maskError } from '../graph/mask.ts';
+import { schema } from '../schema.ts';
+import { sharingOf } from '../server/auth/auth.ts';
+import { createFrontPage } from '../server/browsers/front-page.ts';
+import { createBrowserPolicy } from '../server/browsers/policy.ts';
+import { createGraphQL } from '../server/graphql.ts';
+import { createHttpServer, type HttpServer } from '../server/http.ts';
+import { createBudgets } from '../server/limits/budgets.ts';
+import { createDocuments } from '../server/limits/documents.ts';
+import { createUnsentLimit } from '../server/limits/unsent.ts';
+import { createOperations } from '../server/operations/operations.ts';
+import { traceOf } from '../server/operations/trace.ts';
+import type { TrustedDocuments } from '../server/operations/trusted-documents.ts';
+import { createProbes, type Probes } from '../server/probes.ts';
+import { createEventStreams } from '../server/subscriptions/event-streams.ts';
+import { serveWebSockets } from '../server/websocket.ts';
+import { createAuthenticate } from './authenticate.ts';
+import type { Deliveries } from './deliveries.ts';
+import { createOperationContext } from './operation-context.ts';
+import type { Starting } from './starting.ts';
+import type { Upstream } from './upstream.ts';
+
+type Server = {
+  /** Where it listens: `http://host:port`. */
+  readonly url: string;
+  readonly probes: Probes;
+  /** Is not ready any more, and gives kept-alive connections back; still accepts. */
+  retire(): void;
+  /** Resolves when the service takes the caller's key; see `askAboutKey` of webhooks. */
+  askAboutKey(caller: Caller, signal: AbortSignal): Promise<void>;
+};
+
+/** Of a key or a token's subject. */
+const MAX_SOCKETS_EACH = 1000;
+
+/** Serves every transport, and listens. Rejects with ConfigError where the address can't be bound. */
+export const startServer = async (
+  starting: Starting,
+  upstream: Upstream,
+  deliveries: Deliveries,
+  trusted: TrustedDocuments | null,
+): Promise<Server> => {
+  const { config, log, telemetry, opened } = starting;
+  const { sandbox, gatewayKey, client, prices, news, subscribed } = upstream;
+  const { addresses } = deliveries;
+  const { mode } = config.auth;
+  let url = '';
+  const publicUrl = () => config.publicUrl ?? url;
+
+  const authenticate = createAuthenticate(config, gatewayKey, deliveries.secret, log);
+  const answers = createAnswers(config.maxAnswerMb * 1024 * 1024);
+  const contextOf = createOperationContext(starting, upstream, deliveries, answers, publicUrl);
+  const mask = (error: unknown) =>
+    maskError(error, (stranger) =>
+      log.error('an operation met an error that is not in the catalogue', {
+        error: stranger instanceof Error ? stranger.stack : String(stranger),
+      }),
+    );
+  /** What holds on every transport. */
+  const everywhere = {
+    authenticate,
+    documents: createDocuments({ schema, closed: config.production || trusted !== null }),
+    operations: createOperations(telemetry.operations),
+    trusted,
+    unsent: createUnsentLimit((reason, bytes) =>
+      log.info('a connection was cut whose peer does not take what it is sent', { reason, bytes }),
+    ),
+    mask,
+    ...createBrowserPolicy({
+      ...config,
+      onLoopback: isLoopback(config.host),
+      loopbackOrigins: sandbox !== null && !config.production,
+      log,
+    }),
+  };
+  const eventStreams = createEventStreams(mask, config.maxSockets);
+  const { maxComputeUnits, clientComputeUnitsPerMinute } = config.cost;
+  const graphql = createGraphQL({
+    ...everywhere,
+    schema,
+    createContext: contextOf,
+    estimate: createEstimate(schema, prices),
+    estimateAnswer: createAnswerEstimate(schema),
+    maxAnswerBytes: answers.maxBytes,
+    maxComputeUnits,
+    budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
+    needsCredentials: mode !== 'open',
+    isSandbox: sandbox !== null,
+    production: config.production,
+    eventStreams,
+    events: telemetry.events,
+    onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
+  });
+  const probes = createProbes({
+    readLog: () => deliveries.log.probe(),
+    isUpstreamDown: client.isTakenForDown,
+    metrics: telemetry.scrape,
+  });
+  const http = createHttpServer({
+    graphql,
+    takeDelivery: createIngress({
+      log: deliveries.log,
+      addresses,
+      signature: config.deliveries.signature,
+      findSubscriber: (tenant, webhookId, happenedAt) =>
+        subscribed.find({ sharing: sharingOf(mode, tenant), webhookId }, happenedAt),
+      onStored: (tenant, concerned) => news.tell(sharingOf(mode, tenant), concerned),
+      observer: telemetry.ingest,
+    }),
+    frontPage: createFrontPage(!config.production && trusted === null),
+    probes,
+    eventStreams,
+    observer: telemetry.http,
+    unsent: everywhere.unsent,
+    log,
+  });
+  const sockets = serveWebSockets({
+    ...everywhere,
+    server: http.server,
+    graphql,
+    proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
+    maxSockets: config.maxSockets,
+    // Without credentials a client is told by its address, which may be that of many behind a proxy.
+    maxSocketsEach: mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
+    observer: telemetry.sockets,
+  });
+
+  url = await listen(http, config);
+  opened.defer(async () => {
+    await Promise.all([http.stop(), sockets.stop()]);
+  });
+  if (sandbox !== null) {
+    // Where tokens name tenants, the sandbox's webhooks deliver to one of that name.
+    const { tenant } =
+      mode === 'jwt' ? { tenant: 'demo' } : await authenticate({ get: () => sandbox.apiKey });
+    sandbox.start((webhookId) => addresses.deliveryUrl(publicUrl(), tenant, webhookId));
+  }
+  return {
+    url,
+    probes,
+    retire: http.retire,
+    askAboutKey: (caller, signal) =>
+      contextOf(caller, traceOf(undefined, undefined), signal).webhooks.askAboutKey(signal),
+  };
+};
+
+const listen = async (http: HttpServer, { host, port }: Config): Promise<string> => {
+  try {
+    return await http.listen(host, port);
+  } catch (error) {
+    throw new ConfigError([`HOST, PORT: ${host}:${port} can not be bound: ${messageOf(error)}`]);
+  }
+};

@@ -1,0 +1,73 @@
+import type { Collectible } from '../collectibles/rest.ts';
+import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { Transaction } from '../transactions/rest.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+import { type ChainPrices, createChainPrices } from '../upstream/cost.ts';
+import type { Item } from '../upstream/items.ts';
+import type { Memory } from '../upstream/memory.ts';
+import { createNews, type News } from '../upstream/news.ts';
+import { createPageStore, type PageStore } from '../upstream/pages.ts';
+import { createAddressLookup } from '../webhooks/address-lookup.ts';
+import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
+import type { Starting } from './starting.ts';
+
+/** The service, as the gateway asks it. */
+export type Upstream = {
+  /** Null when UPSTREAM_URL names a service. */
+  readonly sandbox: Sandbox | null;
+  /** The key that the gateway itself holds; null when clients bring their own. */
+  readonly gatewayKey: string | null;
+  readonly client: UpstreamClient;
+  readonly prices: ChainPrices;
+  readonly news: News;
+  readonly stores: {
+    readonly transactions: PageStore<Item<Transaction>>;
+    readonly collectibles: PageStore<Item<Collectible>>;
+  };
+  readonly subscribed: SubscribedAddresses;
+};
+
+/** Opens the client of the service; starts the sandbox first where there is no service. Pages are kept in `memory`. */
+export const startUpstream = async (starting: Starting, memory: Memory): Promise<Upstream> => {
+  const { config, telemetry, opened } = starting;
+  const sandbox = config.upstream.url === null ? await embedSandbox(starting) : null;
+  const url = config.upstream.url ?? sandbox?.url;
+  if (url === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
+  const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
+  const client = createUpstreamClient({
+    ...config.upstream,
+    keyHeader: config.upstream.apiKeyHeader,
+    url,
+    observer: telemetry.upstream,
+  });
+  opened.defer(() => client.close());
+  // A client's webhooks can't be asked about with another key than the client's own.
+  const key = config.auth.mode === 'key' ? null : gatewayKey;
+  const news = createNews();
+  return {
+    sandbox,
+    gatewayKey,
+    client,
+    prices: createChainPrices(config.cost.defaultChainCount),
+    news,
+    stores: {
+      transactions: createPageStore(memory, news, telemetry.pages('transactions')),
+      collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
+    },
+    subscribed: new SubscribedAddresses({
+      ask: key === null ? null : createAddressLookup(client, { key, heldBy: 'gateway' }),
+    }),
+  };
+};
+
+const embedSandbox = async ({ config, log, opened }: Starting): Promise<Sandbox> => {
+  const sandbox = await startSandbox({
+    ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
+    keyHeader: config.upstream.apiKeyHeader,
+    blockMs: config.sandboxBlockMs,
+    log: (message, details) => log.warn(`sandbox: ${message}`, details),
+  });
+  opened.defer(() => sandbox.stop());
+  log.warn('sandbox', { url: sandbox.url, data: 'made up: UPSTREAM_URL names no service' });
+  return sandbox;
+};
