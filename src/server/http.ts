@@ -84,7 +84,12 @@ export const createHttpServer = ({
   const oneAtATime = createOneAtATime();
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
-    if (path === '/graphql') return void (await graphql(request, response, { givenUp: drain.givenUp }));
+    if (path === '/graphql') {
+      const { givenUp } = drain;
+      return givenUp.aborted
+        ? drain.refuse(request, response)
+        : void (await graphql(request, response, { givenUp }));
+    }
     if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
     const probe = probes.byPath.get(path);
     if (probe) return answerProbe(request, response, probe);
@@ -120,7 +125,7 @@ export const createHttpServer = ({
   unsent.watch(server);
   const drain = createHttpDrain(server, stopping);
   const farewell = createFarewell(server);
-  // Before all others, whom the path tells what it is about.
+  // First of all listeners: the others read the path.
   for (const event of ['request', 'upgrade']) server.prependListener(event, toOriginForm);
   const retire = () => {
     probes.retire();
@@ -148,7 +153,7 @@ export const createHttpServer = ({
 
 const STOPPING = 'The gateway stops, and nothing of this request has been done. Send it again.';
 
-/** What a request is told that has not come in whole, or has not begun to run, when the gateway can't wait any longer. */
+/** The body of the 503 for a request that is incomplete, or has not begun to run, when the gateway can't wait any longer. */
 const stopping = ({ url }: IncomingMessage): object => {
   if (url?.split('?')[0] !== '/graphql') return { error: STOPPING };
   const { message, extensions } = clientError('INTERNAL_SERVER_ERROR', STOPPING);

@@ -2,16 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Time for what runs to come to its answer by itself. */
+/** Time for running operations to end by themselves. */
 const DRAIN_MS = 5000;
-/** Time for the answers that are given in its place to be taken. */
+/** Time for clients to take the answers that are given in their place. */
 const LAST_ANSWERS_MS = 1000;
 /** Enough to accept what waits for it, and to read what has arrived on connections that look idle. */
 const TURNS_TO_HEAR = 4;
 
 export type HttpDrain = {
-  /** Aborts when operations have to be answered as they are: see operations/given-up.ts. */
+  /** Aborts when running operations are answered by UPSTREAM_TIMEOUT: see operations/given-up.ts. */
   readonly givenUp: AbortSignal;
+  /** Answers a request that has not begun to run by 503, unless it is answered. */
+  refuse(request: IncomingMessage, response: ServerResponse): void;
   /**
    * Stops accepting. Resolves once every request under way is answered: after five seconds by UPSTREAM_TIMEOUT where the
    * service was asked, and by 503 where nothing ran. A second later the connections that are left are cut.
@@ -19,12 +21,12 @@ export type HttpDrain = {
   close(): Promise<void>;
 };
 
-/** What is said to a request that has not begun to run: a status, and a body of JSON. */
+/** The JSON body of the 503 for a request that has not begun to run. */
 type Refusal = (request: IncomingMessage) => object;
 
 export const createHttpDrain = (server: Server, refusal: Refusal): HttpDrain => {
   const giveUp = new AbortController();
-  /** By their connections: those that wait for others to be answered do not hear that it was cut. */
+  /** By their connections: a pipelined response that waits for another one emits no `close` when its connection is cut. */
   const underWay = new Map<Socket, Map<ServerResponse, IncomingMessage>>();
   server.on('connection', (socket: Socket) => {
     underWay.set(socket, new Map());
@@ -36,26 +38,25 @@ export const createHttpDrain = (server: Server, refusal: Refusal): HttpDrain => 
     response.once('close', () => underWay.get(socket)?.delete(response));
   });
 
+  const refuse = (request: IncomingMessage, response: ServerResponse): void => {
+    if (response.headersSent) return;
+    const headers = { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' };
+    response.writeHead(503, headers).end(JSON.stringify(refusal(request)));
+  };
   const refuseUnanswered = (): void => {
-    for (const [response, request] of [...underWay.values()].flatMap((requests) => [...requests])) {
-      if (response.headersSent) continue;
-      response.writeHead(503, {
-        'content-type': 'application/json',
-        'retry-after': '1',
-        connection: 'close',
-      });
-      response.end(JSON.stringify(refusal(request)));
-    }
+    for (const [response, request] of [...underWay.values()].flatMap((requests) => [...requests]))
+      refuse(request, response);
   };
 
   return {
     givenUp: giveUp.signal,
+    refuse,
     async close() {
       for (let turns = 0; turns < TURNS_TO_HEAR; turns += 1) await turn();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       if (await isDone(closed, DRAIN_MS)) return;
       giveUp.abort();
-      // Within these, what has been given up is answered.
+      // Operations that are given up are answered within these turns.
       for (let turns = 0; turns < TURNS_TO_HEAR; turns += 1) await turn();
       refuseUnanswered();
       if (await isDone(closed, LAST_ANSWERS_MS)) return;

@@ -5,7 +5,7 @@ import { onceClosed } from '../closed.ts';
 /** Begins a request when those before it on its connection are answered. */
 export type OneAtATime = (request: IncomingMessage, response: ServerResponse, begin: () => void) => void;
 
-/** Of requests that are sent at once over a connection, what the later ones come to would else wait in memory. */
+/** Pipelined requests of one connection run one after another: else the answers to the later ones would wait in memory. */
 export const createOneAtATime = (): OneAtATime => {
   const newest = new WeakMap<Socket, ServerResponse>();
   return ({ socket }, response, begin) => {

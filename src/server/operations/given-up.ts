@@ -6,7 +6,7 @@ import { onAbort } from '../../upstream/patience.ts';
 type Arrival = {
   /** Aborts when an operation's answer can't be waited for any more, though its client still does. */
   readonly givenUp?: AbortSignal;
-  /** Whom a WebSocket acts for; only such a one comes with it. */
+  /** The client of a WebSocket; HTTP's operations have none here. */
   readonly caller?: object;
 };
 
@@ -19,7 +19,8 @@ export const useGivenUp = (): Plugin<Arrival> => ({
     const { givenUp, caller } = contextValue;
     if (!givenUp) return;
     if (caller && getOperationAST(document, operationName)?.operation !== 'mutation') return;
-    setExecuteFn((args) => unlessGivenUp(executeFn(args), givenUp));
+    // What is given up before it has begun may have been answered by 503, which says that nothing of it is done.
+    setExecuteFn((args) => (givenUp.aborted ? noAnswerYet() : unlessGivenUp(executeFn(args), givenUp)));
   },
 });
 
@@ -28,15 +29,15 @@ const unlessGivenUp = async (
   givenUp: AbortSignal,
 ): Promise<ExecutionResult> => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
-  const stopListening = onAbort(givenUp, () =>
-    resolve({ errors: [clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET)] }),
-  );
+  const stopListening = onAbort(givenUp, () => resolve(noAnswerYet()));
   try {
     return await Promise.race([answer, promise]);
   } finally {
     stopListening();
   }
 };
+
+const noAnswerYet = (): ExecutionResult => ({ errors: [clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET)] });
 
 const NO_ANSWER_YET =
   'The service did not answer before the connection had to be closed; what was asked of it may yet be done.';
