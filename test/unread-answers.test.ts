@@ -102,6 +102,16 @@ describe('the shipped process holds no more than there is room for of what is no
   });
 });
 
+test('an answer of more than 64 MB goes out whole, where MAX_ANSWER_MB has room for it', async () => {
+  await using shipped = await startShipped({ MAX_ANSWER_MB: '128' });
+  shipped.fake.transactions.set(WALLET, servingTransactions(items));
+  const parts = Array.from({ length: 18 }, (_, number) => `part${number}`);
+  const { data, errors } = await overHttp(shipped.url, { query: answerOf(parts) });
+  expect(errors).toBeUndefined();
+  expect(Object.keys((data as { wallet: object }).wallet)).toEqual(parts);
+  expect(cuts(shipped, 'crowded')).toBe(0);
+}, 60_000);
+
 /** Takes a few KB each second, until it is told to take the rest. */
 const slowReader = async (url: string, request: string) => {
   const { hostname, port } = new URL(url);

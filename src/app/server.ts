@@ -41,6 +41,9 @@ type Server = {
 /** Of a key or a token's subject. */
 const MAX_SOCKETS_EACH = 1000;
 
+/** Of answers that wait to be taken. Those of two clients fit in, however large answers may be. */
+const MIN_UNSENT_BYTES = 64 * 1024 * 1024;
+
 /** Serves every transport, and listens. Rejects with ConfigError where the address can't be bound. */
 export const startServer = async (
   starting: Starting,
@@ -70,7 +73,7 @@ export const startServer = async (
     documents: createDocuments({ schema, closed: config.production || trusted !== null }),
     operations: createOperations(telemetry.operations),
     trusted,
-    unsent: createUnsentLimit((reason, bytes) =>
+    unsent: createUnsentLimit(Math.max(MIN_UNSENT_BYTES, 2 * answers.maxBytes), (reason, bytes) =>
       log.info('a connection was cut whose peer does not take what it is sent', { reason, bytes }),
     ),
     mask,

@@ -8,7 +8,7 @@ type CutReason = 'stalled' | 'crowded';
 
 /**
  * Cuts connections whose peers do not take what they are sent: one that takes nothing of an answer for half a minute;
- * and where all together leave more than 64 MB of answers in the gateway's memory, those that leave most for longest.
+ * and where all together leave more than `maxBytes` of answers in the gateway's memory, those that leave most for longest.
  */
 export type UnsentLimit = {
   watch(server: Server): void;
@@ -19,23 +19,26 @@ export type UnsentLimit = {
 /** Of an answer. */
 const STALL_MS = 30_000;
 /**
- * Where only an event of a subscription waits, of which there is one at a time; and where the peer has taken some of what
- * the operating system holds: that is told in steps of 64 KB and more, and may take a slow one as long.
+ * Longer where only an event of a subscription waits: a subscription has one at a time. Longer too where the peer was seen
+ * to take some of what the operating system holds: a slow peer may take that long for one step of 64 KB or more.
  */
 const PATIENT_STALL_MS = 60_000;
-const MAX_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 1000;
 /** After so long the operating system is asked whether the peer takes any of what it holds, which may be megabytes. */
 const SUSPECT_MS = 5000;
 const MUCH_BYTES = 64 * 1024;
 
-export const createUnsentLimit = (onCut: (reason: CutReason, bytes: number) => void): UnsentLimit => {
+/** `maxBytes` must have room for the largest answer, of which the peer has taken nothing when it has just been written. */
+export const createUnsentLimit = (
+  maxBytes: number,
+  onCut: (reason: CutReason, bytes: number) => void,
+): UnsentLimit => {
   const connections = new Map<Socket, Progress>();
   /** Those that were left with much of an answer. An event of a subscription is not one: many connections share it. */
   const owing = new Set<Socket>();
   const cut = (socket: Socket, reason: CutReason): void => {
     onCut(reason, socket.writableLength);
-    // Else the operating system would go on to hold what it has.
+    // A reset has the operating system drop what it holds; `destroy` does not.
     socket.resetAndDestroy();
   };
 
@@ -66,7 +69,7 @@ export const createUnsentLimit = (onCut: (reason: CutReason, bytes: number) => v
     }
     behind.sort((one, other) => other.burden - one.burden);
     for (const { socket } of behind) {
-      if (total <= MAX_BYTES) return;
+      if (total <= maxBytes) return;
       total -= socket.writableLength;
       cut(socket, 'crowded');
     }
@@ -81,13 +84,17 @@ export const createUnsentLimit = (onCut: (reason: CutReason, bytes: number) => v
           owing.delete(socket);
         });
       });
+      let isClosed = false;
       let timer: NodeJS.Timeout;
       const look = async (isAnySuspect: boolean): Promise<void> => {
         const isStill = cutStalled(isAnySuspect ? await readTcpQueues() : null);
-        timer = setTimeout(look, isStill ? SUSPECT_MS : LOOK_EVERY_MS, isStill).unref();
+        if (!isClosed) timer = setTimeout(look, isStill ? SUSPECT_MS : LOOK_EVERY_MS, isStill).unref();
       };
       timer = setTimeout(look, LOOK_EVERY_MS, false).unref();
-      server.once('close', () => clearTimeout(timer));
+      server.once('close', () => {
+        isClosed = true;
+        clearTimeout(timer);
+      });
     },
     wrote(socket) {
       if (!socket || socket.writableLength <= MUCH_BYTES) return;
@@ -97,11 +104,11 @@ export const createUnsentLimit = (onCut: (reason: CutReason, bytes: number) => v
   };
 };
 
-/** Over HTTP; WebSockets tell of what they write themselves. */
+/** For answers by HTTP; WebSockets call `wrote` themselves. */
 export const useUnsentLimit = ({ wrote }: UnsentLimit): Plugin => ({
   onResponse({ serverContext }) {
     const { res } = serverContext as { readonly res?: ServerResponse };
-    // It is written after this.
+    // The answer is written after this hook.
     if (res) setImmediate(() => wrote(res.socket));
   },
 });
@@ -143,6 +150,6 @@ class Progress {
   }
 }
 
-/** Node counts what is left of one big write, but under no name that it documents; without it, writes count whole. */
+/** Node counts what is left of one big write in an undocumented property. Where there is none, a write counts as a whole. */
 const leftOfWrite = (socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
   socket._handle?.writeQueueSize ?? 0;
