@@ -80,3 +80,16 @@ test('a task that leaves while it waits waits no more', async () => {
   await waiting;
   expect(first.hasRoom()).toBe(true);
 });
+
+test('a task that has left takes nothing and waits for nothing, so that the others go on', async () => {
+  const gate = createMemoryGate(10);
+  const [left, other, last] = [gate.enter(), gate.enter(), gate.enter()];
+  left.leave();
+  left.take(1000);
+  expect(other.hasRoom()).toBe(true);
+  other.take(11);
+  await left.room();
+  await other.room();
+  other.leave();
+  expect(last.hasRoom()).toBe(true);
+});

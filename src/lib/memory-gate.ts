@@ -1,22 +1,25 @@
-/** Bytes that many tasks share. A task that needs more than there are waits until others have ended. */
+/**
+ * A memory limit by waiting, where MemoryBudget refuses: a task that needs more bytes than are left waits until other
+ * tasks give theirs back.
+ */
 export type MemoryGate = { enter(): MemoryShare };
 
 /** What one task holds; nothing to begin with. */
 export type MemoryShare = {
-  /** Takes so many more at once: `hasRoom` has said whether the task may go on taking. */
+  /** Takes so many more at once: `hasRoom` has said whether the task may go on taking. Nothing, once it has left. */
   take(bytes: number): void;
   hasRoom(): boolean;
   /** Resolves when there may be room, or when the share is given back. */
   room(): Promise<void>;
-  /** Gives back all that the task holds, for good. */
+  /** Gives back all that the task holds, for good. What is left of the task takes nothing, and waits for nothing. */
   leave(): void;
 };
 
-/** When `maxBytes` are taken, the task that has waited longest goes on alone: so one always comes to its end. */
+/** When `maxBytes` are taken, the task that has waited longest goes on alone, so that one always ends. */
 export const createMemoryGate = (maxBytes: number): MemoryGate => {
   const waiting = new Map<MemoryShare, PromiseWithResolvers<void>>();
   let used = 0;
-  /** Which one goes on though there is no room. */
+  /** The task that goes on though there is no room. */
   let privileged: MemoryShare | null = null;
 
   const wake = (share: MemoryShare): void => {
@@ -34,12 +37,14 @@ export const createMemoryGate = (maxBytes: number): MemoryGate => {
   return {
     enter() {
       let held = 0;
+      let hasLeft = false;
       const share: MemoryShare = {
         take(bytes) {
+          if (hasLeft) return;
           held += bytes;
           used += bytes;
         },
-        hasRoom: () => used <= maxBytes || privileged === share,
+        hasRoom: () => hasLeft || used <= maxBytes || privileged === share,
         room() {
           if (share.hasRoom()) return Promise.resolve();
           const wait = waiting.get(share) ?? Promise.withResolvers<void>();
@@ -50,6 +55,7 @@ export const createMemoryGate = (maxBytes: number): MemoryGate => {
         leave() {
           used -= held;
           held = 0;
+          hasLeft = true;
           if (privileged === share) privileged = null;
           wake(share);
           advance();

@@ -40,6 +40,7 @@ export class Answer implements Turns {
   readonly #weights = new WeakMap<object, Weight>();
   #bytes = 0;
   #values = 0;
+  #hasEnded = false;
   /** What it was estimated at before it was made; null for an event. */
   estimate: AnswerEstimate | null = null;
   /** Why it is not made to its end; null while it may be. */
@@ -103,9 +104,12 @@ export class Answer implements Turns {
     return new SlicedList(this, items, same);
   }
 
-  /** Whether it is not made to its end: it was refused, or nobody waits for it any more. */
+  /**
+   * Whether nothing is added to it any more: it was refused, its client has gone, or it has ended. Fields may still
+   * resolve then, where the failure of another has ended the operation.
+   */
   get isOver(): boolean {
-    return this.refusal !== null || this.#gone?.aborted === true;
+    return this.#hasEnded || this.refusal !== null || this.#gone?.aborted === true;
   }
 
   cut(): void {
@@ -126,6 +130,7 @@ export class Answer implements Turns {
 
   /** Gives its memory back, however it ended. */
   end(): void {
+    this.#hasEnded = true;
     this.#share?.leave();
   }
 
