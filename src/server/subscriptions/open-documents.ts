@@ -1,8 +1,8 @@
 import { clientError } from '../../graph/errors.ts';
 
-/** A subscription, by what it keeps in memory: its document, and what it shares with its equals. */
+/** What a subscription keeps in memory: its document, and what it shares with equal subscriptions. */
 type OpenSubscription = {
-  /** Whose it is. */
+  /** The payer of the client that subscribes. */
   readonly client: string;
   /** The document's text: equal ones are kept once. */
   readonly document: string;
@@ -11,16 +11,19 @@ type OpenSubscription = {
   readonly key: string;
 };
 
-/** Bounds what the documents of open subscriptions come to, of each client and in all. */
+/** Limits the tokens of the documents of open subscriptions, of each client and in all. */
 export type OpenDocuments = {
-  /** Counts one more, until the returned function is called. Throws OPERATION_TOO_COMPLEX when there is no room. */
+  /**
+   * Counts one more, until the returned function is called; to call that again has no effect. Throws
+   * OPERATION_TOO_COMPLEX when there is no room.
+   */
   open(subscription: OpenSubscription): () => void;
 };
 
 const MAX_TOKENS_EACH = 50_000;
 const MAX_TOKENS = 250_000;
 
-/** What a subscription takes beside its document, by the length of its key: less than a token does by itself. */
+/** What a subscription takes beside its document counts by the length of its key; a character takes less than a token. */
 const CHARACTERS_A_TOKEN = 64;
 
 export const createOpenDocuments = (): OpenDocuments => {
@@ -39,7 +42,7 @@ export const createOpenDocuments = (): OpenDocuments => {
       const releases = [own.add(parts), all.add(parts)];
       return () => {
         for (const release of releases.splice(0)) release();
-        if (own.tokens === 0) clients.delete(client);
+        if (own.tokens === 0 && clients.get(client) === own) clients.delete(client);
       };
     },
   };
@@ -53,7 +56,7 @@ const tooMany = (tokens: string) =>
 
 type Part = readonly [name: string, tokens: number];
 
-/** One for all that add it: the name may be long. */
+/** Shared by all subscriptions that add it: the name may be long. */
 type Entry = { readonly name: string; readonly tokens: number; uses: number };
 
 /** Parts, each counted once however often it is added. */

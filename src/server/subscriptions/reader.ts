@@ -1,12 +1,12 @@
 import type { EventReader } from '../../graph/event-source.ts';
 import type { Frame } from './frame.ts';
 
-/** A subscriber's reader, which keeps nothing of what the subscription began with. */
+/** A subscriber's reader that counts as an open subscription until it is closed. */
 export class CountedReader implements EventReader<Frame> {
   readonly #reader: EventReader<Frame>;
   readonly #release: () => void;
 
-  /** `release` is called once it is closed. */
+  /** `release` is called at each `close`. */
   constructor(reader: EventReader<Frame>, release: () => void) {
     this.#reader = reader;
     this.#release = release;
