@@ -1,10 +1,13 @@
 import type { WebSocket } from 'ws';
 
 const PING_EVERY_MS = 12_000;
-/** A slow reader has its pings behind what it has not read yet. */
+/** Of a slow reader, the operating system may hold what stands before its ping. */
 const ROUNDS_OF_SILENCE = 5;
 
-/** Pings all sockets at a steady pace, and drops those that have been silent for about a minute. */
+/**
+ * Pings all sockets at a steady pace, and drops those that have been silent for about a minute. A socket that has not
+ * taken what it was sent is not pinged: the ping would stand behind that, and limits/unsent.ts cuts peers that stall.
+ */
 export const keepAlive = (sockets: ReadonlySet<WebSocket>, everyMs = PING_EVERY_MS): (() => void) => {
   const unanswered = new WeakMap<WebSocket, number>();
   const hear = function (this: WebSocket) {
@@ -14,6 +17,10 @@ export const keepAlive = (sockets: ReadonlySet<WebSocket>, everyMs = PING_EVERY_
     for (const socket of sockets) {
       const rounds = unanswered.get(socket);
       if (rounds === undefined) socket.on('pong', hear);
+      if (socket.bufferedAmount > 0) {
+        unanswered.set(socket, 0);
+        continue;
+      }
       if (rounds === ROUNDS_OF_SILENCE) {
         socket.terminate();
         continue;
