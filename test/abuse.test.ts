@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { upgrade } from './support/attack.ts';
 import { deliver } from './support/deliver.ts';
 import { startFakeService } from './support/fake-service.ts';
 import { codesOf, nowhere, startGateway } from './support/gateway.ts';
@@ -28,6 +29,21 @@ test('a refused upgrade whose peer resets the connection harms nobody else', asy
   }
   expect(await gateway.data('{ __typename }')).toEqual({ __typename: 'Query' });
 });
+
+test('a refused upgrade whose peer does not close the connection is cut', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  socket.on('error', () => {});
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write(upgrade('/graphql', 'origin: http://evil.example'));
+  socket.resume();
+  await once(socket, 'end');
+  // Only by sending does a peer notice.
+  const sending = setInterval(() => socket.write('x'), 500);
+  await closed;
+  clearInterval(sending);
+}, 60_000);
 
 test.each([
   ['application/x-www-form-urlencoded', 'query=mutation{__typename}'],

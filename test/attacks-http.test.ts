@@ -80,6 +80,7 @@ const quick: [what: string, how: Attack, status: number][] = [
   ['two hosts, of a probe', send(head('GET /health/live', 'host: a', 'HOST: b')), 400],
   ['two hosts, for a delivery', send(head('POST /deliveries/a/b', 'host: a', 'host: b')), 400],
   ['two hosts, for a WebSocket', send(upgrade('/graphql', 'host: localhost', 'host: localhost')), 400],
+  ['chunks of something, for a WebSocket', send(upgrade('/graphql', 'transfer-encoding: gzip')), 501],
   ['no host', send('GET /health/live HTTP/1.1\r\n\r\n'), 400],
   ['a host of two', send(head('GET /health/live', 'host: a, b c')), 400],
   ['a host with a path', send(head('GET /health/live', 'host: a/b')), 400],

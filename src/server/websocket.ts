@@ -7,7 +7,8 @@ import type { Authenticate } from './auth/auth.ts';
 import type { IsAllowedOrigin, IsOwnHost } from './browsers/origins.ts';
 import { type BrowserRefusals, bodyOf } from './browsers/refusals.ts';
 import type { GraphQLServer } from './graphql.ts';
-import { breachOf } from './http/request-rules.ts';
+import { type Breach, breachOf } from './http/request-rules.ts';
+import { cutUnlessClosed } from './last-words.ts';
 import type { Documents } from './limits/documents.ts';
 import { createRoom, weightOfText } from './limits/room.ts';
 import type { UnsentLimit } from './limits/unsent.ts';
@@ -142,6 +143,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
     if (refusal !== null) {
       observer.refused(refusal.status);
       stream.end(answerTo(refusal));
+      // None of HTTP's time limits hold for what asked for an upgrade.
+      cutUnlessClosed(stream, () => stream.destroy());
       return;
     }
     const upgrade = upgradeOf(request);
@@ -178,7 +181,7 @@ const allClosed = async (sockets: WebSocketServer): Promise<void> => {
   sockets.close();
 };
 
-type Refusal = { readonly status: 400 | 403 | 404 | 503; readonly body: string };
+type Refusal = { readonly status: Breach['status'] | 403 | 404 | 503; readonly body: string };
 
 const refuse = (
   request: IncomingMessage,
@@ -187,7 +190,8 @@ const refuse = (
 ): Refusal | null => {
   const { url, headers } = request;
   const { origin, host } = headers;
-  if (breachOf(request)) return { status: 400, body: '' };
+  const breach = breachOf(request);
+  if (breach) return { status: breach.status, body: JSON.stringify({ error: breach.message }) };
   if (url?.split('?')[0] !== '/graphql') return { status: 404, body: '' };
   if (!isAllowedOrigin(origin, host))
     return { status: 403, body: bodyOf(isOwnHost(host) ? refusals.origin(origin) : refusals.host(host)) };
