@@ -8,8 +8,9 @@ type Task = (until: number) => boolean;
 const SLICE_MS = 2;
 
 /**
- * Time slicing for one thread: runs steps for 2 ms at a time, then lets the event loop have its turn. Callers take
- * turns, and so do the tasks of one caller: a caller with many long tasks delays the others by one slice at a time.
+ * Runs generators in slices of 2 ms, by itself, where TimeSlices tells async functions when to wait: for a worker thread
+ * whose whole work these tasks are. Callers take turns, and so do the tasks of one caller. A caller with many long tasks
+ * delays the others by one slice at a time.
  */
 export class FairScheduler {
   /** In the order of their turns. */

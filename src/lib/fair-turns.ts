@@ -2,8 +2,9 @@
 type Waiting = { readonly owner: string; readonly run: () => void };
 
 /**
- * Runs short tasks one at a time, so that they take at most half of the event loop: after each it rests for as long as
- * the task took. Owners have turns one after another, however many tasks each has waiting.
+ * Runs whole tasks one at a time, where FairScheduler and TimeSlices cut theirs: for tasks that can't be interrupted.
+ * After each it rests for as long as the task took, so that all tasks take at most half of the event loop. Owners take
+ * turns, however many tasks each of them has waiting.
  */
 export class FairTurns {
   readonly #queues = new Map<string, Waiting[]>();

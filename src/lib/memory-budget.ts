@@ -1,4 +1,6 @@
-/** How many bytes may be held at a time, by all holders together. */
+/**
+ * A memory limit by refusal, where MemoryGate has tasks wait: a holder that asks for more bytes than are left gets none.
+ */
 export class MemoryBudget {
   readonly #maxBytes: number;
   #used = 0;
@@ -7,7 +9,7 @@ export class MemoryBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** What one holder holds; nothing to begin with. */
+  /** Adds a holder, which holds nothing to begin with. */
   enter(): Hold {
     let held = 0;
     return {
@@ -31,9 +33,10 @@ export class MemoryBudget {
 }
 
 export type Hold = {
-  /** False, and nothing is held more, where there is no room for so many more bytes. */
+  /** Takes so many bytes more; false, and it takes none, where there is no room for them. */
   readonly grow: (bytes: number) => boolean;
   /** Gives back so many of the bytes that it holds. */
   readonly shrink: (bytes: number) => void;
+  /** Gives back all the bytes that it holds. */
   readonly leave: () => void;
 };

@@ -1,4 +1,4 @@
-/** Lets few tasks run at a time; the others wait for their turn, in order. */
+/** A limit of tasks, where MemoryBudget and MemoryGate are limits of bytes: few run at a time, the others wait in order. */
 export class Semaphore {
   readonly #maxWaiting: number;
   #free: number;

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 /**
- * Two ports, of which sockets that share both are told as one: `local address:port`, `remote address:port`, state, and
- * the bytes that the peer has not acknowledged.
+ * Local address and port, remote address and port, state, and the bytes that the peer has not acknowledged. Sockets are
+ * told apart by their two ports alone; those that share both count as one.
  */
 const LINE = /:([\dA-F]{4}) [\dA-F]+:([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/g;
 

@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Milliseconds for which one piece of work may hold the event loop before others get their turn. */
+/** Milliseconds for which the work may hold the event loop. */
 const SLICE_MS = 5;
 
-/** Cuts long work into slices: `isOver` is asked between its steps, and where it is true, `next` is awaited. */
+/**
+ * Cuts one piece of work into slices of its own, where TimeSlices has all work of the thread share one slice: so it is
+ * for work of which few pieces run at a time. `isOver` is asked between its steps; where it is true, `next` is awaited.
+ */
 export class TimeSlice {
   #endsAt = performance.now() + SLICE_MS;
 

@@ -1,4 +1,7 @@
-/** Long work of one process, cut into slices between which the event loop goes round. */
+/**
+ * Cuts all long work of a thread into slices that its owners take in turn, where TimeSlice cuts one piece of work by
+ * itself: however many pieces run, the event loop is held for one slice at a time.
+ */
 export type TimeSlices = {
   /** Whether what runs in this turn of the event loop has run for a slice, and should wait for its next one. */
   isOver(): boolean;
