@@ -46,7 +46,7 @@ export type Variable = (typeof VARIABLES)[number];
 
 export type Environment = { readonly [name in Variable]?: string | undefined };
 
-/** Reads a variable, null when it is not set or has a problem; the value of a secret one is told to nobody. */
+/** Reads a variable, null when it is not set or has a problem; no message shows the value of a secret one. */
 export type Read = <Value>(
   name: Variable,
   schema: z.ZodType<Value>,

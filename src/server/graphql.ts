@@ -46,7 +46,7 @@ type Arrival = {
   readonly res?: ServerResponse;
   /** Whom a WebSocket acts for. */
   readonly caller?: Caller;
-  /** On whose behalf an HTTP request comes, see auth/authentication.ts. */
+  /** The client of an HTTP request, see auth/authentication.ts. */
   readonly admitted?: Caller;
   readonly trace?: Trace;
   /** Of the WebSocket's message that it came with. */
@@ -75,7 +75,7 @@ type Options = {
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly isOwnHost: IsOwnHost;
   readonly refusals: BrowserRefusals;
-  /** Whether clients have to show who they are. */
+  /** Whether clients have to send credentials. */
   readonly needsCredentials: boolean;
   /** Whether the service is made up. */
   readonly isSandbox: boolean;

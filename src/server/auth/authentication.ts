@@ -4,7 +4,7 @@ import type { Authenticate } from './auth.ts';
 
 type Arrival = {
   readonly req?: { readonly socket: { readonly remoteAddress?: string | undefined } };
-  /** On whose behalf an HTTP request comes. */
+  /** The client of an HTTP request, once it has shown its credentials. */
   admitted?: Caller;
 };
 

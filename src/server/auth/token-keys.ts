@@ -81,7 +81,7 @@ export const publishedKeys = (
 const MAX_BYTES = 1024 * 1024;
 const MAX_KEYS = 100;
 
-/** The same answer, whose body has come. Rejects when it is too much to keep, or to look through for each token. */
+/** The same answer, with its whole body read. Rejects when that has too many bytes to keep, or too many keys to try. */
 const boundedKeySet = async (response: Response): Promise<Response> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

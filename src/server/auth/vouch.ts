@@ -11,8 +11,8 @@ const AGAIN_MS = { least: 45_000, more: 15_000 };
 
 /**
  * Whether a caller who stays may be let in: resolves when the service takes the key, or can't say within a few seconds;
- * rejects with its refusal, UpstreamError `unauthenticated`. Who was let in unproven is asked about again each minute
- * until `gone` aborts; `onRefusal` is called with the refusal, when it comes to one after all.
+ * rejects with its refusal, UpstreamError `unauthenticated`. Where the service could not say, it is asked again each minute
+ * until `gone` aborts. `onRefusal` is called with its refusal, if it refuses the key then.
  */
 export const vouch = async (
   prove: Prove,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Answers who opens `/` in a browser; false for any other client, whom nothing was answered yet. */
+/** Answers a browser that opens `/`. False, and nothing is answered, for any other client. */
 export type FrontPage = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const PAGE = `<!doctype html>
@@ -13,7 +13,7 @@ server-sent events. There is nothing to see in a browser: GraphiQL is off here.<
 </html>
 `;
 
-/** With GraphiQL the way leads there, and else to a page without scripts or styles, as the security headers want it. */
+/** Redirects to GraphiQL where there is one; else answers a page without scripts and styles, which the security headers forbid. */
 export const createFrontPage =
   (hasGraphiQL: boolean): FrontPage =>
   ({ method, headers: { accept = '' } }, response) => {

@@ -62,7 +62,7 @@ subscription {
 `;
 
 type Options = {
-  /** Whether clients have to show who they are. */
+  /** Whether clients have to send credentials. */
   readonly needsCredentials: boolean;
   /** Whether the service is made up. */
   readonly isSandbox: boolean;

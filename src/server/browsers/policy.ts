@@ -9,7 +9,7 @@ import {
 } from './origins.ts';
 import { type BrowserRefusals, createBrowserRefusals } from './refusals.ts';
 
-/** Which browsers' requests may come, on every transport, and what the others are told. */
+/** Which browsers' requests are let in, on every transport, and the errors that the others get. */
 export type BrowserPolicy = {
   readonly allowsCrossOrigin: AllowsCrossOrigin;
   readonly isAllowedOrigin: IsAllowedOrigin;

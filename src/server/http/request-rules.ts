@@ -9,8 +9,8 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * What RFC 9112 has a server refuse and Node lets pass: by it, a proxy in front and the gateway could differ over whose
- * request it is, or where it ends. Null when there is nothing.
+ * The rule of RFC 9112 that a request breaks, of those that Node does not enforce; null when it breaks none. By such a
+ * request, a proxy in front and the gateway could differ over which host it is for, or where it ends.
  */
 export const breachOf = (request: IncomingMessage): Breach | null => {
   const { httpVersion, headers } = request;

@@ -7,13 +7,13 @@ import { createBudgets } from './budgets.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { MAX_ERRORS } from './error-limit.ts';
 
-/** Holds every document to its limits, whatever it came by, and reads each text once for all who send it. */
+/** Holds the documents of every transport to their limits, and parses and validates each text once for all clients. */
 export type Documents = {
   readonly cache: ReturnType<typeof createDocumentCache>;
   readonly plugin: Plugin;
   /**
-   * Reads a text and judges it, so that the pipeline finds it known. What was not read before waits for its turn, and
-   * counts against what its client may have read. Rejects with RATE_LIMITED when that is used up, or the client has gone.
+   * Parses and validates a text ahead of the pipeline, which then finds it in the cache. A new text waits for its turn,
+   * and its tokens count against its client's. Rejects with RATE_LIMITED when the client has used those up, or has gone.
    */
   prepare(text: string, payer: string, gone: AbortSignal): Promise<void>;
 };
@@ -24,9 +24,9 @@ type Options = {
   readonly closed: boolean;
 };
 
-/** Of a client's new documents. A token takes some microseconds to be read and judged, in the worst documents five. */
+/** Of a client's new documents. To parse and validate a token takes some microseconds, in the worst documents five. */
 const TOKENS_A_MINUTE = 200_000;
-/** What a text is charged whose tokens nobody has counted, because it is no GraphQL. */
+/** A text that does not parse has no count of tokens: it is charged by its length. */
 const BYTES_A_TOKEN = 4;
 const MAX_TOKENS_OF_NO_GRAPHQL = 2000;
 
@@ -52,7 +52,7 @@ export const createDocuments = ({ schema, closed }: Options): Documents => {
       return document.tokenCount ?? 0;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      // The pipeline meets it again, and tells.
+      // The pipeline meets the error again, and gives it to the client.
       return Math.min(text.length / BYTES_A_TOKEN, MAX_TOKENS_OF_NO_GRAPHQL);
     }
   };

@@ -17,14 +17,14 @@ type Arrival = Partial<Pick<Context, 'answer'>> & {
   readonly gone?: AbortSignal;
 };
 
-/** What all answers of one socket may come to, from when they are begun until they are taken. */
+/** A limit of the estimated bytes of one socket's heavy answers, from when they are begun until the peer has taken them. */
 export const SOCKET_BYTES = 32 * 1024 * 1024;
-/** What is estimated at less waits for nothing. */
+/** An operation whose answer is estimated at no more does not wait. */
 const LIGHT_BYTES = 256 * 1024;
 
 /**
- * Has heavy operations that came by one WebSocket wait for one another: what those come to that are under way at once
- * would else wait unsent. One at least goes on.
+ * Backpressure for the heavy operations of one WebSocket: they wait for one another, so that their answers do not pile up
+ * unsent. One of them always runs.
  */
 export const useSocketRoom = (): Plugin<Arrival> => ({
   onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
@@ -43,7 +43,7 @@ export const useSocketRoom = (): Plugin<Arrival> => ({
         while (!share.hasRoom() && !gone?.aborted) await share.room();
         return await executeFn(args);
       } finally {
-        // It is sent within the turn.
+        // The answer is sent within this turn of the event loop.
         setImmediate(() => void socketRoom.untilTaken().then(leave));
       }
     });

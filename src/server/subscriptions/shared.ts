@@ -100,7 +100,7 @@ const createRender = (
   const kept = { ...operation, rawVariableValues: {} };
   return async (event: SourceEvent): Promise<Frame> => {
     const context = forEvent();
-    // An event that nobody's turn has come for waits with those of all other feeds.
+    // Executions of all feeds take turns.
     await context.answer.turn();
     const execution = executeSubscriptionEvent({ ...kept, rootValue: event, contextValue: context });
     const result = await written(Promise.resolve(execution), context.answer);

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 
-/** Above what any one answer usually is. */
+/** More than most answers have. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 /** Reads nothing from a peer that does not take what it was answered: answers would pile up for it. */
@@ -15,7 +15,7 @@ export const pauseWhileUnsent = (webSocket: WebSocket, stream: Duplex): void => 
 
 const waits = new WeakMap<Duplex, Promise<void>>();
 
-/** Resolves when the stream has drained or closed. All that wait share two listeners: Node takes more than ten for a leak. */
+/** Resolves when the stream has drained or closed. All callers share two listeners: Node warns of a leak at more than ten. */
 const drainedOrClosed = (stream: Duplex): Promise<void> => {
   const known = waits.get(stream);
   if (known) return known;

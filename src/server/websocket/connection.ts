@@ -27,7 +27,7 @@ export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
   readonly outlet: Outlet;
-  /** For what its operations come to, see limits/socket-room.ts. */
+  /** For the heavy answers of its operations, see limits/socket-room.ts. */
   readonly answers: MemoryGate;
   /** Aborts when it has closed, or begins to: its peer may take long to agree. */
   readonly gone: AbortController;

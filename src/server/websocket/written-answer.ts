@@ -5,8 +5,8 @@ import type { Outlet } from './outlet.ts';
 const DONE = { done: true, value: undefined } as const;
 
 /**
- * The answer to an operation of a WebSocket whose data is written already. graphql-ws iterates it, but gets nothing
- * except its end: it would write the answer anew.
+ * An answer by WebSocket whose data is JSON already. It sends itself when graphql-ws iterates it, and gives graphql-ws its
+ * end alone: graphql-ws would serialise the answer a second time.
  */
 export class WrittenAnswer implements AsyncIterableIterator<never, undefined> {
   /** Null once it is sent. */
