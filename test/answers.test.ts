@@ -14,7 +14,7 @@ import { eventually } from './support/subscribe.ts';
 import { servingTransactions } from './support/upstream-paging.ts';
 import { startFakeWallets } from './support/wallets.ts';
 
-/** What an answer may weigh refuses nobody who asks for what a page shows, and holds for every answer and event. */
+/** The limit of an answer's weight lets pass all that a page shows, and holds for every answer and event. */
 
 const MB = 1024 * 1024;
 const WALLET = addressOf(0xa);
@@ -192,7 +192,7 @@ test('operations whose clients leave are not made to their ends', async () => {
   const twelve = await cpuOf(async () => {
     const leaving = new AbortController();
     const answers = Array.from({ length: 12 }, () => ask(leaving.signal));
-    // With the scrape itself.
+    // The scrape is one of them.
     await expect.poll(underWay, POLL).toBe(12 + 1);
     leaving.abort();
     await Promise.allSettled(answers);

@@ -18,9 +18,9 @@ import { startFakeWallets } from './support/wallets.ts';
 /** What a service that misbehaves, or stands behind one that does, can do to the gateway. */
 
 const MEGABYTE = 1024 * 1024;
-/** Small enough that an answer which is read without bounds is the end. */
+/** Small enough that an answer read without bounds ends the process. */
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=384' };
-/** With room for a slow machine that does other things; what was attacked took from six seconds to forever. */
+/** With room for a slow machine that does other things. Without bounds the attacks took six seconds and more. */
 const LONGEST_WAIT_MS = 3000;
 
 const items = (field: string, bytes: number) =>
@@ -66,8 +66,8 @@ describe('the shipped process over a service that misbehaves', () => {
     ['more transactions than were asked for', items('transactions', 900_000)],
     ['a million transactions', items('transactions', 3 * MEGABYTE)],
     ['ten million transactions', items('transactions', 30 * MEGABYTE)],
-    ['a list of numbers that nobody reads', beside(`"other":[${'1e1,'.repeat(1.5 * MEGABYTE)}1]`)],
-    ['a million levels that nobody reads', beside(`"other":${nested(2 * MEGABYTE)}`)],
+    ['a list of numbers in a field that is not read', beside(`"other":[${'1e1,'.repeat(1.5 * MEGABYTE)}1]`)],
+    ['a million levels in a field that is not read', beside(`"other":${nested(2 * MEGABYTE)}`)],
     ['more than 32 MB', beside(`"other":"${'x'.repeat(33 * MEGABYTE)}"`)],
   ])('refuses %s', async (_what, text) => {
     await isInGoodHealth(async () => {

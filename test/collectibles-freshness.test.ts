@@ -9,7 +9,7 @@ import { startFakeWallets } from './support/wallets.ts';
 const clock = performance.now.bind(performance);
 let aheadMs = 0;
 
-/** The gateway's clock that only goes forward has gone forward by so much more. */
+/** Puts the gateway's monotonic clock forward. */
 const skip = (ms: number): void => {
   aheadMs += ms;
   vi.spyOn(performance, 'now').mockImplementation(() => clock() + aheadMs);

@@ -84,7 +84,7 @@ describe('over the sandbox', () => {
         expect([from, to]).not.toContain(wallet);
       }
 
-      // Nobody can say whose these are: they are found by what they name, and by nothing else.
+      // Whose these are can't be known: they are found by what they name alone.
       const mixed = await eventsOf(gateway, { webhookId: both.webhook.webhookId });
       const foundOfBoth = await eventsOf(gateway, { webhookId: both.webhook.webhookId, address: wallet });
       for (const event of mixed.flat()) expect(event.subscribedAddress).toBeNull();
@@ -123,13 +123,13 @@ describe('whose an activity is', () => {
     expect(await subscribersOf(gateway)).toEqual([WALLET, null, null, null, WALLET]);
     expect(service.requests.filter(({ path }) => path.endsWith('/addresses'))).toHaveLength(3);
 
-    // The service names it itself in the other types: nobody is asked.
+    // In the other types the service names it, so nothing is asked.
     await deliver(url, { webhookId: idOf(4), body: { balance_changes: [{ subscribed_address: OTHER }] } });
     await deliver(url, { webhookId: idOf(4), body: { transactions: [{ address: OTHER }] } });
     expect(service.requests.filter(({ path }) => path.endsWith('/addresses'))).toHaveLength(3);
   });
 
-  test('is kept with the delivery, and reaches who follows the address', async () => {
+  test('is kept with the delivery, and reaches subscribers that follow the address', async () => {
     await using service = await startLists([WALLET]);
     await using before = await startGateway({ UPSTREAM_URL: service.url });
     await using follower = subscribe(before.url, {
@@ -169,7 +169,7 @@ describe('whose an activity is', () => {
     // A repetition of what happened before, and what happened well after.
     await deliver(url, { webhookId: idOf(1), attempt: 3, body: received(2, -MINUTE_MS) });
     await deliver(url, { webhookId: idOf(1), body: received(3, 10 * MINUTE_MS) });
-    // The service alone knows what this came to.
+    // Only the service knows whether this was done.
     service.list.addresses = [SENDER];
     await change(gateway, 'updateWebhookAddresses', { webhookId: idOf(1), addAddresses: [SENDER] });
     await deliver(url, { webhookId: idOf(1), body: received(4) });

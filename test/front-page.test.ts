@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { folderOf } from './support/folder.ts';
 import { nowhere, startGateway } from './support/gateway.ts';
 
-/** Who opens the gateway's address in a browser comes somewhere; a program is told where the API is. */
+/** A browser that opens the gateway's address is led to a page; a program is told where the API is. */
 
 const browser = {
   headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },

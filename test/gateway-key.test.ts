@@ -5,7 +5,7 @@ import { heldKey } from './support/gateway.ts';
 import { spawnGateway } from './support/process.ts';
 import { eventually } from './support/subscribe.ts';
 
-/** A key that the service does not take is told at start, and not only to the first client who needs it. */
+/** A key that the service refuses is reported at start, and not only to the first client that needs it. */
 
 const isListing = ({ method, path }: { method: string; path: string }) =>
   method === 'GET' && path === '/beta/evm/subscriptions/webhooks';

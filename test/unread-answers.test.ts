@@ -9,7 +9,7 @@ import { eventually } from './support/subscribe.ts';
 import { overHttp } from './support/transports.ts';
 import { servingTransactions } from './support/upstream-paging.ts';
 
-/** Answers that nobody reads are kept within bounds; who reads them, however slowly, gets them whole. */
+/** Unread answers are kept within bounds. A client that reads, however slowly, gets its answer whole. */
 
 const WALLET = addressOf(0xdead);
 const items = history(100).map((item, index) => ({
@@ -17,7 +17,7 @@ const items = history(100).map((item, index) => ({
   data: `0x${String(index).padStart(40_000, '0')}`,
 }));
 const PART = 'transactions(first: 100) { nodes { data } }';
-/** Of a page that is kept: each part is 4 MB, about what the operating system takes of what nobody reads. */
+/** Made of a kept page. Each part is 4 MB, about what the operating system takes of an unread answer. */
 const answerOf = (parts: readonly string[]) =>
   `{ wallet(address: "${WALLET}") { ${parts.map((alias) => `${alias}: ${PART}`).join(' ')} } }`;
 const BIG = answerOf(['a', 'b', 'c', 'd']);
@@ -140,7 +140,7 @@ const slowReader = async (url: string, request: string) => {
   return Object.assign(reader, { [Symbol.dispose]: () => void socket.destroy() });
 };
 
-test('who takes nothing for half a minute is cut, by whatever it came; who takes a few KB each second gets all', async () => {
+test('a client that takes nothing for half a minute is cut, whatever it came by; one that takes a few KB each second gets all', async () => {
   await using shipped = await start();
   using open = new DisposableStack();
   await overHttp(shipped.url, { query: LESS });

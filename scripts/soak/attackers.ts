@@ -28,7 +28,7 @@ const FAMILIES: readonly Family[] = [
   manyTenants,
 ];
 
-/** How often each family was answered how. */
+/** The answers to each family's attacks, and how often each came. */
 export type Tallies = Record<string, Record<string, number>>;
 
 export type Order = { readonly gatewayUrl: string; readonly only: readonly string[] | null };

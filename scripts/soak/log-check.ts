@@ -40,7 +40,7 @@ export type Checked = {
   /** Acknowledged deliveries that are not in the log, and those that are there twice. */
   readonly lost: number;
   readonly twice: number;
-  /** What readers were told otherwise than the log has it. */
+  /** What readers got that the log has differently. */
   readonly wrong: readonly string[];
 };
 

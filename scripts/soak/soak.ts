@@ -89,7 +89,7 @@ export const soak = async ({ seconds, only = null, onProgress = () => {} }: Soak
   const end = Date.now() + seconds * 1000;
   while (Date.now() < end && child.exitCode === null && child.signalCode === null) {
     await pause(Math.min(5000, Math.max(0, end - Date.now())));
-    // Nobody reads its log here, but for its last words.
+    // Only the last lines of its log are kept: they say why it died.
     lines.length = 0;
     output.text = output.text.slice(-TAIL_BYTES);
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));

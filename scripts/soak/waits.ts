@@ -3,7 +3,7 @@ export type WaitSummary = {
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** How often they were not given what they asked for, by how they were answered. */
+  /** How many requests failed, by their answers' codes. */
   readonly refused: Readonly<Record<string, number>>;
 };
 

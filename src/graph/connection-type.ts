@@ -45,7 +45,7 @@ export const listConnectionTypes = <Value extends object>(
         nullable: { list: false, items: true },
         description:
           'An item that the service sent in a shape that does not read is null here, with an error.',
-        // Pothos knows no list that is both in slices and of what may fail.
+        // Pothos has no type for a list in slices whose items may fail.
         resolve: (page, _args, { answer }) => answer.list(page.entries, page.edgeOf) as never,
       }),
       nodes: t.field({

@@ -7,7 +7,7 @@ export type Lookup = {
   /** Which list it reads, and from where: equal ones of one object are asked for once, the larger for both. */
   readonly list: readonly unknown[];
   readonly computeUnits: number;
-  /** A sentence on how to have it cost less, for who is refused. */
+  /** A sentence on how to have it cost less, for a client that is refused. */
   readonly advice?: string;
 };
 

@@ -24,9 +24,9 @@ const LIMITS: readonly (readonly [measure: keyof OperationSize, max: number, wha
   ['directives', 30, 'directives'],
 ];
 
-/** Each is compared with each other. What Relay and Apollo make of a page has some tens. */
+/** Each fragment is compared with each other. A page of Relay's or Apollo's has some tens. */
 const MAX_FRAGMENTS = 100;
-/** That has some hundred fields, and some ten that are alike. */
+/** A page of Relay's or Apollo's has some hundred fields, and some ten that are alike. */
 const MOST_TO_MERGE: FieldMerging = { fields: 10_000, alike: 64 };
 
 /** Throws OPERATION_TOO_COMPLEX for what is too much to read, and graphql's own error for what is no GraphQL. */

@@ -6,11 +6,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** How much an operation has to be merged, each fragment counted wherever it is spread. */
+/** How much of an operation has to be merged. A fragment counts wherever it is spread. */
 export type FieldMerging = {
   /** Of all fields and fragment spreads. */
   readonly fields: number;
-  /** Of those that come together under one name of the answer, in one place of it: each is compared with each other. */
+  /** The most fields that share one name in one place of the answer: each is compared with each other. */
   readonly alike: number;
 };
 
@@ -18,8 +18,8 @@ export type FieldMerging = {
 const MAX_DEPTH = 32;
 
 /**
- * The most that an operation of the document comes to. It stops counting beyond `most`, so that fragments which double
- * one another cost no more to count than others.
+ * The counts of the document's operations: all their fields, and the most that are alike. Counting stops beyond `most`,
+ * so fragments that double one another cost no more than others.
  */
 export const fieldMergingOf = (document: DocumentNode, most: FieldMerging): FieldMerging => {
   const fragments = new Map<string, FragmentDefinitionNode>();

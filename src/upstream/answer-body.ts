@@ -7,7 +7,7 @@ import { UpstreamError } from './errors.ts';
 type Body = Dispatcher.ResponseData['body'];
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** More than the largest page has that the service gives. A value of three bytes may take twenty times as many once read. */
+/** The service's largest page has fewer. A value of three bytes may take twenty times as many once it is parsed. */
 const MAX_VALUES = 1_000_000;
 /** Smaller bodies have too few values to be counted. */
 const COUNTED_FROM_BYTES = 1024 * 1024;
@@ -110,7 +110,7 @@ const NOTHING = Buffer.alloc(0);
 const tooLarge = (limit: string): UpstreamError =>
   new UpstreamError('invalidResponse', `Expected an answer of at most ${limit} from the service, got more.`);
 
-/** As if it had been cut: asked again in a moment, it may find room. */
+/** Counts as a cut connection, so that a read is tried again: in a moment there may be room. */
 const noRoom = (): UpstreamError =>
   new UpstreamError(
     'unavailable',

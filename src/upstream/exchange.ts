@@ -18,7 +18,7 @@ export type UpstreamRequest = {
   /** Sent as JSON; a property that is undefined is left out, null is sent as null. */
   readonly body?: object;
   readonly credential: Credential;
-  /** Whether nothing of the answer but its status is needed; then any body will do. Default: false, a JSON body is. */
+  /** Whether only the answer's status is needed: then any body will do. Default: false, the body must be JSON. */
   readonly ignoresBody?: boolean;
   /** Compute units by the contract, for a service that does not say what it billed. */
   readonly cost: number;
@@ -88,7 +88,7 @@ export const exchange = async (
   }
 };
 
-/** Of a body that nobody needs: so much is read to keep its connection, which is given up where more comes. */
+/** So much of an ignored body is read, to keep its connection. A longer body costs the connection. */
 const MAX_IGNORED_BYTES = 64 * 1024;
 const MAX_IGNORED_MS = 1000;
 

@@ -3,21 +3,21 @@ import { buildConnector } from 'undici';
 
 /**
  * HTTP lets a service send any number of interim responses (1xx) before the final one, asked for or not. undici passes
- * over all of them but `100 Continue`, which it takes for a broken answer. So the sockets that this connects give it
- * that one as `102 Processing`, which says the same: go on waiting.
+ * over all of them but `100 Continue`, which it takes for a broken answer. So sockets of this connector show undici a
+ * `102 Processing` in its place, which means the same: go on waiting.
  */
 export const createConnector = (timeoutMs: number): buildConnector.connector => {
   const connect = buildConnector({ timeout: timeoutMs });
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
-      // None where it could not connect, whatever the types say; over HTTP/2 interim responses are frames.
+      // There is no socket where it could not connect, whatever the types say. Over HTTP/2 interim responses are frames.
       if (socket && !('alpnProtocol' in socket && socket.alpnProtocol === 'h2')) passOverContinue(socket);
       callback(...result);
     });
 };
 
-/** A service that sends more of them in a row means no answer. */
+/** A service that sends more of them for one request is taken to give no answer. */
 const MAX_INTERIM = 100;
 
 const passOverContinue = (socket: Socket): void => {
@@ -43,7 +43,7 @@ const CARRIAGE_RETURN = 0x0d;
 const ONE = 0x31;
 const TWO = 0x32;
 
-/** Follows the heads of interim responses; of the final one, and of what comes after it, it takes no notice. */
+/** Follows the heads of interim responses. It ignores the final head, and all that comes after it. */
 class ResponseHeads {
   /** How many have come since the request. */
   interim = 0;

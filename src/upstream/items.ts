@@ -17,7 +17,7 @@ export type Item<Value> = {
 
 type ListReader<Value> = {
   readonly entriesField: string;
-  /** What was asked for: the service never gives more. */
+  /** As many as were asked for; a page that holds more is refused. */
   readonly maxEntries: number;
   readonly read: (raw: RawObject) => Value;
   readonly identity: (value: Value) => string;
@@ -25,8 +25,8 @@ type ListReader<Value> = {
 };
 
 /**
- * The envelope that all lists share; lets others have their turn while it reads. Rejects with UpstreamError
- * `invalidResponse` when it is not one, or holds more than was asked for.
+ * Reads the envelope that all lists share, and lets other work run meanwhile. Rejects with UpstreamError
+ * `invalidResponse` when the body is no such envelope, or holds more than was asked for.
  */
 export const readPage = async <Value>(
   body: unknown,
@@ -133,7 +133,7 @@ const MAX_IDENTITY = 256;
 const short = (identity: string): string =>
   identity.length > MAX_IDENTITY ? `#${digest(identity)}` : identity;
 
-/** What a malformed entry is told from others by: itself, or of a large one how it begins. */
+/** What tells a malformed entry from others: the entry itself, or the beginning of a large one. */
 const essenceOf = (entry: unknown): unknown => {
   if (isWithin(entry, { levels: 200, characters: 16_384 })) return entry;
   if (typeof entry === 'string') return entry.slice(0, MAX_IDENTITY);

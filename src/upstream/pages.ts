@@ -71,7 +71,7 @@ export type PageStore<Item> = {
    * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
    * there was news of, and as long as a refusal asks for (a minute at most), without asking again; when there is none,
    * the failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long
-   * as one with them might have served: whoever wants less takes nothing from who wants more.
+   * as one with them might have served: a want without details never displaces them.
    */
   get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
 };

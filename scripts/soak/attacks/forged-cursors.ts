@@ -10,7 +10,7 @@ const LISTS = [
   'deliveries(first: 5, after: $after) { nodes { id } }',
 ];
 
-/** One character of it is another one. */
+/** The cursor with one character changed. */
 const mutated = (cursor: string): string => {
   const at = Math.floor(Math.random() * cursor.length);
   return (
@@ -44,7 +44,7 @@ export const forgedCursors: Family = {
         url: `${gatewayUrl}/graphql`,
         headers: { ...headers, accept },
         body: { query, variables: { after } },
-        // One that happens to be good would never end.
+        // A subscription after a cursor that happens to be good would never end.
         signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
       });
       return outcomeOf(answer);

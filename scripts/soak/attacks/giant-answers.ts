@@ -7,7 +7,7 @@ const ALL = 'nodes { id hash from to value data blockTime blockNumber logs { add
 
 const aliases = (count: number) => times(count, (index) => `a${index}: transactions(first: 1000) { ${ALL} }`);
 
-/** As many wallets as are asked for, of so many that are different. */
+/** Names `count` wallets, of which only `different` differ, each with `each` lists. */
 const wallets = (count: number, different: number, each: number) => ({
   query: `query ($all: [Address!]!) { wallets(addresses: $all) { ${aliases(each)} } }`,
   variables: { all: Array.from({ length: count }, (_, index) => walletOf('big', index % different)) },

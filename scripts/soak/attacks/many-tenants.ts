@@ -3,7 +3,7 @@ import { openRawSocket, type RawSocket, subscribeMessage } from '../../../test/s
 import { credentialsOf, type Family } from '../family.ts';
 
 const SUBSCRIBERS = 300;
-/** One in so many leaves a subscriber behind, which waits for what never comes. */
+/** One attack in so many leaves a subscriber behind, to which nothing is ever delivered. */
 const SUBSCRIBES_EVERY = 10;
 
 /** A new tenant each time, with one delivery. */

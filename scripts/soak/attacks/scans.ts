@@ -6,7 +6,7 @@ const ROWS = 20_000;
 const SENDERS = 32;
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
 
-/** Each condition is met by many, and all of them by none. */
+/** Each condition alone matches many deliveries; together they match none. */
 const NEVER = [
   `{ address: "${ADDRESS}", chainIds: [987654321] }`,
   `{ address: "${ADDRESS}", types: [BALANCES] }`,

@@ -13,7 +13,7 @@ const different = (number: number): string =>
 
 const TOKENS = ['', 'Bearer none', `Bearer ${'a'.repeat(20)}.${'b'.repeat(200)}.${'c'.repeat(43)}`];
 
-/** Who has no valid token, and documents that are dear to parse and to validate. */
+/** Clients without a valid token, whose documents are dear to parse and to validate. */
 export const strangers: Family = {
   name: 'strangers',
   atOnce: 4,

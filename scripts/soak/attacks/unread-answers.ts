@@ -6,9 +6,9 @@ import { openRawSocket, subscribeMessage } from '../../../test/support/raw-socke
 import { credentialsOf, type Family, times } from '../family.ts';
 import { walletOf } from '../wallets.ts';
 
-/** Longer than the gateway may keep what nobody takes. */
+/** Longer than the gateway may keep an answer of which its client takes nothing. */
 const KEPT_MS = 45_000;
-/** For what the two systems hold between them. */
+/** Time to read what the operating system still holds. */
 const LAST_MS = 3000;
 const QUERIES = 20;
 
@@ -20,7 +20,7 @@ const BIG = `query { wallet(address: "${walletOf('big', 1)}") { ${times(
 
 const FEED = `subscription { deliveries { ${times(40, (index) => `c${index}: cursor`)} node { payload id } } }`;
 
-/** Waits for as long as it may be kept, then reads: a socket that was cut has an end. */
+/** Waits for as long as the socket may be kept, then reads: a socket that was cut has an end. */
 const outcomeOf = async (socket: Socket, signal: AbortSignal): Promise<string> => {
   try {
     await pause(KEPT_MS, undefined, { signal });

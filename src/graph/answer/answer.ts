@@ -25,10 +25,10 @@ export const createAnswers = (maxBytes: number): Answers => ({
 /** A heavier answer is written in slices, and waits its turn where many such are made. */
 const LIGHT_BYTES = 256 * 1024;
 
-/** So many items of a list are completed in one go. */
+/** A list of at most so many items is completed in one go. */
 const FEW = 50;
 
-/** What a value of an answer counts for at least: it takes several times as much of the memory. */
+/** What each value of an answer counts for at least: in memory it takes several times its text. */
 const BYTES_A_VALUE = 16;
 
 /** What the answer to one operation, or one event, weighs so far, and whether it may go on being made. */
@@ -45,10 +45,10 @@ export class Answer implements Turns {
   estimate: AnswerEstimate | null = null;
   /** Why it is not made to its end; null while it may be. */
   refusal: GraphQLError | null = null;
-  /** Whether anything was left out of it: nobody may get it then. */
+  /** Whether anything was left out of it. Such an answer is never sent. */
   isCut = false;
 
-  /** `gone` aborts when nobody waits for the answer any more. */
+  /** `gone` aborts when the client has left. */
   constructor(answers: Answers, gone: AbortSignal | null) {
     this.#answers = answers;
     this.#gone = gone;
@@ -78,7 +78,7 @@ export class Answer implements Turns {
     this.refusal ??= fullAnswer(this.maxBytes, this.estimate);
   }
 
-  /** As `add`, for any JSON value; however often it is given, it is looked through once. */
+  /** As `add`, for any JSON value. A large one that comes again is not looked through again. */
   addJson(bytesBeside: number, value: object): void {
     const weight = this.#weights.get(value) ?? weightOfJson(value);
     if (weight.values > FEW) this.#weights.set(value, weight);
@@ -90,7 +90,7 @@ export class Answer implements Turns {
     return items <= FEW && this.hasTurn;
   }
 
-  /** What `read` makes of each item, for the executor: of many, when it is their turn. What is undefined is left out. */
+  /** Gives the executor what `read` makes of each item, but undefined. Of a long list, an item is read in its turn. */
   list<Item, Given>(
     items: readonly Item[],
     read: (item: Item) => Given | undefined,
@@ -99,7 +99,7 @@ export class Answer implements Turns {
     return items.map(read).filter((given) => given !== undefined);
   }
 
-  /** Items that may each take long, for the executor: each when it is its turn. */
+  /** Gives the executor items that may each take long: each in its turn. */
   sliced<Item>(items: readonly Item[]): SlicedList<Item> {
     return new SlicedList(this, items, same);
   }
@@ -116,7 +116,7 @@ export class Answer implements Turns {
     this.isCut = true;
   }
 
-  /** Whether it may go on at once; else `turn` tells when. */
+  /** Whether it may go on at once; else `turn` resolves when it may. */
   get hasTurn(): boolean {
     return this.isOver || (this.#hasRoom && !this.#answers.slices.isOver());
   }
@@ -146,7 +146,7 @@ export class Answer implements Turns {
     const share = this.#answers.memory.enter();
     share.take(weight);
     this.#share = share;
-    // Where it waits for room, it waits no more.
+    // An answer that waits for room stops waiting once its client has left.
     onAbort(this.#gone, () => share.leave());
   }
 }

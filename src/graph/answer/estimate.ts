@@ -28,15 +28,15 @@ export type AnswerEstimate = {
   readonly heaviest: Heaviest;
 };
 
-/** A field by its path in the answer, and what it weighs of all objects that have it. */
+/** A field, by its path in the answer, and its weight in all objects together. */
 type Heaviest = { readonly field: string; readonly bytes: number };
 
-/** What the answer to an operation weighs that may use these scopes. 0 bytes for one that will not run at all. */
+/** Estimates the answer to an operation under these scopes: 0 bytes for an operation that can not run at all. */
 export type EstimateAnswer = (operation: Operation, scopes: ReadonlySet<Scope>) => AnswerEstimate;
 
 /**
- * Reads what an answer may weigh from the operation's document and variables: every paged list as long as it may be, and
- * what nobody knows before (inner lists, texts) as it usually is.
+ * Estimates an answer from the operation's document and variables. It takes every paged list at its longest, and inner
+ * lists and texts at their usual size.
  */
 export const createAnswerEstimate =
   (schema: GraphQLSchema): EstimateAnswer =>
@@ -54,7 +54,7 @@ type Place = {
   readonly path: string;
   /** How many such objects there are. */
   readonly times: number;
-  /** How many items its lists have, where the field that gives it has said so: a connection's. */
+  /** How many items its lists have, as a connection's field says; null for another object. */
   readonly items: number | null;
 };
 
@@ -74,7 +74,7 @@ class Weighing {
     this.#scopes = scopes;
   }
 
-  /** Of those that say how many items they give; where none does, of the root fields. */
+  /** The heaviest field that says how many items it gives. Where no field does, the heaviest root field. */
   get heaviest(): Heaviest {
     const { field, bytes } = this.#heaviest;
     return { field, bytes };
@@ -122,7 +122,7 @@ class Weighing {
     }, 0);
   }
 
-  /** Of an abstract type it may be any: the heaviest counts. */
+  /** An abstract type stands for the heaviest of its possible types. */
   #ofValue(type: GraphQLNamedType, sets: readonly SelectionSetNode[], place: Place, told: Told): number {
     if (isLeafType(type)) return told.bytes ?? usualBytes(type);
     if (isObjectType(type)) return this.ofObject(type, sets, place);
@@ -131,7 +131,7 @@ class Weighing {
     return Math.max(0, ...possible.map((each) => this.ofObject(each, sets, place)));
   }
 
-  /** What a field tells of this use of it; null when it will be refused. */
+  /** What a field says of this use of it; null when it will be refused. */
   #ask(field: GraphQLField<unknown, unknown>, node: FieldNode): Told | null {
     const scope = scopeOfField(field);
     if (scope !== undefined && !this.#scopes.has(scope)) return null;

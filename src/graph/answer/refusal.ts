@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { clientError } from '../errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 
-/** What a client is told of an answer that is estimated to weigh more than one may. */
+/** The error of an operation whose answer is estimated to weigh more than the limit. */
 export const heavyAnswer = (maxBytes: number, estimate: AnswerEstimate): GraphQLError =>
   clientError(
     'OPERATION_TOO_COMPLEX',
@@ -10,7 +10,7 @@ export const heavyAnswer = (maxBytes: number, estimate: AnswerEstimate): GraphQL
     factsOf(maxBytes, estimate),
   );
 
-/** What a client is told of an answer, or an event, that came to weigh more than one may while it was made. */
+/** The error of an answer, or an event, that exceeds the limit while it is made. */
 export const fullAnswer = (maxBytes: number, estimate: AnswerEstimate | null): GraphQLError => {
   const expected = `Expected an answer of at most ${shown(maxBytes)} (MAX_ANSWER_MB), got one of more`;
   if (estimate === null) return clientError('OPERATION_TOO_COMPLEX', `${expected}.`);

@@ -1,16 +1,16 @@
-/** Says when a long work may go on, and whether it still has to. */
+/** Says when long work may go on, and whether it still has to. */
 export type Turns = {
   readonly isOver: boolean;
   /** Called when something is left out because it is over. */
   cut(): void;
-  /** Whether it may go on at once; else `turn` tells when. */
+  /** Whether it may go on at once; else `turn` resolves when it may. */
   readonly hasTurn: boolean;
   turn(): Promise<void>;
 };
 
 /**
- * A list whose items the executor completes one by one, in as many turns as that takes. It never fails: the executor
- * would forget the items that it has begun to complete, and nobody would hear of their failures.
+ * A list whose items the executor completes one by one, in as many turns as that takes. It never rejects: the executor
+ * would then drop the items that it has begun to complete, with their failures.
  */
 export class SlicedList<Item, Given = Item> implements AsyncIterable<Given> {
   readonly length: number;

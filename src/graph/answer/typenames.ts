@@ -11,8 +11,8 @@ const NONE: Weight = { bytes: 0, values: 0 };
 const known = new WeakMap<VariableValues, Map<FieldNode, Weight>>();
 
 /**
- * What `__typename` adds to each object of the field that is being resolved: nothing is resolved for it, so that it
- * can't be counted there. A name that only some types have counts for all.
+ * What `__typename` adds to each object of the field that is being resolved. The executor calls no resolver for it, so
+ * it is counted here. A selection for some types only counts for all.
  */
 export const typenamesBelow = (info: GraphQLResolveInfo): Weight => {
   const [first] = info.fieldNodes;

@@ -1,6 +1,6 @@
 import { type GraphQLNamedType, isEnumType } from 'graphql';
 
-/** What is usual of lists and leaves whose fields do not say it themselves (`items` and `bytes` in graph/cost.ts). */
+/** Usual sizes of lists and leaves, for fields that say none of their own (`items` and `bytes` in graph/cost.ts). */
 
 export const USUAL_ITEMS = 4;
 

@@ -12,15 +12,15 @@ export class WrittenData {
     this.chunks = chunks;
   }
 
-  /** For a writer that does not know what it is. */
+  /** For a writer that does not know this class. */
   toJSON(): unknown {
     return JSON.parse(Buffer.concat(this.chunks).toString());
   }
 }
 
 /**
- * The result as it is sent: with its data written in slices where it is heavy, and without any where it weighs too much,
- * or nobody waits for it. Gives back what the answer holds of the memory.
+ * The result as it is sent. The data of a heavy answer is written in slices. An answer that weighs too much, or whose
+ * client has left, has no data. Gives back the memory that the answer holds.
  */
 export const written = async (making: Promise<ExecutionResult>, answer: Answer): Promise<ExecutionResult> => {
   try {
@@ -61,7 +61,7 @@ const writeData = async (data: object, answer: Answer): Promise<WrittenData | nu
   return new WrittenData(chunks);
 };
 
-/** What JSON.stringify gives of a result, whose data was written before. */
+/** The text that JSON.stringify gives of a result whose data is written already, as bytes. */
 export const assembled = (result: object, data: WrittenData): Buffer => {
   const parts: (Buffer | string)[] = [];
   for (const [key, value] of Object.entries(result)) {
