@@ -96,6 +96,28 @@ test('what was appended after a read, and before its reader waits again, is foun
   expect(await take(reader, 1)).toEqual([2]);
 });
 
+test('what a poll finds while an older read is under way is not lost', async () => {
+  const log = await openForgetfulLog();
+  const counts = countReads(log);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const read = log.read.bind(log);
+  let pages = 0;
+  log.read = async (...asked) => {
+    const page = await read(...asked);
+    pages += 1;
+    await released;
+    return page;
+  };
+  const reader = follow(log, { after: await log.head(TENANT), pollMs: POLL_MS });
+  const heard: number[] = [];
+  void reader.next().then(({ value }) => value && heard.push(numberOf(value)));
+  await eventually(() => expect(pages).toBe(1));
+  await appendNumbers(log, [1]);
+  await polled(counts);
+  release();
+  await eventually(() => expect(heard).toEqual([1]));
+});
+
 test('who sees that the log has grown wakes those who wait where it ended before', async () => {
   const log = await openForgetfulLog();
   const [first] = await appendNumbers(log, [1]);

@@ -116,8 +116,11 @@ export class Feed<Item> {
     for (const place of this.#waiting.places()) if (isBefore(place)) void this.#read(place);
   }
 
-  #see(head: string): void {
-    this.#newest = sequenceIn(head) ?? this.#newest;
+  /** Takes the head that a page had. False when a poll has found a newer one since the page was read. */
+  #see(head: string): boolean {
+    const known = this.#newest;
+    this.#newest = sequenceIn(head) ?? known;
+    return this.#newest >= known;
   }
 
   #lags(): number[] {
@@ -153,9 +156,9 @@ export class Feed<Item> {
     const wakeUps = this.#wakeUps;
     try {
       const { entries, reached, hasMore, head } = await this.#page(place);
-      this.#see(head);
       this.#reading.delete(place);
-      const isEnd = !hasMore && wakeUps === this.#wakeUps;
+      const isCurrent = this.#see(head) && wakeUps === this.#wakeUps;
+      const isEnd = !hasMore && isCurrent;
       const passed = this.#end;
       if (isEnd) this.#end = reached;
       if (entries.size > 0) this.#give(place, entries);
