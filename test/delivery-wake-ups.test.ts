@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CursorExpiredError, LogClosedError, LogUnavailableError } from '../src/deliveries/errors.ts';
 import { FeedCache } from '../src/deliveries/feed-cache.ts';
 import { iterate } from '../src/deliveries/iterate.ts';
@@ -141,6 +141,28 @@ test('who sees that the log has grown wakes those who wait where it ended before
   // Where the log ends when watching begins, and nothing more.
   expect(counts.polls).toBe(1);
   await ahead.return?.();
+});
+
+test('while the log can not be read, each place has one retry, however often the log grows', async () => {
+  const log = await openForgetfulLog();
+  const after = await log.head(TENANT);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise: manyPolls, resolve } = Promise.withResolvers<void>();
+  let head = 0;
+  log.grown = async () => {
+    head += 1;
+    if (head === 50) resolve();
+    return { mark: 'mark', heads: new Map([[TENANT, head]]) };
+  };
+  log.read = () => Promise.reject(new LogUnavailableError('not now'));
+  const reader = follow(log, { after, pollMs: POLL_MS });
+  const next = reader.next();
+  await manyPolls;
+  // The log's own trimming may have another timer.
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(2);
+  await reader.return?.();
+  expect(await next).toMatchObject({ done: true });
 });
 
 test('a read that failed in passing is made again, and so is a poll', async () => {

@@ -44,6 +44,8 @@ export class Feed<Item> {
   readonly #readers = new Set<Reader<Item>>();
   readonly #waiting = new Waiting<Item>();
   readonly #reading = new Set<string>();
+  /** The places that are read again after a pause. */
+  readonly #retrying = new Set<string>();
   readonly #kept = new Map<string, FeedEntry>();
   /** The page that readers are being woken for: they find it here even where the cache is too small for it. */
   #fresh: ReadonlyMap<string, FeedEntry> = new Map();
@@ -172,9 +174,19 @@ export class Feed<Item> {
       this.#reading.delete(place);
       // Readers may have come since.
       if (error instanceof ReadAbortedError) this.#readFor(place);
-      else if (isPassing(error)) setTimeout(() => this.#readFor(place), RETRY_MS).unref();
+      else if (isPassing(error)) this.#retryLater(place);
       else this.#fail(this.#waiting.release(place), error);
     }
+  }
+
+  /** One retry a place at a time, however often polls have it read meanwhile. */
+  #retryLater(place: string): void {
+    if (this.#retrying.has(place)) return;
+    this.#retrying.add(place);
+    setTimeout(() => {
+      this.#retrying.delete(place);
+      this.#readFor(place);
+    }, RETRY_MS).unref();
   }
 
   /** For who waits at the place, if anybody does. */
