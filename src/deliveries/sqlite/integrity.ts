@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { LogDamagedError } from '../errors.ts';
 import { MAX_SEQUENCE } from './database.ts';
 
 /** SQLite reads about 500 MB a second to check them: a bigger log would keep the gateway from starting for too long. */
@@ -43,6 +44,6 @@ const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${
 const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
 
 const damaged = (complaint: string) =>
-  new Error(
+  new LogDamagedError(
     `the delivery log is damaged (${complaint}). Nothing of it was changed; restore a copy, or move the file away to start an empty log`,
   );

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Steps } from '../../lib/fair-scheduler.ts';
-import { CursorExpiredError, LogDamagedError } from '../errors.ts';
+import { CursorExpiredError, LogDamagedError, LogOpenError, messageOf } from '../errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../log.ts';
 import { Cursors } from './cursors.ts';
 import { epochSeed, openForReading } from './database.ts';
@@ -28,16 +28,21 @@ export class Reading {
   /** Throws LogOpenError. */
   constructor(path: string) {
     this.#database = openForReading(path);
-    this.file = new LogFile(path);
-    this.#cursors = new Cursors(epochSeed(this.#database));
-    this.#tenants = new Tenants(this.#database);
-    this.#fingerprints = new Fingerprints(this.#database);
-    this.#search = new Search(this.#database);
-    this.#row = this.#database.prepare(`${ROW} WHERE id = (? << 40 | ?)`);
-    this.#rows = this.#database.prepare(
-      `${ROW} WHERE id BETWEEN (?1 << 40 | ?2) AND (?1 << 40 | ?3) ORDER BY id`,
-    );
-    this.#proof = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
+    try {
+      this.file = new LogFile(path);
+      this.#cursors = new Cursors(epochSeed(this.#database));
+      this.#tenants = new Tenants(this.#database);
+      this.#fingerprints = new Fingerprints(this.#database);
+      this.#search = new Search(this.#database);
+      this.#row = this.#database.prepare(`${ROW} WHERE id = (? << 40 | ?)`);
+      this.#rows = this.#database.prepare(
+        `${ROW} WHERE id BETWEEN (?1 << 40 | ?2) AND (?1 << 40 | ?3) ORDER BY id`,
+      );
+      this.#proof = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
+    } catch (error) {
+      this.#database.close();
+      throw new LogOpenError(path, messageOf(error), error);
+    }
   }
 
   /** Looks whether anything can be read. */

@@ -29,11 +29,16 @@ export class Reopening<Connection extends { readonly file: LogFile; close(): voi
   /** Opens anew, whatever has failed before. Throws what `open` throws. */
   reopen(open = this.#open): Connection {
     this.close();
-    const connection = open();
-    this.#connection = connection;
-    this.#file = connection.file;
-    this.#damage = null;
-    return connection;
+    try {
+      const connection = open();
+      this.#connection = connection;
+      this.#file = connection.file;
+      this.#damage = null;
+      return connection;
+    } catch (error) {
+      if (isDamage(error)) this.#damage = new LogDamagedError(messageOf(error), error);
+      throw error;
+    }
   }
 
   /** Throws LogDamagedError when the file that is there now is none to open without being asked. */

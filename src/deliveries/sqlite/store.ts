@@ -22,20 +22,15 @@ export class Store {
   /** Throws LogOpenError; when the log is damaged, too, if it is to `check` that. */
   constructor(path: string, { create, check }: { readonly create: boolean; readonly check: boolean }) {
     this.#database = openDatabase(path, create);
-    if (check) this.#check(path);
-    completeSchema(this.#database);
-    this.seed = epochSeed(this.#database);
-    this.tenants = new Tenants(this.#database);
-    this.indexing = new Indexing(this.#database);
-    this.trimming = new Trimming(this.#database, this.indexing);
-    this.appending = new Appending(this.#database, this.indexing, this.trimming);
-    this.file = new LogFile(path);
-  }
-
-  /** Before anything is read of what may be damaged. */
-  #check(path: string): void {
     try {
-      checkIntegrity(this.#database, path);
+      if (check) checkIntegrity(this.#database, path);
+      completeSchema(this.#database);
+      this.seed = epochSeed(this.#database);
+      this.tenants = new Tenants(this.#database);
+      this.indexing = new Indexing(this.#database);
+      this.trimming = new Trimming(this.#database, this.indexing);
+      this.appending = new Appending(this.#database, this.indexing, this.trimming);
+      this.file = new LogFile(path);
     } catch (error) {
       this.#database.close();
       throw new LogOpenError(path, messageOf(error), error);
