@@ -164,6 +164,7 @@ function checkWhole(
   floor: number,
   maxBytes: number,
 ): void {
+  if (deliveries.length === wanted.length) return;
   const bytes = deliveries.reduce((sum, { body }) => sum + body.byteLength, 0);
   const end = bytes >= maxBytes ? deliveries.at(-1)?.sequence : undefined;
   const there = new Set(deliveries.map(({ sequence }) => sequence));
