@@ -1,5 +1,5 @@
 import { BudgetSpentError } from './errors.ts';
-import type { DeliveryPage, DeliveryRange, StoredDelivery } from './log.ts';
+import type { LogReads } from './searches.ts';
 
 /** How many bytes of bodies one operation may still read and give. */
 export class ByteBudget {
@@ -28,18 +28,12 @@ export class ByteBudget {
   }
 }
 
-/** Of one tenant's log. */
-type Reads = {
-  readonly read: (range: DeliveryRange) => Promise<DeliveryPage>;
-  readonly get: (cursor: string) => Promise<StoredDelivery | null>;
-};
-
 /**
  * Reads one after another, until the bodies that were read have spent the budget. A page ends early rather than bring
  * more than is left, or more than `maxPageBytes`, but brings one delivery at least. Once nothing is left, rejects with
  * BudgetSpentError.
  */
-export const withinBudget = ({ read, get }: Reads, budget: ByteBudget, maxPageBytes: number): Reads => {
+export const withinBudget = ({ read, get }: LogReads, budget: ByteBudget, maxPageBytes: number): LogReads => {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(cursor: string | null, task: () => Promise<Answer>): Promise<Answer> => {
     const answer = last.then(() => {

@@ -54,7 +54,8 @@ type Parts = {
   readonly searches: Searches;
 };
 
-type Reads = {
+/** Reads of one tenant's log. */
+export type LogReads = {
   readonly read: (range: DeliveryRange) => Promise<DeliveryPage>;
   readonly get: (cursor: string) => Promise<StoredDelivery | null>;
 };
@@ -63,7 +64,7 @@ type Reads = {
  * One operation's reads of its tenant's log. They reject with SearchSpentError when its filters have looked at as much as
  * they may and the page is empty, and with LogBusyError when the log took too long, or the client has too many searches.
  */
-export const createOperationReads = ({ log, tenant, client, gone, searches }: Parts): Reads => {
+export const createOperationReads = ({ log, tenant, client, gone, searches }: Parts): LogReads => {
   const { maxLooks, maxMs } = searches.limits;
   let looksLeft = maxLooks;
   let waitedMs = 0;

@@ -6,7 +6,7 @@ import { Fingerprints, fingerprintOf } from './fingerprint.ts';
 import { identityOf } from './identity.ts';
 import type { Indexing } from './indexing.ts';
 import type { Placed } from './messages.ts';
-import type { Row } from './packing.ts';
+import type { UnpackedRow } from './packing.ts';
 import { mostTermsOf } from './terms.ts';
 import type { Trimming } from './trimming.ts';
 
@@ -47,7 +47,7 @@ export class Appending {
     this.#raiseHead = database.prepare('UPDATE tenant SET head = ? WHERE id = ?');
   }
 
-  append(rows: readonly Row[]): Placed {
+  append(rows: readonly UnpackedRow[]): Placed {
     const ends = new Map<string, End>();
     const placed = { sequences: [] as (number | string)[], fingerprints: [] as (number | null)[] };
     for (const row of rows) {
@@ -63,7 +63,10 @@ export class Appending {
     return placed;
   }
 
-  #append(row: Row, ends: Map<string, End>): { sequence: number | string; fingerprint: number | null } {
+  #append(
+    row: UnpackedRow,
+    ends: Map<string, End>,
+  ): { sequence: number | string; fingerprint: number | null } {
     const identity = identityOf(row.identity);
     try {
       const end = this.#endOf(row.tenant, ends);
@@ -77,7 +80,7 @@ export class Appending {
     }
   }
 
-  #insertAt(end: End, row: Row, identity: Buffer): void {
+  #insertAt(end: End, row: UnpackedRow, identity: Buffer): void {
     const { webhookId, type, chainId, addresses } = row;
     const sequence = end.head + 1;
     if (sequence > MAX_SEQUENCE)

@@ -24,7 +24,7 @@ type PackedRow = readonly [
 ];
 
 /** `identity` is what makes a delivery a duplicate of its tenant's: webhook and body. Both are views of one block. */
-export type Row = Omit<NewDelivery, 'type' | 'addresses' | 'subscribedAddress'> & {
+export type UnpackedRow = Omit<NewDelivery, 'type' | 'addresses' | 'subscribedAddress'> & {
   readonly type: string | null;
   /** See `writeAddresses`. */
   readonly addresses: string;
@@ -60,7 +60,7 @@ export function pack(deliveries: readonly NewDelivery[]): Packed {
   return { rows, bytes };
 }
 
-export const unpack = ({ rows, bytes }: Packed): Row[] =>
+export const unpack = ({ rows, bytes }: Packed): UnpackedRow[] =>
   rows.map(
     ([
       tenant,
@@ -74,7 +74,7 @@ export const unpack = ({ rows, bytes }: Packed): Row[] =>
       start,
       body,
       end,
-    ]): Row => ({
+    ]): UnpackedRow => ({
       tenant,
       webhookId,
       type,

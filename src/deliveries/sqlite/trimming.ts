@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Extent } from './cursors.ts';
 import { DeadSegments } from './dead-segments.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Indexing } from './indexing.ts';
@@ -130,7 +131,5 @@ export class Trimming {
     return { head: Number(row?.head), floor: Number(row?.floor) };
   }
 }
-
-type Extent = { readonly head: number; readonly floor: number };
 
 type Oldest = { readonly sequence: number; readonly received: number; readonly identity: Buffer };

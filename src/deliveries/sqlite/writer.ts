@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Growth } from '../log.ts';
 import { RecentGrowth } from './growth.ts';
 import type { Opened, Placed, WriterCalls } from './messages.ts';
-import { type Packed, type Row, unpack } from './packing.ts';
+import { type Packed, type UnpackedRow, unpack } from './packing.ts';
 import { Reopening } from './reopening.ts';
 import { Store } from './store.ts';
 import type { Retention } from './trimming.ts';
@@ -112,7 +112,7 @@ export class Writer {
     }
   }
 
-  #noteGrowth(rows: readonly Row[], { sequences }: Placed): void {
+  #noteGrowth(rows: readonly UnpackedRow[], { sequences }: Placed): void {
     const heads = new Map<string, number>();
     for (const [index, sequence] of sequences.entries()) {
       const tenant = rows[index]?.tenant;
