@@ -10,7 +10,7 @@ import { address, delivery, numberOf, openLog, range, TENANT } from './deliverie
 const MANY = 5000;
 const RARE = 4600;
 
-/** Of which the first 4096 are in segments; of the others, which are looked through, one has the address. */
+/** The first 4096 are in segments. The others are looked at one by one, and one of them has the address. */
 const openMany = async (): Promise<DeliveryLog> => {
   const log = await openLog();
   for (let from = 1; from <= MANY; from += 500)
@@ -66,7 +66,7 @@ test('the filters of one operation may look so far in all: a client is told wher
   const { read } = operation();
   const first = (await extensionsOf(read(never))) as { code: string; cursor: string };
   expect(first).toEqual({ code: 'OPERATION_TOO_COMPLEX', cursor: expect.any(String) });
-  // It has spent what it had: also where something is to be found.
+  // The operation has used its looks up, also for a search that would find something.
   expect(await extensionsOf(read(rare))).toEqual({ code: 'OPERATION_TOO_COMPLEX' });
   expect((await read({ limit: 1 })).deliveries.map(numberOf)).toEqual([1]);
   // Another one goes on from there.

@@ -144,7 +144,7 @@ test.each(UNSTORABLE)(
     ]);
     expect((await readAll(log)).map(numberOf)).toEqual([1, 3, 4]);
     expect((await readAll(log)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
-    // What was refused left nothing behind by which it would be taken for a duplicate.
+    // The refused delivery left no identity behind: it is no duplicate when it is sent again.
     expect(await log.append([delivery(2)])).toMatchObject([{ sequence: 4, duplicate: false }]);
   },
 );

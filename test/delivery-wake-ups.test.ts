@@ -227,7 +227,7 @@ test('however many tenants wait, one poll asks for all, and tells only those who
   await polled(counts);
   expect(told).toHaveLength(2);
 
-  // What nobody watches any more is told to nobody, and once that is all, nothing is asked.
+  // Watchers that left are not called. Once all have left, the log is not asked any more.
   ends[6]?.();
   ends[6]?.();
   await log.append([7, 8].map((tenant) => delivery(tenant, { tenant: `tenant ${tenant}` })));

@@ -10,20 +10,20 @@ const MAX_DEPTH = 200;
 /** More than a real body of 5 MB has; so many empty objects take 16 MB. */
 const MAX_VALUES = 250_000;
 
-/** What is no larger is read at once; of what is, one body at a time, a piece of this size at a time. */
+/** Larger bodies are read one at a time, in pieces of this size. Others are read at once. */
 const PIECE_BYTES = 65_536;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads what senders post. */
+/** Reads posted bodies. */
 export class BodyReader {
   readonly #large = new Semaphore(1, Number.POSITIVE_INFINITY);
 
   /**
-   * A posted body, for who sums it up and lets go of it. What is beyond reason (see `isWithinReason`) becomes the text
-   * itself, one string: nothing is built of it, and nothing that reads it later runs out of stack. Digits that a float
-   * can't hold are lost: none of them tells of a type, a chain or an address. Rejects with SyntaxError, or TypeError
-   * (not UTF-8), for what is not a JSON object or array.
+   * Parses a posted body for its summary. A body beyond the bounds (see `isWithinReason`) becomes its text, one string:
+   * parsing it takes too much memory, and reading the result too much stack. Digits that a float can't hold are lost:
+   * types, chains and addresses have none. Rejects with TypeError when the body is not UTF-8, and with SyntaxError when it
+   * is no JSON object or array.
    */
   async read(bytes: Uint8Array): Promise<unknown> {
     return bytes.length <= PIECE_BYTES ? readPosted(bytes) : this.#large.run(() => readPosted(bytes));
@@ -52,7 +52,7 @@ async function parsePosted(bytes: Uint8Array, slice: TimeSlice): Promise<object>
   if (slice.isOver) await slice.next();
   const value: unknown = JSON.parse(utf8.decode(bytes));
   if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
-  // Its summary is work of its own.
+  // The caller sums the body up without a pause.
   if (slice.isOver) await slice.next();
   return value;
 }
@@ -61,7 +61,7 @@ function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-/** As the decoder leaves it out. */
+/** The validator takes none; the decoder drops it by itself. */
 const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 

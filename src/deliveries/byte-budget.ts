@@ -29,7 +29,7 @@ export class ByteBudget {
 }
 
 /**
- * Reads one after another, until the bodies that were read have spent the budget. A page ends early rather than bring
+ * Reads one after another, until the bodies read have used the budget up. A page ends early rather than bring
  * more than is left, or more than `maxPageBytes`, but brings one delivery at least. Once nothing is left, rejects with
  * BudgetSpentError.
  */

@@ -11,8 +11,8 @@ import {
 const RETRY_AFTER_MS = 1000;
 
 /**
- * What a client is told when the log can't go on from its cursor, has given enough, or can't be read; other errors stay as
- * they are.
+ * The client's error for a cursor that can't be resumed, a limit that was passed, or a log that can't be read. Other
+ * errors stay as they are.
  */
 export const toClient = (error: unknown): unknown => {
   if (error instanceof CursorExpiredError)

@@ -1,9 +1,9 @@
 import { InvalidCursorError } from './errors.ts';
 
 /**
- * Which delivery of one tenant's log: its number, and 48 bits that tell it from any other that may ever have had the same
- * number, as after a restored copy. Null where those are not known: then the number has to do. Sequence 0 is the place
- * before the first delivery.
+ * A delivery of one tenant's log, by its number and its fingerprint: 48 bits by which another delivery with the same
+ * number is told apart, as there is after a restored copy. Without a fingerprint (null) only the number counts. Sequence 0
+ * is the place before the first delivery.
  */
 export type Place = { readonly sequence: number; readonly fingerprint: number | null };
 
@@ -12,7 +12,7 @@ export type Position = Place & { readonly epoch: Buffer };
 
 export const EPOCH_BYTES = 8;
 
-/** Without a fingerprint. Clients hold some, of a release that made no others. */
+/** Without a fingerprint: clients still hold such cursors from an earlier release. */
 const NUMBERED = 1;
 const NAMED = 2;
 const NUMBER_BYTES = 6;
@@ -49,7 +49,7 @@ export function decodeCursor(cursor: string): Position {
   };
 }
 
-/** The number of the place that a cursor tells of; null for what is no cursor. */
+/** The sequence in a cursor; null when the text is no cursor. */
 export const sequenceIn = (cursor: string): number | null => {
   try {
     return decodeCursor(cursor).sequence;

@@ -10,8 +10,8 @@ export class InvalidCursorError extends Error {
 }
 
 /**
- * `trimmed`: beyond retention; `foreign`: another tenant's or another log's; `ahead`: of a log that has lost its end;
- * `replaced`: of one that has grown anew since.
+ * `trimmed`: beyond retention; `foreign`: another tenant's or another log's; `ahead`: the log was restored and ends before
+ * it; `replaced`: the log was restored and has another delivery there.
  */
 export type ExpiryReason = 'trimmed' | 'foreign' | 'ahead' | 'replaced';
 
@@ -46,10 +46,10 @@ export class BudgetSpentError extends Error {
   }
 }
 
-/** The filters of one operation have looked at as much as they may. */
+/** The filters of one operation have used up the index entries and deliveries that they may look at. */
 export class SearchSpentError extends Error {
   readonly maxLooks: number;
-  /** Up to here nothing was found: the search can go on from it. Null when that is where it was to begin. */
+  /** Where the search can go on: nothing was found up to here. Null when the search had not begun. */
   readonly cursor: string | null;
 
   constructor(maxLooks: number, cursor: string | null) {
@@ -60,7 +60,7 @@ export class SearchSpentError extends Error {
   }
 }
 
-/** The log has more to read than it can in time; a later try may well succeed. `message` is for the client. */
+/** The log is too busy to answer in time; a later try may well succeed. `message` is for the client. */
 export class LogBusyError extends Error {
   constructor(message: string) {
     super(message);
@@ -68,7 +68,7 @@ export class LogBusyError extends Error {
   }
 }
 
-/** What was to be read is not wanted any more. */
+/** The caller aborted the read. */
 export class ReadAbortedError extends Error {
   constructor() {
     super('the reading of deliveries was given up');
@@ -85,8 +85,8 @@ export class LogUnavailableError extends Error {
 }
 
 /**
- * What the log holds can't be read, or is not what was stored: its files were damaged, replaced or cut. Nothing is read
- * or stored until they were found whole again.
+ * The log's files were damaged, replaced or cut: they can't be read, or don't hold what was stored. Until a check finds
+ * them whole, nothing is read or stored.
  */
 export class LogDamagedError extends LogUnavailableError {
   constructor(message: string, cause?: unknown) {

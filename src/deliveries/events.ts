@@ -33,7 +33,7 @@ export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType
 
 export type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
 
-/** What the delivery says of all its events. */
+/** Fields of the delivery that hold for all its events. */
 type Frame = { readonly chainId: number | null; readonly subscribedAddress: string | null };
 
 const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) => ({
@@ -55,9 +55,9 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) =
   to: addressOf(raw.to),
   value: integerOf(raw.value),
   valueUsd: floatOf(raw.value_usd),
-  /** The item does not say it. */
+  /** From the delivery: the item has no such field. */
   subscribedAddress,
-  /** Who may spend, of an approval. */
+  /** The address that an approval allows to spend. */
   spender: addressOf(raw.spender),
   /** The service's own word. */
   callType: textOf(raw.call_type),

@@ -31,7 +31,7 @@ const RETRY_MS = 1000;
 /** What is read from the log at a time. */
 const PAGE = 16;
 const PAGE_BYTES = 32_768;
-/** A rare filter gets on by pages without a delivery, so that what it has passed is not looked at again. */
+/** A rare filter moves on by pages without a delivery, so that no part of the log is searched twice. */
 const PAGE_LOOKS = 10_000;
 
 /**
@@ -54,7 +54,7 @@ export class Feed<Item> {
   /** The newest place that the log was seen to have. */
   #newest = 0;
   #wakeUps = 0;
-  /** Aborts when nobody reads any more. */
+  /** Aborts when the last reader has closed. */
   #reads = new AbortController();
   #stopListening: (() => void) | null = null;
 

@@ -7,7 +7,7 @@ export const isObject = (value: unknown): value is RawObject =>
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** True and false, also as words. */
+/** From a JSON boolean, or from the text `true` or `false` in any case. */
 export function booleanOf(value: unknown): boolean | null {
   const word = textOf(value)?.trim().toLowerCase();
   if (value === true || word === 'true') return true;
@@ -16,7 +16,7 @@ export function booleanOf(value: unknown): boolean | null {
 
 const SCHEMES: readonly string[] = ['http:', 'https:', 'ipfs:'];
 
-/** As it came, when it is an absolute URL by which something can be fetched. */
+/** The text itself, when it is an absolute http, https or ipfs URL. */
 export function urlOf(value: unknown): string | null {
   const url = textOf(value)?.trim() ?? '';
   return SCHEMES.includes(URL.parse(url)?.protocol ?? '') ? url : null;

@@ -30,8 +30,8 @@ export type IngressParts = {
   /** Bytes of bodies that all senders together may have under way; beyond it, 503. Default: 64 MB. */
   readonly maxHeldBytes?: number | undefined;
   /**
-   * Whose the webhook's events are that happened at `happenedAt()`, in milliseconds since 1970: asked of deliveries that do
-   * not say it. Null when nobody can know. Must answer within a second. Default: nobody can.
+   * Finds the subscribed address of a webhook's events at the time `happenedAt()`, in milliseconds since 1970; null when it
+   * is not known. Called for deliveries that don't name it. Must answer within a second. Default: always null.
    */
   readonly findSubscriber?:
     | ((tenant: string, webhookId: string, happenedAt: () => number | null) => Promise<string | null>)

@@ -24,7 +24,7 @@ export type NewDelivery = {
   readonly body: Uint8Array;
   /** `0x` and 40 hex digits, lower case; those that the delivery's events concern, for the filter. */
   readonly addresses: readonly string[];
-  /** Whose events they are, one of `addresses`; null where the events say it themselves, or nobody knows it. */
+  /** The subscribed address, one of `addresses`; null when the events name it themselves, or it is not known. */
   readonly subscribedAddress: string | null;
 };
 
@@ -62,17 +62,17 @@ export type DeliveryRange = {
   readonly take?: 'oldest' | 'newest' | undefined;
   readonly filter?: DeliveryFilter | undefined;
   /**
-   * Index entries and deliveries that may be looked at, about: beyond it the page ends early, with what was found so far.
-   * Default: as many as there are.
+   * About how many index entries and deliveries a filter may look at: then the page ends early, with what was found so
+   * far. Default: no limit.
    */
   readonly maxLooks?: number | undefined;
 };
 
-/** On whose behalf something is read. */
+/** How a read is scheduled and cancelled. */
 export type ReadOptions = {
-  /** Those who read at the same time take turns, whatever each reads. Default: the tenant. */
+  /** Callers that read at the same time take turns. Default: the tenant. */
   readonly caller?: string | undefined;
-  /** Once it aborts, no more is read: rejects with ReadAbortedError. */
+  /** Once it aborts, the read ends and rejects with ReadAbortedError. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -106,7 +106,7 @@ export type Growth = {
 export interface DeliveryLog {
   /**
    * Resolves once all of the batch is durable, with one answer for each, in the batch's order. Rejects with
-   * UnstorableError when one of them can't be stored; the others are, and when they come again are duplicates.
+   * UnstorableError when one of them can't be stored. The others are stored, and are duplicates when they are sent again.
    */
   append(batch: readonly NewDelivery[]): Promise<readonly Appended[]>;
   /**
@@ -118,11 +118,11 @@ export interface DeliveryLog {
   get(tenant: string, cursor: string, options?: ReadOptions): Promise<StoredDelivery | null>;
   /** The cursor of the newest delivery, or the place before the first one. As of the call, not of its answer. */
   head(tenant: string): Promise<string>;
-  /** Resolves when the log can be read now. Waits for nobody's reads: rejects when it can't be. */
+  /** Resolves when the log can be read now, and rejects when it can't. It is not queued behind other reads. */
   probe(): Promise<void>;
   /**
-   * Whose logs have grown since `mark`, an earlier answer's; a safety net for wake-ups that are lost. `heads` is null when
-   * that is not known: when `mark` is null, or too old.
+   * The tenants whose logs have grown since `mark`, from an earlier answer: a safety net for lost wake-ups. `heads` is null
+   * when `mark` is null, too old or from an earlier writer.
    */
   grown(mark: string | null): Promise<Growth>;
   /** Drops what is beyond the retention. The log does so by itself, too. */

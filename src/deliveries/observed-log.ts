@@ -41,7 +41,7 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
     },
     read: (tenant, range, options) => reading(log.read(tenant, range, options)),
     get: (tenant, cursor, options) => reading(log.get(tenant, cursor, options)),
-    // Known without looking: that it is answered says nothing of the store.
+    // Answered from memory, so that success says nothing about the store.
     head: (tenant) => log.head(tenant),
     probe: () => reading(log.probe()),
     grown: (mark) => log.grown(mark),

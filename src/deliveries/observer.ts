@@ -22,14 +22,14 @@ export type LogObserver = {
   /** Bodies of so many bytes are held until they are durable or refused: a negative number takes them off again. */
   waiting(bytes: number): void;
   appended(batch: AppendedBatch): void;
-  /** Deliveries were read, or it was seen that there are none. */
+  /** A read or a probe has succeeded. */
   read(): void;
   /** It could not do its work: LogUnavailableError. */
   failed(task: 'append' | 'read', error: unknown): void;
-  /** It was found to be damaged: LogDamagedError. Until `recovered` it does nothing. */
+  /** The log was found damaged: LogDamagedError. It stores and reads nothing until `recovered` is called. */
   damaged(error: unknown): void;
   recovered(): void;
-  /** It could not store a delivery whose fault that is, while others are stored: UnstorableError. */
+  /** One delivery can't be stored, by its own fault: UnstorableError. Others are stored. */
   refused(error: unknown): void;
 };
 

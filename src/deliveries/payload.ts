@@ -2,7 +2,7 @@ import { type DeliveryEvent, readActivity, readBalanceChange, readTransactionEve
 import { addressOf, isObject, type RawObject, smallIntegerOf, timeOf } from './fields.ts';
 import type { DeliveryType, StoredDelivery } from './log.ts';
 
-/** What a stored delivery says of its events beside its body. */
+/** Fields of a stored delivery that hold for all events of its body. */
 export type EventFrame = Pick<StoredDelivery, 'chainId' | 'subscribedAddress'>;
 
 type Kind = {
@@ -55,9 +55,9 @@ export type BodySummary = {
   readonly type: DeliveryType | null;
   /** The chain of its items; null when they name none, or several. */
   readonly chainId: number | null;
-  /** Each once: what its events concern, as far as they say so. */
+  /** The addresses that its events name, each once. */
   readonly addresses: readonly string[];
-  /** Whether it has events that leave out whose they are. */
+  /** Whether it has events that don't name the subscribed address. */
   readonly lacksSubscriber: boolean;
 };
 
@@ -74,7 +74,7 @@ export function summarize(body: unknown): BodySummary {
   };
 }
 
-/** When the earliest of its events happened, in milliseconds since 1970; null when one does not say it. */
+/** The time of the earliest event, in milliseconds since 1970; null when an event has none. */
 export function earliestTime(body: unknown): number | null {
   const times = itemsOf(body).map(({ raw }) => timeOf(raw.block_time));
   return times.reduce(
@@ -93,9 +93,9 @@ const MAX_EVENTS = 10_000;
 export const eventCountIn = (body: unknown): number => Math.min(MAX_EVENTS, itemsOf(body).length);
 
 /**
- * The events of a stored body, in its order: those that concern `address`, all when it is null. An item that is no object
- * is left out, and so is what is beyond the first 10,000; a body of an unknown shape has none. Integers beyond 2^53 are
- * decimal strings. Each is read when it is asked for: ten thousand of them take long.
+ * The first 10,000 events of a stored body, in its order; with `address`, of those that concern it. Items that are no
+ * objects are left out. A body of an unknown shape has none. Integers beyond 2^53 are decimal strings. Each event is read
+ * by its own call, so that the caller can pause between them.
  */
 export const eventsIn = (
   body: unknown,
@@ -113,8 +113,8 @@ export const eventsIn = (
 
 /**
  * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens
- * moved. Not those in logs or call data. A delivery is found by just these, so that it has an event for each of them, unless
- * it has so many values that its body is not read any more.
+ * moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by just these, so it has an event
+ * for each, unless its body has too many values to be parsed.
  */
 function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): string[] {
   const concerned: string[] = [];

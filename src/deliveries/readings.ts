@@ -43,7 +43,7 @@ export class Readings {
     return reading.payload;
   }
 
-  /** See `eventsIn`; those of one address count as all do, since all are looked through. */
+  /** See `eventsIn`. The events of one address cost as much as all, since all items are looked through. */
   events(delivery: StoredDelivery, address: string | null): readonly ReadEvent[] {
     const reading = this.#read(delivery);
     reading.eventCount ??= eventCountIn(reading.payload);

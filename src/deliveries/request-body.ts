@@ -17,12 +17,12 @@ export type RequestBody = {
 
 const inflate = promisify(gunzip);
 
-/** Deflate makes no more of a byte than this. */
+/** The highest ratio that deflate reaches. */
 const MAX_RATIO = 1032;
 
 /** Few bodies inflate at a time, so that many small ones don't ask for the room of as many large ones. */
 const MAX_INFLATING = 4;
-/** Each of them is held as it came. */
+/** A waiting body is held as it was sent. */
 const MAX_WAITING = 1000;
 
 export const createInflating = (): Semaphore => new Semaphore(MAX_INFLATING, MAX_WAITING);
@@ -89,7 +89,7 @@ function collect(
   return promise;
 }
 
-/** What it may come to is held before it is there, since a bomb is a thousand times what was sent. */
+/** Room for the inflated body is reserved first, since a bomb inflates to a thousand times its size. */
 async function inflated(sent: Buffer, maxBytes: number, hold: Hold): Promise<Buffer> {
   const atMost = Math.min(maxBytes, sent.length * MAX_RATIO);
   reserve(hold, atMost);

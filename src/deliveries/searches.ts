@@ -27,7 +27,7 @@ export class Searches {
     this.limits = { ...LIMITS, ...limits };
   }
 
-  /** Throws LogBusyError when the client has too many. The returned function says that it has ended. */
+  /** Counts a search. Throws LogBusyError when the client has too many. Call the returned function when it ends. */
   begin(client: string): () => void {
     const { maxEach } = this.limits;
     const count = this.#underWay.get(client) ?? 0;
@@ -47,9 +47,9 @@ export class Searches {
 type Parts = {
   readonly log: DeliveryLog;
   readonly tenant: string;
-  /** Whose operation it is. Clients take turns. */
+  /** The client that sent the operation. Clients take turns. */
   readonly client: string;
-  /** Aborts when nobody waits for the operation. */
+  /** Aborts when no client waits for the operation any more. */
   readonly gone: AbortSignal | null;
   readonly searches: Searches;
 };
@@ -61,8 +61,8 @@ export type LogReads = {
 };
 
 /**
- * One operation's reads of its tenant's log. They reject with SearchSpentError when its filters have looked at as much as
- * they may and the page is empty, and with LogBusyError when the log took too long, or the client has too many searches.
+ * One operation's reads of its tenant's log. They reject with SearchSpentError when the filters have used `maxLooks` up
+ * and the page is empty. They reject with LogBusyError when the log takes too long, or the client has too many searches.
  */
 export const createOperationReads = ({ log, tenant, client, gone, searches }: Parts): LogReads => {
   const { maxLooks, maxMs } = searches.limits;
@@ -75,7 +75,7 @@ export const createOperationReads = ({ log, tenant, client, gone, searches }: Pa
     const controller = new AbortController();
     const giveUp = () => controller.abort();
     const timer = setTimeout(giveUp, Math.max(0, leftMs));
-    // Not every signal of a request is one that AbortSignal.any takes.
+    // AbortSignal.any refuses the signals of some requests.
     gone?.addEventListener('abort', giveUp, { once: true });
     if (leftMs <= 0 || gone?.aborted) giveUp();
     try {

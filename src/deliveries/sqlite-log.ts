@@ -40,9 +40,9 @@ export type SqliteLogOptions = {
   readonly retentionCount: number;
   /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
-  /** Told when the trimming that the log does by itself begins to fail; it tries again at each turn. */
+  /** Called when the log's own trimming begins to fail. It is tried again at each turn. */
   readonly onTrimError?: ((error: unknown) => void) | undefined;
-  /** Told when the log is found to be damaged, and when it is whole again. */
+  /** Called when the log is found damaged, and when it is whole again. */
   readonly observer?: Pick<LogObserver, 'damaged' | 'recovered'> | undefined;
   /** Bodies that may wait for the writer; beyond it, appending rejects at once. Default: 64 MB. */
   readonly maxWaitingBytes?: number | undefined;
@@ -191,7 +191,7 @@ class SqliteLog implements DeliveryLog {
     };
     let isFailing = false;
     const failed = (error: unknown) => {
-      // Of damage its observer was told.
+      // The observer has reported damage already.
       if (!this.#closing && !isFailing && !(error instanceof LogDamagedError)) onError(error);
       isFailing = true;
     };
@@ -263,7 +263,7 @@ class SqliteLog implements DeliveryLog {
     this.#listeners.notify(grown);
   }
 
-  /** Also by a duplicate: of what was stored by a thread that ended before it could say so. */
+  /** A duplicate may be news, too: the thread that stored it may have ended before it answered. */
   #hasGrown(tenant: string, place: Place): boolean {
     const head = this.#heads.get(tenant) ?? NOTHING;
     if (place.sequence <= head.sequence) return false;

@@ -53,9 +53,9 @@ type Parts = {
   /** Of the bodies of one page: an answer has room for both payload and events of each. */
   readonly maxPageBytes: number;
   readonly searches: Searches;
-  /** Whose operation it is. */
+  /** The client that sent the operation. */
   readonly client: string;
-  /** Aborts when nobody waits for the operation. */
+  /** Aborts when no client waits for the operation any more. */
   readonly gone: AbortSignal | null;
 };
 

@@ -14,9 +14,9 @@ type Watched = { readonly watchers: Set<LogWatcher>; readonly stop: () => void }
 const POLL_MS = 1000;
 
 /**
- * Tells when there may be more to read. The log calls back when it has grown; in case that is lost, it is asked once in
- * `pollMs` (default: 1000), for all tenants together, whose logs have grown. Only of those watchers are told, so that
- * idle ones cost nothing, however many. While the log can't be read, polls tell nothing.
+ * Calls watchers when there may be more to read. The log calls back when it grows. In case a call is lost, one poll every
+ * `pollMs` (default: 1000) asks which tenants' logs have grown, and calls their watchers. Idle tenants cost nothing,
+ * however many. While the log can't be read, polls call nothing.
  */
 export class WakeUps {
   readonly #log: DeliveryLog;
@@ -24,7 +24,7 @@ export class WakeUps {
   readonly #byTenant = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
-  /** Up to here watchers were told of growth; null before the log has said where that is. */
+  /** Growth up to this mark was passed on to watchers; null before the log's first answer. */
   #mark: string | null = null;
   #hasFailed = false;
 
@@ -71,7 +71,7 @@ export class WakeUps {
     }
   };
 
-  /** Rejects while the log can't tell. */
+  /** Rejects while the log can't answer. */
   async #ask(): Promise<void> {
     try {
       const since = this.#mark;
@@ -85,7 +85,7 @@ export class WakeUps {
     } catch (error) {
       this.#hasFailed = true;
       if (isPassing(error)) throw error;
-      // It never will again: reading says so.
+      // The log is closed for good: watchers learn it when they read.
       this.#tellAll();
     }
   }

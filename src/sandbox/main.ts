@@ -11,9 +11,10 @@ function fail(problems: readonly string[]): void {
   process.exitCode = 1;
 }
 
-/** For a shell. The key is no secret: all that it opens is made up. */
+/** Quoted for a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
+/** The key may be printed: it opens made-up data only. */
 function hint({ url, apiKey }: Sandbox): string {
   const path = `/v1/evm/transactions/${demoAddress('whale')}?limit=3&decode=true`;
   return `Try:\n  curl -H ${quoted(`X-Service-Api-Key: ${apiKey}`)} ${quoted(url + path)}`;

@@ -9,10 +9,10 @@ import { createTurns } from '../upstream/turns.ts';
 import { createWebhookService } from './service.ts';
 import type { AskAddress } from './subscribed-addresses.ts';
 
-/** Longer than a delivery waits: the answer is there for the next one. */
+/** Longer than a delivery waits, so that a late answer serves the next delivery. */
 const PATIENCE_MS = 5000;
 
-/** So that made-up webhooks hold back no operation. */
+/** Bounded, so that deliveries with made-up webhook ids don't hold up operations. */
 const AT_A_TIME = 8;
 
 /** Asks the service with the gateway's own key, outside of any operation. It costs no compute units. */
@@ -27,7 +27,7 @@ export const createAddressLookup = (client: UpstreamClient, credential: Credenti
       try {
         return await createWebhookService({ client: operation, credential }).soleAddress(webhookId);
       } catch (error) {
-        // Neither a webhook that is not there nor an operation that is not there has an address to tell.
+        // The webhook is unknown, or this deployment has no such operation: there is no address.
         if (error instanceof UpstreamError && error.failure === 'rejected') return null;
         throw error;
       }

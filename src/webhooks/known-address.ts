@@ -2,11 +2,11 @@ import { UpstreamError } from '../upstream/errors.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The service repeats a delivery for a day: so long an event may be older than a change of the list. */
+/** The service retries a delivery for a day, so an event may be a day older than its arrival. */
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** What nothing has confirmed for so long counts no more. */
+/** An address that was not confirmed for so long is not trusted any more. */
 const TRUSTED_MS = DAY_MS;
-/** Clocks differ, and the service may match an event to a list later than it happened. */
+/** Clocks differ, and the service may match an event with the list some time after it happened. */
 const MARGIN_MS = MINUTE_MS;
 
 /**
@@ -15,12 +15,12 @@ const MARGIN_MS = MINUTE_MS;
  */
 export class KnownAddress {
   readonly #now: () => number;
-  /** Null when the list holds none or several; undefined when nobody knows. */
+  /** Null when the list holds none or several; undefined when the list is not known. */
   #address: string | null | undefined;
   /** When `#address` was last read or set. */
   #knownAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
-  /** Tells what was read before a change from what was read after it. */
+  /** Counts changes, so that a read which began before a change is not taken for the list after it. */
   #version = 0;
   #changing = 0;
 
@@ -28,12 +28,12 @@ export class KnownAddress {
     this.#now = now;
   }
 
-  /** When it was last read or set; in the distant past when nobody knows it. */
+  /** When the list was last read or set; minus infinity when it is not known. */
   get knownAt(): number {
     return this.#address === undefined ? Number.NEGATIVE_INFINITY : this.#knownAt;
   }
 
-  /** Whose an event is that happened at `happenedAt()`; null when nobody can know. */
+  /** The subscribed address of an event that happened at `happenedAt()`; null when it is not known. */
   at(happenedAt: () => number | null): string | null {
     const now = this.#now();
     if (this.#address == null || this.#changing > 0 || now - this.#knownAt > TRUSTED_MS) return null;
@@ -42,7 +42,7 @@ export class KnownAddress {
     return time !== null && time >= this.#changedAt + MARGIN_MS ? this.#address : null;
   }
 
-  /** To be called before the list is read; takes its one address, or null for none or several. */
+  /** Call it before the list is read, and the returned function with the list's one address; null for none or several. */
   reading(): (address: string | null) => void {
     const version = this.#version;
     return (address) => {
@@ -53,7 +53,7 @@ export class KnownAddress {
     };
   }
 
-  /** What the list holds, without a word on how long it has. */
+  /** The list holds this address, since an unknown time. */
   learn(address: string | null): void {
     this.#address = address;
     this.#knownAt = this.#now();
@@ -71,7 +71,7 @@ export class KnownAddress {
       this.#changed(replacement);
       return answer;
     } catch (error) {
-      // After any other failure nobody knows what the service has done.
+      // After any other failure the service may or may not have changed the list.
       const isRefusal = error instanceof UpstreamError && error.failure === 'rejected';
       if (!isRefusal) this.#changed(undefined);
       throw error;

@@ -54,13 +54,13 @@ export const readWebhook = (body: unknown): Webhook => {
   }
 };
 
-/** The one address of a list that has these items and no more; null when there are none or several, or one does not read. */
+/** The only address of a whole list; null when there are none or several, or an item is malformed. */
 export const soleAddressIn = (items: readonly Item<Subscribed>[]): string | null => {
   const addresses = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.address));
   return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
 };
 
-/** Null for none or several. */
+/** The only address, however often it is listed; null for none or several. */
 export const soleAddress = (addresses: readonly string[]): string | null => {
   const [address = null, ...others] = new Set(addresses);
   return others.length === 0 ? address : null;

@@ -28,7 +28,7 @@ export type WebhookService = {
   /** Null when there is no such webhook. */
   get(webhookId: string): Promise<Webhook | null>;
   create(webhook: requests.NewWebhook): Promise<Webhook>;
-  /** As the service answers it; where it answers 2xx with something else, the webhook is read again. */
+  /** The webhook in the service's answer. After a 2xx answer without one, it is read by `get`. */
   update(webhookId: string, changes: requests.WebhookChanges): Promise<Webhook>;
   delete(webhookId: string): Promise<void>;
   updateAddresses(webhookId: string, changes: requests.AddressChanges): Promise<void>;
@@ -40,7 +40,7 @@ type Parts = { readonly client: OperationClient; readonly credential: Credential
 /** Management is not billed. */
 const COST = 0;
 
-/** Pages may be empty though more follow: after so many the list is taken for one of several. */
+/** Pages may be empty though more follow. After so many, the list counts as one of several addresses. */
 const MAX_SPARSE_PAGES = 3;
 
 /** The id that no webhook has. */
@@ -122,9 +122,9 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       const found: Item<Subscribed>[] = [];
       let offset: string | null = null;
       for (let pages = 0; pages < MAX_SPARSE_PAGES && found.length < 2; pages += 1) {
-        // Without asking whether the operation is absent, or the webhook: neither has an address to tell.
+        // `ask` would find out whether the operation or the webhook is missing: there is no address in either case.
         const body = await send(requests.listAddresses(webhookId, offset, 2));
-        // More than two are no fault here: they say that there are several.
+        // A page of more than two is accepted: then there are several.
         const page = await readAddressesPage(body, requests.PAGE_SIZE, Date.now());
         found.push(...page.items);
         offset = page.nextOffset;
@@ -167,7 +167,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
   };
 };
 
-/** It was answered 2xx, with something else than was promised. */
+/** The service answered 2xx, but its body is not the contract's. */
 const isDoneButUnread = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure === 'invalidResponse' && error.status === undefined;
 

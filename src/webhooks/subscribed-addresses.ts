@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { KnownAddress } from './known-address.ts';
 
-/** A webhook, among those that callers of the same `sharing` see: see `Webhooks`. */
+/** A webhook. Callers with the same `sharing` share their webhooks: see `Webhooks`. */
 export type WebhookKey = { readonly sharing: string; readonly webhookId: string };
 
-/** Asks the service for a webhook's one address: null when it holds none or several. Rejects when it can't be told. */
+/** Asks the service for a webhook's only address; null for none or several. Rejects when the service does not answer. */
 export type AskAddress = (webhookId: string) => Promise<string | null>;
 
 type Options = {
-  /** Null where the gateway has no key to ask with: then only what callers change and read tells. */
+  /** Null when the gateway has no key of its own: then addresses are known by callers' changes and reads alone. */
   readonly ask: AskAddress | null;
   /** Milliseconds since 1970; default: the system's clock. */
   readonly now?: () => number;
@@ -16,12 +16,12 @@ type Options = {
 
 type Entry = {
   readonly known: KnownAddress;
-  /** While the service is being asked: settles with its answer, or once that has taken too long. */
+  /** The question under way: settles with the service's answer, or after MAX_WAIT_MS. */
   asking: Promise<void> | null;
   failedAt: number;
 };
 
-/** No other way tells of a change that was made without this gateway. */
+/** Finds changes that were made without this gateway. */
 const ASK_EVERY_MS = 5 * 60_000;
 const ASK_AGAIN_MS = 30_000;
 /** A delivery must be answered within a second. */
@@ -29,7 +29,7 @@ const MAX_WAIT_MS = 500;
 const MAX_ASKING = 1000;
 const MAX_WEBHOOKS = 20_000;
 
-/** Knows whose events a webhook delivers where its list holds a single address. */
+/** Knows the subscribed address of webhooks whose list holds a single address. */
 export class SubscribedAddresses {
   readonly #ask: AskAddress | null;
   readonly #now: () => number;
@@ -49,14 +49,14 @@ export class SubscribedAddresses {
     });
   }
 
-  /** What callers change and read of the list is to be told to this. */
+  /** Report changes and reads of the webhook's list to it. */
   of({ sharing, webhookId }: WebhookKey): KnownAddress {
     return this.#entry({ sharing, webhookId }).known;
   }
 
   /**
-   * Whose the webhook's events are that happened at `happenedAt()`, in milliseconds since 1970; null when nobody can
-   * know. Never rejects, and resolves within half a second, whatever the service does.
+   * The subscribed address of the webhook's events at the time `happenedAt()`, in milliseconds since 1970; null when it is
+   * not known. Never rejects, and resolves within half a second, whatever the service does.
    */
   async find(webhook: WebhookKey, happenedAt: () => number | null): Promise<string | null> {
     const entry = this.#entry(webhook);
@@ -69,7 +69,7 @@ export class SubscribedAddresses {
     return this.#ask !== null && now - known.knownAt > ASK_EVERY_MS && now - failedAt > ASK_AGAIN_MS;
   }
 
-  /** One question at a time. All that come meanwhile share its answer, and its half second. */
+  /** Asks one question at a time for a webhook. Callers that come meanwhile share its answer, and its half second. */
   async #refresh(webhookId: string, entry: Entry): Promise<void> {
     if (entry.asking === null && this.#asking < MAX_ASKING) {
       const answer = this.#read(webhookId, entry).finally(() => {

@@ -16,7 +16,7 @@ import type { SubscribedAddresses } from './subscribed-addresses.ts';
 export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
   /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
   proveKey(): Promise<void>;
-  /** Resolves when the service takes the key, whoever holds it. */
+  /** Resolves when the service takes the key, the client's or the gateway's. */
   askAboutKey(signal: AbortSignal): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
   update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
@@ -35,7 +35,7 @@ type Parts = {
   readonly inOrder: InOrder;
   /** Shared by all operations. */
   readonly proofs: KeyProofs;
-  /** Shared by all operations, which tell it what they change and read. */
+  /** Shared by all operations, which report their changes and reads of addresses to it. */
   readonly subscribed: SubscribedAddresses;
 };
 

@@ -2,14 +2,14 @@ import type { NewDelivery } from '../log.ts';
 
 type Addresses = Pick<NewDelivery, 'addresses' | 'subscribedAddress'>;
 
-/** Stands before the subscribed address. No address has it, so that a search for one within the text finds it all the same. */
+/** Stands before the subscribed address. No address contains it, so a search within the text finds marked addresses too. */
 const MARK = '*';
 
 /** A delivery's addresses as one text, separated by spaces. */
 export const writeAddresses = ({ addresses, subscribedAddress }: Addresses): string =>
   addresses.map((address) => (address === subscribedAddress ? MARK + address : address)).join(' ');
 
-/** What `writeAddresses` has written, now or before there was a mark. */
+/** Reads the text of `writeAddresses`, also without the mark, which earlier releases did not write. */
 export function readAddresses(text: string): Addresses {
   const words = text === '' ? [] : text.split(' ');
   const at = words.findIndex((word) => word.startsWith(MARK));

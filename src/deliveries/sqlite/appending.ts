@@ -13,7 +13,7 @@ import type { Trimming } from './trimming.ts';
 type End = {
   readonly id: number;
   head: number;
-  /** Up to here they are in segments, or trimmed. */
+  /** Deliveries up to here are in segments, or trimmed. */
   readonly segmented: number;
   readonly floor: number;
 };

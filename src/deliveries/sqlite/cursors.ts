@@ -5,7 +5,7 @@ import { CursorExpiredError } from '../errors.ts';
 /** What a tenant's log holds: the sequences floor + 1 … head. */
 export type Extent = { readonly head: number; readonly floor: number };
 
-/** Tells cursors and places into each other, and judges which can be gone on from. */
+/** Makes cursors of places and places of cursors, and decides which cursors can be resumed. */
 export class Cursors {
   readonly #seed: Uint8Array;
   readonly #epochs = new Map<string, Buffer>();
@@ -20,8 +20,8 @@ export class Cursors {
   }
 
   /**
-   * The sequence to go on from. `fingerprintAt` tells what is there now, null where that is not known. Throws
-   * InvalidCursorError, or CursorExpiredError when what follows the cursor is not all there, or not what followed it.
+   * The sequence to resume after. `fingerprintAt` is the fingerprint of the delivery that is there now, null when it is not
+   * known. Throws InvalidCursorError, or CursorExpiredError when deliveries after the cursor are gone or others.
    */
   sequence(
     tenant: string,

@@ -5,8 +5,8 @@ import { LogOpenError, messageOf } from '../errors.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * 1 had an index for each filter, and wrote them with each delivery. 2 knew one end of both indexes, and no `oldest`: it
- * is brought up to date when it is opened to write.
+ * Version 1 had an index for each filter, and wrote them with each delivery. Version 2 had one `indexed` for both indexes,
+ * and no `oldest`; the writer upgrades such a log when it opens it.
  */
 const SCHEMA_VERSION = 3;
 
@@ -22,8 +22,8 @@ export const MAX_SEQUENCE = 2 ** 40 - 1;
 
 /**
  * `floor` is the highest sequence that was trimmed: floor + 1 … head are what the tenant's log holds, without a hole.
- * Up to `indexed` they are in segments, see Segmenting; up to `identified` in `identity`, see Identities. `oldest` is when
- * the first one that is kept was received, or earlier where there is more to drop; null where none is kept. See Trimming.
+ * Those up to `indexed` are in segments, see Segmenting; those up to `identified` in `identity`, see Identities. `oldest`
+ * is when the first one was received, or earlier while deliveries are being dropped; null without any. See Trimming.
  *
  * A delivery's `id` is its tenant and its sequence in one, so that the table is in their order without an index.
  * `identity` is what makes a delivery a duplicate. The body comes last, so that a row's other columns are read without
@@ -88,9 +88,8 @@ const UPGRADE_FROM_2 = `
   PRAGMA user_version = ${SCHEMA_VERSION}`;
 
 /**
- * Of each tenant the last delivery that was trimmed, so that a cursor of it can still be told from one of another that
- * once had its number. A log of an earlier release has no such table, and gets it without becoming another format: one
- * that does not know it goes by the sequences alone.
+ * The last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still refused. A log
+ * of an earlier release gets this table without another version number: a release that does not know it ignores it.
  */
 const TRIMMED = `
   CREATE TABLE IF NOT EXISTS trimmed (
@@ -136,7 +135,7 @@ export function epochSeed(database: DatabaseSync): Uint8Array {
 function open(path: string, create: boolean, prepare: (database: DatabaseSync) => void): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    // Ids pass 2^53 from tenant 8,192 on: as numbers, statements that meet one would throw, also those that only run.
+    // Ids pass 2^53 from tenant 8,192 on. Without this option, any statement that returns one throws, also through `run`.
     database = new DatabaseSync(urlOf(path, create), { timeout: 100, readBigInts: true });
     prepare(database);
     return database;

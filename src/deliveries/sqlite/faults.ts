@@ -10,14 +10,14 @@ import {
 } from '../errors.ts';
 
 /**
- * What SQLite says of a value that it can't store: too big (18), against a constraint (19), of a wrong type (20). All
- * that was done before it in the same transaction stands.
+ * SQLite's codes for a value that it can't store: too big (18), against a constraint (19), of a wrong type (20). Earlier
+ * statements of the same transaction stand.
  */
 const ROW_FAULTS: ReadonlySet<number> = new Set([18, 19, 20]);
 
 /**
- * What SQLite says of a file that it can't make sense of (11, 26), or can't read (these of 10, which is also what it says
- * when it can't write or sync).
+ * SQLite's codes for a malformed file (11, 26), and its extended codes for a failed read. The rest of code 10 are failures
+ * to write or to sync.
  */
 const DAMAGE: ReadonlySet<number> = new Set([11, 26]);
 const UNREADABLE: ReadonlySet<number> = new Set([266, 522, 8202, 8458]);
@@ -25,7 +25,7 @@ const UNREADABLE: ReadonlySet<number> = new Set([266, 522, 8202, 8458]);
 const sqliteCodeOf = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : null;
 
-/** Whether the file is at fault, and not what surrounds it, such as a disk that is full. */
+/** Whether the file is at fault, and not its surroundings, such as a full disk. */
 export const isDamage = (error: unknown): boolean => {
   if (error instanceof LogDamagedError) return true;
   if (error instanceof LogOpenError) return isDamage(error.cause);

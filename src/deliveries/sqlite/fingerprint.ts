@@ -4,9 +4,9 @@ const BYTES = 6;
 const LIMIT = 2 ** (8 * BYTES);
 
 /**
- * 48 bits that tell a delivery from any other that had its number in a log that was restored from a copy since: by its
- * identity, and by when it came. A delivery that the service sends again is another one there, since what came before it
- * may not be the same.
+ * 48 bits, made of a delivery's identity and the time when it was received. After a restored copy, another delivery may
+ * have the same number: its fingerprint differs. So does that of the same body sent again, since the deliveries before it
+ * may be others.
  */
 export function fingerprintOf(identity: Uint8Array, receivedAt: number): number {
   let bits = 0;
@@ -24,7 +24,7 @@ export class Fingerprints {
     this.#trimmed = database.prepare('SELECT fingerprint FROM trimmed WHERE tenant = ? AND sequence = ?');
   }
 
-  /** Of a tenant's delivery, also of the last one that was trimmed; null where that is not known. */
+  /** The fingerprint of a tenant's delivery, also of the last trimmed one; null when it is not known. */
   at(tenant: number | null, sequence: number): number | null {
     if (sequence === 0) return BEFORE_THE_FIRST;
     if (tenant === null) return null;

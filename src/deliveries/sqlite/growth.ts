@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Growth } from '../log.ts';
 
-/** At least so many commits' tenants. */
+/** How many of the newest entries are kept at least: one for each tenant of each commit. */
 const KEPT = 32_768;
 
-/** Whose logs have grown lately, in the order of the commits. */
+/** The tenants whose logs have grown lately, in the order of the commits. */
 export class RecentGrowth {
-  /** Marks of another writer's are unknown here. */
+  /** In each mark, so that marks of an earlier writer are not taken for its own. */
   readonly #life = randomUUID();
   #heads: (readonly [tenant: string, head: number])[] = [];
-  /** How many were forgotten that came before those. */
+  /** How many older entries were dropped. */
   #forgotten = 0;
 
   add(tenant: string, head: number): void {

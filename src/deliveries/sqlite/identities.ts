@@ -1,28 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from './transaction.ts';
 
-/** A delivery by its identity. */
+/** A delivery whose identity is in memory. */
 type Entry = {
   readonly tenant: number;
   readonly sequence: number;
   readonly identity: Buffer;
-  /** What its identity begins with: quick to compare. */
+  /** The first bytes of its identity, which are quick to compare. */
   readonly order: number;
   isDropped: boolean;
 };
 
 /**
- * So many identities are merged into the index together, whosever they are. More would take more memory, about 300 bytes
- * each; fewer would share fewer of the index's pages.
+ * How many identities are merged into the table together, of all tenants. More take more memory, about 300 bytes each;
+ * fewer share fewer of the table's pages.
  */
 const MERGED_TOGETHER = 8192;
 
 /**
- * The index of identities, of all tenants. An entry of its own for each delivery would touch a page at random. So the
- * newest are in memory, and are merged into the table in its order, a few in each transaction: at most twice
- * MERGED_TOGETHER are in memory at a time, however many tenants they are of.
+ * The index of all tenants' identities. Inserting each with its delivery would touch a random page. So the newest are in
+ * memory, and are merged into the table in its order, a few in each transaction. About twice MERGED_TOGETHER are in memory
+ * at most, however many tenants there are.
  *
- * `tenant.identified` says up to where all of a tenant's are in the table.
+ * All of a tenant's identities up to `tenant.identified` are in the table.
  */
 export class Identities {
   readonly #database: DatabaseSync;
@@ -30,9 +30,9 @@ export class Identities {
   readonly #insert;
   readonly #drop;
   readonly #raiseIdentified;
-  /** What no merge has taken yet. */
+  /** Those that wait for the next merge. */
   #added: Entry[] = [];
-  /** All that are in memory, by `keyOf`. */
+  /** All in memory that were not dropped, by `keyOf`. */
   readonly #alike = new Map<number, Entry[]>();
   /** Writes one entry each time it is asked for more. */
   #merge: Iterator<void> | null = null;
@@ -66,7 +66,7 @@ export class Identities {
     else alike.push(entry);
   }
 
-  /** Also of one that is in memory. Belongs into a transaction. */
+  /** From memory and from the table. Belongs into a transaction. */
   drop(tenant: number, identity: Buffer): void {
     const alike = this.#alike.get(keyOf(tenant, identity));
     const recent = alike?.find((one) => one.tenant === tenant && one.identity.equals(identity));
@@ -77,7 +77,7 @@ export class Identities {
     this.#drop.run(tenant, identity);
   }
 
-  /** Merges so many, once enough have come together. Belongs into a transaction. */
+  /** Merges at most `count`, once MERGED_TOGETHER wait. Belongs into a transaction. */
   write(count: number): void {
     if (this.#merge === null && this.#added.length >= MERGED_TOGETHER) this.#merge = this.#merging();
     for (let written = 0; this.#merge !== null && written < count; written += 1) {
@@ -111,7 +111,7 @@ export class Identities {
     else this.#alike.set(key, others);
   }
 
-  /** What the table lacks. More than is ever in memory, as the release before may have left it, is put there at once. */
+  /** Reads what the table lacks. Where that is more than memory is to hold, as after an upgrade, the table gets it at once. */
   #load(): void {
     const rows = this.#database
       .prepare(`SELECT tenant.id AS tenant, sequence, identity ${LACKING}
@@ -136,8 +136,8 @@ const LACKING = `
   WHERE head > identified AND delivery.id > (tenant.id << 40 | identified) AND delivery.id <= (tenant.id << 40 | head)`;
 
 /**
- * Few share it, also where many tenants are sent the same. The whole as text would cost more: a map keeps each text that
- * it is asked for in a table of all texts.
+ * A hash that few identities share, also when many tenants get the same body. A text as the key would cost more, since a
+ * map interns each text that it is asked for.
  */
 const keyOf = (tenant: number, identity: Buffer): number =>
   identity.readInt32LE() ^ Math.imul(tenant, 0x9e3779b1);

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** Of SHA-256: to find two alike takes 2^64 tries, and whoever did so would only have kept one of his own out. */
+/** Of SHA-256. A collision takes 2^64 tries, and would only make one of the sender's own deliveries a duplicate. */
 const BYTES = 16;
 
-/** What stands before a body. The webhook is a UUID or nothing, so that where it ends is never in doubt. */
+/** Stands before the body in what is hashed. A webhook's id is a UUID or empty, so the prefix's end is never in doubt. */
 export const identityPrefix = (webhookId: string | null): string => `${webhookId ?? ''}\n`;
 
-/** What makes a delivery a duplicate of its tenant's, from its prefix and its body in one. */
+/** The identity of a delivery, from its prefix and its body in one. Deliveries of a tenant that share it are duplicates. */
 export const identityOf = (prefixAndBody: Uint8Array): Buffer =>
   hash('sha256', prefixAndBody, 'buffer').subarray(0, BYTES);

@@ -7,20 +7,20 @@ export type Added = {
   readonly tenant: number;
   readonly sequence: number;
   readonly identity: Buffer;
-  /** Of all of the tenant's, how many are in no segment. */
+  /** How many of the tenant's deliveries are in no segment. */
   readonly unsegmented: number;
-  /** How many terms find it, at most. */
+  /** At most how many terms it has. */
   readonly terms: number;
 };
 
 const LEAST_WRITES = 64;
 const CAUGHT_UP_AT_ONCE = 1024;
-/** What one transaction writes at most, so that none waits long: a delivery may have tens of thousands of terms. */
+/** The most that one transaction writes: a delivery may have tens of thousands of terms. */
 const MOST_WRITES = 8192;
 
 /**
- * Keeps the indexes, in pace with what is added: of identities, and of what deliveries are filtered by. Both write pages
- * in their order, many entries at a time, a few in each transaction: neither depends on how many tenants there are.
+ * Keeps both indexes, of identities and of filter terms, in pace with what is added. Both are written in their tables'
+ * order, a few entries in each transaction. Neither's work depends on the number of tenants.
  */
 export class Indexing {
   readonly #identities: Identities;
@@ -43,7 +43,7 @@ export class Indexing {
     this.#identities.add(tenant, sequence, identity);
     this.#segmenting.added(tenant, unsegmented, terms);
     this.#owedIdentities += 1;
-    // It is read, too.
+    // One more, since the delivery is read again.
     this.#owedTerms += terms + 1;
   }
 
@@ -61,7 +61,7 @@ export class Indexing {
     this.#owedTerms -= due;
   }
 
-  /** Whether deliveries wait for a segment that nothing is added to any more. */
+  /** Whether a segment is to be made, also when no more deliveries come. */
   get isBehind(): boolean {
     return this.#segmenting.isDue;
   }

@@ -5,8 +5,8 @@ import { LogDamagedError } from '../errors.ts';
 const SUFFIXES = ['', '-wal', '-shm'];
 
 /**
- * The files of an open log. SQLite does not notice when they are deleted, replaced or cut: it would go on to write what
- * nobody can read any more. Looking costs a few microseconds.
+ * The files of an open log. SQLite does not notice when they are deleted, replaced or cut: what it writes then is lost.
+ * A check costs a few microseconds.
  */
 export class LogFile {
   readonly #path: string;
@@ -24,8 +24,8 @@ export class LogFile {
   }
 
   /**
-   * Whether the log may be opened anew by its path. What was written lately is in the `-wal` beside it, and belongs to the
-   * file that was there: SQLite would put it into any other. Throws LogDamagedError.
+   * Throws LogDamagedError when the log must not be opened again by its path. The newest deliveries are in the `-wal` file
+   * and belong to the first file: SQLite would write them into any other that is in its place.
    */
   checkBeforeReopening(): void {
     const [found, written] = ['', '-wal'].map((suffix) =>

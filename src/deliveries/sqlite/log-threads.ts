@@ -10,14 +10,13 @@ const LONGEST_PAUSE_MS = 30_000;
 
 export type DamageObserver = {
   damaged(error: LogDamagedError): void;
-  /** With what the log holds now, which may be an older copy. */
+  /** `opened` is the state of the log now, which may be an older copy. */
   recovered(opened: Opened): void;
 };
 
 /**
- * The threads that write and read a log. Once either finds it damaged, all that is asked of them rejects at once with
- * that error. Meanwhile the files are looked at, after pauses that grow; when all can be read again, and is what was
- * stored, they go on.
+ * The threads that write and read a log. Once either finds it damaged, all calls reject at once with that error. The files
+ * are checked again after growing pauses. When the whole log can be read, and is what was stored, calls are taken again.
  */
 export class LogThreads {
   readonly #path: string;
@@ -65,7 +64,7 @@ export class LogThreads {
     return this.#unlessDamaged(() => this.#reader.ask(name, takes, { signal }));
   }
 
-  /** The writer last: it puts all that was written into the one file that is left. */
+  /** The writer closes last: SQLite then moves the `-wal` file's content into the log's own file. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -86,7 +85,7 @@ export class LogThreads {
   #damaged(error: LogDamagedError): void {
     if (this.#damage !== null || this.#closed) return;
     this.#damage = error;
-    // What a check does not find, and use does, is not to be said without end.
+    // A fault that the check misses and the next use finds would else be reported without end.
     if (performance.now() - this.#recoveredAt > LONGEST_PAUSE_MS) this.#pauseMs = FIRST_PAUSE_MS;
     this.#observer?.damaged(error);
     this.#lookLater();
@@ -109,7 +108,7 @@ export class LogThreads {
     }
   }
 
-  /** Neither has the files open when the first opens them anew. */
+  /** Both threads close the files before the writer opens them again. */
   async #reopen(): Promise<Opened> {
     await this.#reader.ask('close', null);
     const opened = await this.#writer.ask('open', { create: false });

@@ -1,4 +1,4 @@
-/** How much one search looks at: index entries and deliveries. */
+/** Counts the index entries and deliveries that one search looks at, against its limit. */
 export class Looks {
   readonly #most: number;
   #taken = 0;
@@ -15,7 +15,7 @@ export class Looks {
     return this.#taken >= this.#most;
   }
 
-  /** Counted after the fact, so that each search gets on. */
+  /** Counted after the fact, so that every search makes progress. */
   take(count: number): void {
     this.#taken += count;
   }

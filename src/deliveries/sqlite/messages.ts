@@ -21,9 +21,9 @@ export type Opened = {
   readonly heads: readonly (readonly [tenant: string, head: number, fingerprint: number | null])[];
 };
 
-/** Where deliveries are, in their order; two lists, since an object for each would cost more to send. */
+/** The places of a batch, in its order. Two lists, since an object for each place would cost more to send. */
 export type Placed = {
-  /** Sequences, below zero for a duplicate of what is there; or why a delivery can't be stored. */
+  /** A sequence, below zero for a duplicate; or a text that says why the delivery can't be stored. */
   readonly sequences: readonly (number | string)[];
   readonly fingerprints: readonly (number | null)[];
 };
@@ -45,7 +45,7 @@ export type ReaderCalls = {
 
 export type Question = { readonly id: number; readonly name: string; readonly takes: unknown };
 
-/** The question of this id need not be answered any more. */
+/** The caller does not wait for the answer to this question any more. */
 export type Cancel = { readonly cancel: number };
 
 export type Answer =

@@ -45,7 +45,7 @@ export class Reading {
     }
   }
 
-  /** Looks whether anything can be read. */
+  /** Throws when the log can't be read. */
   prove(): void {
     this.file.check();
     this.#proof.get();
@@ -83,7 +83,7 @@ export class Reading {
     const maxBytes = range.maxBytes ?? Number.POSITIVE_INFINITY;
     const wanted = found.sequences.slice(0, limit);
     const deliveries = yield* this.#load(tenant, id, wanted, maxBytes);
-    // Trimming goes on while a page is read. Who goes on from a cursor must get all that follows it.
+    // Trimming goes on while a page is read. A page after a cursor must hold all that follows the cursor.
     const left = this.#tenants.extent(tenant);
     if (range.after !== undefined && low < left.floor) throw new CursorExpiredError('trimmed');
     checkWhole(wanted, deliveries, left.floor, maxBytes);
@@ -103,7 +103,7 @@ export class Reading {
     };
   }
 
-  /** Reads all that the log holds. Throws where it can't be read, or is not what was stored. */
+  /** See `verify`. */
   verify(): Steps<void> {
     return verify(this.#database);
   }
@@ -138,7 +138,7 @@ export class Reading {
     return deliveries;
   }
 
-  /** Where nothing lies between them, one statement reads them all. */
+  /** Sequences without a gap are read by one statement. */
   *#rowsOf(id: number | null, sequences: readonly number[]): Iterable<Row> {
     const [first, last] = [sequences[0], sequences.at(-1)];
     if (id === null || first === undefined || last === undefined) return;
@@ -157,7 +157,10 @@ const NOTHING: Found = { sequences: [], cutAt: null };
 /** A body may have five megabytes. */
 const LOADED_AT_ONCE = 16;
 
-/** What was trimmed since it was found is not there any more. Whatever else is missing was lost. */
+/**
+ * A delivery that was found may have been trimmed since, and the page may end early by `maxBytes`. Throws LogDamagedError
+ * when any other one is missing.
+ */
 function checkWhole(
   wanted: readonly number[],
   deliveries: readonly StoredDelivery[],

@@ -10,14 +10,15 @@ import { isDamage } from './faults.ts';
 import type { LogFile } from './log-file.ts';
 
 /**
- * A connection that has failed may stay broken after its cause is gone: the next use makes a new one. Not where the log
- * is damaged: what is there may be another file, to which SQLite would put what the first one's is still to get.
+ * A connection that is replaced after a failure, since it may stay broken after the cause is gone: the next use opens
+ * another. Once the log is found damaged, only `reopen` does. Another file may be in the log's place by then, and SQLite
+ * would write the first file's `-wal` into it.
  */
 export class Reopening<Connection extends { readonly file: LogFile; close(): void }> {
   readonly #path: string;
   readonly #open: () => Connection;
   #connection: Connection | null = null;
-  /** As it was when it was opened last. */
+  /** The files that were opened last. */
   #file: LogFile | null = null;
   #damage: LogDamagedError | null = null;
 
@@ -26,7 +27,7 @@ export class Reopening<Connection extends { readonly file: LogFile; close(): voi
     this.#open = open;
   }
 
-  /** Opens anew, whatever has failed before. Throws what `open` throws. */
+  /** Opens another connection, also after damage. Throws what `open` throws. */
   reopen(open = this.#open): Connection {
     this.close();
     try {
@@ -41,14 +42,14 @@ export class Reopening<Connection extends { readonly file: LogFile; close(): voi
     }
   }
 
-  /** Throws LogDamagedError when the file that is there now is none to open without being asked. */
+  /** See `LogFile.checkBeforeReopening`. */
   checkFile(): void {
     this.#file?.checkBeforeReopening();
   }
 
   /**
-   * Turns whatever fails into LogDamagedError or another LogUnavailableError, but what is wrong with a cursor, or was
-   * given up.
+   * Throws LogDamagedError, or another LogUnavailableError, when `work` fails. Errors about a cursor, and
+   * ReadAbortedError, pass as they are.
    */
   use<Result>(work: (connection: Connection) => Result): Result {
     try {
@@ -81,7 +82,7 @@ export class Reopening<Connection extends { readonly file: LogFile; close(): voi
     return this.reopen();
   }
 
-  /** `used` is closed, unless another has taken its place meanwhile. */
+  /** The error to throw. Closes `used`, unless another connection has replaced it meanwhile. */
   #failed(error: unknown, used: Connection | null): unknown {
     const isCallers =
       error instanceof InvalidCursorError ||

@@ -6,7 +6,7 @@ import { isEmpty, type Span } from './span.ts';
 import { TailSearch } from './tail-search.ts';
 import { wantedTerms } from './terms.ts';
 
-/** What a search has found, in the order of `take`, and where it ended before it had looked at all. */
+/** What a search has found, in the order of `take`. `cutAt` is where it ended early, null when it looked at all. */
 export type Found = { readonly sequences: readonly number[]; readonly cutAt: number | null };
 
 /** Finds the deliveries that a filter asks for. */
@@ -20,9 +20,8 @@ export class Search {
   }
 
   /**
-   * Looks at no more than the span's sequences, and ends early once `looks` are spent: up to `indexed` by index, without
-   * reading a delivery. Those after it, of which there are a few thousand at most, may be indexed by now: they are there
-   * all the same.
+   * Searches the span, and ends early once `looks` are spent. Up to `indexed` it uses the index alone. The deliveries after
+   * it, a few thousand at most, are looked at one by one, also those that were indexed meanwhile.
    */
   *find(
     tenant: number,

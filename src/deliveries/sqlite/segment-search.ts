@@ -7,7 +7,7 @@ import { wantedTerms } from './terms.ts';
 
 const SEGMENTS_AT_ONCE = 32;
 
-/** So many numbers of a posting list are read in the time that looking a term up takes, or sooner. */
+/** Reading so many numbers of a posting list takes no longer than looking a term up. */
 const NUMBERS_A_LOOK = 256;
 
 /** Takes the tenant, the lowest and the highest sequence that shall be in one of them. */
@@ -24,7 +24,7 @@ export const POSTINGS_SQL = `
 
 type Segment = { readonly first: number; readonly last: number };
 
-/** How far deliveries are behind their segment's first, by term. */
+/** Deliveries with one of several terms, a list for each term: as distances from their segment's first. */
 type Postings = readonly Uint32Array[];
 
 /** Finds deliveries by the index alone: a segment after the other. */
@@ -41,8 +41,8 @@ export class SegmentSearch {
   }
 
   /**
-   * Adds to `found` until it has `limit`, in the order of `take`, a segment a step. Returns how far it has looked: the
-   * sequences between `low` and `high` that are left.
+   * Adds to `found` until it has `limit`, in the order of `take`, one segment a step. Returns the part of the span that it
+   * has not looked at.
    */
   *find(
     tenant: number,
@@ -52,7 +52,7 @@ export class SegmentSearch {
     found: number[],
   ): Generator<void, Span> {
     const { limit, take } = span;
-    // The fewest alternatives first: most often a term that is rare, or not there at all, ends the look at a segment.
+    // The list with the fewest terms first: where a segment has none of them, the others are not looked up.
     const wanted = wantedTerms(filter).sort((one, other) => one.length - other.length);
     let left = span;
     while (!isEmpty(left)) {
@@ -80,7 +80,7 @@ export class SegmentSearch {
     return rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) }));
   }
 
-  /** What has a term of each list, from the shortest on. */
+  /** The deliveries that have a term of each list. The rarest list comes first, the others narrow it down. */
   #inSegment(
     tenant: number,
     { first, last }: Segment,
@@ -100,7 +100,7 @@ export class SegmentSearch {
       for (const offsets of list) for (const offset of offsets) isIn[offset] = 1;
       found = found.filter((offset) => isIn[offset] === 1);
     }
-    // What a longer segment left that was cut off while it was made.
+    // Entries that an unfinished, longer segment left behind may lie beyond the end.
     return found.map((offset) => first + offset).filter((sequence) => sequence <= last);
   }
 

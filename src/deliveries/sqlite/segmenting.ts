@@ -4,15 +4,15 @@ import type { Row } from './row.ts';
 import { findableOf, termsOf } from './terms.ts';
 
 /**
- * A tenant's newest deliveries become a segment once there are so many. Until then a filter looks through them one by
- * one, which takes as long as asking a few hundred segments; a tenant with fewer needs no segment at all.
+ * A tenant's newest deliveries become a segment once there are so many. Until then a filter looks at them one by one, which
+ * takes as long as searching a few hundred segments. A tenant with fewer has no segment at all.
  */
 const SEGMENT_DELIVERIES = 2048;
 
-/** A segment ends early that has so many entries: they are in memory while it is made. */
+/** A segment with so many entries ends early, since they are in memory while it is made. */
 const SEGMENT_ENTRIES = 32_768;
 
-/** A delivery with so many terms may be a segment alone: looking through its addresses takes long. */
+/** A delivery with so many terms gets a segment at once, since looking through its addresses takes long. */
 const MANY_TERMS = 256;
 
 /** A row may have megabytes of addresses. */
@@ -21,10 +21,10 @@ const READ_AT_ONCE = 32;
 type Extent = { readonly head: number; readonly first: number };
 
 /**
- * Makes the index of what deliveries are filtered by: of each tenant's deliveries that follow each other a segment, in
- * which those that share a term share an entry. It is written in its order, a few entries in each transaction.
+ * Makes the index of filter terms. A segment is consecutive deliveries of one tenant; those that share a term share an
+ * entry. Entries are written in the table's order, a few in each transaction.
  *
- * `tenant.indexed` says up to where all are in segments. What a segment that was cut off has written is written over.
+ * All of a tenant's deliveries up to `tenant.indexed` are in segments. Entries of an unfinished segment are written over.
  */
 export class Segmenting {
   readonly #extent;
@@ -52,7 +52,7 @@ export class Segmenting {
     this.#due = new Set(due.map(({ id }) => Number(id)));
   }
 
-  /** The tenant has so many in no segment, of which the newest has so many terms. */
+  /** To be called for each new delivery: `deliveries` of its tenant are in no segment, and it has `terms` terms. */
   added(tenant: number, deliveries: number, terms: number): void {
     if (deliveries >= SEGMENT_DELIVERIES || terms >= MANY_TERMS) this.#due.add(tenant);
   }
@@ -95,7 +95,7 @@ export class Segmenting {
       yield;
     }
     if (last < first) return;
-    // First of all, so that its entries go with it, also when no more comes of it. Nobody looks beyond `indexed`.
+    // Written first, so that trimming drops its entries also when it is never finished. Searches stop at `indexed`.
     this.#insertSegment.run(tenant, first, last);
     for (const term of [...postings.keys()].sort()) {
       this.#insertPosting.run(tenant, first, term, packPostings(postings.get(term) ?? [], first));
@@ -105,7 +105,7 @@ export class Segmenting {
     if (this.#extentOf(tenant).head - last >= SEGMENT_DELIVERIES) this.#due.add(tenant);
   }
 
-  /** Of one segment. A few at a time: others may write between two of them. */
+  /** The deliveries of one segment, read a few at a time, since others write in between. */
   *#rowsFrom(tenant: number, first: number): Iterable<Row> {
     const last = Math.min(this.#extentOf(tenant).head, first + SEGMENT_DELIVERIES - 1);
     for (let next = first; next <= last; ) {

@@ -6,7 +6,7 @@ import type { Answer, Calls, Cancel, Question } from './messages.ts';
 type Handlers<Served extends Calls> = {
   readonly [Name in keyof Served]: (
     takes: Served[Name]['takes'],
-    /** Aborts with ReadAbortedError when nobody waits for the answer any more. */
+    /** Aborts with ReadAbortedError when the caller does not wait for the answer any more. */
     signal: AbortSignal,
   ) => Served[Name]['gives'] | Promise<Served[Name]['gives']>;
 };

@@ -19,7 +19,7 @@ export class Store {
   readonly #database: DatabaseSync;
   readonly file: LogFile;
 
-  /** Throws LogOpenError; when the log is damaged, too, if it is to `check` that. */
+  /** Throws LogOpenError. With `check`, a damaged log is refused before anything is read from it or written to it. */
   constructor(path: string, { create, check }: { readonly create: boolean; readonly check: boolean }) {
     this.#database = openDatabase(path, create);
     try {
@@ -37,7 +37,7 @@ export class Store {
     }
   }
 
-  /** All of `work` durably, or nothing of it, in the file that is still there. */
+  /** Runs `work` in a transaction. Throws LogDamagedError when the log's file is not there any more. */
   readonly transaction = <Result>(work: () => Result): Result => {
     this.file.check();
     const result = inTransaction(this.#database, work);

@@ -5,12 +5,12 @@ import { isEmpty, type Span } from './span.ts';
 
 type Condition = { readonly sql: string; readonly value: string };
 
-/** Deliveries that are looked through in one step: fewer where a step takes long, since each may have megabytes of addresses. */
+/** How many deliveries one step looks at: fewer when a step takes long, since each may have megabytes of addresses. */
 const FIRST_WINDOW = 16;
 const MAX_WINDOW = 128;
 const LONG_MS = 1;
 
-/** Finds deliveries that are in no segment yet: by looking at each of the span. */
+/** Finds deliveries that are in no segment yet, by looking at each of the span. */
 export class TailSearch {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -19,7 +19,7 @@ export class TailSearch {
     this.#database = database;
   }
 
-  /** As the search of segments: adds to `found`, and returns what is left. */
+  /** As `SegmentSearch.find`. */
   *find(
     tenant: number,
     filter: DeliveryFilter,

@@ -38,8 +38,8 @@ export class Thread<Served extends Calls> {
   }
 
   /**
-   * Rejects with what the thread threw, or with ReadAbortedError once `signal` aborts: then the thread is told. `transfer`
-   * is no longer the caller's.
+   * Rejects with what the thread threw, or with ReadAbortedError once `signal` aborts: then the thread stops, too. The
+   * buffers in `transfer` are no longer the caller's.
    */
   ask<Name extends keyof Served & string>(
     name: Name,

@@ -16,8 +16,8 @@ const KNOWN_OVERFULL = 1000;
 export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY oldest LIMIT 1';
 
 /**
- * Drops the oldest deliveries, always from the front, so that what is kept has no hole. Only tenants are asked that have
- * something to drop: those whose oldest delivery is too old, by an index, and those that have grown beyond the count.
+ * Drops the oldest deliveries, always from the front, so that what is kept has no hole. It visits only tenants with
+ * something to drop: an index finds those with a delivery that is too old, `grown` those beyond the count.
  */
 export class Trimming {
   readonly #indexing: Indexing;
@@ -31,7 +31,7 @@ export class Trimming {
   readonly #remember;
   readonly #setOldest;
   readonly #overfull = new Set<number>();
-  /** Whether there may be more of them than are known, as there may be where the count was lowered. */
+  /** Whether more tenants than `#overfull` knows may be beyond the count, as after the count was lowered. */
   #hasMoreOverfull = true;
   #maxCount = Number.POSITIVE_INFINITY;
 
@@ -51,12 +51,12 @@ export class Trimming {
     this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
   }
 
-  /** The tenant had none, and has one that was received then. Belongs into a transaction. */
+  /** The tenant's only delivery was received at `received`. Belongs into a transaction. */
   begun(tenant: number, received: number): void {
     this.#setOldest.run(received, tenant);
   }
 
-  /** The tenant has so many now. */
+  /** The tenant has `count` deliveries now. */
   grown(tenant: number, count: number): void {
     if (count <= this.#maxCount) return;
     if (this.#overfull.size < KNOWN_OVERFULL) this.#overfull.add(tenant);
@@ -92,11 +92,11 @@ export class Trimming {
     return old === undefined ? null : Number(old.id);
   }
 
-  /** A few deliveries; once none is left to drop, a few index entries; after those it is not due any more. */
+  /** Drops a few deliveries, then a few index entries. Once neither are left to drop, the tenant is not due any more. */
   #trim(tenant: number, retention: Retention, now: number): void {
     const extent = this.#extentOf(tenant);
     const rows = this.#oldestOf(tenant, extent);
-    // The clock may have gone back: what follows a delivery that stays, stays.
+    // All after the first one that stays are kept, also older ones: the clock may have gone back.
     const kept = rows.findIndex(
       ({ sequence, received }) =>
         sequence > extent.head - retention.maxCount && received >= now - retention.maxAgeMs,

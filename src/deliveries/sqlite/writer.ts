@@ -32,7 +32,7 @@ export class Writer {
     this.#store = new Reopening(path, () => new Store(path, { create: false, check: false }));
   }
 
-  /** Throws LogOpenError, also when the log is damaged: only this looks for that, as it takes time. */
+  /** Throws LogOpenError, also when the log is damaged. No other call checks for damage, since the check takes long. */
   open({ create }: WriterCalls['open']['takes']): Opened {
     this.#store.checkFile();
     const store = this.#store.reopen(() => new Store(this.#path, { create, check: true }));
@@ -47,7 +47,7 @@ export class Writer {
     return promise;
   }
 
-  /** Whose logs have grown since the mark, by what this thread has committed. */
+  /** The tenants whose logs have grown since the mark, by this thread's commits. */
   grown(mark: string | null): Growth {
     return this.#growth.since(mark);
   }
@@ -72,7 +72,7 @@ export class Writer {
     while (!this.#closed && this.#store.use(isDue)) {
       this.#store.use((store) => store.transaction(() => step(store)));
       await nextTurn();
-      // What came during the step goes before the next one.
+      // Deliveries that arrived during the step are committed before the next one.
       if (this.#waiting.length > 0) await nextTurn();
     }
   }

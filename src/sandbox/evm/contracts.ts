@@ -50,10 +50,10 @@ const COINS = [
   { symbol: 'MOTH', name: 'Moth', decimals: 18, priceUsd: null, poolSizeUsd: 3_150.75 },
 ] as const;
 
-/** Of the wrapped native asset, where that is worth anything. */
+/** The size of the wrapped native asset's pool, on chains where that asset has a price. */
 const NATIVE_POOL_USD = 64_008_190;
 
-/** What a token without a price is swapped at all the same, in dollars. */
+/** The price at which swaps take a token without one, in dollars. */
 export const UNLISTED_PRICE = 0.0125;
 
 /** `startedAt` (milliseconds since 1970) is when the newest collections launch. */

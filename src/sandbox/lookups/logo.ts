@@ -5,7 +5,7 @@ import type { Hex, World } from '../model.ts';
 import { PICTURE_HEADERS } from './image.ts';
 
 const PREFIX = '/v1/evm/token/logo/';
-/** In place of a contract. */
+/** Stands for the contract in the native asset's path. */
 const NATIVE = 'native';
 
 /** A null token is the chain's native asset. */

@@ -11,9 +11,9 @@ export type KnownAsset = {
   /** Of one whole unit; null when no market trades it. */
   readonly priceUsd: number | null;
   readonly logo: string | null;
-  /** Null where it does not know of a pool; the native asset's is not told. */
+  /** In dollars. Null when the service knows no pool, and for the native asset. */
   readonly poolSizeUsd: number | null;
-  /** Whether no pool trades it that is big enough to make a price. */
+  /** Whether it has no pool that is big enough to make a price. */
   readonly lowLiquidity: boolean;
 };
 
