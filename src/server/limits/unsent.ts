@@ -9,6 +9,7 @@ type CutReason = 'stalled' | 'crowded';
 /**
  * Cuts connections whose peers do not take what they are sent: one that takes nothing of an answer for half a minute;
  * and where all together leave more than `maxBytes` of answers in the gateway's memory, those that leave most for longest.
+ * A peer that is taking its answer is cut for the others only where they leave twice as much.
  */
 export type UnsentLimit = {
   watch(server: Server): void;
@@ -27,6 +28,8 @@ const LOOK_EVERY_MS = 1000;
 /** After so long the operating system is asked whether the peer takes any of what it holds, which may be megabytes. */
 const SUSPECT_MS = 5000;
 const MUCH_BYTES = 64 * 1024;
+/** A connection whose peer has taken some within this time is cut only where all together leave twice `maxBytes`. */
+const LATELY_MS = 3000;
 
 /** `maxBytes` must have room for the largest answer, of which the peer has taken nothing when it has just been written. */
 export const createUnsentLimit = (
@@ -56,7 +59,7 @@ export const createUnsentLimit = (
 
   const cutCrowd = (): void => {
     let total = 0;
-    const behind: { readonly socket: Socket; readonly burden: number }[] = [];
+    const behind: { readonly socket: Socket; readonly burden: number; readonly isTaking: boolean }[] = [];
     for (const socket of owing) {
       const { writableLength: bytes } = socket;
       if (bytes === 0) {
@@ -65,11 +68,11 @@ export const createUnsentLimit = (
       }
       total += bytes;
       const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
-      behind.push({ socket, burden: bytes * (quietMs + LOOK_EVERY_MS) });
+      behind.push({ socket, burden: bytes * (quietMs + LOOK_EVERY_MS), isTaking: quietMs < LATELY_MS });
     }
     behind.sort((one, other) => other.burden - one.burden);
-    for (const { socket } of behind) {
-      if (total <= maxBytes) return;
+    for (const { socket, isTaking } of behind) {
+      if (total <= (isTaking ? 2 * maxBytes : maxBytes)) continue;
       total -= socket.writableLength;
       cut(socket, 'crowded');
     }
@@ -88,6 +91,7 @@ export const createUnsentLimit = (
       let timer: NodeJS.Timeout;
       const look = async (isAnySuspect: boolean): Promise<void> => {
         const isStill = cutStalled(isAnySuspect ? await readTcpQueues() : null);
+        cutCrowd();
         if (!isClosed) timer = setTimeout(look, isStill ? SUSPECT_MS : LOOK_EVERY_MS, isStill).unref();
       };
       timer = setTimeout(look, LOOK_EVERY_MS, false).unref();
