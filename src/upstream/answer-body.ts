@@ -40,10 +40,11 @@ export const readWhole = async <Value>(
   try {
     if (await arriving.receive(LARGE_BYTES)) return parse(arriving.whole());
     if (large.isFull) throw noRoom();
-    return await large.run(async () => {
+    const read = large.run(async () => {
       await arriving.receive(MAX_BYTES);
       return parse(arriving.whole());
     });
+    return await Promise.race([read, failureOf(body)]);
   } catch (error) {
     body.destroy();
     throw error;
@@ -51,6 +52,12 @@ export const readWhole = async <Value>(
     hold.leave();
   }
 };
+
+/** Rejects when the body fails or is given up, also while nothing reads it. */
+const failureOf = (body: Body): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    body.once('error', reject);
+  });
 
 /** A body as far as it has arrived. */
 class ArrivingBody {
