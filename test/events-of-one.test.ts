@@ -49,7 +49,7 @@ const urlOf = async (gateway: Gateway, headers: Record<string, string> = {}) =>
 const [WALLET, OTHER, SENDER] = [addressOf(0xa1), addressOf(0xb2), addressOf(0x5e)];
 const MINUTE_MS = 60_000;
 
-/** A transfer to somebody whom it does not name, so many milliseconds from now. */
+/** A transfer whose recipient is left out, with a block time so many milliseconds from now. */
 const received = (number: number, inMs = 0) => {
   const { activities } = activity(number, SENDER);
   const block_time = new Date(Date.now() + inMs).toISOString();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { folderOf } from './support/folder.ts';
 import { nowhere, startGateway } from './support/gateway.ts';
 
-/** A browser that opens the gateway's address is led to a page; a program is told where the API is. */
+/** At `/` a browser gets a page or a redirect to one, and a program a 404 that names the API's path. */
 
 const browser = {
   headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },

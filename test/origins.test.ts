@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { type Gateway, nowhere, startGateway } from './support/gateway.ts';
 
-/** Who has a page refused is told which origin it is of, and what would let it in. */
+/** The refusal of a page names its origin and ALLOWED_ORIGINS, the setting that would admit it. */
 
 const STRANGER = 'https://stranger.example';
 const LOOPBACK = ['http://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:8080', 'https://localhost'];

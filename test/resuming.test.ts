@@ -77,7 +77,7 @@ const startGateways = async () => {
   };
 };
 
-/** Posts 1, 2, 3, … until it is told to stop, each until it is taken, as a service does. */
+/** Posts 1, 2, 3, … until it is stopped, and repeats each until the gateway answers 2xx, as the service does. */
 const startPosting = (deliveryUrl: string, from = 1) => {
   let number = from;
   let isOver = false;

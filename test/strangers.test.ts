@@ -8,7 +8,7 @@ import { type Shipped, startShipped } from './support/shipped.ts';
 import { bearer, byToken, tokenOf } from './support/tokens.ts';
 import { overEventStream, overHttp, TRANSPORTS } from './support/transports.ts';
 
-/** Who has shown no credential is refused before a document of his is looked at. */
+/** A client without credentials is refused before its document is parsed. */
 
 const BROKEN = '{ this is (not';
 

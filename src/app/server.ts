@@ -131,7 +131,7 @@ export const startServer = async (
     graphql,
     proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
     maxSockets: config.maxSockets,
-    // Without credentials a client is told by its address, which may be that of many behind a proxy.
+    // Without credentials the address identifies a client, and all clients behind one proxy have the same.
     maxSocketsEach: mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
     observer: telemetry.sockets,
   });

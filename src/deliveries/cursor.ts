@@ -1,9 +1,9 @@
 import { InvalidCursorError } from './errors.ts';
 
 /**
- * A delivery of one tenant's log, by its number and its fingerprint: 48 bits by which another delivery with the same
- * number is told apart, as there is after a restored copy. Without a fingerprint (null) only the number counts. Sequence 0
- * is the place before the first delivery.
+ * The place of a delivery in one tenant's log: its sequence number and a 48-bit fingerprint. After a restored copy another
+ * delivery may have the same number; its fingerprint differs. Null: only the number is compared. Sequence 0 is the place
+ * before the first delivery.
  */
 export type Place = { readonly sequence: number; readonly fingerprint: number | null };
 

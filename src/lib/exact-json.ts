@@ -51,7 +51,7 @@ const endOfString = (text: string, quote: number): number => {
   return text.length;
 };
 
-/** Null where a float loses nothing, nobody could mean so large a number, or it is none. */
+/** Null for what is no number, for one that a float holds exactly, and for one whose exponent adds more than 100 zeros. */
 const digitsOf = (source: string): string | null => {
   const value = Number(source);
   // Each number of so few digits has a float of its own.
