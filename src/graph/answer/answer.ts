@@ -12,14 +12,14 @@ export type Answers = {
   /** What one answer may weigh, in bytes. */
   readonly maxBytes: number;
   readonly slices: TimeSlices;
-  /** For heavy answers while they are made. */
+  /** For heavy answers while they are made: half of `maxBytes`, or one answer. Their values take several times their text. */
   readonly memory: MemoryGate;
 };
 
 export const createAnswers = (maxBytes: number): Answers => ({
   maxBytes,
   slices: createTimeSlices(),
-  memory: createMemoryGate(maxBytes),
+  memory: createMemoryGate(maxBytes / 2),
 });
 
 /** A heavier answer is written in slices, and waits its turn where many such are made. */
