@@ -5,16 +5,16 @@ import { eventsIn, summarize } from '../src/deliveries/payload.ts';
 import { JsonSize } from '../src/lib/json-size.ts';
 import { address } from './deliveries/make.ts';
 
-const read = (body: unknown, chainId: number | null = null) => {
+const read = async (body: unknown, chainId: number | null = null) => {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const payload = readBody(bytes, sizeOf(bytes));
+  const payload = await readBody(bytes, sizeOf(bytes));
   return { events: eventsIn(payload, { chainId, subscribedAddress: null }).map((event) => event()), payload };
 };
 
 const HASH = `0x${'Ab'.repeat(32)}`;
 
-test('an activity arrives typed, exact and canonical', () => {
-  const { events } = read({
+test('an activity arrives typed, exact and canonical', async () => {
+  const { events } = await read({
     activities: [
       {
         chain_id: 8453,
@@ -71,8 +71,8 @@ test('an activity arrives typed, exact and canonical', () => {
   ]);
 });
 
-test('a balance change arrives typed', () => {
-  const { events } = read({
+test('a balance change arrives typed', async () => {
+  const { events } = await read({
     balance_changes: [
       {
         amount_before: '10',
@@ -115,8 +115,8 @@ test('a balance change arrives typed', () => {
   ]);
 });
 
-test('what is unknown, malformed or absent is null, and costs no other field', () => {
-  const { events } = read(
+test('what is unknown, malformed or absent is null, and costs no other field', async () => {
+  const { events } = await read(
     {
       activities: [
         { type: 'transfer', asset_type: 7, tx_to: 'x', value: '1.5', value_usd: '', block_time: 'now' },
@@ -139,18 +139,19 @@ test('what is unknown, malformed or absent is null, and costs no other field', (
   ]);
 });
 
-test('a transaction is handed on as it came, with its chain', () => {
+test('a transaction is handed on as it came, with its chain', async () => {
   const items = [{ chain_id: 1, transaction_type: 'Sender' }, { hash: '0x' }];
-  expect(read({ transactions: [...items, 'no object', null] }, 137).events).toEqual([
+  const { events } = await read({ transactions: [...items, 'no object', null] }, 137);
+  expect(events).toEqual([
     { kind: 'transaction', raw: items[0], chainId: 1 },
     { kind: 'transaction', raw: items[1], chainId: 137 },
   ]);
 });
 
-test('integers beyond 2^53 keep their digits, in events and payload; other numbers stay numbers', () => {
+test('integers beyond 2^53 keep their digits, in events and payload; other numbers stay numbers', async () => {
   const body =
     '{"activities":[{"value":12345678901234567890,"id":-0}],"n":[1.5,9007199254740991,1e400,-9007199254740993]}';
-  const { events, payload } = read(body);
+  const { events, payload } = await read(body);
   expect(events).toMatchObject([{ value: '12345678901234567890' }]);
   expect(payload).toEqual({
     activities: [{ value: '12345678901234567890', id: -0 }],
@@ -160,8 +161,8 @@ test('integers beyond 2^53 keep their digits, in events and payload; other numbe
 
 test.each(['[]', '{}', '{"transactions":{}}', '{"other":[{"from":"0x"}]}', '[{"activities":[{}]}]'])(
   'the unknown shape %s has a payload and no events',
-  (body) => {
-    expect(read(body)).toEqual({ events: [], payload: JSON.parse(body) });
+  async (body) => {
+    expect(await read(body)).toEqual({ events: [], payload: JSON.parse(body) });
     expect(summarize(JSON.parse(body))).toMatchObject({ chainId: null, addresses: [] });
   },
 );
@@ -170,8 +171,9 @@ test.each([
   ['nested beyond reason', `{"activities":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ['of 201 levels', `${'['.repeat(201)}${']'.repeat(201)}`],
   ['of 250,001 values', `{"activities":[${Array(249_999).fill('{}').join(' , ')}]}`],
-])('what is %s is its own text', (_what, body) => {
-  expect(read(body)).toEqual({ events: [], payload: body });
+  ['of 50,001 shapes', `{"activities":[{${Array.from({ length: 50_000 }, (_, index) => `"${index}x":0`)}}]}`],
+])('what is %s is its own text', async (_what, body) => {
+  expect(await read(body)).toEqual({ events: [], payload: body });
 });
 
 test.each([
@@ -179,8 +181,8 @@ test.each([
   ['250,000 values', `[${Array(249_999).fill('{ }').join(',\n')}]`],
   ['250,000 values, as keys have them', `[${Array(83_333).fill('{"a":[""]}').join()}]`],
   ['a string of much that is none', `["\\\\${'[{\\",\\\\'.repeat(250_000)}"]`],
-])('what has %s is read', (_what, body) => {
-  expect(read(body).payload).toEqual(JSON.parse(body));
+])('what has %s is read', async (_what, body) => {
+  expect((await read(body)).payload).toEqual(JSON.parse(body));
 });
 
 test('the values of a body are counted as JSON.parse gives them, however its bytes come', () => {
@@ -214,5 +216,7 @@ test('the summary names each address that events concern, once, and a chain only
     counterparty_address: address(2),
     asset: { token_address: address(3) },
   };
+  const many = [...Array(9999).fill({}), one, { from: address(3) }];
+  expect(summarize({ activities: many }).addresses).toEqual([address(1), address(2)]);
   expect(summarize({ balance_changes: [change] }).addresses).toEqual([address(1), address(2), address(3)]);
 });

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExactJson } from '../lib/exact-json.ts';
+import { TooManyShapesError } from '../lib/json-shapes.ts';
 import { JsonSize } from '../lib/json-size.ts';
 import { JsonValidator } from '../lib/json-validator.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import { parseInSlices } from '../lib/sliced-json.ts';
 import { TimeSlice } from '../lib/time-slice.ts';
 
 /** More levels than any real body has, and fewer than what a recursive reader's stack takes. */
@@ -20,9 +22,9 @@ export class BodyReader {
   readonly #large = new Semaphore(1, Number.POSITIVE_INFINITY);
 
   /**
-   * Parses a posted body for its summary. A body beyond the bounds (see `isWithinReason`) becomes its text, one string:
-   * parsing it takes too much memory, and reading the result too much stack. Digits that a float can't hold are lost:
-   * types, chains and addresses have none. Rejects with TypeError when the body is not UTF-8, and with SyntaxError when it
+   * Parses a posted body for its summary. A body beyond the bounds (see `readBody`) becomes its text, one string: parsing
+   * it takes too much memory, and reading the result too much stack. Digits that a float can't hold are lost: types,
+   * chains and addresses have none. Rejects with TypeError when the body is not UTF-8, and with SyntaxError when it
    * is no JSON object or array.
    */
   async read(bytes: Uint8Array): Promise<unknown> {
@@ -38,7 +40,8 @@ async function readPosted(bytes: Uint8Array): Promise<unknown> {
     if (slice.isOver) await slice.next();
     size.add(piece);
   }
-  if (isWithinReason(size)) return parsePosted(bytes, slice);
+  const parsed = isWithinReason(size) ? await withinShapes(parseInSlices(utf8.decode(bytes))) : null;
+  if (parsed !== null) return objectOf(parsed.value);
   const validator = new JsonValidator(size.depth);
   for (const piece of pieces(withoutByteOrderMark(bytes))) {
     if (slice.isOver) await slice.next();
@@ -48,13 +51,19 @@ async function readPosted(bytes: Uint8Array): Promise<unknown> {
   return utf8.decode(bytes);
 }
 
-async function parsePosted(bytes: Uint8Array, slice: TimeSlice): Promise<object> {
-  if (slice.isOver) await slice.next();
-  const value: unknown = JSON.parse(utf8.decode(bytes));
+function objectOf(value: unknown): object {
   if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
-  // The caller sums the body up without a pause.
-  if (slice.isOver) await slice.next();
   return value;
+}
+
+/** Null where the objects are of too many shapes. */
+async function withinShapes(parsing: Promise<unknown>): Promise<{ readonly value: unknown } | null> {
+  try {
+    return { value: await parsing };
+  } catch (error) {
+    if (error instanceof TooManyShapesError) return null;
+    throw error;
+  }
 }
 
 function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
@@ -67,15 +76,17 @@ const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
 
 export const sizeOf = (body: Uint8Array): JsonSize => new JsonSize().add(body);
 
-/** Whether a body is given as it is built of its text; else it is given as the text. */
+/** Whether a body is parsed; else it is given as its text. */
 export const isWithinReason = ({ depth, values }: JsonSize): boolean =>
   depth <= MAX_DEPTH && values <= MAX_VALUES;
 
 /**
  * A stored body without loss of digits: an integer beyond 2^53 becomes its decimal string, and so does a number too big
- * for a float. What is nested beyond 200 levels, or has more than 250,000 values, is the text itself.
+ * for a float. What is nested beyond 200 levels, or has more than 250,000 values or 50,000 shapes of objects, is the text
+ * itself. A long body is parsed in slices.
  */
-export function readBody(bytes: Uint8Array, size: JsonSize): unknown {
+export async function readBody(bytes: Uint8Array, size: JsonSize): Promise<unknown> {
   const text = utf8.decode(bytes);
-  return isWithinReason(size) ? parseExactJson(text) : text;
+  const parsed = isWithinReason(size) ? await withinShapes(parseInSlices(text, parseExactJson)) : null;
+  return parsed === null ? text : parsed.value;
 }

@@ -49,11 +49,3 @@ export const tellClient = async <Value>(promise: Promise<Value>): Promise<Value>
     throw toClient(error);
   }
 };
-
-export const tellingClient = <Value>(give: () => Value): Value => {
-  try {
-    return give();
-  } catch (error) {
-    throw toClient(error);
-  }
-};

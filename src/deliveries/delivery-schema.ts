@@ -3,7 +3,7 @@ import { withCost } from '../graph/cost.ts';
 import { badUserInput } from '../graph/errors.ts';
 import { withScope } from '../graph/scopes.ts';
 import { WebhookType } from '../webhooks/enums.ts';
-import { tellingClient, toClient } from './client-errors.ts';
+import { tellClient, toClient } from './client-errors.ts';
 import { InvalidCursorError } from './errors.ts';
 import { DeliveryEvent, shapeOf } from './event-schema.ts';
 import type { DeliveryType, StoredDelivery } from './log.ts';
@@ -64,17 +64,14 @@ builder.node(WebhookDelivery, {
         }),
       },
       extensions: withCost({ items: 2 }),
-      resolve: (delivery, { address }, { deliveries, answer }) =>
-        answer.list(
-          tellingClient(() => deliveries.events(delivery, address ?? null)),
-          shapeOf,
-        ),
+      resolve: async (delivery, { address }, { deliveries, answer }) =>
+        answer.list(await tellClient(deliveries.events(delivery, address ?? null)), shapeOf) as never,
     }),
     payload: t.field({
       type: 'JSON',
-      description: `The body as it came; an integer beyond 2^53 as a string. One of more than 200 levels or 250,000 JSON values is its text, a string, and has no events. ${AGAIN}`,
+      description: `The body as it came; an integer beyond 2^53 as a string. One of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text, a string, and has no events. ${AGAIN}`,
       extensions: withCost({ bytes: 1500 }),
-      resolve: (delivery, _args, { deliveries }) => tellingClient(() => deliveries.payload(delivery)),
+      resolve: (delivery, _args, { deliveries }) => tellClient(deliveries.payload(delivery)),
     }),
   }),
 });

@@ -86,14 +86,11 @@ export function earliestTime(body: unknown): number | null {
 /** Reads an event of a body. */
 export type ReadEvent = () => DeliveryEvent;
 
-/** More than any block has; a body of five megabytes could hold a million. */
-const MAX_EVENTS = 10_000;
-
 /** How many events a stored body has, as `eventsIn` gives them. */
-export const eventCountIn = (body: unknown): number => Math.min(MAX_EVENTS, itemsOf(body).length);
+export const eventCountIn = (body: unknown): number => itemsOf(body).length;
 
 /**
- * The first 10,000 events of a stored body, in its order; with `address`, of those that concern it. Items that are no
+ * The first 10,000 events of a stored body, in its order; with `address`, those of them that concern it. Items that are no
  * objects are left out. A body of an unknown shape has none. Integers beyond 2^53 are decimal strings. Each event is read
  * by its own call, so that the caller can pause between them.
  */
@@ -104,7 +101,6 @@ export const eventsIn = (
 ): readonly ReadEvent[] =>
   itemsOf(body)
     .filter((item) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
-    .slice(0, MAX_EVENTS)
     .map(
       ({ kind, raw }) =>
         () =>
@@ -114,7 +110,7 @@ export const eventsIn = (
 /**
  * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens
  * moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by just these, so it has an event
- * for each, unless its body has too many values to be parsed.
+ * for each, unless its body is beyond the bounds of `readBody`.
  */
 function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): string[] {
   const concerned: string[] = [];
@@ -129,11 +125,19 @@ function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): str
   return concerned;
 }
 
-/** By the body's keys alone: a header may be wrong about the shape. */
+/** More than any block has; a body of five megabytes could hold a million. */
+const MAX_EVENTS = 10_000;
+
+/** The first 10,000, by the body's keys alone: a header may be wrong about the shape. */
 function itemsOf(body: unknown): Item[] {
-  if (!isObject(body)) return [];
-  return KINDS.flatMap((kind) => {
+  const items: Item[] = [];
+  if (!isObject(body)) return items;
+  for (const kind of KINDS) {
     const list = body[kind.key];
-    return Array.isArray(list) ? list.filter(isObject).map((raw) => ({ kind, raw })) : [];
-  });
+    for (const raw of Array.isArray(list) ? list : []) {
+      if (items.length === MAX_EVENTS) return items;
+      if (isObject(raw)) items.push({ kind, raw });
+    }
+  }
+  return items;
 }

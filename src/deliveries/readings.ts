@@ -15,7 +15,7 @@ const BYTES_A_VALUE = 16;
 const BYTES_AN_EVENT = 256;
 
 type Reading = {
-  readonly payload: unknown;
+  readonly payload: Promise<unknown>;
   eventCount: number | null;
   events: readonly ReadEvent[] | null;
   /** What giving it once comes to, in bytes. */
@@ -26,31 +26,44 @@ type Reading = {
 /**
  * The bodies that one operation reads, each once, however often it is asked for. That they were read from the log is
  * paid for: what is taken from the budget is what a body comes to beyond its bytes, and all of it for each time that it
- * is given again. Both throw BudgetSpentError when there is not as much left.
+ * is given again. Both reject with BudgetSpentError when there is not as much left.
  */
 export class Readings {
   readonly #budget: ByteBudget;
   readonly #known = new WeakMap<StoredDelivery, Reading>();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
 
   /** The body itself; see `readBody`. */
-  payload(delivery: StoredDelivery): unknown {
-    const reading = this.#read(delivery);
-    this.#give(delivery, reading, 'payload', reading.bytes);
-    return reading.payload;
+  payload(delivery: StoredDelivery): Promise<unknown> {
+    return this.#inTurn(() => {
+      const reading = this.#read(delivery);
+      this.#give(delivery, reading, 'payload', reading.bytes);
+      return reading.payload;
+    });
   }
 
   /** See `eventsIn`. The events of one address cost as much as all, since all items are looked through. */
-  events(delivery: StoredDelivery, address: string | null): readonly ReadEvent[] {
-    const reading = this.#read(delivery);
-    reading.eventCount ??= eventCountIn(reading.payload);
-    this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));
-    if (address !== null) return eventsIn(reading.payload, delivery, address);
-    reading.events ??= eventsIn(reading.payload, delivery);
-    return reading.events;
+  events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]> {
+    return this.#inTurn(async () => {
+      const reading = this.#read(delivery);
+      const payload = await reading.payload;
+      reading.eventCount ??= eventCountIn(payload);
+      this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));
+      if (address !== null) return eventsIn(payload, delivery, address);
+      reading.events ??= eventsIn(payload, delivery);
+      return reading.events;
+    });
+  }
+
+  /** One body after the other: none is parsed that the budget has no room for once those before it are given. */
+  #inTurn<Given>(give: () => Promise<Given>): Promise<Given> {
+    const given = this.#last.then(give);
+    this.#last = given.catch(ignore);
+    return given;
   }
 
   #read(delivery: StoredDelivery): Reading {
@@ -60,8 +73,11 @@ export class Readings {
     const size = sizeOf(body);
     const bytes = isWithinReason(size) ? Math.max(size.bytes, size.values * BYTES_A_VALUE) : size.bytes;
     this.#take(delivery, bytes - size.bytes);
+    const payload = readBody(body, size);
+    // Where the budget refuses it, nothing waits for it: a failure that nothing listens to ends the process.
+    payload.catch(ignore);
     const reading: Reading = {
-      payload: readBody(body, size),
+      payload,
       eventCount: null,
       events: null,
       bytes,
@@ -81,3 +97,5 @@ export class Readings {
     if (!this.#budget.take(bytes)) throw new BudgetSpentError(cursor);
   }
 }
+
+const ignore = () => {};

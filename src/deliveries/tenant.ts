@@ -24,10 +24,10 @@ export type TenantDeliveries = {
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Null when the log does not hold it (any more). */
   get(cursor: string): Promise<StoredDelivery | null>;
-  /** Its body, which each further time counts as read again; throws BudgetSpentError. */
-  payload(delivery: StoredDelivery): unknown;
+  /** Its body, which each further time counts as read again; rejects with BudgetSpentError. */
+  payload(delivery: StoredDelivery): Promise<unknown>;
   /** What happened, by its body: to `address`, or all when it is null; as `payload`. */
-  events(delivery: StoredDelivery, address: string | null): readonly ReadEvent[];
+  events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]>;
   /**
    * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
    * is told of an error that ends it.

@@ -26,19 +26,19 @@ export type BodyRoom = {
 };
 
 /**
- * Resolves with what `parse` makes of the whole body, which is judged as it arrives. Rejects with UpstreamError
+ * Resolves with what `parse` resolves with for the whole body, which is judged as it arrives. Rejects with UpstreamError
  * `invalidResponse` when it is larger than 32 MB or of more than a million JSON values, `unavailable` when there is no
  * room for it, and reads no further.
  */
 export const readWhole = async <Value>(
   body: Body,
   { memory, large }: BodyRoom,
-  parse: (bytes: Buffer) => Value,
+  parse: (bytes: Buffer) => Promise<Value>,
 ): Promise<Value> => {
   const hold = memory.enter();
   const arriving = new ArrivingBody(body, hold);
   try {
-    if (await arriving.receive(LARGE_BYTES)) return parse(arriving.whole());
+    if (await arriving.receive(LARGE_BYTES)) return await parse(arriving.whole());
     if (large.isFull) throw noRoom();
     const read = large.run(async () => {
       await arriving.receive(MAX_BYTES);

@@ -1,5 +1,7 @@
 import type { Agent, Dispatcher } from 'undici';
 import { parseExactJson } from '../lib/exact-json.ts';
+import { MAX_SHAPES, TooManyShapesError } from '../lib/json-shapes.ts';
+import { parseInSlices } from '../lib/sliced-json.ts';
 import { type BodyRoom, readBeginning, readWhole } from './answer-body.ts';
 import { type Credential, withoutKey } from './credential.ts';
 import { abandoned, UpstreamError } from './errors.ts';
@@ -75,8 +77,8 @@ export const exchange = async (
       return { body: null, bytes: 0, computeUnits };
     }
     const type = withoutKey(typeOf(headers), request.credential);
-    return await readWhole(body, room, (bytes) => ({
-      body: parseBody(withoutKey(utf8.decode(bytes), request.credential), type),
+    return await readWhole(body, room, async (bytes) => ({
+      body: await parseBody(withoutKey(utf8.decode(bytes), request.credential), type),
       bytes: bytes.length,
       computeUnits,
     }));
@@ -123,11 +125,12 @@ const typeOf = (headers: Dispatcher.ResponseData['headers']): string =>
 
 const MAX_TYPE = 80;
 
-const parseBody = (text: string, type: string): unknown => {
+const parseBody = async (text: string, type: string): Promise<unknown> => {
   if (text === '') return null;
   try {
-    return parseExactJson(text);
+    return await parseInSlices(text, parseExactJson);
   } catch (cause) {
+    if (cause instanceof TooManyShapesError) throw tooManyShapes(cause);
     throw new UpstreamError(
       'invalidResponse',
       `Expected JSON from the service, got ${text.length} characters of ${type} that do not parse.`,
@@ -135,6 +138,13 @@ const parseBody = (text: string, type: string): unknown => {
     );
   }
 };
+
+const tooManyShapes = (cause: Error): UpstreamError =>
+  new UpstreamError(
+    'invalidResponse',
+    `Expected an answer whose objects have at most ${MAX_SHAPES} shapes from the service, got more.`,
+    { cause },
+  );
 
 const readComputeUnits = (headers: Dispatcher.ResponseData['headers']): number | null => {
   const stated = headers['x-compute-units-cost'];

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { FetchAPI, Plugin } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
+import { MAX_SHAPES, TooManyShapesError } from '../../lib/json-shapes.ts';
 import { JsonSize } from '../../lib/json-size.ts';
+import { parseInSlices } from '../../lib/sliced-json.ts';
 import { onceClosed } from '../closed.ts';
 import { createRoom, isAlwaysOrdinary, weightOf } from './room.ts';
 
@@ -11,7 +13,7 @@ const MAX_VALUES = 250_000;
 /**
  * Bounds what big bodies hold from their first byte until they are answered: they may take half a minute to come, and
  * longer to be answered, and until they are there nobody knows whose they are. One that finds no room is refused with
- * 503, and one of too many values with 413, before the rest of it is read.
+ * 503, and one of too many values with 413, before the rest of it is read. Their JSON is parsed in slices.
  */
 export const useBodyRoom = (): Plugin => {
   const room = createRoom();
@@ -49,13 +51,29 @@ const judged = (request: Request, judge: (size: JsonSize) => void, fetchAPI: Fet
     }),
   );
   const { url, method, headers, signal } = request;
-  return new fetchAPI.Request(url, { method, headers, signal, body });
+  const judgedRequest = new fetchAPI.Request(url, { method, headers, signal, body });
+  return Object.assign(judgedRequest, { json: async () => parseBody(await judgedRequest.text()) });
+};
+
+const parseBody = async (text: string): Promise<unknown> => {
+  try {
+    return await parseInSlices(text);
+  } catch (error) {
+    throw error instanceof TooManyShapesError ? tooManyShapes() : error;
+  }
 };
 
 const tooManyValues = () =>
   clientError('OPERATION_TOO_COMPLEX', `Expected a body of at most ${MAX_VALUES} JSON values, got more.`, {
     http: { status: 413 },
   });
+
+const tooManyShapes = () =>
+  clientError(
+    'OPERATION_TOO_COMPLEX',
+    `Expected a body whose JSON objects have at most ${MAX_SHAPES} shapes, got more.`,
+    { http: { status: 413 } },
+  );
 
 const noRoom = () =>
   clientError('OPERATION_TOO_COMPLEX', 'Too many big requests are being received at once.', {
