@@ -74,12 +74,15 @@ test('a token that several keys of its name may have signed is taken when one of
   for (const key of [old, next]) expect(await taken(gateway, await key.sign())).toBe(true);
 });
 
-test.each<[what: string, padding: number, copies: number, reason: string]>([
-  ['of more than 1 MB', 1024 * 1024, 1, 'at most 1048576 bytes'],
-  ['of more than a hundred keys', 0, 101, 'at most 100 keys, got 101'],
-])('a key set %s is not taken, and the log says why', async (_what, padding, copies, reason) => {
+const manyNames = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${index}x`, 1]));
+
+test.each<[what: string, padding: number, copies: number, beside: object, reason: string]>([
+  ['of more than 1 MB', 1024 * 1024, 1, {}, 'at most 1048576 bytes'],
+  ['of more than a hundred keys', 0, 101, {}, 'at most 100 keys, got 101'],
+  ['of more than 10,000 values', 0, 1, manyNames, 'at most 10000 JSON values, got 100'],
+])('a key set %s is not taken, and the log says why', async (_what, padding, copies, beside, reason) => {
   const key = await issuerKey('one');
-  await using issuer = await startIssuer(...Array(copies).fill(key.jwk));
+  await using issuer = await startIssuer(...Array(copies).fill({ ...key.jwk, ...beside }));
   issuer.padding = padding;
   await using gateway = await start(issuer.url);
   const reply = await ask(gateway, await key.sign());

@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import { JsonSize } from '../../lib/json-size.ts';
 
 /** What tokens are checked with. The algorithms are of one kind only, so that no public key can serve as a secret. */
 export type TokenKeys = { readonly algorithms: readonly string[]; readonly getKey: JWTVerifyGetKey };
@@ -80,8 +81,10 @@ export const publishedKeys = (
 /** A hundred certificates' chains come to less. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_KEYS = 100;
+/** So many keys have about two thousand. */
+const MAX_VALUES = 10_000;
 
-/** The same answer, with its whole body read. Rejects when that has too many bytes to keep, or too many keys to try. */
+/** The same answer, with its whole body read. Rejects when that has too many bytes to keep, too many values to parse, or too many keys to try. */
 const boundedKeySet = async (response: Response): Promise<Response> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -91,6 +94,9 @@ const boundedKeySet = async (response: Response): Promise<Response> => {
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
+  const { values } = new JsonSize().add(body);
+  if (values > MAX_VALUES)
+    throw new RangeError(`expected a key set of at most ${MAX_VALUES} JSON values, got ${values}`);
   const count = response.ok ? keysIn(body) : 0;
   if (count > MAX_KEYS) throw new RangeError(`expected a key set of at most ${MAX_KEYS} keys, got ${count}`);
   return new Response(body, { status: response.status });
