@@ -91,7 +91,11 @@ const isSmall = (plain: object): boolean => {
   while (left.length > 0) {
     const value = left.pop();
     room -= typeof value === 'string' ? value.length : 0;
-    if (typeof value === 'object' && value !== null) {
+    if (Array.isArray(value)) {
+      room -= value.length * CHARACTERS_A_VALUE;
+      if (room < 0) return false;
+      left.push(...value);
+    } else if (typeof value === 'object' && value !== null) {
       const keys = Object.keys(value);
       room -= keys.length * CHARACTERS_A_VALUE;
       if (room < 0) return false;
