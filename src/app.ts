@@ -3,12 +3,12 @@ import { startDeliveries } from './app/deliveries.ts';
 import { startServer } from './app/server.ts';
 import { loadTrustedDocuments } from './app/trusted-documents.ts';
 import { startUpstream } from './app/upstream.ts';
-import type { Config } from './config.ts';
-import type { Log } from './log.ts';
-import { authenticateAnyone } from './server/auth/auth.ts';
-import { reportOnKey } from './server/auth/gateway-key.ts';
+import type { Config } from './config/config.ts';
+import type { Log } from './logger.ts';
+import { authenticateAnyone } from './server/auth/authenticate.ts';
+import { reportOnKey } from './server/auth/check-gateway-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
-import { createMemory } from './upstream/memory.ts';
+import { createMemory } from './upstream/cache/cache-budget.ts';
 
 export type App = {
   /** Where it listens: `http://host:port`. */

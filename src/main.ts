@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { type App, startApp } from './app.ts';
-import { namesWithoutEffect } from './config/variables.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { createLog, type Log } from './log.ts';
+import { ConfigError, readConfig } from './config/config.ts';
+import { namesWithoutEffect } from './config/environment.ts';
+import { createLog, type Log } from './logger.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
 

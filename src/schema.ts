@@ -4,11 +4,11 @@ import './chains/schema.ts';
 import './wallets/schema.ts';
 import './transactions/schema.ts';
 import './collectibles/schema.ts';
-import './webhooks/schema.ts';
-import './webhooks/connection-schema.ts';
-import './webhooks/addresses-schema.ts';
-import './webhooks/mutations.ts';
-import './deliveries/schema.ts';
+import './webhooks/schema/webhook.ts';
+import './webhooks/schema/connection.ts';
+import './webhooks/schema/addresses.ts';
+import './webhooks/schema/mutations.ts';
+import './deliveries/schema/fields.ts';
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { useServer } from 'graphql-ws/use/ws';
 import { createPubSub } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
-import type { StoredDelivery } from '../../src/deliveries/log.ts';
+import type { StoredDelivery } from '../../src/deliveries/log/log.ts';
 import { schema } from '../../src/schema.ts';
 
 /** What the gateway is measured against: the same schema under stock graphql-ws, with events by pub/sub. */

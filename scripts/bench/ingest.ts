@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { spawnGateway } from '../../test/support/process.ts';
+import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { DELIVERY_BYTES, deliveryRequest } from './delivery.ts';
 import { type Measured, measurePosts } from './posts.ts';
 import type { Task } from './sqlite-alone.ts';

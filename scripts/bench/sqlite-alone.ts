@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { pack, unpack } from '../../src/deliveries/sqlite/packing.ts';
-import { Store } from '../../src/deliveries/sqlite/store.ts';
+import { pack, unpack } from '../../src/deliveries/sqlite/worker/packing.ts';
+import { Store } from '../../src/deliveries/sqlite/write/write-store.ts';
 import { concernedBy, deliveryBody, WEBHOOK } from './delivery.ts';
 import { type Measured, summary } from './posts.ts';
 

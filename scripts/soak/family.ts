@@ -1,4 +1,4 @@
-import { tokenOf } from '../../test/support/tokens.ts';
+import { tokenOf } from '../../test/support/gateway/tokens.ts';
 
 /** Makes one attack, the `number`th of its family, and resolves with how it was answered, in a word or two. */
 export type Attack = (number: number, signal: AbortSignal) => Promise<string>;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { activity } from '../../test/support/deliver.ts';
+import { activity } from '../../test/support/clients/deliver.ts';
 import { ask } from './ask.ts';
 import type { Waits } from './waits.ts';
 

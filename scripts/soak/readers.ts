@@ -1,4 +1,4 @@
-import { byEventStream, byWebSocket, startStormClient } from '../../test/support/storm-client.ts';
+import { byEventStream, byWebSocket, startStormClient } from '../../test/support/clients/load-client.ts';
 
 const MOST_BETWEEN_CUTS = 100;
 const CUTS = 1000;

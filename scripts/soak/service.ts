@@ -1,6 +1,5 @@
 // The soak's upstream service, in a process of its own: true to the contract for honest wallets, and not for others.
 import process from 'node:process';
-import { type Answer, type Reply, startFakeService } from '../../test/support/fake-service.ts';
 import {
   collection,
   hashOf,
@@ -8,8 +7,9 @@ import {
   type RestTransaction,
   transaction,
   transactionsEnvelope,
-} from '../../test/support/make.ts';
-import { servingCollectibles, servingTransactions } from '../../test/support/upstream-paging.ts';
+} from '../../test/support/upstream/builders.ts';
+import { type Answer, type Reply, startFakeService } from '../../test/support/upstream/fake-service.ts';
+import { servingCollectibles, servingTransactions } from '../../test/support/upstream/paging.ts';
 import { kindOf, type WalletKind } from './wallets.ts';
 
 const TRANSACTIONS = 700;

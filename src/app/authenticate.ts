@@ -1,12 +1,12 @@
-import type { Config } from '../config.ts';
-import { isTenant } from '../deliveries/address.ts';
-import type { Log } from '../log.ts';
+import type { Config } from '../config/config.ts';
+import { isTenant } from '../deliveries/ingress/delivery-url.ts';
+import type { Log } from '../logger.ts';
 import {
   type Authenticate,
   authenticateAnyone,
   authenticateByKey,
   authenticateByToken,
-} from '../server/auth/auth.ts';
+} from '../server/auth/authenticate.ts';
 import { createTokens } from '../server/auth/tokens.ts';
 
 /** How clients show who they are, by AUTH. `secret` makes the tenants of keys. */

@@ -1,13 +1,13 @@
-import { ConfigError } from '../config.ts';
-import { createDeliveryAddresses, type DeliveryAddresses } from '../deliveries/address.ts';
-import { LogOpenError, messageOf } from '../deliveries/errors.ts';
-import { FeedCache } from '../deliveries/feed-cache.ts';
-import type { DeliveryLog } from '../deliveries/log.ts';
-import { observeLog } from '../deliveries/observed-log.ts';
-import { DeliverySecretError, loadDeliverySecret } from '../deliveries/secret.ts';
-import { openSqliteLog } from '../deliveries/sqlite-log.ts';
-import { WakeUps } from '../deliveries/wake-ups.ts';
-import type { Starting } from './starting.ts';
+import { ConfigError } from '../config/config.ts';
+import { FeedCache } from '../deliveries/feed/cache.ts';
+import { WakeUps } from '../deliveries/feed/change-notifier.ts';
+import { createDeliveryAddresses, type DeliveryAddresses } from '../deliveries/ingress/delivery-url.ts';
+import { DeliverySecretError, loadDeliverySecret } from '../deliveries/ingress/secret.ts';
+import { LogOpenError, messageOf } from '../deliveries/log/errors.ts';
+import type { DeliveryLog } from '../deliveries/log/log.ts';
+import { observeLog } from '../deliveries/log/observed-log.ts';
+import { openSqliteLog } from '../deliveries/sqlite/log.ts';
+import type { Starting } from './startup.ts';
 
 /** The log of deliveries, and what its readers share. */
 export type Deliveries = {

@@ -1,9 +1,9 @@
 import { createChains } from '../chains/chains.ts';
 import { createContext } from '../context.ts';
 import type { Answers } from '../graph/answer/answer.ts';
-import { createCursors } from '../graph/cursor.ts';
+import { createCursors } from '../graph/pagination/cursor.ts';
 import type { Deliveries } from './deliveries.ts';
-import type { Starting } from './starting.ts';
+import type { Starting } from './startup.ts';
 import type { Upstream } from './upstream.ts';
 
 /** One deadline for all that an operation asks, in attempts that take as long as one may. */

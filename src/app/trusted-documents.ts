@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from '../config.ts';
-import { messageOf } from '../deliveries/errors.ts';
+import { ConfigError } from '../config/config.ts';
+import { messageOf } from '../deliveries/log/errors.ts';
 import { schema } from '../schema.ts';
 import {
   readTrustedDocuments,
   type TrustedDocuments,
   TrustedDocumentsError,
-} from '../server/operations/trusted-documents.ts';
+} from '../server/graphql/trusted-documents.ts';
 
 /**
  * Reads the file of trusted documents at `path`; null where there is none. Rejects with ConfigError where the file can't

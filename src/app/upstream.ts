@@ -1,15 +1,15 @@
 import type { Collectible } from '../collectibles/rest.ts';
 import { type Sandbox, startSandbox } from '../sandbox/server.ts';
 import type { Transaction } from '../transactions/rest.ts';
-import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
-import { type ChainPrices, createChainPrices } from '../upstream/cost.ts';
-import type { Item } from '../upstream/items.ts';
-import type { Memory } from '../upstream/memory.ts';
-import { createNews, type News } from '../upstream/news.ts';
-import { createPageStore, type PageStore } from '../upstream/pages.ts';
+import type { Memory } from '../upstream/cache/cache-budget.ts';
+import { createNews, type News } from '../upstream/cache/invalidation.ts';
+import { createPageStore, type PageStore } from '../upstream/cache/page-cache.ts';
+import { type ChainPrices, createChainPrices } from '../upstream/chain-pricing.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
+import type { Item } from '../upstream/parse/page-parser.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
-import type { Starting } from './starting.ts';
+import type { Starting } from './startup.ts';
 
 /** The service, as the gateway asks it. */
 export type Upstream = {

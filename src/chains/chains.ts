@@ -1,6 +1,6 @@
 import { badUserInput } from '../graph/errors.ts';
-import { nearest } from '../lib/nearest.ts';
-import { type Chain, KNOWN_CHAINS } from './known.ts';
+import { nearest } from '../lib/closest-match.ts';
+import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
 
 /** What this gateway knows of chains. */
 export type Chains = {

@@ -1,5 +1,5 @@
 import { builder } from '../graph/builder.ts';
-import type { Chain as ChainShape } from './known.ts';
+import type { Chain as ChainShape } from './known-chains.ts';
 
 const Chain = builder.objectRef<ChainShape>('Chain').implement({
   description: 'A chain that this gateway knows.',

@@ -1,6 +1,6 @@
-import type { ChainPrices } from '../upstream/cost.ts';
-import type { Item } from '../upstream/items.ts';
+import type { ChainPrices } from '../upstream/chain-pricing.ts';
 import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
+import type { Item } from '../upstream/parse/page-parser.ts';
 import {
   type Collectible,
   collectiblesRequest,

@@ -1,5 +1,6 @@
-import type { Credential } from '../upstream/credential.ts';
-import type { UpstreamRequest } from '../upstream/exchange.ts';
+import type { Page } from '../upstream/cache/page-cache.ts';
+import type { Credential } from '../upstream/client/credential.ts';
+import type { UpstreamRequest } from '../upstream/client/send-request.ts';
 import {
   isObject,
   optional,
@@ -14,9 +15,8 @@ import {
   readNumber,
   readString,
   readTime,
-} from '../upstream/fields.ts';
-import { type Item, readPage } from '../upstream/items.ts';
-import type { Page } from '../upstream/pages.ts';
+} from '../upstream/parse/fields.ts';
+import { type Item, readPage } from '../upstream/parse/page-parser.ts';
 
 /** A request costs the same whatever its size: a wallet's first page is small because it is often all there is. */
 export const FIRST_PAGE_SIZE = 250;

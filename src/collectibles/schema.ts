@@ -1,10 +1,10 @@
 import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
-import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
-import { itemConnectionType } from '../graph/connection-type.ts';
-import { withCost } from '../graph/cost.ts';
+import { withCost } from '../graph/cost/field-cost.ts';
+import { UNSAID } from '../graph/descriptions.ts';
+import { connect, type PageArgs, pageSize } from '../graph/pagination/connection.ts';
+import { itemConnectionType } from '../graph/pagination/connection-type.ts';
 import { selectsBelow } from '../graph/selection.ts';
-import { UNSAID } from '../graph/unsaid.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
 import { SpamExplanation } from './spam.ts';

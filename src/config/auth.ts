@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Environment, Read } from './variables.ts';
+import type { Environment, Read } from './environment.ts';
 
 /** Who may come in, and how they show it. */
 export type AuthConfig =

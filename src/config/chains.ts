@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Chain } from '../chains/known.ts';
+import type { Chain } from '../chains/known-chains.ts';
 
 const NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
 const ENTRY = new RegExp(`^\\d{1,16}:${NAME}(?::${NAME})*$`);

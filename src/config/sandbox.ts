@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Environment, Read } from './variables.ts';
+import type { Environment, Read } from './environment.ts';
 
 /**
  * The sandbox stands in for a service that is not named. In production that is more likely forgotten than wanted, and

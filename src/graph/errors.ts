@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { MAX_REST_MS, type UpstreamError } from '../upstream/errors.ts';
+import { MAX_REST_MS, type UpstreamError } from '../upstream/client/errors.ts';
 
 /** Every code that a client can meet in `extensions.code`. */
 const ERROR_CODES = [

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { UpstreamError } from '../upstream/errors.ts';
+import { UpstreamError } from '../upstream/client/errors.ts';
 import { clientError, type ErrorCode, isErrorCode, upstreamError } from './errors.ts';
 
 /**

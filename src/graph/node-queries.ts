@@ -3,7 +3,7 @@ import { resolveNodes } from '@pothos/plugin-relay';
 import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { Context } from '../context.ts';
 import { builder } from './builder.ts';
-import { withCost } from './cost.ts';
+import { withCost } from './cost/field-cost.ts';
 import { badUserInput, clientError } from './errors.ts';
 import { decodeGlobalId, type GlobalId } from './node.ts';
 import { forbidden, scopeOfType } from './scopes.ts';

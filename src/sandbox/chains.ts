@@ -1,4 +1,4 @@
-import type { Chain } from './model.ts';
+import type { Chain } from './types.ts';
 
 /** A chain with what its blocks and fees look like. */
 export type SandboxChain = Chain & {

@@ -1,6 +1,6 @@
+import { readSettings, type Settings } from './config.ts';
+import { demoAddress } from './demo-wallets.ts';
 import { type Sandbox, startSandbox } from './server.ts';
-import { readSettings, type Settings } from './settings.ts';
-import { demoAddress } from './wallets.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const log = (msg: string, details: Readonly<Record<string, unknown>>) =>

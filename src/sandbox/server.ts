@@ -1,18 +1,18 @@
 import { createServer, type Server } from 'node:http';
+import { SandboxWorld } from './chain/simulator.ts';
+import { DEMO_SUBSCRIBERS } from './demo-wallets.ts';
+import { createFaultsRoute, createStatsRoute } from './http/admin-routes.ts';
+import { createKeyCheck } from './http/api-key.ts';
+import { Faults } from './http/faults.ts';
+import { createService } from './http/handler.ts';
+import { Counter, type Stats } from './http/stats.ts';
 import { createCollectiblesRoute } from './lookups/collectibles.ts';
 import { Cursors } from './lookups/cursors.ts';
 import { createImageRoute } from './lookups/image.ts';
 import { createLogoRoute, logoPath } from './lookups/logo.ts';
 import { createTransactionsRoute } from './lookups/transactions.ts';
-import type { Block, Hex } from './model.ts';
-import { createFaultsRoute, createStatsRoute } from './service/control.ts';
-import { Faults } from './service/faults.ts';
-import { createKeyCheck } from './service/key.ts';
-import { createService } from './service/service.ts';
-import { Counter, type Stats } from './service/stats.ts';
-import { DEMO_SUBSCRIBERS } from './wallets.ts';
+import type { Block, Hex } from './types.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
-import { SandboxWorld } from './world/world.ts';
 
 export type SandboxOptions = {
   /** 127.0.0.1 unless given. */

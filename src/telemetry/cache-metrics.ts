@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { PageSource } from '../upstream/pages.ts';
+import type { PageSource } from '../upstream/cache/page-cache.ts';
 
 /** How a resource's pages are had; `bytes` says how much all kept pages weigh. */
 export const createCacheMetrics = (registry: Registry, bytes: () => number) => {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { OperationObserver } from '../server/operations/operations.ts';
+import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
 
 export const createOperationMetrics = (registry: Registry): OperationObserver => {
   const registers = [registry];

@@ -1,8 +1,8 @@
-import type { LogObserver } from '../deliveries/observer.ts';
-import type { Log } from '../log.ts';
-import type { OperationObserver } from '../server/operations/operations.ts';
-import type { UpstreamObserver } from '../upstream/observer.ts';
-import { createLogLines, createOperationLines, createUpstreamLines } from './log-lines.ts';
+import type { LogObserver } from '../deliveries/log/observer.ts';
+import type { Log } from '../logger.ts';
+import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
+import type { UpstreamObserver } from '../upstream/client/observer.ts';
+import { createLogLines, createOperationLines, createUpstreamLines } from './log-events.ts';
 import { createMetrics } from './metrics.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;

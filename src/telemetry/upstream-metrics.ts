@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { UpstreamObserver } from '../upstream/observer.ts';
+import type { UpstreamObserver } from '../upstream/client/observer.ts';
 
 export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
   const registers = [registry];

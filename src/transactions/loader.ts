@@ -1,5 +1,5 @@
-import type { Item } from '../upstream/items.ts';
 import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
+import type { Item } from '../upstream/parse/page-parser.ts';
 import { PAGE_SIZE, readTransactionsPage, type Transaction, transactionsRequest } from './rest.ts';
 
 type TransactionsList = {

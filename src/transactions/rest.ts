@@ -1,5 +1,6 @@
-import type { Credential } from '../upstream/credential.ts';
-import type { UpstreamRequest } from '../upstream/exchange.ts';
+import type { Page } from '../upstream/cache/page-cache.ts';
+import type { Credential } from '../upstream/client/credential.ts';
+import type { UpstreamRequest } from '../upstream/client/send-request.ts';
 import {
   isObject,
   malformed,
@@ -14,9 +15,8 @@ import {
   readList,
   readString,
   readTime,
-} from '../upstream/fields.ts';
-import { type Item, readPage } from '../upstream/items.ts';
-import type { Page } from '../upstream/pages.ts';
+} from '../upstream/parse/fields.ts';
+import { type Item, readPage } from '../upstream/parse/page-parser.ts';
 
 /** The service never gives more on a page, and bills by request: so never ask for less. */
 export const PAGE_SIZE = 100;

@@ -1,11 +1,11 @@
 import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
-import { connect, type PageArgs, pageSize } from '../graph/connection.ts';
-import { itemConnectionType } from '../graph/connection-type.ts';
-import { withCost } from '../graph/cost.ts';
+import { withCost } from '../graph/cost/field-cost.ts';
+import { UNSAID } from '../graph/descriptions.ts';
+import { connect, type PageArgs, pageSize } from '../graph/pagination/connection.ts';
+import { itemConnectionType } from '../graph/pagination/connection-type.ts';
 import { selectsBelow } from '../graph/selection.ts';
-import { UNSAID } from '../graph/unsaid.ts';
-import { MalformedFieldError, type RawObject } from '../upstream/fields.ts';
+import { MalformedFieldError, type RawObject } from '../upstream/parse/fields.ts';
 import { Wallet } from '../wallets/schema.ts';
 import {
   type Decoded,

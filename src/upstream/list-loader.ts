@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
-import type { Credential } from './credential.ts';
-import type { Meter } from './meter.ts';
-import type { OperationClient } from './operation-client.ts';
-import type { Fetch, Page, PageStore, PageWant } from './pages.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../lib/deadline.ts';
+import type { Fetch, Page, PageStore, PageWant } from './cache/page-cache.ts';
+import type { Credential } from './client/credential.ts';
+import type { OperationClient } from './client/operation-client.ts';
+import type { Meter } from './client/usage.ts';
 
 /** Which page of a list. */
 export type PageAt = {

@@ -1,5 +1,5 @@
 import { builder } from '../graph/builder.ts';
-import { withCost } from '../graph/cost.ts';
+import { withCost } from '../graph/cost/field-cost.ts';
 import { clientError } from '../graph/errors.ts';
 import type { GlobalId } from '../graph/node.ts';
 import { parseAddress } from '../graph/scalars.ts';

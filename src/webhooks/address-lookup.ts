@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { UpstreamClient } from '../upstream/client.ts';
-import type { Credential } from '../upstream/credential.ts';
-import { UpstreamError } from '../upstream/errors.ts';
-import { createMeter } from '../upstream/meter.ts';
-import { createOperationClient } from '../upstream/operation-client.ts';
-import { createPatience } from '../upstream/patience.ts';
-import { createTurns } from '../upstream/turns.ts';
-import { createWebhookService } from './service.ts';
+import { createPatience } from '../lib/deadline.ts';
+import type { UpstreamClient } from '../upstream/client/client.ts';
+import type { Credential } from '../upstream/client/credential.ts';
+import { UpstreamError } from '../upstream/client/errors.ts';
+import { createOperationClient } from '../upstream/client/operation-client.ts';
+import { createTurns } from '../upstream/client/request-limiter.ts';
+import { createMeter } from '../upstream/client/usage.ts';
+import { createWebhookService } from './client.ts';
 import type { AskAddress } from './subscribed-addresses.ts';
 
 /** Longer than a delivery waits, so that a late answer serves the next delivery. */

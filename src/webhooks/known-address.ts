@@ -1,4 +1,4 @@
-import { UpstreamError } from '../upstream/errors.ts';
+import { UpstreamError } from '../upstream/client/errors.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
-import { MalformedFieldError } from '../upstream/fields.ts';
-import type { Item } from '../upstream/items.ts';
+import type { Page } from '../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
-import type { Page } from '../upstream/pages.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import type { Item } from '../upstream/parse/page-parser.ts';
 import type { Subscribed, Webhook } from './rest.ts';
 
 /** What is read of the service, one request for each call. */

@@ -1,4 +1,4 @@
-import type { UpstreamRequest } from '../upstream/exchange.ts';
+import type { UpstreamRequest } from '../upstream/client/send-request.ts';
 import type { ActivityType, AssetType, TransactionSide, WebhookType } from './rest.ts';
 
 /** One of the service's operations on webhooks. */

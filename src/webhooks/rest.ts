@@ -1,4 +1,5 @@
-import { UpstreamError } from '../upstream/errors.ts';
+import type { Page } from '../upstream/cache/page-cache.ts';
+import { UpstreamError } from '../upstream/client/errors.ts';
 import {
   isObject,
   MalformedFieldError,
@@ -11,9 +12,8 @@ import {
   readList,
   readString,
   readTime,
-} from '../upstream/fields.ts';
-import { type Item, readPage } from '../upstream/items.ts';
-import type { Page } from '../upstream/pages.ts';
+} from '../upstream/parse/fields.ts';
+import { type Item, readPage } from '../upstream/parse/page-parser.ts';
 
 export type WebhookType = 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
 export type ActivityType = 'APPROVE' | 'MINT' | 'BURN' | 'RECEIVE' | 'SEND' | 'SWAP' | 'CALL';

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { clientFrame, message, openRawSocket, subscribeMessage } from '../../../test/support/raw-socket.ts';
+import {
+  clientFrame,
+  message,
+  openRawSocket,
+  subscribeMessage,
+} from '../../../test/support/clients/raw-socket.ts';
 import { credentialsOf, type Family } from '../family.ts';
 
 const BINARY = 0x82;

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { deliveriesOf } from '../../../test/support/deliver.ts';
+import { deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { ask, outcomeOf } from '../ask.ts';
 import { credentialsOf, type Family } from '../family.ts';
 

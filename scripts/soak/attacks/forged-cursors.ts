@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { deliveriesOf } from '../../../test/support/deliver.ts';
+import { deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { ask, outcomeOf } from '../ask.ts';
 import { credentialsOf, type Family } from '../family.ts';
 import { walletOf } from '../wallets.ts';

@@ -1,5 +1,5 @@
-import { activity, deliver, deliveriesOf } from '../../../test/support/deliver.ts';
-import { openRawSocket, type RawSocket, subscribeMessage } from '../../../test/support/raw-socket.ts';
+import { activity, deliver, deliveriesOf } from '../../../test/support/clients/deliver.ts';
+import { openRawSocket, type RawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
 import { credentialsOf, type Family } from '../family.ts';
 
 const SUBSCRIBERS = 300;

@@ -1,4 +1,4 @@
-import { activity, deliver, deliveriesOf } from '../../../test/support/deliver.ts';
+import { activity, deliver, deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { ask, outcomeOf } from '../ask.ts';
 import { credentialsOf, type Family, times } from '../family.ts';
 

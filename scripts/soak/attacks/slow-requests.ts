@@ -1,5 +1,5 @@
-import { attack, drip, head, json, send, upgrade } from '../../../test/support/attack.ts';
-import { deliveriesOf } from '../../../test/support/deliver.ts';
+import { deliveriesOf } from '../../../test/support/clients/deliver.ts';
+import { attack, drip, head, json, send, upgrade } from '../../../test/support/clients/raw-http.ts';
 import { credentialsOf, type Family } from '../family.ts';
 
 /** Requests that come a byte at a time, or only by half; each ends when the gateway cuts it. */

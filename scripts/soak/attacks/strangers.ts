@@ -1,4 +1,4 @@
-import { openRawSocket, subscribeMessage } from '../../../test/support/raw-socket.ts';
+import { openRawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
 import { ask, outcomeOf } from '../ask.ts';
 import { type Family, times } from '../family.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { activity, deliver, deliveriesOf } from '../../../test/support/deliver.ts';
-import { openRawSocket, subscribeMessage } from '../../../test/support/raw-socket.ts';
+import { activity, deliver, deliveriesOf } from '../../../test/support/clients/deliver.ts';
+import { openRawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
 import { credentialsOf, type Family, times } from '../family.ts';
 
 const SUBSCRIPTIONS = 100;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { json } from '../../../test/support/attack.ts';
-import { openRawSocket, subscribeMessage } from '../../../test/support/raw-socket.ts';
+import { json } from '../../../test/support/clients/raw-http.ts';
+import { openRawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
 import { credentialsOf, type Family, times } from '../family.ts';
 import { walletOf } from '../wallets.ts';
 

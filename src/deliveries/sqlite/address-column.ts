@@ -1,4 +1,4 @@
-import type { NewDelivery } from '../log.ts';
+import type { NewDelivery } from '../log/log.ts';
 
 type Addresses = Pick<NewDelivery, 'addresses' | 'subscribedAddress'>;
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { LogDamagedError } from '../errors.ts';
-import { MAX_SEQUENCE } from './database.ts';
+import { LogDamagedError } from '../log/errors.ts';
+import { MAX_SEQUENCE } from './schema.ts';
 
 /** SQLite reads about 500 MB a second to check them: a bigger log would keep the gateway from starting for too long. */
 const CHECK_ALL_BYTES = 512 * 1024 * 1024;

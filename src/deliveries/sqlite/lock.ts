@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LogOpenError, messageOf } from '../errors.ts';
+import { LogOpenError, messageOf } from '../log/errors.ts';
 
 const SQLITE_BUSY = 5;
 

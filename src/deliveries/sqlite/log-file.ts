@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs';
-import { LogDamagedError } from '../errors.ts';
+import { LogDamagedError } from '../log/errors.ts';
 
 /** SQLite's own file, and the two that it keeps beside it while it is open. */
 const SUFFIXES = ['', '-wal', '-shm'];

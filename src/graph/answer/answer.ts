@@ -1,9 +1,9 @@
 import type { GraphQLError } from 'graphql';
+import { onAbort } from '../../lib/deadline.ts';
 import { createMemoryGate, type MemoryGate, type MemoryShare } from '../../lib/memory-gate.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
-import { onAbort } from '../../upstream/patience.ts';
+import { fullAnswer } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
-import { fullAnswer } from './refusal.ts';
 import { SlicedList, type Turns } from './sliced-list.ts';
 import { type Weight, weightOfJson } from './weight.ts';
 

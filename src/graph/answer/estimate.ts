@@ -15,12 +15,12 @@ import {
   type SelectionSetNode,
   TypeNameMetaFieldDef,
 } from 'graphql';
-import { collectFields, type Reading } from '../collect.ts';
-import { costOf, type FieldCost } from '../cost.ts';
-import { type Operation, readOperation } from '../estimate.ts';
+import { collectFields, type Reading } from '../cost/collect-fields.ts';
+import { type Operation, readOperation } from '../cost/estimate.ts';
+import { costOf, type FieldCost } from '../cost/field-cost.ts';
 import type { GlobalId } from '../node.ts';
 import { type Scope, scopeOfField } from '../scopes.ts';
-import { USUAL_ITEMS, usualBytes } from './usual.ts';
+import { USUAL_ITEMS, usualBytes } from './default-sizes.ts';
 
 /** What an answer is taken to weigh before it is made. */
 export type AnswerEstimate = {

@@ -1,8 +1,8 @@
 import { type AbiEvent, from as parseEvent, getSelector as topicOf } from 'ox/AbiEvent';
 import { type AbiFunction, from as parseFunction, getSelector as selectorOf } from 'ox/AbiFunction';
 import { decode, encode, type Parameter } from 'ox/AbiParameters';
-import type { Decoded, Hex, LogEntry } from '../model.ts';
-import { readable } from './readable.ts';
+import type { Decoded, Hex, LogEntry } from '../types.ts';
+import { readable } from './decoded-value.ts';
 
 export type Method = { readonly name: string; readonly selector: Hex; readonly inputs: readonly Parameter[] };
 

@@ -1,4 +1,4 @@
-import type { Token } from '../model.ts';
+import type { Token } from '../types.ts';
 
 /** What is known of a collection's trading and repute; null where nothing is known. */
 type Repute = {

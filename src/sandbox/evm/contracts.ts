@@ -1,10 +1,10 @@
 import type { SandboxChain } from '../chains.ts';
-import type { Hex, Token } from '../model.ts';
+import type { Hex, Token } from '../types.ts';
 import type { Event, Method } from './abi.ts';
+import * as signatures from './abi-fragments.ts';
+import { addressOf } from './address.ts';
+import { LATEST, NAMES, UNSOLICITED, WANTED } from './collection-templates.ts';
 import type { Collection, Design } from './collections.ts';
-import { LATEST, NAMES, UNSOLICITED, WANTED } from './designs.ts';
-import { addressOf } from './identity.ts';
-import * as signatures from './signatures.ts';
 
 type Abi = Readonly<Record<string, Method | Event>>;
 

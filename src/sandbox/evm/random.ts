@@ -1,5 +1,5 @@
-import type { Hex } from '../model.ts';
-import { hashOf } from './identity.ts';
+import type { Hex } from '../types.ts';
+import { hashOf } from './address.ts';
 
 /** A stream of numbers that only its label decides (sfc32: 128 bits of state, 32 bits a step). */
 export class Random {

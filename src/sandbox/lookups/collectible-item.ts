@@ -1,6 +1,6 @@
+import type { Holding } from '../chain/holdings.ts';
+import { hashOf } from '../evm/address.ts';
 import type { Collection } from '../evm/collections.ts';
-import { hashOf } from '../evm/identity.ts';
-import type { Holding } from '../world/holdings.ts';
 import { imagePath } from './image.ts';
 import { isoTime } from './lookup.ts';
 import type { Verdict } from './spam.ts';

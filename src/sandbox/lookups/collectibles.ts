@@ -1,8 +1,8 @@
+import type { Holding } from '../chain/holdings.ts';
 import type { Collection } from '../evm/collections.ts';
-import type { Route, SandboxResponse } from '../http.ts';
-import { json } from '../http.ts';
-import type { Hex } from '../model.ts';
-import type { Holding } from '../world/holdings.ts';
+import type { Route, SandboxResponse } from '../http/listen.ts';
+import { json } from '../http/listen.ts';
+import type { Hex } from '../types.ts';
 import { collectibleItem } from './collectible-item.ts';
 import { isoTime, lookupRoute } from './lookup.ts';
 import { chainChoice, flag, limit, offset } from './query.ts';

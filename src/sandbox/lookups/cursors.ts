@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Position } from '../world/archive.ts';
+import type { Position } from '../chain/transaction-store.ts';
 
 const TAG_BYTES = 24;
 const CURSOR = /^[A-Za-z0-9_-]{54}$/;

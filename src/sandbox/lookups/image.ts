@@ -1,8 +1,8 @@
-import { hashOf, parseAddress } from '../evm/identity.ts';
-import type { Route } from '../http.ts';
-import { json, text } from '../http.ts';
-import type { Hex } from '../model.ts';
-import type { SandboxWorld } from '../world/world.ts';
+import type { SandboxWorld } from '../chain/simulator.ts';
+import { hashOf, parseAddress } from '../evm/address.ts';
+import type { Route } from '../http/listen.ts';
+import { json, text } from '../http/listen.ts';
+import type { Hex } from '../types.ts';
 
 const PREFIX = '/v1/evm/collectible/image/';
 

@@ -1,7 +1,7 @@
-import { hashOf, parseAddress } from '../evm/identity.ts';
-import type { Route } from '../http.ts';
-import { json, text } from '../http.ts';
-import type { Hex, World } from '../model.ts';
+import { hashOf, parseAddress } from '../evm/address.ts';
+import type { Route } from '../http/listen.ts';
+import { json, text } from '../http/listen.ts';
+import type { Hex, World } from '../types.ts';
 import { PICTURE_HEADERS } from './image.ts';
 
 const PREFIX = '/v1/evm/token/logo/';

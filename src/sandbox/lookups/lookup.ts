@@ -1,7 +1,7 @@
-import { parseAddress } from '../evm/identity.ts';
-import type { Route, SandboxRequest, SandboxResponse } from '../http.ts';
-import { json, text } from '../http.ts';
-import type { Hex } from '../model.ts';
+import { parseAddress } from '../evm/address.ts';
+import type { Route, SandboxRequest, SandboxResponse } from '../http/listen.ts';
+import { json, text } from '../http/listen.ts';
+import type { Hex } from '../types.ts';
 import { MalformedQuery, Refused } from './query.ts';
 
 type Lookup = {

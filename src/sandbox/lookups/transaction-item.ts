@@ -1,4 +1,4 @@
-import type { Hex, LogEntry, Transaction, World } from '../model.ts';
+import type { Hex, LogEntry, Transaction, World } from '../types.ts';
 import { isoTime } from './lookup.ts';
 
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;

@@ -1,7 +1,7 @@
-import type { Route, SandboxResponse } from '../http.ts';
-import { json } from '../http.ts';
-import type { Hex } from '../model.ts';
-import type { SandboxWorld } from '../world/world.ts';
+import type { SandboxWorld } from '../chain/simulator.ts';
+import type { Route, SandboxResponse } from '../http/listen.ts';
+import { json } from '../http/listen.ts';
+import type { Hex } from '../types.ts';
 import type { Cursors } from './cursors.ts';
 import { isoTime, lookupRoute } from './lookup.ts';
 import { chainChoice, flag, limit, offset } from './query.ts';

@@ -1,4 +1,4 @@
-import type { Hex } from '../model.ts';
+import type { Hex } from '../types.ts';
 
 type Entry = readonly [address: Hex, sequence: number];
 

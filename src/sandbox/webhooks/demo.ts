@@ -1,4 +1,4 @@
-import type { Hex } from '../model.ts';
+import type { Hex } from '../types.ts';
 import type { Store } from './store.ts';
 import type { WebhookType } from './webhook.ts';
 import { NO_FILTERS } from './webhook.ts';

@@ -1,8 +1,8 @@
-import type { Hex } from '../model.ts';
+import type { Hex } from '../types.ts';
 import type { AddressList } from './address-list.ts';
 import { createAddressList } from './address-list.ts';
+import type { AddressChange, Change, Creation } from './api/requests.ts';
 import { TEAM_ID, uuidV7 } from './ids.ts';
-import type { AddressChange, Change, Creation } from './requests.ts';
 import type { Webhook } from './webhook.ts';
 
 export type Subscription = {

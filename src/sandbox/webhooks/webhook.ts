@@ -1,4 +1,4 @@
-import type { Hex } from '../model.ts';
+import type { Hex } from '../types.ts';
 
 export const WEBHOOK_TYPES = ['transactions', 'activities', 'balances'] as const;
 export const SIDES = ['sender', 'receiver'] as const;

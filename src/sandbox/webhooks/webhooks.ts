@@ -1,11 +1,11 @@
-import type { Route } from '../http.ts';
-import type { Block, Hex, World } from '../model.ts';
-import { deliveriesOf } from './block-deliveries.ts';
+import type { Route } from '../http/listen.ts';
+import type { Block, Hex, World } from '../types.ts';
+import { createRoutes } from './api/routes.ts';
 import { createDemoWebhooks, DEMO_WEBHOOKS } from './demo.ts';
-import type { Log } from './dispatcher.ts';
-import { createDispatcher } from './dispatcher.ts';
-import { createPost } from './post.ts';
-import { createRoutes } from './routes.ts';
+import { deliveriesOf } from './sending/block-deliveries.ts';
+import type { Log } from './sending/dispatcher.ts';
+import { createDispatcher } from './sending/dispatcher.ts';
+import { createPost } from './sending/sender.ts';
 import { createStore } from './store.ts';
 
 export type WebhooksOptions = {

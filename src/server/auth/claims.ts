@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { z } from 'zod';
 import { SCOPES, type Scope } from '../../graph/scopes.ts';
-import { tokenRefused } from './unauthenticated.ts';
+import { tokenRefused } from './auth-errors.ts';
 
 /** What a verified token says of its bearer. */
 export type Bearer = {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { errors } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../logger.ts';
+import { keysUnavailable, tokenExpired, tokenRefused } from './auth-errors.ts';
 import { type Bearer, readClaims } from './claims.ts';
-import { KeysUnavailableError, publishedKeys, sharedSecret } from './token-keys.ts';
-import { keysUnavailable, tokenExpired, tokenRefused } from './unauthenticated.ts';
-import { verifyToken } from './verify.ts';
+import { KeysUnavailableError, publishedKeys, sharedSecret } from './jwks.ts';
+import { verifyToken } from './verify-token.ts';
 
 export type TokenOptions = {
   readonly keys: { readonly secret: string } | { readonly jwksUrl: string };

@@ -10,7 +10,7 @@ const LAST_ANSWERS_MS = 1000;
 const TURNS_TO_HEAR = 4;
 
 export type HttpDrain = {
-  /** Aborts when running operations are answered by UPSTREAM_TIMEOUT: see operations/given-up.ts. */
+  /** Aborts when running operations are answered by UPSTREAM_TIMEOUT: see server/graphql/plugins/shutdown-mutations.ts. */
   readonly givenUp: AbortSignal;
   /** Answers a request that has not begun to run by 503, unless it is answered. */
   refuse(request: IncomingMessage, response: ServerResponse): void;

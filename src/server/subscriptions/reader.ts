@@ -1,4 +1,4 @@
-import type { EventReader } from '../../graph/event-source.ts';
+import type { EventReader } from '../../streams/event-source.ts';
 import type { Frame } from './frame.ts';
 
 /** A subscriber's reader that counts as an open subscription until it is closed. */

@@ -4,9 +4,9 @@ import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
 import { createMemoryGate, type MemoryGate } from '../../lib/memory-gate.ts';
-import { cutUnlessClosed } from '../last-words.ts';
-import { SOCKET_BYTES } from '../limits/socket-room.ts';
-import { Outlet } from './outlet.ts';
+import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
+import { cutUnlessClosed } from '../http/force-close.ts';
+import { Outlet } from './shared-frame-writer.ts';
 
 /** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
 export type Upgrade = {
@@ -27,18 +27,18 @@ export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
   readonly outlet: Outlet;
-  /** For the heavy answers of its operations, see limits/socket-room.ts. */
+  /** For the heavy answers of its operations, see server/graphql/limits/socket-memory.ts. */
   readonly answers: MemoryGate;
   /** Aborts when it has closed, or begins to: its peer may take long to agree. */
   readonly gone: AbortController;
   /** Null until it is admitted. */
   caller: Caller | null;
   operations: OperationTable;
-  /** Settles when it is closed, once that was decided and nothing begins on it any more, see drain.ts; null until then. */
+  /** Settles when it is closed, once that was decided and nothing begins on it any more, see graceful-close.ts; null until then. */
   drained: Promise<void> | null;
   /** Of the message that is being handled: graphql-ws hands it on within the same turn. */
   messageBytes: number;
-  /** What it comes to once it is read; see limits/room.ts. */
+  /** What it comes to once it is read; see server/graphql/limits/request-memory.ts. */
   messageWeight: number;
 };
 

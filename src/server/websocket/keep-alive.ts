@@ -6,7 +6,7 @@ const ROUNDS_OF_SILENCE = 5;
 
 /**
  * Pings all sockets at a steady pace, and drops those that have been silent for about a minute. A socket that has not
- * taken what it was sent is not pinged: the ping would stand behind that, and limits/unsent.ts cuts peers that stall.
+ * taken what it was sent is not pinged: the ping would stand behind that, and server/http/unsent-limit.ts cuts peers that stall.
  */
 export const keepAlive = (sockets: ReadonlySet<WebSocket>, everyMs = PING_EVERY_MS): (() => void) => {
   const unanswered = new WeakMap<WebSocket, number>();

@@ -1,23 +1,23 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import type { Context } from '../../context.ts';
-import { WrittenData } from '../../graph/answer/written.ts';
+import { WrittenData } from '../../graph/answer/serialize.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
-import { onAbort } from '../../upstream/patience.ts';
-import type { Trace } from '../../upstream/trace.ts';
-import type { GraphQLServer } from '../graphql.ts';
-import type { Documents } from '../limits/documents.ts';
-import type { Hold, Room } from '../limits/room.ts';
-import { type Operations, withRequestId } from '../operations/operations.ts';
-import { traceOf } from '../operations/trace.ts';
-import type { TrustedDocuments } from '../operations/trusted-documents.ts';
-import type { Running } from '../running.ts';
-import type { SubscribeResult } from '../subscriptions/shared.ts';
-import type { Admit } from './admission.ts';
-import { type Claim, claimId } from './claim.ts';
+import { onAbort } from '../../lib/deadline.ts';
+import type { Running } from '../../lib/task-tracker.ts';
+import type { Trace } from '../../lib/trace-context.ts';
+import type { Documents } from '../graphql/limits/documents.ts';
+import type { Hold, Room } from '../graphql/limits/request-memory.ts';
+import { type Operations, withRequestId } from '../graphql/plugins/operation-observer.ts';
+import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
+import type { GraphQLServer } from '../graphql/yoga.ts';
+import { traceOf } from '../http/request-id.ts';
+import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
+import type { Admit } from './authentication.ts';
 import type { SocketContext } from './connection.ts';
+import { type Claim, claimId } from './operation-slots.ts';
+import { WrittenAnswer } from './serialized-answer.ts';
 import { SocketSubscription } from './subscription.ts';
-import { WrittenAnswer } from './written-answer.ts';
 
 /** An operation of a WebSocket's, ready to be run by the pipeline that HTTP uses too. */
 export type SocketOperation = ExecutionArgs & {

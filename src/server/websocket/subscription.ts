@@ -1,7 +1,7 @@
-import type { EventReader } from '../../graph/event-source.ts';
+import type { EventReader } from '../../streams/event-source.ts';
 import type { Frame } from '../subscriptions/frame.ts';
-import type { Subscription } from '../subscriptions/shared.ts';
-import type { Outlet } from './outlet.ts';
+import type { Subscription } from '../subscriptions/shared-execution.ts';
+import type { Outlet } from './shared-frame-writer.ts';
 
 /** So many events in a row, then others have their turn. */
 const BURST = 64;

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import process from 'node:process';
+
+/** Runs every check that needs no running gateway, all of them even when one fails, and fails when any does. */
+
+const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
+  ['format and lint', 'biome', 'ci', '--error-on-warnings', '.'],
+  ['types', 'tsc'],
+  ['directions', 'node', 'scripts/checks/directions.ts'],
+  ['unused code', 'knip'],
+  ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
+  ['relay', 'node', 'scripts/checks/relay.ts'],
+];
+
+const run = (command: string, args: readonly string[]): Promise<number> =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: 'inherit' });
+    child.on('error', () => resolve(1));
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+
+const failed: string[] = [];
+for (const [name, command, ...args] of CHECKS) {
+  process.stdout.write(`— ${name}\n`);
+  if ((await run(command, args)) !== 0) failed.push(name);
+}
+if (failed.length > 0) {
+  process.stderr.write(`Failed: ${failed.join(', ')}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,139 @@
+import type { IRegularForbiddenRuleType } from 'dependency-cruiser';
+
+const FEATURES = 'wallets|transactions|collectibles|webhooks|deliveries';
+
+const forbid = (
+  name: string,
+  from: IRegularForbiddenRuleType['from'],
+  to: IRegularForbiddenRuleType['to'],
+): IRegularForbiddenRuleType => ({ name, severity: 'error', from, to });
+
+const own = { path: '^src/' };
+
+/** Which room may import from which. The flows are one-way; they meet in context.ts alone. */
+export const rules: IRegularForbiddenRuleType[] = [
+  forbid('no circles', {}, { circular: true }),
+  forbid(
+    'no orphans',
+    { orphan: true, path: '^src/', pathNot: '^src/(main|sandbox/main|cli/[a-z-]+)\\.ts$' },
+    {},
+  ),
+  forbid('lib/ knows nothing of the rest', { path: '^src/lib/' }, { ...own, pathNot: '^src/lib/' }),
+  forbid('streams/ knows only lib/', { path: '^src/streams/' }, { ...own, pathNot: '^src/(streams|lib)/' }),
+  forbid(
+    'upstream/ knows nothing else',
+    { path: '^src/upstream/' },
+    { ...own, pathNot: '^src/(upstream|lib)/' },
+  ),
+  forbid(
+    'upstream/client/ knows no other room of upstream/',
+    { path: '^src/upstream/client/' },
+    { path: '^src/upstream/', pathNot: '^src/upstream/client/' },
+  ),
+  forbid(
+    'upstream/cache/ knows only client/',
+    { path: '^src/upstream/cache/' },
+    { path: '^src/upstream/', pathNot: '^src/upstream/(cache|client)/' },
+  ),
+  forbid(
+    'graph/ knows no feature and no server',
+    { path: '^src/graph/' },
+    { ...own, pathNot: '^src/(graph|upstream|lib)/|^src/context\\.ts$' },
+  ),
+  forbid(
+    'graph/ takes only the type of context.ts',
+    { path: '^src/graph/' },
+    {
+      path: '^src/context\\.ts$',
+      dependencyTypesNot: ['type-only'],
+    },
+  ),
+  forbid(
+    'rest.ts imports only upstream/',
+    { path: '/rest\\.ts$' },
+    {
+      ...own,
+      pathNot: '^src/(upstream|lib)/',
+    },
+  ),
+  forbid(
+    'loader.ts adds its own rest.ts',
+    { path: '^src/([^/]+)/loader\\.ts$' },
+    {
+      ...own,
+      pathNot: '^src/(upstream|lib)/|^src/$1/rest\\.ts$',
+    },
+  ),
+  forbid(
+    "a feature imports another's schema only",
+    { path: `^src/(${FEATURES})/` },
+    {
+      path: `^src/(${FEATURES})/`,
+      pathNot: [`^src/(${FEATURES})/(schema|schema/(webhook|enums))\\.ts$`, '^src/$1/'],
+    },
+  ),
+  forbid(
+    'features know neither server nor app',
+    { path: `^src/(${FEATURES})/` },
+    { path: '^src/(server/|app|main|config)' },
+  ),
+  forbid(
+    "telemetry/ takes only the parts' types",
+    { path: '^src/telemetry/' },
+    { ...own, pathNot: '^src/telemetry/', dependencyTypesNot: ['type-only'] },
+  ),
+  forbid(
+    'only app.ts and app/ know telemetry/',
+    { path: '^src/', pathNot: '^src/(app\\.ts|app/|telemetry/)' },
+    { path: '^src/telemetry/' },
+  ),
+  forbid(
+    'server/ auth and browsers know no other room of server/',
+    { path: '^src/server/(auth|browsers)/' },
+    { path: '^src/server/', pathNot: '^src/server/$1/' },
+  ),
+  forbid(
+    'only app/ knows the WebSocket server',
+    { path: '^src/', pathNot: '^src/(app|server/websocket|telemetry)/' },
+    { path: '^src/server/websocket/' },
+  ),
+  forbid('server/ knows no feature', { path: '^src/server/' }, { path: `^src/(${FEATURES})/` }),
+  forbid(
+    'the log of deliveries knows no GraphQL',
+    {
+      path: '^src/deliveries/',
+      pathNot: '^src/deliveries/schema/',
+    },
+    { path: '^src/graph/' },
+  ),
+  forbid(
+    'deliveries/log/ knows no other room of deliveries/',
+    { path: '^src/deliveries/log/' },
+    { path: '^src/deliveries/', pathNot: '^src/deliveries/log/' },
+  ),
+  forbid(
+    'deliveries/ events, sqlite and feed know only log/',
+    { path: '^src/deliveries/(events|sqlite|feed)/' },
+    { path: '^src/deliveries/', pathNot: ['^src/deliveries/log/', '^src/deliveries/$1/'] },
+  ),
+  forbid(
+    'deliveries/ingress/ knows only events/ and log/',
+    { path: '^src/deliveries/ingress/' },
+    { path: '^src/deliveries/', pathNot: '^src/deliveries/(ingress|events|log)/' },
+  ),
+  forbid(
+    'the sandbox knows nothing of the gateway',
+    { path: '^src/sandbox/' },
+    {
+      ...own,
+      pathNot: '^src/sandbox/',
+    },
+  ),
+  forbid(
+    'only app/ starts the sandbox',
+    { path: '^src/', pathNot: '^src/(app|sandbox)/' },
+    {
+      path: '^src/sandbox/',
+    },
+  ),
+];

@@ -1,0 +1,12 @@
+import type { Config } from '../config/config.ts';
+import type { Log } from '../logger.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+/** What each stage of the start is given. */
+export type Starting = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+  /** Each stage adds what it has opened. The last to be opened is the first to be closed. */
+  readonly opened: AsyncDisposableStack;
+};

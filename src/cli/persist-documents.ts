@@ -1,0 +1,133 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import process from 'node:process';
+import { getSystemErrorMessage, parseArgs } from 'node:util';
+import {
+  concatAST,
+  type DefinitionNode,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  print,
+  Source,
+  separateOperations,
+} from 'graphql';
+import { z } from 'zod';
+import { schema } from '../schema.ts';
+import { faultsOf, sha256, TrustedDocumentsError } from '../server/graphql/trusted-documents.ts';
+
+/**
+ * Makes a file for TRUSTED_DOCUMENTS, at `--out` or on stdout: of .graphql files or folders of them, each operation with
+ * the fragments that it uses, whichever file they are in; of Relay's persisted queries (.json), each text as it is. Says
+ * on stderr which is which. What is not as it should be is told by its path, and then nothing is made.
+ */
+
+type Entry = {
+  readonly text: string;
+  /** The files that it was found in, comma-separated. */
+  readonly from: string;
+};
+
+const fail = (...problems: string[]): never => {
+  throw new TrustedDocumentsError(problems);
+};
+
+const isSystemError = (error: unknown): error is { readonly errno: number } =>
+  error instanceof Error && 'errno' in error && typeof error.errno === 'number';
+
+const at = <Value>(path: string, work: Promise<Value>): Promise<Value> =>
+  work.catch((error: unknown) => {
+    if (!isSystemError(error)) throw error;
+    return fail(`${path}: ${getSystemErrorMessage(error.errno)}`);
+  });
+
+const filesIn = async (path: string): Promise<string[]> => {
+  if (!(await at(path, stat(path))).isDirectory()) return [normalize(path)];
+  const entries = await at(path, readdir(path, { recursive: true }));
+  return entries
+    .filter((entry) => ['.graphql', '.gql'].includes(extname(entry)))
+    .sort()
+    .map((entry) => join(path, entry));
+};
+
+const isFragment = (node: DefinitionNode): node is FragmentDefinitionNode =>
+  node.kind === Kind.FRAGMENT_DEFINITION;
+
+const isOperation = (node: DefinitionNode): node is OperationDefinitionNode =>
+  node.kind === Kind.OPERATION_DEFINITION;
+
+const sourcesOf = (definitions: readonly DefinitionNode[]): string =>
+  [...new Set(definitions.map(({ loc }) => loc?.source.name))].join(', ');
+
+const operationsIn = (files: readonly DocumentNode[]): Entry[] => {
+  const { definitions } = concatAST(files);
+  const fragments = definitions.filter(isFragment);
+  for (const [name, namesakes] of Map.groupBy(fragments, (fragment) => fragment.name.value))
+    if (namesakes.length > 1)
+      fail(
+        `${sourcesOf(namesakes)}: expected one fragment of each name, got ${namesakes.length} called ${name}`,
+      );
+  return definitions.filter(isOperation).flatMap((operation) => {
+    const whole: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
+    return Object.values(separateOperations(whole)).map((document) => ({
+      text: print(document),
+      from: sourcesOf(document.definitions),
+    }));
+  });
+};
+
+const persisted = z.record(z.string(), z.string());
+
+const persistedIn = (path: string, json: string): Entry[] => {
+  try {
+    return Object.values(persisted.parse(JSON.parse(json))).map((text) => ({ text, from: path }));
+  } catch {
+    return fail(`${path}: expected a JSON object of documents, got something else`);
+  }
+};
+
+const readEntries = async (paths: Iterable<string>): Promise<Entry[]> => {
+  const entries: Entry[] = [];
+  const files: DocumentNode[] = [];
+  for (const path of paths) {
+    const content = await at(path, readFile(path, 'utf8'));
+    if (extname(path) === '.json') entries.push(...persistedIn(path, content));
+    else files.push(parse(new Source(content, path)));
+  }
+  return [...entries, ...operationsIn(files)];
+};
+
+const trust = async (paths: readonly string[], out: string | undefined): Promise<void> => {
+  if (paths.length === 0) fail('expected files or folders of documents, got none');
+  const files = new Set((await Promise.all(paths.map(filesIn))).flat());
+  const entries = await readEntries(files);
+  if (entries.length === 0) fail(`${paths.join(', ')}: expected operations, got none`);
+  const problems = entries.flatMap(({ text, from }) =>
+    faultsOf(text, schema).map(({ message }) => `${from}: ${message}`),
+  );
+  if (problems.length > 0) fail(...problems);
+  const hashed = entries.map(({ text }): [string, string] => [sha256(text), text]);
+  const json = `${JSON.stringify(Object.fromEntries(hashed.toSorted()), null, 2)}\n`;
+  if (out === undefined) process.stdout.write(json);
+  else await at(out, writeFile(out, json));
+  for (const [hash, text] of hashed)
+    process.stderr.write(`${hash} ${getOperationAST(parse(text))?.name?.value ?? '(no name)'}\n`);
+};
+
+const isForTheUser = (error: unknown): boolean =>
+  error instanceof TrustedDocumentsError ||
+  error instanceof GraphQLError ||
+  (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+
+try {
+  const { positionals, values } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
+  await trust(positionals, values.out);
+} catch (error) {
+  if (!isForTheUser(error)) throw error;
+  process.stderr.write(`${error instanceof GraphQLError ? error : (error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,224 @@
+import { sequenceIn } from '../log/cursor.ts';
+import { isPassing, ReadAbortedError } from '../log/errors.ts';
+import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
+import type { ReaderObserver } from '../log/observer.ts';
+import { Waiting } from './blocked-readers.ts';
+import type { FeedCache, FeedEntry } from './cache.ts';
+import type { WakeUps } from './change-notifier.ts';
+import { type FeedReader, Reader } from './reader.ts';
+
+export type FeedOptions<Item> = {
+  readonly log: DeliveryLog;
+  /** Of the same log. */
+  readonly wakeUps: WakeUps;
+  readonly tenant: string;
+  readonly filter: DeliveryFilter;
+  readonly cache: FeedCache;
+  /** Makes, once for all its readers, what they take. */
+  readonly render: (delivery: StoredDelivery) => Item | Promise<Item>;
+  /** What an item weighs in the cache, in bytes. */
+  readonly weigh: (item: Item) => number;
+  /** What readers are told of an error that ends them. Default: the error. */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
+  readonly observer?: ReaderObserver | undefined;
+  /** Called when the last reader has closed. */
+  readonly onIdle?: (() => void) | undefined;
+};
+
+/** After the log could not be read. */
+const RETRY_MS = 1000;
+
+/** What is read from the log at a time. */
+const PAGE = 16;
+const PAGE_BYTES = 32_768;
+/** A rare filter moves on by pages without a delivery, so that no part of the log is searched twice. */
+const PAGE_LOOKS = 10_000;
+
+/**
+ * A tenant's deliveries through one filter, for any number of readers: each place in the log is read and rendered once
+ * for all that stand there together, whether it is the log's end or far behind it. While the log can't be read, readers
+ * wait.
+ */
+export class Feed<Item> {
+  readonly #options: FeedOptions<Item>;
+  readonly #readers = new Set<Reader<Item>>();
+  readonly #waiting = new Waiting<Item>();
+  readonly #reading = new Set<string>();
+  /** The places that are read again after a pause. */
+  readonly #retrying = new Set<string>();
+  readonly #kept = new Map<string, FeedEntry>();
+  /** The page that readers are being woken for: they find it here even where the cache is too small for it. */
+  #fresh: ReadonlyMap<string, FeedEntry> = new Map();
+  /** The end of the log, where only a wake-up helps; null while it is not known. */
+  #end: string | null = null;
+  /** The newest place that the log was seen to have. */
+  #newest = 0;
+  #wakeUps = 0;
+  /** Aborts when the last reader has closed. */
+  #reads = new AbortController();
+  #stopListening: (() => void) | null = null;
+
+  constructor(options: FeedOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** What is stored after the cursor, or from now on when that is null. */
+  read(after: string | null, wake: () => void): FeedReader<Item> {
+    if (this.#readers.size === 0) this.#listen();
+    const reader = new Reader(this, after, wake);
+    this.#readers.add(reader);
+    if (after === null) void this.#start(reader);
+    return reader;
+  }
+
+  /** @internal */
+  entryAfter(place: string): FeedEntry | undefined {
+    return this.#fresh.get(place) ?? this.#kept.get(place);
+  }
+
+  /** @internal */
+  wait(reader: Reader<Item>, place: string): void {
+    this.#waiting.add(place, reader);
+    if (place !== this.#end) void this.#read(place);
+  }
+
+  /** @internal */
+  leave(reader: Reader<Item>): void {
+    if (!this.#readers.delete(reader)) return;
+    this.#waiting.remove(reader);
+    if (this.#readers.size > 0) return;
+    this.#stopListening?.();
+    this.#reads.abort();
+    this.#options.cache.forget(this.#kept);
+    this.#options.onIdle?.();
+  }
+
+  #listen(): void {
+    this.#reads = new AbortController();
+    const { wakeUps, tenant, observer } = this.#options;
+    const unwatch = wakeUps.watch(tenant, {
+      grown: () => this.#lookAgain(),
+      polled: (head) => this.#catchUp(head),
+    });
+    const unobserve = observer?.reading(() => this.#lags());
+    this.#stopListening = () => {
+      unwatch();
+      unobserve?.();
+    };
+  }
+
+  /**
+   * A wake-up may have been lost. Whatever the feed has seen so far, there is something to read for all that wait before
+   * the log's end.
+   */
+  #catchUp(head: number): void {
+    const isBefore = (place: string) => (sequenceIn(place) ?? 0) < head;
+    this.#newest = Math.max(this.#newest, head);
+    if (this.#end !== null && isBefore(this.#end)) this.#end = null;
+    for (const place of this.#waiting.places()) if (isBefore(place)) void this.#read(place);
+  }
+
+  /** Takes the head that a page had. False when a poll has found a newer one since the page was read. */
+  #see(head: string): boolean {
+    const known = this.#newest;
+    this.#newest = sequenceIn(head) ?? known;
+    return this.#newest >= known;
+  }
+
+  #lags(): number[] {
+    return [...this.#readers].map(({ place }) => {
+      const passed = place === null ? null : sequenceIn(place);
+      return passed === null ? 0 : Math.max(0, this.#newest - passed);
+    });
+  }
+
+  #lookAgain(): void {
+    this.#wakeUps += 1;
+    const end = this.#end;
+    this.#end = null;
+    this.#readFor(end);
+  }
+
+  /** From now on: the end of the log as of this call. */
+  async #start(reader: Reader<Item>): Promise<void> {
+    const { log, tenant } = this.#options;
+    try {
+      reader.startAt(await log.head(tenant));
+    } catch (error) {
+      if (isPassing(error))
+        setTimeout(() => this.#readers.has(reader) && this.#start(reader), RETRY_MS).unref();
+      else this.#fail([reader], error);
+    }
+  }
+
+  /** Reads what comes after the place, and wakes who waits there. */
+  async #read(place: string): Promise<void> {
+    if (this.#reading.has(place)) return;
+    this.#reading.add(place);
+    const wakeUps = this.#wakeUps;
+    try {
+      const { entries, reached, hasMore, head } = await this.#page(place);
+      this.#reading.delete(place);
+      const isCurrent = this.#see(head) && wakeUps === this.#wakeUps;
+      const isEnd = !hasMore && isCurrent;
+      const passed = this.#end;
+      if (isEnd) this.#end = reached;
+      if (entries.size > 0) this.#give(place, entries);
+      // Nothing between the two places matches: nobody looks there again.
+      else this.#waiting.move(place, reached);
+      // What was appended while reading has called back already, and nobody was told.
+      if (!isEnd) this.#readFor(reached);
+      // The log ended there before, and its call is still to come, or was lost.
+      else if (passed !== reached) this.#readFor(passed);
+    } catch (error) {
+      this.#reading.delete(place);
+      // Readers may have come since.
+      if (error instanceof ReadAbortedError) this.#readFor(place);
+      else if (isPassing(error)) this.#retryLater(place);
+      else this.#fail(this.#waiting.release(place), error);
+    }
+  }
+
+  /** One retry a place at a time, however often polls have it read meanwhile. */
+  #retryLater(place: string): void {
+    if (this.#retrying.has(place)) return;
+    this.#retrying.add(place);
+    setTimeout(() => {
+      this.#retrying.delete(place);
+      this.#readFor(place);
+    }, RETRY_MS).unref();
+  }
+
+  /** For who waits at the place, if anybody does. */
+  #readFor(place: string | null): void {
+    if (place !== null && this.#waiting.has(place)) void this.#read(place);
+  }
+
+  async #page(place: string) {
+    const { log, tenant, filter, render, weigh } = this.#options;
+    const range = { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxLooks: PAGE_LOOKS };
+    const page = await log.read(tenant, range, { signal: this.#reads.signal });
+    const entries = new Map<string, FeedEntry>();
+    let at = place;
+    for (const [index, delivery] of page.deliveries.entries()) {
+      const item = await render(delivery);
+      const isLast = index === page.deliveries.length - 1;
+      const next = isLast ? page.reached : delivery.cursor;
+      entries.set(at, { after: at, item, next, bytes: weigh(item) });
+      at = next;
+    }
+    return { ...page, entries };
+  }
+
+  #give(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
+    for (const entry of entries.values()) this.#options.cache.keep(entry, this.#kept);
+    this.#fresh = entries;
+    for (const reader of this.#waiting.release(place)) reader.wake();
+    this.#fresh = new Map();
+  }
+
+  #fail(readers: Iterable<Reader<Item>>, error: unknown): void {
+    const told = this.#options.explain?.(error) ?? error;
+    for (const reader of readers) reader.fail(told);
+  }
+}

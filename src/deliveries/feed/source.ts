@@ -1,0 +1,40 @@
+import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
+import type { ReaderObserver } from '../log/observer.ts';
+import type { FeedCache } from './cache.ts';
+import type { WakeUps } from './change-notifier.ts';
+import { Feed, type FeedOptions } from './feed.ts';
+import { iterate } from './iterate.ts';
+
+type SourceOptions = {
+  readonly log: DeliveryLog;
+  /** Of the same log. */
+  readonly wakeUps: WakeUps;
+  readonly tenant: string;
+  readonly cache: FeedCache;
+  readonly observer?: ReaderObserver | undefined;
+  /** Null: from now on. */
+  readonly after: string | null;
+  readonly filter: DeliveryFilter;
+  /** What readers are told of an error that ends them. Default: the error. */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
+};
+
+/** One subscriber's deliveries: to be iterated alone, or to be read from a feed with all who have the same key. */
+export type DeliverySource = AsyncIterable<StoredDelivery, undefined> & {
+  readonly key: string;
+  readonly after: string | null;
+  feed<Item>(rendering: Rendering<Item>): Feed<Item>;
+};
+
+type Rendering<Item> = Pick<FeedOptions<Item>, 'render' | 'weigh' | 'onIdle'>;
+
+export const createDeliverySource = ({ after, ...options }: SourceOptions): DeliverySource => ({
+  key: JSON.stringify([options.tenant, options.filter]),
+  after,
+  feed: (rendering) => new Feed({ ...options, ...rendering }),
+  [Symbol.asyncIterator]() {
+    const weigh = ({ body }: StoredDelivery) => body.byteLength;
+    const feed = new Feed({ ...options, render: (delivery) => delivery, weigh });
+    return iterate((wake) => feed.read(after, wake));
+  },
+});

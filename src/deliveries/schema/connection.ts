@@ -1,0 +1,96 @@
+import { builder } from '../../graph/builder.ts';
+import { badUserInput } from '../../graph/errors.ts';
+import type { PageInfo } from '../../graph/pagination/connection.ts';
+import type { DeliveryFilter, DeliveryPage, StoredDelivery } from '../log/log.ts';
+import type { TenantDeliveries } from '../tenant-deliveries.ts';
+import { WebhookDelivery } from './delivery.ts';
+import { tellClient } from './errors.ts';
+
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 1000;
+
+export const WebhookDeliveryEdge = builder.objectRef<StoredDelivery>('WebhookDeliveryEdge').implement({
+  description: 'A delivery and its place in the log.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Resume from here: pass it as after.' }),
+    node: t.field({ type: WebhookDelivery, description: 'The delivery.', resolve: (delivery) => delivery }),
+  }),
+});
+
+type Connection = { readonly page: DeliveryPage; readonly pageInfo: PageInfo };
+
+export const WebhookDeliveryConnection = builder
+  .objectRef<Connection>('WebhookDeliveryConnection')
+  .implement({
+    description: 'A page of deliveries, in the order in which they were stored.',
+    fields: (t) => ({
+      edges: t.field({
+        type: [WebhookDeliveryEdge],
+        nullable: { list: false, items: true },
+        description: 'None is ever null.',
+        resolve: ({ page }, _args, { answer }) => answer.sliced(page.deliveries),
+      }),
+      nodes: t.field({
+        type: [WebhookDelivery],
+        nullable: { list: false, items: true },
+        description: 'The nodes of the edges, for clients that need no cursors. None is ever null.',
+        resolve: ({ page }, _args, { answer }) => answer.sliced(page.deliveries),
+      }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'Where this page lies.',
+        resolve: ({ pageInfo }) => pageInfo,
+      }),
+      head: t.string({
+        description:
+          'The end of the log when this page was read: subscribe after it and nothing falls between, on an empty page too.',
+        resolve: ({ page }) => page.head,
+      }),
+    }),
+  });
+
+export const RANGE_ARGUMENTS = {
+  first: `The oldest so many, at most ${MAX_SIZE}; ${DEFAULT_SIZE} when neither first nor last is given.`,
+  after: 'Only what was stored after this cursor.',
+  last: `The newest so many, at most ${MAX_SIZE}.`,
+  before: 'Only what was stored before this cursor.',
+};
+
+export type Range = {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+};
+
+/** Rejects with BAD_USER_INPUT, INVALID_CURSOR or CURSOR_EXPIRED. */
+export const deliveriesPage = async (
+  deliveries: TenantDeliveries,
+  range: Range,
+  filter: DeliveryFilter,
+): Promise<Connection> => {
+  const { take, limit } = readSize(range);
+  const after = range.after ?? undefined;
+  const before = range.before ?? undefined;
+  const page = await tellClient(deliveries.read({ after, before, take, limit, filter }));
+  return {
+    page,
+    pageInfo: {
+      hasNextPage: take === 'oldest' ? page.hasMore : before !== undefined,
+      hasPreviousPage: take === 'newest' ? page.hasMore : after !== undefined,
+      startCursor: page.deliveries[0]?.cursor ?? null,
+      endCursor: page.deliveries.at(-1)?.cursor ?? null,
+    },
+  };
+};
+
+/** How many deliveries a page may have; throws BAD_USER_INPUT as `deliveriesPage` rejects with it. */
+export const countOf = (range: Range): number => readSize(range).limit;
+
+const readSize = ({ first, last }: Range): { take: 'oldest' | 'newest'; limit: number } => {
+  if (first != null && last != null) throw badUserInput('Expected first or last, got both.');
+  const limit = last ?? first ?? DEFAULT_SIZE;
+  if (limit < 0 || limit > MAX_SIZE)
+    throw badUserInput(`Expected ${last == null ? 'first' : 'last'} from 0 to ${MAX_SIZE}, got ${limit}.`);
+  return { take: last == null ? 'oldest' : 'newest', limit };
+};

@@ -1,0 +1,48 @@
+import { builder } from '../../graph/builder.ts';
+import { clientError } from '../../graph/errors.ts';
+import { WebhookType } from '../../webhooks/schema/enums.ts';
+import type { DeliveryType, DeliveryFilter as LogFilter } from '../log/log.ts';
+
+/** A subscription keeps its filter for as long as it is open. */
+const MAX_ALTERNATIVES = 100;
+
+export const DeliveryFilter = builder.inputType('DeliveryFilter', {
+  description:
+    'All that is given must match; null is as good as left out. A list matches by any of its values: an empty one matches nothing.',
+  fields: (t) => ({
+    webhookIds: t.field({
+      type: ['UUID'],
+      description: `Deliveries of one of these webhooks; at most ${MAX_ALTERNATIVES}.`,
+    }),
+    types: t.field({
+      type: [WebhookType],
+      description: `Deliveries of one of these types; at most ${MAX_ALTERNATIVES}.`,
+    }),
+    chainIds: t.field({
+      type: ['ChainId'],
+      description: `Deliveries of one of these chains; at most ${MAX_ALTERNATIVES}.`,
+    }),
+    address: t.field({
+      type: 'Address',
+      description:
+        'Deliveries with at least one event that concerns this address: its side of a transaction or transfer, the counterparty, the spender or the token contract; not addresses in logs or call data. The service leaves the subscribed side of an activity out, so by that side an activity is found only where Activity.subscribedAddress is known.',
+    }),
+  }),
+});
+
+/** Throws OPERATION_TOO_COMPLEX for a list that is too long. */
+export const logFilter = (filter: typeof DeliveryFilter.$inferInput | null | undefined): LogFilter => ({
+  webhookIds: alternatives('webhookIds', filter?.webhookIds),
+  types: alternatives('types', filter?.types)?.map((type) => type.toLowerCase() as DeliveryType),
+  chainIds: alternatives('chainIds', filter?.chainIds),
+  address: filter?.address ?? undefined,
+});
+
+const alternatives = <Value>(name: string, values: readonly Value[] | null | undefined) => {
+  if (values && values.length > MAX_ALTERNATIVES)
+    throw clientError(
+      'OPERATION_TOO_COMPLEX',
+      `Expected at most ${MAX_ALTERNATIVES} ${name} in a filter, got ${values.length}.`,
+    );
+  return values ?? undefined;
+};

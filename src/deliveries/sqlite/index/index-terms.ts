@@ -1,0 +1,48 @@
+import type { DeliveryFilter, DeliveryType } from '../../log/log.ts';
+import { readAddresses } from '../address-column.ts';
+import type { Row } from '../read/row.ts';
+
+/** What a delivery can be found by. */
+export type Findable = {
+  readonly webhookId: string | null;
+  readonly type: string | null;
+  readonly chainId: number | null;
+  /** See `writeAddresses`. */
+  readonly addresses: string;
+};
+
+export const findableOf = ({ webhook, type, chain, addresses }: Row): Findable => ({
+  webhookId: webhook === null ? null : String(webhook),
+  type: type === null ? null : String(type),
+  chainId: chain === null ? null : Number(chain),
+  addresses: String(addresses),
+});
+
+/** How many terms it has at most: its webhook, type and chain, and its addresses. */
+export const mostTermsOf = (addresses: string): number => 3 + Math.ceil(addresses.length / ADDRESS_LENGTH);
+
+const ADDRESS_LENGTH = '0x '.length + 40;
+
+const webhookTerm = (id: string) => `webhook ${id}`;
+const typeTerm = (type: DeliveryType | string) => `type ${type}`;
+const chainTerm = (id: number) => `chain ${id}`;
+
+/** The words under which the index has a delivery, each once. An address stands for itself. */
+export function termsOf({ webhookId, type, chainId, addresses }: Findable): Set<string> {
+  const terms = new Set(readAddresses(addresses).addresses);
+  if (webhookId !== null) terms.add(webhookTerm(webhookId));
+  if (type !== null) terms.add(typeTerm(type));
+  if (chainId !== null) terms.add(chainTerm(chainId));
+  return terms;
+}
+
+/** A delivery matches that has a term of each of these lists. */
+export function wantedTerms({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] {
+  const lists = [
+    address && [address],
+    webhookIds?.map(webhookTerm),
+    chainIds?.map(chainTerm),
+    types?.map(typeTerm),
+  ];
+  return lists.filter((list) => Array.isArray(list));
+}

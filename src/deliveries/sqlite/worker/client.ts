@@ -1,0 +1,123 @@
+import { Worker } from 'node:worker_threads';
+import { LogUnavailableError, messageOf, ReadAbortedError } from '../../log/errors.ts';
+import { errorOf } from './errors.ts';
+import type { Answer, Calls, Cancel, Question } from './protocol.ts';
+
+/** Starts the module at `entry` as a thread that is given `path`. */
+export type StartThread = (entry: URL, path: string) => Worker;
+
+export const startThread: StartThread = (entry, path) => new Worker(entry, { workerData: path });
+
+type AskOptions = {
+  readonly transfer?: readonly ArrayBuffer[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+type Asked = { readonly resolve: (gives: unknown) => void; readonly reject: (error: Error) => void };
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * A thread that answers. One that ends is started again, after a pause that grows until a thread has answered; what
+ * it was asked meanwhile, or had not answered, rejects with LogUnavailableError.
+ */
+export class Thread<Served extends Calls> {
+  readonly #start: () => Worker;
+  readonly #asked = new Map<number, Asked>();
+  #worker: Worker | null = null;
+  #cause: unknown = null;
+  #nextId = 1;
+  #pauseMs = FIRST_PAUSE_MS;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(start: () => Worker) {
+    this.#start = start;
+    this.#run();
+  }
+
+  /**
+   * Rejects with what the thread threw, or with ReadAbortedError once `signal` aborts: then the thread stops, too. The
+   * buffers in `transfer` are no longer the caller's.
+   */
+  ask<Name extends keyof Served & string>(
+    name: Name,
+    takes: Served[Name]['takes'],
+    { transfer = [], signal }: AskOptions = {},
+  ): Promise<Served[Name]['gives']> {
+    const worker = this.#worker;
+    if (signal?.aborted) return Promise.reject(new ReadAbortedError());
+    if (worker === null) return Promise.reject(this.#gone());
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const cancel = () => {
+      if (!this.#asked.delete(id)) return;
+      const message: Cancel = { cancel: id };
+      worker.postMessage(message);
+      reject(new ReadAbortedError());
+    };
+    const done = () => signal?.removeEventListener('abort', cancel);
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#asked.set(id, {
+      resolve: (gives) => {
+        done();
+        resolve(gives);
+      },
+      reject: (error) => {
+        done();
+        reject(error);
+      },
+    });
+    const question: Question = { id, name, takes };
+    worker.postMessage(question, transfer);
+    return promise;
+  }
+
+  /** Lets the thread answer `name` as its last, then ends it. */
+  async close(name: keyof Served & string): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    const worker = this.#worker;
+    if (worker === null) return;
+    await this.ask(name, null).catch(() => {});
+    await worker.terminate();
+  }
+
+  #run(): void {
+    const worker = this.#start();
+    this.#worker = worker;
+    worker.on('message', (answers: readonly Answer[]) => {
+      this.#pauseMs = FIRST_PAUSE_MS;
+      for (const answer of answers) this.#settle(answer);
+    });
+    worker.on('error', (error) => {
+      this.#cause = error;
+    });
+    worker.on('exit', () => this.#ended());
+  }
+
+  #settle(answer: Answer): void {
+    const asked = this.#asked.get(answer.id);
+    this.#asked.delete(answer.id);
+    if ('fault' in answer) asked?.reject(errorOf(answer.fault));
+    else asked?.resolve(answer.gives);
+  }
+
+  #ended(): void {
+    this.#worker = null;
+    const asked = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const { reject } of asked) reject(this.#gone());
+    if (this.#closed) return;
+    this.#restart = setTimeout(() => this.#run(), this.#pauseMs).unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  #gone(): LogUnavailableError {
+    const because = this.#cause === null ? '' : `: ${messageOf(this.#cause)}`;
+    return new LogUnavailableError(`the delivery log's thread has ended${because}`, this.#cause);
+  }
+}

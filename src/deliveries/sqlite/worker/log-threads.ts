@@ -1,0 +1,121 @@
+import { LogDamagedError } from '../../log/errors.ts';
+import { type StartThread, Thread } from './client.ts';
+import type { Opened, ReaderCalls, WriterCalls } from './protocol.ts';
+
+const WRITER = new URL('./writer-thread.ts', import.meta.url);
+const READER = new URL('./reader-thread.ts', import.meta.url);
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+export type DamageObserver = {
+  damaged(error: LogDamagedError): void;
+  /** `opened` is the state of the log now, which may be an older copy. */
+  recovered(opened: Opened): void;
+};
+
+/**
+ * The threads that write and read a log. Once either finds it damaged, all calls reject at once with that error. The files
+ * are checked again after growing pauses. When the whole log can be read, and is what was stored, calls are taken again.
+ */
+export class LogThreads {
+  readonly #path: string;
+  readonly #writer: Thread<WriterCalls>;
+  readonly #reader: Thread<ReaderCalls>;
+  #observer: DamageObserver | null = null;
+  #seed: Uint8Array = new Uint8Array();
+  #damage: LogDamagedError | null = null;
+  #recoveredAt = Number.NEGATIVE_INFINITY;
+  #pauseMs = FIRST_PAUSE_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(path: string, start: StartThread) {
+    this.#path = path;
+    this.#writer = new Thread(() => start(WRITER, path));
+    this.#reader = new Thread(() => start(READER, path));
+  }
+
+  /** Makes the log where there is none. Rejects with LogOpenError. */
+  async open(): Promise<Opened> {
+    const opened = await this.#writer.ask('open', { create: true });
+    await this.#reader.ask('open', null);
+    this.#seed = opened.seed;
+    return opened;
+  }
+
+  observe(observer: DamageObserver): void {
+    this.#observer = observer;
+  }
+
+  write<Name extends 'append' | 'grown' | 'trim'>(
+    name: Name,
+    takes: WriterCalls[Name]['takes'],
+    transfer?: readonly ArrayBuffer[],
+  ): Promise<WriterCalls[Name]['gives']> {
+    return this.#unlessDamaged(() => this.#writer.ask(name, takes, { transfer }));
+  }
+
+  read<Name extends 'page' | 'get' | 'probe'>(
+    name: Name,
+    takes: ReaderCalls[Name]['takes'],
+    signal?: AbortSignal,
+  ): Promise<ReaderCalls[Name]['gives']> {
+    return this.#unlessDamaged(() => this.#reader.ask(name, takes, { signal }));
+  }
+
+  /** The writer closes last: SQLite then moves the `-wal` file's content into the log's own file. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#reader.close('close');
+    await this.#writer.close('close');
+  }
+
+  async #unlessDamaged<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    if (this.#damage !== null) throw this.#damage;
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof LogDamagedError) this.#damaged(error);
+      throw error;
+    }
+  }
+
+  #damaged(error: LogDamagedError): void {
+    if (this.#damage !== null || this.#closed) return;
+    this.#damage = error;
+    // A fault that the check misses and the next use finds would else be reported without end.
+    if (performance.now() - this.#recoveredAt > LONGEST_PAUSE_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    this.#observer?.damaged(error);
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => void this.#look(), this.#pauseMs).unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const opened = await this.#reopen();
+      this.#damage = null;
+      this.#recoveredAt = performance.now();
+      this.#observer?.recovered(opened);
+    } catch {
+      this.#lookLater();
+    }
+  }
+
+  /** Both threads close the files before the writer opens them again. */
+  async #reopen(): Promise<Opened> {
+    await this.#reader.ask('close', null);
+    const opened = await this.#writer.ask('open', { create: false });
+    if (Buffer.compare(opened.seed, this.#seed) !== 0)
+      throw new LogDamagedError(`another log is in the place of ${this.#path}`);
+    await this.#reader.ask('open', null);
+    await this.#reader.ask('verify', null);
+    return opened;
+  }
+}

@@ -1,0 +1,88 @@
+import { Readings } from './events/body-reader.ts';
+import type { ReadEvent } from './events/payload.ts';
+import type { FeedCache } from './feed/cache.ts';
+import type { WakeUps } from './feed/change-notifier.ts';
+import { createDeliverySource, type DeliverySource } from './feed/source.ts';
+import type { DeliveryAddresses } from './ingress/delivery-url.ts';
+import { ByteBudget, withinBudget } from './log/byte-budget.ts';
+import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
+import type { ReaderObserver } from './log/observer.ts';
+import { createOperationReads, type Searches } from './log/search-limits.ts';
+
+/** What one tenant sees of the deliveries. */
+export type TenantDeliveries = {
+  /**
+   * Where the service must post events. `webhookId` goes into the url, for a service that does not name the webhook in
+   * its headers; null leaves it out.
+   */
+  url(webhookId: string | null): string;
+  /**
+   * The bodies of a page come to about a third of what an answer may weigh, and those of all pages that one operation
+   * reads to about 32 MB: a page ends early rather than bring more. Once all is spent, this and what follows reject with
+   * BudgetSpentError. For what a filter may look at, see `createOperationReads`.
+   */
+  read(range: DeliveryRange): Promise<DeliveryPage>;
+  /** Null when the log does not hold it (any more). */
+  get(cursor: string): Promise<StoredDelivery | null>;
+  /** Its body, which each further time counts as read again; rejects with BudgetSpentError. */
+  payload(delivery: StoredDelivery): Promise<unknown>;
+  /** What happened, by its body: to `address`, or all when it is null; as `payload`. */
+  events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]>;
+  /**
+   * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
+   * is told of an error that ends it.
+   */
+  subscribe(
+    after: string | null,
+    filter: DeliveryFilter,
+    explain?: (error: unknown) => unknown,
+  ): DeliverySource;
+};
+
+/** Bodies may be megabytes, and an operation may ask for many pages. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+type Parts = {
+  readonly log: DeliveryLog;
+  readonly wakeUps: WakeUps;
+  readonly feedCache: FeedCache;
+  readonly readers: ReaderObserver;
+  readonly addresses: DeliveryAddresses;
+  readonly publicUrl: string;
+  readonly tenant: string;
+  /** Of the bodies of one page: an answer has room for both payload and events of each. */
+  readonly maxPageBytes: number;
+  readonly searches: Searches;
+  /** The client that sent the operation. */
+  readonly client: string;
+  /** Aborts when no client waits for the operation any more. */
+  readonly gone: AbortSignal | null;
+};
+
+export const createTenantDeliveries = ({
+  log,
+  wakeUps,
+  feedCache: cache,
+  readers: observer,
+  addresses,
+  publicUrl,
+  tenant,
+  maxPageBytes,
+  searches,
+  client,
+  gone,
+}: Parts): TenantDeliveries => {
+  const budget = new ByteBudget(MAX_BYTES);
+  const readings = new Readings(budget);
+  const reads = createOperationReads({ log, tenant, client, gone, searches });
+  const { read, get } = withinBudget(reads, budget, maxPageBytes);
+  return {
+    url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
+    read,
+    get,
+    payload: (delivery) => readings.payload(delivery),
+    events: (delivery, address) => readings.events(delivery, address),
+    subscribe: (after, filter, explain) =>
+      createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
+  };
+};

@@ -1,0 +1,143 @@
+import type { Page, PartialErrors } from '../../upstream/cache/page-cache.ts';
+import type { ReadPage } from '../../upstream/list-loader.ts';
+import { MalformedFieldError } from '../../upstream/parse/fields.ts';
+import type { Item } from '../../upstream/parse/page-parser.ts';
+import { badUserInput, clientError } from '../errors.ts';
+import type { ListCursors } from './cursor.ts';
+import { type Entry, type Walked, walk } from './walk.ts';
+
+const DEFAULT_FIRST = 20;
+
+/** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
+export class ItemEdge<Value> {
+  readonly node: Value;
+  private readonly cursors: ListCursors;
+  private readonly entry: Entry<Value>;
+
+  constructor(node: Value, cursors: ListCursors, entry: Entry<Value>) {
+    this.node = node;
+    this.cursors = cursors;
+    this.entry = entry;
+  }
+
+  get cursor(): string {
+    return this.cursors.write(this.entry.position);
+  }
+}
+
+/** A connection over upstream pages. */
+export class ItemConnection<Value> {
+  private readonly cursors: ListCursors;
+  private readonly walked: Walked<Value>;
+  private readonly resumed: boolean;
+
+  constructor(cursors: ListCursors, walked: Walked<Value>, resumed: boolean) {
+    this.cursors = cursors;
+    this.walked = walked;
+    this.resumed = resumed;
+  }
+
+  get entries(): readonly Entry<Value>[] {
+    return this.walked.entries;
+  }
+
+  /** An item that does not read fails in its place: it nulls that edge alone. */
+  readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> =>
+    entry.item.value instanceof MalformedFieldError
+      ? unreadable(entry.item.value)
+      : new ItemEdge(entry.item.value, this.cursors, entry);
+
+  /** As `edgeOf`. */
+  readonly nodeOf = ({ item: { value } }: Entry<Value>): Value | Promise<never> =>
+    value instanceof MalformedFieldError ? unreadable(value) : value;
+
+  get pageInfo(): PageInfo {
+    const { entries, hasNextPage } = this.walked;
+    const cursorOf = (entry: Entry<Value> | undefined) =>
+      entry === undefined ? null : this.cursors.write(entry.position);
+    return {
+      hasNextPage,
+      hasPreviousPage: this.resumed,
+      startCursor: cursorOf(entries[0]),
+      endCursor: cursorOf(entries.at(-1)),
+    };
+  }
+
+  get requestTime(): string | null {
+    return this.oldestPage()?.requestTime ?? null;
+  }
+
+  get responseTime(): string | null {
+    return this.oldestPage()?.responseTime ?? null;
+  }
+
+  get partialErrors(): PartialErrors | null {
+    return mergeProblems(this.walked.pages.flatMap(({ partialErrors }) => partialErrors ?? []));
+  }
+
+  private oldestPage(): Walked<Value>['pages'][number] | undefined {
+    return this.walked.pages.toSorted((one, other) => ageOf(one) - ageOf(other))[0];
+  }
+}
+
+export type PageInfo = {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+};
+
+/** The arguments of every connection over upstream pages. */
+export type PageArgs = { readonly first?: number | null; readonly after?: string | null };
+
+/** Throws BAD_USER_INPUT unless `first` is from 0 to `max`; `what` names the items in the sentence. */
+export const pageSize = (first: number | null | undefined, max: number, what: string): number => {
+  const size = first ?? DEFAULT_FIRST;
+  if (size < 0 || size > max) throw badUserInput(`Expected first from 0 to ${max} ${what}, got ${size}.`);
+  return size;
+};
+
+export type ConnectionRequest<Value> = {
+  readonly read: ReadPage<Item<Value>>;
+  readonly cursors: ListCursors;
+  readonly first: number;
+  readonly after: string | null | undefined;
+};
+
+/** Judges the cursor before anything is requested: rejects with INVALID_CURSOR. */
+export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ItemConnection<Value>> => {
+  const { read, cursors, first, after } = request;
+  const position = after == null ? null : cursors.read(after);
+  return new ItemConnection(cursors, await walk(read, first, position), position !== null);
+};
+
+/** By the service's clock, or where it does not say by this gateway's. */
+const ageOf = ({ requestTime, fetchedAt }: Page<unknown>): number =>
+  requestTime === null ? fetchedAt : Date.parse(requestTime);
+
+const unreadable = (error: MalformedFieldError): Promise<never> =>
+  Promise.reject(
+    clientError(
+      'UPSTREAM_INVALID_RESPONSE',
+      `The service sent an item that does not read. ${error.message}.`,
+      {
+        field: error.field,
+      },
+    ),
+  );
+
+/** One page's problems as they are; those of several pages with what they repeat said once. */
+const mergeProblems = (problems: readonly PartialErrors[]): PartialErrors | null => {
+  const [first, ...others] = problems;
+  if (first === undefined || others.length === 0) return first ?? null;
+  const errors = distinct(problems.flatMap((problem) => problem.errors ?? []));
+  const warnings = distinct(problems.flatMap((problem) => problem.warnings ?? []));
+  return {
+    ...(errors.length > 0 && { errors: errors.length === 1 ? errors[0] : errors }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+};
+
+const distinct = (values: readonly unknown[]): unknown[] => [
+  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
+];

@@ -1,0 +1,86 @@
+import type { SandboxChain } from '../chains.ts';
+import { addressOf } from '../evm/address.ts';
+import { type Contracts, deploy } from '../evm/contracts.ts';
+import type { Random } from '../evm/random.ts';
+import { receiveNative } from '../transactions/payments.ts';
+import type { Scene } from '../transactions/template-context.ts';
+import type { Hex } from '../types.ts';
+import type { Holdings } from './holdings.ts';
+import { Ledger } from './ledger.ts';
+import { Mined, type Place } from './transaction.ts';
+
+/** What happens in a block: who does what. */
+export type Act = { readonly wallet: Hex; readonly scene: Scene };
+
+const CROWD: readonly Hex[] = Array.from({ length: 240 }, (_, at) => addressOf(`somebody ${at}`));
+
+export type MinerOptions = {
+  readonly chain: SandboxChain;
+  readonly seed: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly holdings: Holdings;
+  /** Gives each transaction its place in the order of all chains'. */
+  readonly nextOrder: () => number;
+};
+
+/** Plays scenes on one chain, block by block, and so turns them into transactions. */
+export class Miner {
+  readonly chain: SandboxChain;
+  readonly contracts: Contracts;
+  readonly #options: MinerOptions;
+  readonly #ledger: Ledger;
+  #last = { number: 0, index: 0 };
+
+  constructor(options: MinerOptions) {
+    this.chain = options.chain;
+    this.contracts = deploy(options.chain, options.startedAt);
+    this.#options = options;
+    const reserves = new Set([this.contracts.pool, this.contracts.wrapped.address]);
+    this.#ledger = new Ledger(options.chain, options.holdings, options.seed, (account) =>
+      reserves.has(account),
+    );
+  }
+
+  /** Blocks come in the order of their numbers; one may come in several parts. */
+  mine(number: number, time: number, acts: readonly Act[], random: Random): readonly Mined[] {
+    const { seed, nextOrder } = this.#options;
+    const place: Place = { chain: this.chain, number, time, seed };
+    return acts.map((act) => this.#transaction(nextOrder(), place, act, random));
+  }
+
+  #transaction(order: number, place: Place, { wallet, scene }: Act, random: Random): Mined {
+    const stage = {
+      chain: this.chain,
+      contracts: this.contracts,
+      ledger: this.#ledger,
+      random,
+      time: place.time,
+      crowd: CROWD,
+    };
+    const draft = scene(stage, wallet) ?? receiveNative(stage, wallet);
+    if (draft === null) throw new Error('expected the crowd to have something to give');
+    const gasPrice = (this.chain.gasPriceWei * BigInt(random.between(80, 240))) / 100n;
+    const terms = {
+      index: this.#nextIndex(place.number, random),
+      nonce: this.#ledger.nextNonce(draft.from),
+      gasPrice,
+      effectiveGasPrice: (gasPrice * BigInt(random.between(70, 100))) / 100n,
+      gasUsed: draft.gas === 21_000 ? 21_000n : BigInt(draft.gas + random.between(0, 4_000)),
+      type: random.weighted([
+        [2, 8],
+        [0, 2],
+        [1, 0.3],
+      ]),
+    };
+    return new Mined(order, place, terms, draft);
+  }
+
+  /** Others' transactions stand between the sandbox's own. */
+  #nextIndex(number: number, random: Random): number {
+    const index =
+      number === this.#last.number ? this.#last.index + random.between(1, 9) : random.between(0, 40);
+    this.#last = { number, index };
+    return index;
+  }
+}

@@ -1,0 +1,129 @@
+import { CHAINS } from '../chains.ts';
+import { DEMO_WALLETS } from '../demo-wallets.ts';
+import { decodeCall, decodeLog } from '../evm/abi.ts';
+import type { Collection } from '../evm/collections.ts';
+import { Random } from '../evm/random.ts';
+import type { Block, Decoded, Hex, LogEntry, Token, Transaction, World } from '../types.ts';
+import { Miner } from './block-builder.ts';
+import { heightAt, planHistory } from './history.ts';
+import { type Holding, Holdings } from './holdings.ts';
+import { blockRandom, planBlock } from './live-blocks.ts';
+import { blockHash } from './transaction.ts';
+import { Archive, type Page, type Position } from './transaction-store.ts';
+
+export type SandboxWorldOptions = {
+  readonly seed: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Where a fungible asset's logo is; there are none unless given. */
+  readonly logoUrl?: (chainId: number, token: Hex | null) => string;
+};
+
+/** All chains with their wallets: a history that the seed decides, and live blocks on top of it. */
+export class SandboxWorld implements World {
+  readonly chains = CHAINS;
+  readonly #options: SandboxWorldOptions;
+  readonly #holdings: Holdings;
+  readonly #archive: Archive;
+  readonly #miners: ReadonlyMap<number, Miner>;
+  readonly #heights = new Map<number, number>();
+  readonly #listeners = new Set<(block: Block) => void>();
+  #order = 0;
+  #lastTime = 0;
+
+  constructor(options: SandboxWorldOptions) {
+    this.#options = options;
+    const wallets = DEMO_WALLETS.map(({ address }) => address);
+    this.#holdings = new Holdings(wallets);
+    this.#archive = new Archive(wallets);
+    const shared = {
+      seed: options.seed,
+      startedAt: options.now(),
+      holdings: this.#holdings,
+      nextOrder: () => this.#order++,
+    };
+    this.#miners = new Map(CHAINS.map((chain) => [chain.id, new Miner({ ...shared, chain })]));
+    this.#playHistory(shared.startedAt);
+  }
+
+  token(chainId: number, address: Hex): Token | null {
+    return this.#miners.get(chainId)?.contracts.tokens.get(address) ?? null;
+  }
+
+  /** NFTs have pictures of their own. */
+  logo(chainId: number, token: Hex | null): string | null {
+    const isFungible = token === null || this.token(chainId, token)?.standard === 'erc20';
+    return isFungible ? (this.#options.logoUrl?.(chainId, token) ?? null) : null;
+  }
+
+  /** Null for a contract that is no NFT collection; the service describes spam too. */
+  collection(chainId: number, address: Hex): Collection | null {
+    return this.#miners.get(chainId)?.contracts.nfts.get(address) ?? null;
+  }
+
+  decodeCall({ chain, to, data }: Transaction): Decoded | null {
+    const abi = to === null ? undefined : this.#miners.get(chain.id)?.contracts.abis.get(to);
+    const called = Object.values(abi ?? {}).find(
+      (item) => 'selector' in item && data.startsWith(item.selector),
+    );
+    return called !== undefined && 'selector' in called ? decodeCall(called, data) : null;
+  }
+
+  decodeLog(chainId: number, log: LogEntry): Decoded | null {
+    const abi = this.#miners.get(chainId)?.contracts.abis.get(log.address);
+    const emitted = Object.values(abi ?? {}).find((item) => 'topic' in item && item.topic === log.topics[0]);
+    return emitted !== undefined && 'topic' in emitted ? decodeLog(emitted, log) : null;
+  }
+
+  transactions(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): Page {
+    return this.#archive.page(wallet, chainIds, limit, after);
+  }
+
+  /** The NFTs of a wallet, those first that it first acquired last. */
+  holdings(wallet: Hex): readonly Holding[] {
+    return this.#holdings.of(wallet).toReversed();
+  }
+
+  /** Tells each block once it is mined; the answer ends that. */
+  onBlock(listener: (block: Block) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * Makes the next block of a chain, at the time it is.
+   * @throws when there is no such chain.
+   */
+  mine(chainId: number): Block {
+    const miner = this.#miners.get(chainId);
+    if (miner === undefined) throw new Error(`expected the id of a chain of the sandbox, got ${chainId}`);
+    const { chain } = miner;
+    const { seed, now } = this.#options;
+    // Chains count time in whole seconds, and a clock that was set back must not disorder what was mined.
+    this.#lastTime = Math.max(this.#lastTime, Math.floor(now() / 1000) * 1000);
+    const time = this.#lastTime;
+    const before = this.#heights.get(chainId);
+    const number = (before ?? heightAt(chain, time)) + 1;
+    this.#heights.set(chainId, number);
+    const random = blockRandom(seed, chainId, number);
+    const transactions = miner.mine(number, time, planBlock(chainId, before === undefined, random), random);
+    for (const transaction of transactions) this.#archive.addLive(transaction);
+    const block = { chain, number, time, hash: blockHash({ chain, number, time, seed }), transactions };
+    for (const listener of this.#listeners) listener(block);
+    return block;
+  }
+
+  /** Makes the next block of every chain that has live blocks. */
+  tick(): readonly Block[] {
+    return this.chains.filter((chain) => chain.live).map((chain) => this.mine(chain.id));
+  }
+
+  #playHistory(now: number): void {
+    const random = new Random(`${this.#options.seed}/history`);
+    for (const act of planHistory(this.#options.seed, now)) {
+      const mined = this.#miners.get(act.chain.id)?.mine(act.number, act.time, [act], random) ?? [];
+      for (const transaction of mined) this.#archive.addPast(transaction);
+      this.#lastTime = act.time;
+    }
+  }
+}

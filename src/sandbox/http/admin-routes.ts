@@ -1,0 +1,33 @@
+import { parseFaultRules } from './fault-rules.ts';
+import type { Faults } from './faults.ts';
+import type { Route } from './listen.ts';
+import { json, text } from './listen.ts';
+import type { Counter } from './stats.ts';
+
+/** What is the sandbox's own and no part of the service's interface: it is not counted, and costs nothing. */
+export const isControlPath = (path: string): boolean => path.startsWith('/sandbox/');
+
+const notAllowed = (allow: string) => ({ ...text(405, 'Method not allowed'), headers: { allow } });
+
+export const createStatsRoute =
+  (counter: Counter): Route =>
+  ({ method, path }) => {
+    if (path !== '/sandbox/stats') return null;
+    return method === 'GET' ? json(200, counter.stats) : notAllowed('GET');
+  };
+
+/** A null `faults` is one that was not switched on: then the path does not exist. */
+export const createFaultsRoute =
+  (faults: Faults | null): Route =>
+  ({ method, path, body }) => {
+    if (path !== '/sandbox/faults' || faults === null) return null;
+    if (method === 'DELETE') {
+      faults.clear();
+      return { status: 204 };
+    }
+    if (method !== 'PUT') return notAllowed('PUT, DELETE');
+    const rules = parseFaultRules(body);
+    if (rules === null) return json(400, { error: 'Expected {"rules": [{"path": "/…", …}]}' });
+    faults.set(rules);
+    return { status: 204 };
+  };

@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SandboxRequest, SandboxResponse } from './listen.ts';
+
+/** Long address lists fit. */
+const MOST_BODY_BYTES = 8 * 1024 * 1024;
+
+/** Null when the body is too long; what is left of it is then let go by. */
+export async function readRequest(incoming: IncomingMessage): Promise<SandboxRequest | null> {
+  const body = await readBody(incoming);
+  if (body === null) return null;
+  const [path = '/', ...query] = (incoming.url ?? '/').split('?');
+  const method = incoming.method ?? 'GET';
+  return { method, path, query: new URLSearchParams(query.join('?')), body };
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // The socket must outlive a body that is too long, for the answer that says so.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MOST_BODY_BYTES) {
+      incoming.resume();
+      return null;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Sends an answer, or only the first half of it before the connection breaks. */
+export function send(outgoing: ServerResponse, answer: SandboxResponse, cut = false): void {
+  const body = Buffer.from(answer.body ?? '');
+  const { computeUnits = 0 } = answer;
+  outgoing.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.status !== 204 && { 'content-length': body.length }),
+    'x-compute-units-cost': computeUnits,
+  });
+  if (!cut) outgoing.end(body);
+  else outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => outgoing.destroy());
+}

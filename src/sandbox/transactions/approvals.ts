@@ -1,0 +1,72 @@
+import { erc20, erc721 } from '../evm/abi-fragments.ts';
+import { heldHere, type Scene, someCollection, someOf } from './template-context.ts';
+import { done, type Step } from './unsigned-transaction.ts';
+
+const EXTREMES: readonly (readonly [bigint, number])[] = [
+  [2n ** 256n - 1n, 3],
+  [0n, 2],
+];
+
+/** Mostly without a limit, at times a revocation, else of some amount. */
+export const approveCoin: Scene = (stage, wallet) => {
+  const { contracts, random } = stage;
+  const token = random.pick(contracts.coins);
+  const spender = random.pick([contracts.pathRouter, contracts.tupleRouter, contracts.marketplace]);
+  const value = random.weighted([...EXTREMES, [someOf(stage, wallet, token), 2]]);
+  const approved: Step = {
+    effects: [
+      {
+        kind: 'approval',
+        asset: 'erc20',
+        token: token.address,
+        tokenId: null,
+        owner: wallet,
+        spender,
+        value,
+      },
+    ],
+    logs: [{ address: token.address, event: erc20.Approval, args: [wallet, spender, value] }],
+  };
+  const call = { method: erc20.approve, args: [spender, value] };
+  return done({ from: wallet, to: token.address, call, gas: 46_000 }, approved);
+};
+
+export const approveMarketplace: Scene = (stage, wallet) => {
+  const { contracts, random } = stage;
+  const { token } = someCollection(stage, random.pick(['erc721', 'erc1155']));
+  const approved = random.chance(0.7);
+  const spender = contracts.marketplace;
+  const value = approved ? 1n : 0n;
+  const step: Step = {
+    effects: [
+      {
+        kind: 'approval',
+        asset: token.standard,
+        token: token.address,
+        tokenId: null,
+        owner: wallet,
+        spender,
+        value,
+      },
+    ],
+    logs: [{ address: token.address, event: erc721.ApprovalForAll, args: [wallet, spender, approved] }],
+  };
+  const call = { method: erc721.setApprovalForAll, args: [spender, approved] };
+  return done({ from: wallet, to: token.address, call, gas: 46_300 }, step);
+};
+
+/** Approves one ERC-721 to one address. */
+export const approveUnique: Scene = (stage, wallet) => {
+  const held = heldHere(stage, wallet, 'erc721');
+  if (held.length === 0) return null;
+  const { token, tokenId } = stage.random.pick(held);
+  const spender = stage.random.pick(stage.crowd);
+  const approved: Step = {
+    effects: [
+      { kind: 'approval', asset: 'erc721', token: token.address, tokenId, owner: wallet, spender, value: 1n },
+    ],
+    logs: [{ address: token.address, event: erc721.Approval, args: [wallet, spender, tokenId] }],
+  };
+  const call = { method: erc721.approve, args: [spender, tokenId] };
+  return done({ from: wallet, to: token.address, call, gas: 49_000 }, approved);
+};

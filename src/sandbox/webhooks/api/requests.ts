@@ -1,0 +1,75 @@
+import type { Hex } from '../../types.ts';
+import type { Settings, WebhookType } from '../webhook.ts';
+import { ACTIVITY_TYPES, ASSET_TYPES, NO_FILTERS, SIDES, WEBHOOK_TYPES } from '../webhook.ts';
+import type { Body } from './json-body.ts';
+import {
+  address,
+  boolean,
+  given,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  required,
+  string,
+  url,
+} from './json-body.ts';
+
+/** The settings that a request names; one that it leaves out is absent here and stays as it is. */
+export type Change = Partial<Settings>;
+
+const filters = {
+  chain_ids: nullable(listOf(integer)),
+  transaction_type: nullable(oneOf(SIDES)),
+  counterparty: nullable(address),
+  activity_type: nullable(oneOf(ACTIVITY_TYPES)),
+  asset_type: nullable(oneOf(ASSET_TYPES)),
+  token_address: nullable(address),
+};
+const active = { active: nullable(boolean) };
+
+/**
+ * An update. What null means, field by field:
+ * a filter is cleared; `name` and `url` become null, and a webhook without a url delivers nothing;
+ * `active` has no third state, so null leaves it unchanged.
+ */
+export const readUpdate = (body: Body): Change => {
+  const settings = given(body, { name: nullable(string), url: nullable(url), ...filters });
+  return { ...settings, ...readActive(body) };
+};
+
+const readActive = (body: Body): Change => {
+  const said = given(body, active).active;
+  return said === undefined || said === null ? {} : { active: said };
+};
+
+export type Creation = {
+  readonly type: WebhookType;
+  readonly settings: Settings;
+  readonly addresses: readonly Hex[];
+};
+
+/** A new webhook: name, url, type and addresses must be there; it is active unless it says otherwise. */
+export const readCreation = (body: Body): Creation => ({
+  type: required(body, 'type', oneOf(WEBHOOK_TYPES)),
+  addresses: required(body, 'addresses', listOf(address)),
+  settings: {
+    name: required(body, 'name', string),
+    url: required(body, 'url', url),
+    active: true,
+    ...NO_FILTERS,
+    ...given(body, filters),
+    ...readActive(body),
+  },
+});
+
+export const readReplacement = (body: Body): readonly Hex[] => required(body, 'addresses', listOf(address));
+
+export type AddressChange = { readonly remove: readonly Hex[]; readonly add: readonly Hex[] };
+
+/** Either list may be left out or null: then nothing is added, or removed. */
+export const readAddressChange = (body: Body): AddressChange => {
+  const list = nullable(listOf(address));
+  const lists = given(body, { add_addresses: list, remove_addresses: list });
+  return { remove: lists.remove_addresses ?? [], add: lists.add_addresses ?? [] };
+};

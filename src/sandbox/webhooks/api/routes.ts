@@ -1,0 +1,137 @@
+import type { Route, SandboxRequest, SandboxResponse } from '../../http/listen.ts';
+import { json, text } from '../../http/listen.ts';
+import type { Chain } from '../../types.ts';
+import type { Store, Subscription } from '../store.ts';
+import { Refusal } from './http-error.ts';
+import { parseBody } from './json-body.ts';
+import { readLimit, readOffset, writeOffset } from './paging.ts';
+import { readAddressChange, readCreation, readReplacement, readUpdate } from './requests.ts';
+import { resource } from './serialize.ts';
+import { canonicalUuid, uuidComplaint } from './uuid.ts';
+import { checkChains, checkFiltersFit } from './validate.ts';
+
+const ROOT = '/beta/evm/subscriptions/webhooks';
+const NO_BODY: SandboxResponse = { status: 200, computeUnits: 0 };
+
+type Handler = (request: SandboxRequest, id: string) => SandboxResponse;
+type Methods = Readonly<Record<string, Handler>>;
+
+export type RouteParts = {
+  readonly store: Store;
+  readonly chains: readonly Chain[];
+  /** After a webhook was paused or deleted: what still waits for delivery must not go out. */
+  readonly silenced: (id: string) => void;
+};
+
+/** One more than the page holds tells whether there is a next one. */
+const withNext = <T>(
+  found: readonly T[],
+  limit: number,
+  offset: (last: T) => string,
+): { page: readonly T[]; next_offset?: string } => {
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return found.length > limit && last !== undefined ? { page, next_offset: offset(last) } : { page };
+};
+
+const collection = ({ store, chains }: RouteParts): Methods => ({
+  GET({ query }) {
+    const limit = readLimit(query);
+    const found = store.page(readOffset(query, 'webhooks'), limit + 1);
+    const { page, ...next } = withNext(found, limit, ({ sequence }) => writeOffset('webhooks', sequence));
+    return json(200, { webhooks: page.map(({ webhook }) => resource(webhook)), ...next });
+  },
+  POST({ body }) {
+    const creation = readCreation(parseBody(body));
+    checkFiltersFit(creation.type, creation.settings);
+    checkChains(chains, creation.settings);
+    return json(200, resource(store.create(creation)));
+  },
+});
+
+const known = (store: Store, id: string): Subscription => {
+  const subscription = store.find(id);
+  if (subscription === null) throw new Refusal(404, `Webhook ${id} not found`);
+  return subscription;
+};
+
+const single = ({ store, chains, silenced }: RouteParts): Methods => ({
+  GET: (_, id) => json(200, resource(known(store, id).webhook)),
+  PATCH({ body }, id) {
+    const change = readUpdate(parseBody(body));
+    const subscription = known(store, id);
+    checkFiltersFit(subscription.webhook.type, change);
+    checkChains(chains, change);
+    store.update(id, change);
+    if (!subscription.webhook.active) silenced(id);
+    return json(200, resource(subscription.webhook));
+  },
+  DELETE(_, id) {
+    known(store, id);
+    store.remove(id);
+    silenced(id);
+    return NO_BODY;
+  },
+});
+
+const addresses = ({ store }: RouteParts): Methods => ({
+  GET({ query }, id) {
+    const limit = readLimit(query);
+    const found = known(store, id).addresses.page(readOffset(query, id), limit + 1);
+    const { page, ...next } = withNext(found, limit, ([, sequence]) => writeOffset(id, sequence));
+    return json(200, { addresses: page.map(([address]) => address), ...next });
+  },
+  PUT({ body }, id) {
+    const replacement = readReplacement(parseBody(body));
+    known(store, id);
+    store.replaceAddresses(id, replacement);
+    return NO_BODY;
+  },
+  PATCH({ body }, id) {
+    const change = readAddressChange(parseBody(body));
+    known(store, id);
+    store.changeAddresses(id, change);
+    return NO_BODY;
+  },
+});
+
+/** The id in a path, whichever of its spellings was used; 400 when it is none. */
+const readId = (segment: string): string => {
+  let id: string;
+  try {
+    id = decodeURIComponent(segment);
+  } catch {
+    throw new Refusal(400, 'Invalid URL: Invalid UTF-8 in `webhook_id`');
+  }
+  const complaint = uuidComplaint(id);
+  if (complaint !== null) throw new Refusal(400, `Invalid URL: UUID parsing failed: ${complaint}`);
+  return canonicalUuid(id);
+};
+
+/** All operations on webhooks and their addresses. A refused request changes nothing. */
+export const createRoutes = (parts: RouteParts): Route => {
+  const resources = { collection: collection(parts), single: single(parts), addresses: addresses(parts) };
+
+  const answer = (methods: Methods, request: SandboxRequest, segment?: string): SandboxResponse => {
+    const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
+    if (handler === undefined) {
+      const refused = text(405, 'Method not allowed');
+      return { ...refused, headers: { ...refused.headers, allow: Object.keys(methods).join(', ') } };
+    }
+    try {
+      return handler(request, segment === undefined ? '' : readId(segment));
+    } catch (error) {
+      if (error instanceof Refusal) return text(error.status, error.message);
+      throw error;
+    }
+  };
+
+  return (request) => {
+    if (request.path === ROOT) return answer(resources.collection, request);
+    if (!request.path.startsWith(`${ROOT}/`)) return null;
+    const [segment = '', part, ...rest] = request.path.slice(ROOT.length + 1).split('/');
+    if (segment === '' || rest.length > 0) return null;
+    if (part === undefined) return answer(resources.single, request, segment);
+    return part === 'addresses' ? answer(resources.addresses, request, segment) : null;
+  };
+};

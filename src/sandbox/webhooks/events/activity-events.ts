@@ -1,0 +1,85 @@
+import type { Hex, Swap, Transaction, Transfer, World } from '../../types.ts';
+import { approvalItem, callItem, swapItem, transferItem } from './activity-items.ts';
+import { calledAssets, tradedAsset, ZERO_ADDRESS } from './assets.ts';
+import type { ActivityEvent } from './event.ts';
+
+/** A trade is told once, as a swap: the two transfers that it consists of are not told again to the trader. */
+const isLegFor = (address: Hex, transfer: Transfer, { trader, sold, bought }: Swap): boolean => {
+  if (trader !== address) return false;
+  const leg = transfer.from === address ? sold : bought;
+  return leg.token === transfer.token && leg.value === transfer.value;
+};
+
+function* transferEvents(
+  world: World,
+  transaction: Transaction,
+  transfer: Transfer,
+): Generator<ActivityEvent> {
+  const { from, to, asset, token } = transfer;
+  const swaps = transaction.effects.filter((effect) => effect.kind === 'swap');
+  const sides = [
+    { address: from, activity: to === ZERO_ADDRESS ? 'burn' : 'send' },
+    { address: to, activity: from === ZERO_ADDRESS ? 'mint' : 'receive' },
+  ] as const;
+  for (const { address, activity } of sides) {
+    if (address === ZERO_ADDRESS || swaps.some((swap) => isLegFor(address, transfer, swap))) continue;
+    yield {
+      type: 'activities',
+      address,
+      activity,
+      assets: [{ type: asset, token }],
+      item: () => transferItem(world, transaction, transfer, activity),
+    };
+  }
+}
+
+function* effectEvents(world: World, transaction: Transaction): Generator<ActivityEvent> {
+  const { chain } = transaction;
+  for (const effect of transaction.effects) {
+    if (effect.kind === 'transfer') yield* transferEvents(world, transaction, effect);
+    else if (effect.kind === 'approval') {
+      yield {
+        type: 'activities',
+        address: effect.owner,
+        activity: 'approve',
+        assets: [{ type: effect.asset, token: effect.token }],
+        item: () => approvalItem(world, transaction, effect),
+      };
+    } else {
+      yield {
+        type: 'activities',
+        address: effect.trader,
+        activity: 'swap',
+        assets: [
+          tradedAsset(world, chain, effect.sold.token),
+          tradedAsset(world, chain, effect.bought.token),
+        ],
+        item: () => swapItem(world, transaction, effect),
+      };
+    }
+  }
+}
+
+function* callEvents(world: World, transaction: Transaction): Generator<ActivityEvent> {
+  const { from, to, data } = transaction;
+  if (to === null || data === '0x') return;
+  const call = { type: 'activities', activity: 'call', assets: calledAssets(world, transaction) } as const;
+  yield { ...call, address: from, item: () => callItem(world, transaction, to, 'outgoing') };
+  if (to !== from) yield { ...call, address: to, item: () => callItem(world, transaction, to, 'incoming') };
+}
+
+/**
+ * What a transaction did to each address that it concerns. Whoever it did nothing else to, it merely called, or was
+ * called by. A failed transaction did nothing: its items could not say that it failed.
+ */
+export function* activityEvents(world: World, transaction: Transaction): Generator<ActivityEvent> {
+  if (!transaction.success) return;
+  const concerned = new Set<Hex>();
+  for (const event of effectEvents(world, transaction)) {
+    concerned.add(event.address);
+    yield event;
+  }
+  for (const event of callEvents(world, transaction)) {
+    if (!concerned.has(event.address)) yield event;
+  }
+}

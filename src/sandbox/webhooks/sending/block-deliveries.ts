@@ -1,0 +1,52 @@
+import type { Block, Transaction, World } from '../../types.ts';
+import { activityEvents } from '../events/activity-events.ts';
+import { balanceEvents } from '../events/balance-events.ts';
+import type { OnchainEvent } from '../events/event.ts';
+import { transactionEvents } from '../events/transaction-events.ts';
+import type { Store } from '../store.ts';
+import type { Webhook, WebhookType } from '../webhook.ts';
+import { matches } from './matching.ts';
+
+/** What one webhook is told of one block. */
+export type Delivery = {
+  readonly webhookId: string;
+  readonly type: WebhookType;
+  readonly chainId: number;
+  /** Serialised once, so that every retry sends the same bytes. */
+  readonly body: string;
+};
+
+const BODY_KEY = {
+  transactions: 'transactions',
+  activities: 'activities',
+  balances: 'balance_changes',
+} as const satisfies Record<WebhookType, string>;
+
+function* eventsOf(world: World, transaction: Transaction): Generator<OnchainEvent> {
+  yield* transactionEvents(world, transaction);
+  yield* activityEvents(world, transaction);
+  yield* balanceEvents(world, transaction);
+}
+
+/** One delivery for each webhook that wants anything of the block, its events in the block's order. */
+export const deliveriesOf = (
+  block: Block,
+  world: World,
+  store: Pick<Store, 'subscribers'>,
+): readonly Delivery[] => {
+  const items = new Map<Webhook, unknown[]>();
+  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(world, transaction)])) {
+    for (const webhook of store.subscribers(event.address)) {
+      if (webhook.url === null || !matches(webhook, block.chain.id, event)) continue;
+      const told = items.get(webhook);
+      if (told === undefined) items.set(webhook, [event.item()]);
+      else told.push(event.item());
+    }
+  }
+  return [...items].map(([{ id, type }, told]) => ({
+    webhookId: id,
+    type,
+    chainId: block.chain.id,
+    body: JSON.stringify({ [BODY_KEY[type]]: told }),
+  }));
+};

@@ -1,0 +1,17 @@
+import type { Plugin } from 'graphql-yoga';
+import type { Caller } from '../../context.ts';
+import type { Authenticate } from './authenticate.ts';
+
+type Arrival = {
+  readonly req?: { readonly socket: { readonly remoteAddress?: string | undefined } };
+  /** The client of an HTTP request, once it has shown its credentials. */
+  admitted?: Caller;
+};
+
+/** Refuses an HTTP request that does not show what it has to, before anything of its body is read. */
+export const useAuthentication = (authenticate: Authenticate): Plugin => ({
+  async onRequestParse({ request, serverContext }) {
+    const arrival = serverContext as Arrival;
+    arrival.admitted = await authenticate(request.headers, arrival.req?.socket.remoteAddress);
+  },
+});

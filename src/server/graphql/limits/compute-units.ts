@@ -1,0 +1,85 @@
+import type { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Context } from '../../../context.ts';
+import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
+import { clientError } from '../../../graph/errors.ts';
+import type { Budgets } from './budgets.ts';
+
+/** Which one an operation would have gone beyond: what one may cost, or what is left to its client. */
+export type ComputeUnitLimit = 'operation' | 'client';
+
+type Options = {
+  readonly estimate: Estimate;
+  /** What one operation may cost. */
+  readonly maxComputeUnits: number;
+  /** Null when clients may spend what they like. */
+  readonly budgets: Budgets | null;
+  readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
+};
+
+/** Refuses what would cost too much before it asks for anything; the same whatever it came by. */
+export const useComputeUnitLimits = (options: Options): Plugin<Context> => {
+  const { estimate, maxComputeUnits, budgets, onComputeUnitRefusal } = options;
+  const refuse = (payer: string, cost: Cost): GraphQLError | null => {
+    const isTooComplex = cost.computeUnits > maxComputeUnits;
+    const refusal = isTooComplex
+      ? tooComplex(cost, maxComputeUnits)
+      : budgets && beyondBudget(payer, cost, budgets);
+    if (refusal) onComputeUnitRefusal(isTooComplex ? 'operation' : 'client');
+    return refusal;
+  };
+  return {
+    onExecute({ args, setResultAndStopExecution }) {
+      const { payer, upstream, scopes } = args.contextValue;
+      const cost = estimate(args, scopes);
+      const refusal = refuse(payer, cost);
+      if (refusal) return setResultAndStopExecution({ errors: [refusal] });
+      // One that is given up half-way is not settled: nobody can tell what the service will have billed for it.
+      return { onExecuteDone: () => budgets?.settle(payer, cost.computeUnits, upstream.computeUnits) };
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { payer, scopes } = args.contextValue;
+      const refusal = refuse(payer, estimate(args, scopes));
+      if (refusal) setResultAndStopExecution({ errors: [refusal] });
+    },
+  };
+};
+
+const tooComplex = (cost: Cost, allowed: number): GraphQLError =>
+  clientError(
+    'OPERATION_TOO_COMPLEX',
+    `Expected an operation that costs at most ${allowed} compute units, got ${described(cost, 'MAX_COMPUTE_UNITS')}`,
+    { ...factsOf(cost), allowedComputeUnits: allowed },
+  );
+
+/** Takes what the operation may cost from the client's budget; an error when there is not as much. */
+const beyondBudget = (client: string, cost: Cost, budgets: Budgets): GraphQLError | null => {
+  const shortfall = budgets.take(client, cost.computeUnits);
+  if (shortfall === null) return null;
+  const { left, retryAfterMs } = shortfall;
+  return clientError(
+    'COMPUTE_BUDGET_EXCEEDED',
+    `Expected an operation that costs at most ${left} compute units, which is what this client has left of ${budgets.perMinute} a minute, got ${described(cost, 'CLIENT_COMPUTE_UNITS_PER_MINUTE')}`,
+    {
+      ...factsOf(cost),
+      allowedComputeUnits: left,
+      ...(retryAfterMs !== null && { retryAfterMs }),
+    },
+  );
+};
+
+/** Its names are the client's own, and may fill a document. */
+const MAX_PATH = 200;
+
+const described = ({ computeUnits, dearest }: Cost, setting: string): string => {
+  const field = dearest && `; ${dearest.path.slice(0, MAX_PATH)} alone may cost ${dearest.computeUnits}`;
+  const advice = dearest?.advice ? ` ${dearest.advice}` : '';
+  return `one that may cost ${computeUnits}. The limit is ${setting}${field ?? ''}.${advice}`;
+};
+
+const factsOf = ({ computeUnits, dearest }: Cost) => ({
+  estimatedComputeUnits: computeUnits,
+  ...(dearest && {
+    dearestField: { path: dearest.path.slice(0, MAX_PATH), computeUnits: dearest.computeUnits },
+  }),
+});

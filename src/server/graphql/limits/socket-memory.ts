@@ -1,0 +1,51 @@
+import type { ExecutionResult } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Context } from '../../../context.ts';
+import { onAbort } from '../../../lib/deadline.ts';
+import type { MemoryGate } from '../../../lib/memory-gate.ts';
+
+/** A WebSocket's room for the answers to its operations. */
+export type SocketRoom = {
+  readonly memory: MemoryGate;
+  /** Resolves when the peer has taken enough for another operation to begin, or has gone. */
+  untilTaken(): Promise<void>;
+};
+
+type Arrival = Partial<Pick<Context, 'answer'>> & {
+  /** Of the WebSocket that the operation came by. */
+  readonly socketRoom?: SocketRoom;
+  readonly gone?: AbortSignal;
+};
+
+/** A limit of the estimated bytes of one socket's heavy answers, from when they are begun until the peer has taken them. */
+export const SOCKET_BYTES = 32 * 1024 * 1024;
+/** An operation whose answer is estimated at no more does not wait. */
+const LIGHT_BYTES = 256 * 1024;
+
+/**
+ * Backpressure for the heavy operations of one WebSocket: they wait for one another, so that their answers do not pile up
+ * unsent. One of them always runs.
+ */
+export const useSocketRoom = (): Plugin<Arrival> => ({
+  onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
+    const { socketRoom, answer, gone = null } = contextValue;
+    const bytes = answer?.estimate?.bytes ?? 0;
+    if (!socketRoom || bytes <= LIGHT_BYTES) return;
+    setExecuteFn(async (args): Promise<ExecutionResult> => {
+      const share = socketRoom.memory.enter();
+      share.take(bytes);
+      const stopListening = onAbort(gone, share.leave);
+      const leave = () => {
+        stopListening();
+        share.leave();
+      };
+      try {
+        while (!share.hasRoom() && !gone?.aborted) await share.room();
+        return await executeFn(args);
+      } finally {
+        // The answer is sent within this turn of the event loop.
+        setImmediate(() => void socketRoom.untilTaken().then(leave));
+      }
+    });
+  },
+});

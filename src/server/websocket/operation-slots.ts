@@ -1,0 +1,86 @@
+import type { OperationTable, SocketContext } from './connection.ts';
+
+/** An id while it is one operation's own. */
+export type Claim = {
+  /** Takes a step of the operation and gives what it comes to; neither, when the id is no longer its own. */
+  readonly claimed: <Result>(step: () => Promise<Result>) => Promise<Result>;
+  /** Takes what a query or a mutation comes to, which has begun: its socket is closed only after it, see graceful-close.ts. */
+  readonly begun: <Result>(result: Promise<Result>) => Promise<Result>;
+  /** Aborts when that takes too long; see server/graphql/plugins/shutdown-mutations.ts for what it comes to then. */
+  readonly givenUp: AbortSignal;
+  /** Aborts when the client completes the operation, or its socket closes, before it is answered. */
+  readonly gone: AbortSignal;
+};
+
+/**
+ * Takes an id for one operation. Its client may complete it, and use the id again while it is still under way:
+ * graphql-ws asks only whether the id is in use, and would then answer both.
+ */
+export const claimId = (socket: SocketContext, id: string): Claim => {
+  const mark = new Mark();
+  socket.subscriptions[id] = mark;
+  const isHeld = () => socket.subscriptions[id] === mark;
+  return {
+    gone: mark.gone.signal,
+    claimed: (step) =>
+      new Promise((resolve, reject) => {
+        if (!isHeld()) return;
+        step().then(
+          (result) => isHeld() && resolve(result),
+          (error) => isHeld() && reject(error),
+        );
+      }),
+    begun(result) {
+      const leave = () => mark.gone.abort();
+      const giveUp = () => {
+        mark.givenUp.abort();
+        // Not before: it is no client's leaving that ends it.
+        result.then(leave, leave);
+      };
+      mark.begun = { ended: result, giveUp };
+      return result;
+    },
+    givenUp: mark.givenUp.signal,
+  };
+};
+
+/** A query or a mutation that has begun. */
+export type Begun = {
+  readonly ended: Promise<unknown>;
+  /** Brings it to an answer now, where one can be given; what it has not yet asked for is then not asked. */
+  giveUp(): void;
+};
+
+/**
+ * Ends all operations as though their client had completed them, but for queries and mutations that have begun: those
+ * it gives.
+ */
+export const endUnlessBegun = (operations: OperationTable): readonly Begun[] =>
+  Object.entries(operations).flatMap(([id, operation]) => {
+    if (operation instanceof Mark && operation.begun !== null) return [operation.begun];
+    delete operations[id];
+    void operation?.[Symbol.asyncIterator]().return?.();
+    return [];
+  });
+
+const DONE = { done: true, value: undefined } as const;
+
+/** Stands for an operation that is no stream, or none yet: graphql-ws returns streams that nobody listens to any more. */
+class Mark implements AsyncIterableIterator<never, undefined> {
+  readonly gone = new AbortController();
+  readonly givenUp = new AbortController();
+  begun: Begun | null = null;
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<never, undefined>> {
+    return Promise.resolve(DONE);
+  }
+
+  return(): Promise<IteratorResult<never, undefined>> {
+    this.gone.abort();
+    return Promise.resolve(DONE);
+  }
+}

@@ -1,0 +1,40 @@
+import { createPatience, type Patience } from '../../lib/deadline.ts';
+import type { Trace } from '../../lib/trace-context.ts';
+import type { UpstreamClient } from './client.ts';
+import { tooCostly } from './errors.ts';
+import type { UpstreamAnswer, UpstreamRequest } from './send-request.ts';
+import type { Meter } from './usage.ts';
+
+/** The service as one operation sees it: it pays for what it asks, and all that it asks shares its patience. */
+export type OperationClient = {
+  /** The operation's time runs from here on, also where it waits for its turn before it asks. */
+  begin(): void;
+  /** `signal`: when to give up, for a request that others may come to wait for too; default: with the operation. */
+  request(request: Omit<UpstreamRequest, 'trace'>, signal?: AbortSignal): Promise<UpstreamAnswer>;
+};
+
+type Limits = {
+  /** What the operation may cost at most: what no estimate foresaw, such as a long search, ends here. */
+  readonly maxComputeUnits: number;
+  /** Milliseconds for a request that others may come to wait for too: each of them leaves when its own time is up. */
+  readonly operationMs: number;
+};
+
+export const createOperationClient = (
+  client: UpstreamClient,
+  meter: Meter,
+  patience: Patience,
+  trace: Trace,
+  { maxComputeUnits, operationMs }: Limits,
+): OperationClient => ({
+  begin: () => void patience.remainingMs(),
+  async request(request, signal) {
+    if (request.cost > 0 && meter.computeUnits + request.cost > maxComputeUnits)
+      throw tooCostly(maxComputeUnits);
+    return client.request(
+      { ...request, trace },
+      meter,
+      signal ? createPatience(operationMs, signal) : patience,
+    );
+  },
+});

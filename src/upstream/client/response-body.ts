@@ -1,0 +1,128 @@
+import type { Dispatcher } from 'undici';
+import { JsonSize } from '../../lib/json/size-scanner.ts';
+import type { Hold, MemoryBudget } from '../../lib/memory-budget.ts';
+import type { Semaphore } from '../../lib/semaphore.ts';
+import { UpstreamError } from './errors.ts';
+
+type Body = Dispatcher.ResponseData['body'];
+
+const MAX_BYTES = 32 * 1024 * 1024;
+/** The service's largest page has fewer. A value of three bytes may take twenty times as many once it is parsed. */
+const MAX_VALUES = 1_000_000;
+/** Smaller bodies have too few values to be counted. */
+const COUNTED_FROM_BYTES = 1024 * 1024;
+/** Of an answer that is a refusal: it needs no more than a sentence. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/** Larger than a page of the most items that the contract allows: such bodies are received and parsed one at a time. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+
+/** What the bodies of all answers under way share. */
+export type BodyRoom = {
+  /** For the bytes that are being received. */
+  readonly memory: MemoryBudget;
+  /** For large bodies: each takes several times its size while it is parsed. */
+  readonly large: Semaphore;
+};
+
+/**
+ * Resolves with what `parse` resolves with for the whole body, which is judged as it arrives. Rejects with UpstreamError
+ * `invalidResponse` when it is larger than 32 MB or of more than a million JSON values, `unavailable` when there is no
+ * room for it, and reads no further.
+ */
+export const readWhole = async <Value>(
+  body: Body,
+  { memory, large }: BodyRoom,
+  parse: (bytes: Buffer) => Promise<Value>,
+): Promise<Value> => {
+  const hold = memory.enter();
+  const arriving = new ArrivingBody(body, hold);
+  try {
+    if (await arriving.receive(LARGE_BYTES)) return await parse(arriving.whole());
+    if (large.isFull) throw noRoom();
+    const read = large.run(async () => {
+      await arriving.receive(MAX_BYTES);
+      return parse(arriving.whole());
+    });
+    return await Promise.race([read, failureOf(body)]);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  } finally {
+    hold.leave();
+  }
+};
+
+/** Rejects when the body fails or is given up, also while nothing reads it. */
+const failureOf = (body: Body): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    body.once('error', reject);
+  });
+
+/** A body as far as it has arrived. */
+class ArrivingBody {
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #hold: Hold;
+  readonly #size = new JsonSize();
+  readonly #received: Buffer[] = [];
+  #bytes = 0;
+  #counted = 0;
+
+  constructor(body: Body, hold: Hold) {
+    this.#chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    this.#hold = hold;
+  }
+
+  /** Resolves with whether all has arrived, false once more than `bytes` have. */
+  async receive(bytes: number): Promise<boolean> {
+    while (this.#bytes <= bytes) {
+      const { done, value } = await this.#chunks.next();
+      if (done) return true;
+      this.#add(value);
+    }
+    return false;
+  }
+
+  whole(): Buffer {
+    const [only] = this.#received;
+    return this.#received.length === 1 && only !== undefined ? only : Buffer.concat(this.#received);
+  }
+
+  #add(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
+    if (!this.#hold.grow(chunk.length)) throw noRoom();
+    this.#received.push(chunk);
+    if (this.#bytes <= COUNTED_FROM_BYTES) return;
+    for (; this.#counted < this.#received.length; this.#counted += 1)
+      this.#size.add(this.#received[this.#counted] ?? NOTHING);
+    if (this.#size.values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} JSON values`);
+  }
+}
+
+/** As text, the first 64 KB of a body; no more is read. */
+export const readBeginning = async (body: Body): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_REFUSAL_BYTES) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES));
+};
+
+const NOTHING = Buffer.alloc(0);
+
+const tooLarge = (limit: string): UpstreamError =>
+  new UpstreamError('invalidResponse', `Expected an answer of at most ${limit} from the service, got more.`);
+
+/** Counts as a cut connection, so that a read is tried again: in a moment there may be room. */
+const noRoom = (): UpstreamError =>
+  new UpstreamError(
+    'unavailable',
+    "There is no room for the service's answer: too many large ones come at once.",
+    {
+      connection: 'broken',
+    },
+  );

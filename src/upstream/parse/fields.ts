@@ -1,0 +1,145 @@
+import { isWithin } from '../../lib/json/bounds.ts';
+
+/**
+ * Reads one field of what the service sent, exactly: numbers come as JSON numbers, decimal or hex strings, and never
+ * pass through a float. A reader throws MalformedFieldError on what it can't read; `optional` makes absent and null
+ * (some deployments send either) into null.
+ */
+
+export type RawObject = Readonly<Record<string, unknown>>;
+
+export class MalformedFieldError extends Error {
+  readonly field: string;
+  readonly complaint: string;
+
+  constructor(field: string, complaint: string) {
+    // Malformed fields come by the thousand, and where one was read tells nothing: a stack would cost more than the rest.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(`${field}: ${complaint}`);
+    Error.stackTraceLimit = stackTraceLimit;
+    this.name = 'MalformedFieldError';
+    this.field = field;
+    this.complaint = complaint;
+  }
+
+  /** The same complaint, its field named from further out: `hash` becomes `transactions[3].hash`. */
+  within(place: string): MalformedFieldError {
+    return new MalformedFieldError(`${place}.${this.field}`, this.complaint);
+  }
+}
+
+export const malformed = (field: string, expected: string, got: unknown): MalformedFieldError =>
+  new MalformedFieldError(field, `expected ${expected}, got ${shown(got)}`);
+
+type Reader<Value> = (raw: RawObject, field: string) => Value;
+
+export const optional =
+  <Value>(read: Reader<Value>): Reader<Value | null> =>
+  (raw, field) =>
+    raw[field] === undefined || raw[field] === null ? null : read(raw, field);
+
+export const isObject = (value: unknown): value is RawObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const readString: Reader<string> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'string') return value;
+  throw malformed(field, 'a string', value);
+};
+
+export const readBoolean: Reader<boolean> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'boolean') return value;
+  throw malformed(field, 'true or false', value);
+};
+
+export const readNumber: Reader<number> = (raw, field) => {
+  const value = typeof raw[field] === 'string' && raw[field] !== '' ? Number(raw[field]) : raw[field];
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw malformed(field, 'a number', raw[field]);
+};
+
+/** Lower case. */
+export const readAddress: Reader<string> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();
+  throw malformed(field, 'a 20-byte hex address', value);
+};
+
+/** Lower case. */
+export const readHex: Reader<string> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value.toLowerCase();
+  throw malformed(field, '0x-prefixed hex', value);
+};
+
+/** Of a 256-bit integer there are 78. */
+const MAX_DIGITS = 100;
+
+/** A decimal string, of at most 100 digits. */
+export const readInteger: Reader<string> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
+  if (typeof value === 'string' && value.length <= MAX_DIGITS) {
+    if (/^(?:0|-?[1-9]\d*)$/.test(value)) return value;
+    if (/^(?:-?\d+|0[xX][0-9a-fA-F]+)$/.test(value)) return BigInt(value).toString();
+    if (value === '0x') return '0';
+  }
+  throw malformed(field, 'an integer (decimal or 0x-hex)', value);
+};
+
+/** A decimal string as the service wrote it. */
+export const readDecimal: Reader<string> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) return value;
+  throw malformed(field, 'a decimal number', value);
+};
+
+/** An integer that JSON numbers hold exactly. */
+export const readChainId: Reader<number> = (raw, field) => {
+  const value = Number(readInteger(raw, field));
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw malformed(field, 'a chain id of at most 2^53 - 1', raw[field]);
+};
+
+/** ISO 8601 in UTC with milliseconds. A time without a zone is taken as UTC. */
+export const readTime: Reader<string> = (raw, field) => {
+  const value = raw[field];
+  if (typeof value === 'string') {
+    const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(value) ? value : `${value}Z`;
+    const time = Date.parse(zoned);
+    if (/^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(time)) return new Date(time).toISOString();
+  }
+  throw malformed(field, 'an ISO 8601 date-time', value);
+};
+
+/** Absent and null are an empty list. */
+export const readList: Reader<readonly unknown[]> = (raw, field) => {
+  const value = raw[field] ?? [];
+  if (Array.isArray(value)) return value;
+  throw malformed(field, 'a list', value);
+};
+
+/** More levels than any real value has, and fewer than what a recursive reader's stack takes. */
+const MAX_LEVELS = 200;
+
+/** Any JSON that is not nested beyond 200 levels; absent is null. */
+export const readJson: Reader<unknown> = (raw, field) => {
+  const value = raw[field] ?? null;
+  if (isWithin(value, { levels: MAX_LEVELS, characters: Number.POSITIVE_INFINITY })) return value;
+  throw malformed(field, `a value of at most ${MAX_LEVELS} levels`, value);
+};
+
+const MAX_SHOWN = 80;
+
+const shown = (value: unknown): string => {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') {
+    const text = JSON.stringify(value.slice(0, MAX_SHOWN));
+    return value.length > MAX_SHOWN || text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}…` : text;
+  }
+  if (isWithin(value, { levels: MAX_LEVELS, characters: MAX_SHOWN })) return JSON.stringify(value);
+  return Array.isArray(value) ? `a list of ${value.length}` : 'a large object';
+};

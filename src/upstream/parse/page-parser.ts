@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { isWithin } from '../../lib/json/bounds.ts';
+import { TimeSlice } from '../../lib/time-slice.ts';
+import type { Page, PartialErrors } from '../cache/page-cache.ts';
+import { UpstreamError } from '../client/errors.ts';
+import { isObject, MalformedFieldError, malformed, optional, type RawObject, readTime } from './fields.ts';
+
+/** One entry of a page: what it is, and how a walk finds it again when the pages have shifted. */
+export type Item<Value> = {
+  /** Equal for the same thing on any page of the list. */
+  readonly identity: string;
+  /** Milliseconds since 1970 by which the list is ordered, newest first; null where it has no such order. */
+  readonly time: number | null;
+  /** An error in place of an entry that does not read: it stands for itself alone. */
+  readonly value: Value | MalformedFieldError;
+};
+
+type ListReader<Value> = {
+  readonly entriesField: string;
+  /** As many as were asked for; a page that holds more is refused. */
+  readonly maxEntries: number;
+  readonly read: (raw: RawObject) => Value;
+  readonly identity: (value: Value) => string;
+  readonly time: (value: Value) => number | null;
+};
+
+/**
+ * Reads the envelope that all lists share, and lets other work run meanwhile. Rejects with UpstreamError
+ * `invalidResponse` when the body is no such envelope, or holds more than was asked for.
+ */
+export const readPage = async <Value>(
+  body: unknown,
+  reader: ListReader<Value>,
+  fetchedAt: number,
+): Promise<Page<Item<Value>>> => {
+  const { entriesField, maxEntries } = reader;
+  try {
+    if (!isObject(body)) throw malformed('body', 'an object', body);
+    const entries = body[entriesField];
+    if (!Array.isArray(entries)) throw malformed(entriesField, 'a list', entries);
+    if (entries.length > maxEntries)
+      throw new MalformedFieldError(
+        entriesField,
+        `expected at most ${maxEntries}, as asked for, got ${entries.length}`,
+      );
+    return {
+      nextOffset: readOffset(body),
+      requestTime: optional(readTime)(body, 'request_time'),
+      responseTime: optional(readTime)(body, 'response_time'),
+      partialErrors: readPartialErrors(body),
+      fetchedAt,
+      items: await readItems(entries, reader),
+    };
+  } catch (cause) {
+    if (!(cause instanceof MalformedFieldError)) throw cause;
+    throw new UpstreamError('invalidResponse', `The service's answer does not read. ${cause.message}.`, {
+      cause,
+    });
+  }
+};
+
+const readItems = async <Value>(
+  entries: readonly unknown[],
+  reader: ListReader<Value>,
+): Promise<Item<Value>[]> => {
+  const slice = new TimeSlice();
+  const items: Item<Value>[] = [];
+  let time: number | null = null;
+  for (const [index, entry] of entries.entries()) {
+    if (slice.isOver) await slice.next();
+    const value = readEntry(entry, `${reader.entriesField}[${index}]`, reader);
+    if (value instanceof MalformedFieldError) {
+      // It has no name and perhaps no time of its own: its bytes name it, and its neighbour's time places it.
+      items.push({ identity: `?${digest(JSON.stringify(essenceOf(entry)))}`, time, value });
+    } else {
+      time = reader.time(value);
+      items.push({ identity: short(reader.identity(value)), time, value });
+    }
+  }
+  return items;
+};
+
+const readEntry = <Value>(entry: unknown, place: string, reader: ListReader<Value>) => {
+  try {
+    if (!isObject(entry)) throw malformed('entry', 'an object', entry);
+    return reader.read(entry);
+  } catch (error) {
+    if (!(error instanceof MalformedFieldError)) throw error;
+    return error.within(place);
+  }
+};
+
+/** Real ones have about sixty characters. A longer one would make cursors too long to be sent back. */
+const MAX_OFFSET_BYTES = 4096;
+
+/** Absent, null and "" all mean the last page. */
+const readOffset = (body: RawObject): string | null => {
+  const offset = body.next_offset ?? '';
+  if (typeof offset === 'number') return String(offset);
+  if (typeof offset !== 'string') throw malformed('next_offset', 'a string', offset);
+  // As a cursor holds it.
+  if (offset.length > MAX_OFFSET_BYTES || Buffer.byteLength(JSON.stringify(offset)) > MAX_OFFSET_BYTES)
+    throw new MalformedFieldError(
+      'next_offset',
+      `expected at most ${MAX_OFFSET_BYTES} bytes, got ${offset.length} characters`,
+    );
+  return offset === '' ? null : offset;
+};
+
+/** Every page that is kept holds them, and an answer may repeat them a hundred times. */
+const MAX_PROBLEM_CHARACTERS = 65_536;
+const MAX_PROBLEM_LEVELS = 200;
+
+const readPartialErrors = ({ errors, warnings }: RawObject): PartialErrors | null => {
+  const present = {
+    ...(hasContent(errors) && { errors: withinReason(errors, 'errors') }),
+    ...(hasContent(warnings) && { warnings: withinReason(warnings, 'warnings') }),
+  };
+  return Object.keys(present).length > 0 ? present : null;
+};
+
+const withinReason = (problems: unknown, field: string): unknown =>
+  isWithin(problems, { levels: MAX_PROBLEM_LEVELS, characters: MAX_PROBLEM_CHARACTERS })
+    ? problems
+    : `The service sent ${field} of more than ${MAX_PROBLEM_CHARACTERS} characters or ${MAX_PROBLEM_LEVELS} levels, which are left out.`;
+
+const hasContent = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
+
+/** A cursor carries it. */
+const MAX_IDENTITY = 256;
+
+const short = (identity: string): string =>
+  identity.length > MAX_IDENTITY ? `#${digest(identity)}` : identity;
+
+/** What tells a malformed entry from others: the entry itself, or the beginning of a large one. */
+const essenceOf = (entry: unknown): unknown => {
+  if (isWithin(entry, { levels: 200, characters: 16_384 })) return entry;
+  if (typeof entry === 'string') return entry.slice(0, MAX_IDENTITY);
+  if (!isObject(entry)) return [Array.isArray(entry) && entry.length];
+  const fields = Object.entries(entry).slice(0, 100);
+  return fields.map(([name, value]) => [name, typeof value === 'object' ? null : essenceOf(value)]);
+};
+
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 16);

@@ -1,0 +1,53 @@
+import { builder } from '../../graph/builder.ts';
+import { withCost } from '../../graph/cost/field-cost.ts';
+import { connect, type ItemEdge, pageSize } from '../../graph/pagination/connection.ts';
+import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
+import type { CursorsOf } from '../../graph/pagination/cursor.ts';
+import { Wallet } from '../../wallets/schema.ts';
+import type { Subscribed } from '../rest.ts';
+import { edgeOf } from './edge.ts';
+import { Webhook } from './webhook.ts';
+
+const MAX_FIRST = 1000;
+
+const { connection: WebhookAddressConnection, edge: WebhookAddressEdge } = listConnectionTypes(
+  { name: 'WebhookAddress', list: "a webhook's addresses" },
+  Wallet,
+);
+
+export { WebhookAddressEdge };
+
+const listOf = (webhookId: string): readonly string[] => ['webhook addresses', webhookId];
+
+/** The edges of addresses that no page has brought. */
+export const addressEdges = (
+  cursorsOf: CursorsOf,
+  webhookId: string,
+  addresses: readonly string[],
+): readonly ItemEdge<Subscribed>[] => {
+  const cursors = cursorsOf(listOf(webhookId));
+  return addresses.map((address) => edgeOf(cursors, address, { address }));
+};
+
+builder.objectField(Webhook, 'addresses', (t) =>
+  t.field({
+    type: WebhookAddressConnection,
+    nullable: true,
+    description:
+      "Whose events it delivers, in the service's order. Null when the service does not list them.",
+    args: {
+      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
+      after: t.arg.string({ description: 'A cursor of this connection.' }),
+    },
+    extensions: withCost<{ first?: number | null }>({
+      count: ({ first }) => pageSize(first, MAX_FIRST, 'addresses'),
+    }),
+    resolve: ({ webhookId }, { first, after }, { webhooks, cursorsOf }) =>
+      connect({
+        read: webhooks.addresses(webhookId),
+        cursors: cursorsOf(listOf(webhookId)),
+        first: pageSize(first, MAX_FIRST, 'addresses'),
+        after,
+      }),
+  }),
+);

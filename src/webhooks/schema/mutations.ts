@@ -1,0 +1,106 @@
+import { builder } from '../../graph/builder.ts';
+import { withCost } from '../../graph/cost/field-cost.ts';
+import { connectHere, createHere } from '../gateway-destination.ts';
+import { orRefusal } from '../user-error.ts';
+import * as inputs from './inputs.ts';
+import * as payloads from './payloads.ts';
+import { resultOf } from './result.ts';
+
+builder.mutationFields((t) => ({
+  createWebhook: t.field({
+    type: resultOf('CreateWebhook', payloads.CreateWebhookPayload),
+    description: 'Creates a webhook that delivers to the given url, or to this gateway.',
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'What to create.' }),
+    },
+    resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries, chains }) => {
+      chains.expectKnown(rest.chainIds);
+      const creation = { ...rest, addresses: folded(rest.addresses) };
+      const created =
+        url == null ? createHere(webhooks, creation, deliveries) : webhooks.create({ ...creation, url });
+      return orRefusal(created.then((webhook) => ({ webhook })));
+    },
+  }),
+  updateWebhook: t.field({
+    type: resultOf('UpdateWebhook', payloads.UpdateWebhookPayload),
+    description: 'Changes what is given, and nothing else.',
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'What to change.' }),
+    },
+    resolve: (_root, { input: { webhookId, ...changes } }, { webhooks, chains }) => {
+      chains.expectKnown(changes.chainIds);
+      return orRefusal(webhooks.update(webhookId, changes).then((webhook) => ({ webhook })));
+    },
+  }),
+  deleteWebhook: t.field({
+    type: resultOf('DeleteWebhook', payloads.DeleteWebhookPayload),
+    description: 'Deletes a webhook. What it has delivered stays in deliveries.',
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({ type: inputs.DeleteWebhookInput, required: true, description: 'What to delete.' }),
+    },
+    resolve: (_root, { input: { webhookId } }, { webhooks }) =>
+      orRefusal(webhooks.delete(webhookId).then(() => ({ webhookId }))),
+  }),
+  updateWebhookAddresses: t.field({
+    type: resultOf('UpdateWebhookAddresses', payloads.UpdateWebhookAddressesPayload),
+    description: 'Removals are applied first, then additions.',
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({
+        type: inputs.UpdateWebhookAddressesInput,
+        required: true,
+        description: 'What to add and to remove.',
+      }),
+    },
+    extensions: withCost<{ input: { addAddresses?: readonly string[] | null } }>({
+      count: ({ input }) => input.addAddresses?.length ?? 0,
+    }),
+    resolve: (_root, { input: { webhookId, ...lists } }, { webhooks }) => {
+      const added = folded(lists.addAddresses);
+      const removed = folded(lists.removeAddresses);
+      const kept = new Set(added);
+      return orRefusal(
+        webhooks.updateAddresses(webhookId, { addAddresses: added, removeAddresses: removed }).then(() => ({
+          webhookId,
+          added: added ?? [],
+          removed: (removed ?? []).filter((address) => !kept.has(address)),
+        })),
+      );
+    },
+  }),
+  replaceWebhookAddresses: t.field({
+    type: resultOf('ReplaceWebhookAddresses', payloads.ReplaceWebhookAddressesPayload),
+    description: 'Gives a webhook a new list of addresses.',
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({
+        type: inputs.ReplaceWebhookAddressesInput,
+        required: true,
+        description: 'The new list.',
+      }),
+    },
+    resolve: (_root, { input: { webhookId, ...list } }, { webhooks }) => {
+      const addresses = folded(list.addresses);
+      return orRefusal(
+        webhooks.replaceAddresses(webhookId, addresses).then(() => ({ webhookId, addresses })),
+      );
+    },
+  }),
+  connectWebhook: t.field({
+    type: resultOf('ConnectWebhook', payloads.ConnectWebhookPayload),
+    description: "Points the webhook's url at this gateway, so that its events arrive in deliveries.",
+    authScopes: { webhooks: true },
+    args: {
+      input: t.arg({ type: inputs.ConnectWebhookInput, required: true, description: 'Which webhook.' }),
+    },
+    resolve: (_root, { input: { webhookId } }, { webhooks, deliveries }) =>
+      orRefusal(connectHere(webhooks, webhookId, deliveries).then((webhook) => ({ webhook }))),
+  }),
+}));
+
+/** Duplicates folded, order kept; null and left out stay what they are. */
+const folded = <Addresses extends readonly string[] | null | undefined>(addresses: Addresses) =>
+  (addresses && [...new Set(addresses)]) as readonly string[] | Exclude<Addresses, readonly string[]>;

@@ -1,0 +1,84 @@
+import { builder } from '../../graph/builder.ts';
+import { UNSAID } from '../../graph/descriptions.ts';
+import { parseUuid } from '../../graph/scalars.ts';
+import { withScope } from '../../graph/scopes.ts';
+import { TransactionDirection } from '../../transactions/schema.ts';
+import { deliversHere } from '../gateway-destination.ts';
+import type { Webhook as WebhookShape } from '../rest.ts';
+import { ActivityType, AssetType, WebhookType } from './enums.ts';
+
+export const Webhook = builder.objectRef<WebhookShape>('Webhook');
+
+builder.node(Webhook, {
+  description: "A subscription of the service's to onchain events of a list of addresses.",
+  extensions: withScope('webhooks'),
+  id: { resolve: ({ webhookId }) => webhookId },
+  loadOne: (id, { webhooks }) => webhooks.load(parseUuid(id)),
+  fields: (t) => ({
+    webhookId: t.expose('webhookId', { type: 'UUID', description: "The service's own id of it." }),
+    teamId: t.exposeString('teamId', { nullable: true, description: `The team that owns it. ${UNSAID}` }),
+    name: t.exposeString('name', { nullable: true, description: 'Null when it has none.' }),
+    type: t.expose('type', {
+      type: WebhookType,
+      nullable: true,
+      description: 'Can not be changed. Null when this gateway does not know the type.',
+    }),
+    url: t.expose('url', {
+      type: 'URL',
+      nullable: true,
+      description: 'Where the service posts its events. Null when it has none.',
+    }),
+    active: t.exposeBoolean('active', { description: 'While it is false, nothing is delivered.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: UNSAID }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: `When it was last changed. ${UNSAID}`,
+    }),
+    chainIds: t.expose('chainIds', {
+      type: ['ChainId'],
+      nullable: true,
+      description: 'Only events of these chains. Null: all supported chains.',
+    }),
+    transactionType: t.expose('transactionType', {
+      type: TransactionDirection,
+      nullable: true,
+      description: 'Only transactions in which the address is on this side. Null: both.',
+    }),
+    counterparty: t.expose('counterparty', {
+      type: 'Address',
+      nullable: true,
+      description: 'Only transactions with this other side. Null: any.',
+    }),
+    activityType: t.expose('activityType', {
+      type: ActivityType,
+      nullable: true,
+      description: 'Only activities of this type. Null: any.',
+    }),
+    assetType: t.expose('assetType', {
+      type: AssetType,
+      nullable: true,
+      description: 'Only events of such assets. Null: any.',
+    }),
+    tokenAddress: t.expose('tokenAddress', {
+      type: 'Address',
+      nullable: true,
+      description: 'Only events of this token. Null: any.',
+    }),
+    deliversHere: t.boolean({
+      description: "Whether the service posts this webhook's events to this gateway.",
+      resolve: (webhook, _args, { deliveries }) => deliversHere(webhook, deliveries),
+    }),
+  }),
+});
+
+builder.queryField('webhook', (t) =>
+  t.field({
+    type: Webhook,
+    nullable: true,
+    description: 'Null when there is no such webhook.',
+    authScopes: { webhooks: true },
+    args: { webhookId: t.arg({ type: 'UUID', required: true, description: "The service's id of it." }) },
+    resolve: (_root, { webhookId }, { webhooks }) => webhooks.load(webhookId),
+  }),
+);

@@ -1,0 +1,95 @@
+import type { Patience } from '../lib/deadline.ts';
+import type { InOrder } from '../lib/keyed-queue.ts';
+import type { Credential } from '../upstream/client/credential.ts';
+import type { OperationClient } from '../upstream/client/operation-client.ts';
+import { createWebhookService } from './client.ts';
+import { createWebhookLoader, type WebhookLoader } from './loader.ts';
+import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
+import { soleAddress, soleAddressIn, type Webhook } from './rest.ts';
+import type { SubscribedAddresses } from './subscribed-addresses.ts';
+import type { KeyProofs } from './verified-keys.ts';
+
+/**
+ * The webhooks of one key. What a change was answered is what a later `load` of the same operation gives. Every method
+ * rejects with UpstreamError when the service does not do as asked.
+ */
+export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
+  /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
+  proveKey(): Promise<void>;
+  /** Resolves when the service takes the key, the client's or the gateway's. */
+  askAboutKey(signal: AbortSignal): Promise<void>;
+  create(webhook: NewWebhook): Promise<Webhook>;
+  update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
+  delete(webhookId: string): Promise<void>;
+  updateAddresses(webhookId: string, changes: AddressChanges): Promise<void>;
+  replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
+};
+
+type Parts = {
+  readonly client: OperationClient;
+  readonly credential: Credential;
+  /** Callers of the same one share their webhooks. */
+  readonly sharing: string;
+  readonly patience: Patience;
+  /** Shared by all operations, so that changes which came in one order arrive in it. */
+  readonly inOrder: InOrder;
+  /** Shared by all operations. */
+  readonly proofs: KeyProofs;
+  /** Shared by all operations, which report their changes and reads of addresses to it. */
+  readonly subscribed: SubscribedAddresses;
+};
+
+/** Born with an operation. */
+export const createWebhooks = (parts: Parts): Webhooks => {
+  const { client, credential, sharing, patience, inOrder, proofs, subscribed } = parts;
+  const service = createWebhookService({ client, credential });
+  const knownOf = (webhookId: string) => subscribed.of({ sharing, webhookId });
+  const { load, list, addresses, learn, forget } = createWebhookLoader({
+    ...service,
+    async listAddresses(webhookId, offset) {
+      const know = knownOf(webhookId).reading();
+      const page = await service.listAddresses(webhookId, offset);
+      if (offset === null && page.nextOffset === null) know(soleAddressIn(page.items));
+      return page;
+    },
+  });
+
+  const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> => {
+    // Behind a silent service the turn may come too late: the change is then not sent.
+    client.begin();
+    // Whatever comes of it: after a failure nobody knows what the service has done.
+    return inOrder(`${sharing}/${webhookId}`, send).finally(() => forget(webhookId));
+  };
+
+  return {
+    load,
+    list,
+    addresses,
+    async proveKey() {
+      if (credential.heldBy === 'client') await proofs.prove(sharing, patience, service.proveKey);
+    },
+    askAboutKey: service.proveKey,
+    async create(creation) {
+      const webhook = await service.create(creation);
+      learn(webhook);
+      knownOf(webhook.webhookId).learn(soleAddress(creation.addresses));
+      return webhook;
+    },
+    async update(webhookId, changes) {
+      const webhook = await change(webhookId, () => service.update(webhookId, changes));
+      learn(webhook);
+      return webhook;
+    },
+    delete: (webhookId) => change(webhookId, () => service.delete(webhookId)),
+    updateAddresses: (webhookId, changes) =>
+      change(webhookId, () =>
+        knownOf(webhookId).change(undefined, () => service.updateAddresses(webhookId, changes)),
+      ),
+    replaceAddresses: (webhookId, replacement) =>
+      change(webhookId, () =>
+        knownOf(webhookId).change(soleAddress(replacement), () =>
+          service.replaceAddresses(webhookId, replacement),
+        ),
+      ),
+  };
+};

@@ -1,0 +1,38 @@
+import { UpstreamError } from '../upstream/client/errors.ts';
+import type { Operation } from './requests.ts';
+
+/** The service lacks an operation that not every deployment has: no webhook is at fault, and no caller can mend it. */
+export class AbsentOperationError extends UpstreamError {
+  constructor({ purpose, method, path }: Operation, cause: UpstreamError) {
+    const sentence = `The service has no operation to ${purpose}: it answered ${method} ${path} with ${cause.status}.`;
+    super('rejected', sentence, {
+      sentence,
+      gatewayKey: cause.gatewayKey,
+      cause,
+      ...(cause.status !== undefined && { status: cause.status }),
+    });
+    this.name = 'AbsentOperationError';
+  }
+}
+
+/**
+ * Whether the answer says that the operation is not there, rather than the webhook: a 405 does, and so does a 404 where
+ * no webhook was named. A 404 that tells of a webhook, or comes from an operation that every deployment has, means the
+ * webhook. Any other 404 may be either: then it is the operation if the webhook `exists` all the same.
+ */
+export const isAbsent = async (
+  { webhookId, promised, path }: Operation,
+  { status, sentence }: UpstreamError,
+  exists: (webhookId: string) => Promise<boolean>,
+): Promise<boolean> => {
+  if (status === 405) return true;
+  if (status !== 404) return false;
+  if (webhookId === null) return true;
+  return !promised && !tellsOfWebhook(sentence ?? '', path, webhookId) && exists(webhookId);
+};
+
+/** A router repeats at most the path that it does not know. */
+const tellsOfWebhook = (sentence: string, path: string, webhookId: string): boolean => {
+  const words = sentence.toLowerCase().replaceAll(path, '');
+  return words.includes(webhookId) || /\b(?:webhook|subscription)\b/.test(words);
+};

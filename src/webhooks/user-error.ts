@@ -1,0 +1,35 @@
+import { UpstreamError } from '../upstream/client/errors.ts';
+import { AbsentOperationError } from './unsupported-operation.ts';
+
+type Code = 'NOT_FOUND' | 'TYPE_MISMATCH' | 'REJECTED';
+
+/** What the caller can mend, told as data. */
+export class WebhookRefusal {
+  readonly code: Code;
+  readonly message: string;
+
+  constructor(code: Code, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+/** The answer of a change, or what the caller can mend; every other failure is passed on. */
+export const orRefusal = async <Answer>(change: Promise<Answer>): Promise<Answer | WebhookRefusal> => {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || error.failure !== 'rejected') throw error;
+    if (error instanceof AbsentOperationError) throw error;
+    const { status, sentence } = error;
+    if (status === 404) return new WebhookRefusal('NOT_FOUND', sentence || 'There is no such webhook.');
+    const code = isTypeMismatch(sentence ?? '') ? 'TYPE_MISMATCH' : 'REJECTED';
+    return new WebhookRefusal(code, sentence || `The service refused the change with status ${status}.`);
+  }
+};
+
+/** "Webhook type balances cannot have activity_type": deployments tell it by words alone, in any order. */
+const isTypeMismatch = (sentence: string): boolean =>
+  /\b(?:transaction_type|counterparty|activity_type)\b/i.test(sentence) &&
+  /\b(?:type|types|webhooks?)\b/i.test(sentence) &&
+  /\b(?:can ?not|can't|only|not)\b/i.test(sentence);

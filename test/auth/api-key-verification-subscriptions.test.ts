@@ -1,0 +1,238 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { listenToEvents } from '../support/clients/event-stream.ts';
+import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+import { type Answer, type Reply, startFakeService } from '../support/upstream/fake-service.ts';
+
+/**
+ * With AUTH=key who stays, on a WebSocket or an event stream, has a key that the service takes: whoever makes keys up
+ * would hold the places of all others. Nothing of a log is lost to a service that can't say.
+ */
+
+const DOCUMENT = 'subscription { deliveries { cursor node { payload } } }';
+const known = withKey('known-to-the-service');
+const madeUp = (number: number | string = 1) => withKey(`made-up-${number}`);
+
+/** Takes the one key that it knows. */
+const knowing =
+  (status = 401): Answer =>
+  (request) =>
+    request.headers['x-service-api-key'] === known['x-service-api-key']
+      ? acceptingKeys(request)
+      : { status, json: { error: 'invalid API Key' } };
+
+const startKeyed = async (other: Answer, env: Record<string, string> = {}) => {
+  const made = new AsyncDisposableStack();
+  const service = made.use(await startFakeService({ other }));
+  const gateway = made.use(await startGateway({ UPSTREAM_URL: service.url, ...byKey, ...env }));
+  return { service, gateway, [Symbol.asyncDispose]: () => made.disposeAsync() };
+};
+
+/** A subscription on a WebSocket of its own, and all that it was told. */
+const bySocket = async ({ url }: Gateway, headers: Record<string, string>, query = DOCUMENT) => {
+  const told: string[] = [];
+  const socket = await openRawSocket(url, (text) => told.push(String(text)), headers);
+  socket.write(subscribeMessage(query));
+  return { ...socket, text: () => told.join('\n') };
+};
+
+const byStream = ({ url }: Gateway, headers: Record<string, string>) =>
+  listenToEvents(url, DOCUMENT, headers);
+
+const asked = ({ requests }: { requests: readonly { method: string; path: string }[] }) =>
+  requests.map(({ method, path }) => `${method} ${path}`);
+
+describe('a key that the service does not know', () => {
+  test('begins no event stream', async () => {
+    await using keyed = await startKeyed(knowing());
+    using stream = await byStream(keyed.gateway, madeUp());
+    await eventually(() => stream.text().includes('event: complete'));
+    expect(stream.text()).toContain('"code":"UNAUTHENTICATED"');
+    await readersToBe(keyed.gateway.url, 0);
+  });
+
+  test('is told so by each operation of its socket, for which the service is asked once', async () => {
+    await using keyed = await startKeyed(knowing());
+    using socket = await bySocket(keyed.gateway, madeUp());
+    socket.write(subscribeMessage('{ __typename }', {}, '2'), subscribeMessage(DOCUMENT, {}, '3'));
+    await eventually(() => socket.text().split('\n').length === 3);
+    expect(socket.text().match(/"type":"\w+"|"code":"\w+"/g)).toEqual(
+      Array(3).fill(['"type":"error"', '"code":"UNAUTHENTICATED"']).flat(),
+    );
+    expect(asked(keyed.service)).toEqual(['GET /beta/evm/subscriptions/webhooks']);
+  });
+});
+
+test('a key that may not list webhooks may query and subscribe all the same', async () => {
+  await using keyed = await startKeyed(knowing(403));
+  using stream = await byStream(keyed.gateway, madeUp());
+  using socket = await bySocket(keyed.gateway, madeUp());
+  await readersToBe(keyed.gateway.url, 2);
+  socket.write(subscribeMessage('{ __typename }', {}, '2'));
+  await eventually(() => socket.text().includes('"__typename":"Query"'));
+  expect(stream.text()).not.toContain('errors');
+});
+
+test('made-up keys take the places of others for no longer than those who show none', async () => {
+  await using keyed = await startKeyed(knowing(), { MAX_SOCKETS: '4' });
+  const { gateway } = keyed;
+  using guests = new DisposableStack();
+  const sockets = [];
+  for (let number = 0; number < 4; number += 1) {
+    sockets.push(guests.use(await bySocket(gateway, madeUp(number))));
+    guests.use(await byStream(gateway, madeUp(number)));
+  }
+  using stream = await byStream(gateway, known);
+  expect(stream.response.statusCode).toBe(200);
+  await readersToBe(gateway.url, 1);
+  const readers = async () => {
+    guests.use(await bySocket(gateway, known));
+    return (await scrape(gateway.url)).sum('gateway_readers');
+  };
+  await expect.poll(readers, { timeout: 30_000 }).toBeGreaterThan(1);
+  expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual(Array(4).fill(4403));
+});
+
+test('a key that it takes is asked for once, however many come with it', async () => {
+  await using keyed = await startKeyed(async (request) => ({
+    ...(await knowing()(request)),
+    latencyMs: 100,
+  }));
+  const { gateway, service } = keyed;
+  using all = new DisposableStack();
+  for (const one of await Promise.all(
+    Array.from({ length: 20 }, (_, number) => (number % 2 ? bySocket : byStream)(gateway, known)),
+  ))
+    all.use(one);
+  await readersToBe(gateway.url, 20);
+  all.use(await bySocket(gateway, known));
+  all.use(await byStream(gateway, known));
+  await readersToBe(gateway.url, 22);
+  expect(asked(service)).toEqual(['GET /beta/evm/subscriptions/webhooks']);
+});
+
+describe('a service that can not say lets its subscribers have their log', () => {
+  const secret = { DELIVERY_SECRET: 'shared-by-both-gateways' };
+
+  /** Where deliveries of the known key are posted: another gateway with the same secret was told by the service. */
+  const pathOf = async (): Promise<string> => {
+    await using keyed = await startKeyed(knowing(), secret);
+    const { data } = await keyed.gateway.query<{ deliveryUrl: string }>('{ deliveryUrl }', {}, known);
+    return new URL(data?.deliveryUrl ?? '').pathname;
+  };
+
+  const expectEvents = async (gateway: Gateway) => {
+    using stream = await byStream(gateway, known);
+    using socket = await bySocket(gateway, known);
+    await readersToBe(gateway.url, 2);
+    expect(await deliver(`${gateway.url}${await pathOf()}`, { body: { name: 'not lost' } })).toBe(200);
+    await eventually(() => [stream, socket].every(({ text }) => text().includes('not lost')));
+  };
+
+  test.each<{ kind: string; reply: Reply }>([
+    { kind: 'says nothing', reply: { silent: true } },
+    { kind: 'fails', reply: { status: 500 } },
+    { kind: 'is away', reply: { status: 503 } },
+    { kind: 'has too many requests', reply: { status: 429, headers: { 'retry-after': '30' } } },
+    { kind: 'wants to be paid', reply: { status: 402 } },
+    { kind: 'does not understand', reply: { status: 400, text: 'no' } },
+    { kind: 'is something else', reply: { status: 500, text: '<html>' } },
+  ])('one that $kind', async ({ reply }) => {
+    await using keyed = await startKeyed(() => reply, secret);
+    await expectEvents(keyed.gateway);
+  });
+
+  test('one that is not there', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byKey, ...secret });
+    await expectEvents(gateway);
+  });
+
+  test('and nobody else waits meanwhile', async () => {
+    const released = Promise.withResolvers<Reply>();
+    const accepted: Reply = { json: { webhooks: [] } };
+    await using keyed = await startKeyed((request) =>
+      request.headers['x-service-api-key'] === known['x-service-api-key']
+        ? acceptingKeys(request)
+        : released.promise,
+    );
+    const { gateway, service } = keyed;
+    const waiting = [bySocket(gateway, madeUp()), byStream(gateway, madeUp())] as const;
+    await eventually(() => service.requests.length === 1);
+    using socket = await bySocket(gateway, known, '{ __typename }');
+    await eventually(() => socket.text().includes('"Query"'));
+    expect(codesOf(await gateway.query('{ __typename }', {}, madeUp()))).toEqual([]);
+    expect(service.requests).toHaveLength(2);
+    released.resolve(accepted);
+    for (const one of await Promise.all(waiting)) one[Symbol.dispose]();
+  });
+});
+
+test('a stream that is let in while the gateway stops does not begin: it would hold up the stop', async () => {
+  const released = Promise.withResolvers<Reply>();
+  await using keyed = await startKeyed(() => released.promise);
+  const { gateway, service } = keyed;
+  const answered = byStream(gateway, known).then(
+    () => true,
+    () => false,
+  );
+  await eventually(() => service.requests.length === 1);
+  const stopped = gateway.stop();
+  released.resolve({ json: { webhooks: [] } });
+  expect(await answered).toBe(false);
+  await stopped;
+});
+
+describe('who was let in unproven is asked about again', () => {
+  /** What comes again about each minute comes soon. */
+  const hurry = (): void => {
+    const { setTimeout } = globalThis;
+    const soon = (...[then, ms = 0, ...args]: Parameters<typeof setTimeout>) =>
+      setTimeout(then, ms > 40_000 && ms <= 60_000 ? 50 : ms, ...args);
+    vi.stubGlobal('setTimeout', Object.assign(soon, setTimeout));
+  };
+
+  afterEach(() => void vi.unstubAllGlobals());
+
+  test('until the service refuses the key: its socket is closed with 4403, its event stream ends', async () => {
+    hurry();
+    await using keyed = await startKeyed(() => ({ status: 500 }));
+    const { gateway, service } = keyed;
+    using socket = await bySocket(gateway, madeUp());
+    using stream = await byStream(gateway, madeUp());
+    await readersToBe(gateway.url, 2);
+    const before = service.requests.length;
+    await eventually(() => service.requests.length >= before + 3);
+    await readersToBe(gateway.url, 2);
+    service.script.other = knowing();
+    expect(await socket.closed).toBe(4403);
+    await eventually(() => stream.text().includes('event: complete'));
+    expect(stream.text()).toContain('"code":"UNAUTHENTICATED"');
+    await readersToBe(gateway.url, 0);
+  });
+
+  test('or takes it, and never once they have gone', async () => {
+    hurry();
+    await using keyed = await startKeyed(() => ({ status: 500 }));
+    const { gateway, service } = keyed;
+    const gone = [await bySocket(gateway, madeUp()), await byStream(gateway, madeUp(2))];
+    using staying = await bySocket(gateway, known);
+    await readersToBe(gateway.url, 3);
+    for (const one of gone) one[Symbol.dispose]();
+    await readersToBe(gateway.url, 1);
+    const taken: unknown[] = [];
+    service.script.other = (request) => {
+      taken.push(request.headers['x-service-api-key']);
+      return acceptingKeys(request);
+    };
+    await eventually(() => taken.length > 0);
+    using another = await byStream(gateway, known);
+    await readersToBe(gateway.url, 2);
+    expect(taken).toEqual(Object.values(known));
+    expect(staying.text() + another.text()).not.toContain('errors');
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/clients/subscribe.ts';
+import { folderOf } from '../support/folder.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { heldKey } from '../support/gateway/start.ts';
+import { type Answer, startFakeService } from '../support/upstream/fake-service.ts';
+
+/** A key that the service refuses is reported at start, and not only to the first client that needs it. */
+
+const isListing = ({ method, path }: { method: string; path: string }) =>
+  method === 'GET' && path === '/beta/evm/subscriptions/webhooks';
+
+type Line = { level: string; msg: string; status?: number };
+
+const startOver = async (other: Answer, env: Record<string, string> = {}) => {
+  await using made = new AsyncDisposableStack();
+  const service = made.use(await startFakeService({ other }));
+  const folder = made.use(await folderOf({}));
+  const gateway = made.use(
+    await spawnGateway({
+      UPSTREAM_URL: service.url,
+      UPSTREAM_API_KEY: heldKey,
+      UPSTREAM_TIMEOUT_MS: '300',
+      DATA_DIR: folder.path('data'),
+      LOG_LEVEL: 'debug',
+      ...env,
+    }),
+  );
+  const running = made.move();
+  return {
+    service,
+    gateway,
+    about: () =>
+      gateway.lines
+        .map((line): Line => JSON.parse(line))
+        .filter(({ msg }) => msg.includes('UPSTREAM_API_KEY')),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+};
+
+const isAlive = async (url: string) => (await fetch(`${url}/health/live`)).status === 200;
+
+test('a key that is refused is one error that names it, and the gateway goes on', async () => {
+  await using over = await startOver(() => ({ status: 401, json: { error: 'bad key' } }));
+  await eventually(() => over.about().length > 0);
+  expect(over.about()).toEqual([expect.objectContaining({ level: 'error', status: 401 })]);
+  expect(await isAlive(over.gateway.url)).toBe(true);
+  expect(over.gateway.output.text).not.toContain(heldKey);
+  expect(over.service.requests.every(isListing)).toBe(true);
+  expect(over.service.requests[0]?.query.get('limit')).toBe('1');
+});
+
+describe('a key is taken', () => {
+  test.each<[what: string, answer: Answer]>([
+    ['that lists webhooks', () => ({ json: { webhooks: [] } })],
+    ['that may not list webhooks', () => ({ status: 403, json: { error: 'no permission' } })],
+    ['of a service that has no such operation', () => ({ status: 404, text: 'not found' })],
+  ])('%s: nothing is worth a line', async (_what, answer) => {
+    await using over = await startOver(answer);
+    await eventually(() => over.about().length > 0);
+    expect(over.about()).toEqual([expect.objectContaining({ level: 'debug' })]);
+  });
+});
+
+describe('a service that can not say', () => {
+  test.each<[what: string, answer: Answer]>([
+    ['because it fails', () => ({ status: 500, text: 'broken' })],
+    ['because it is silent', () => ({ silent: true })],
+  ])('%s is one warning, and the gateway has not waited for it', async (_what, answer) => {
+    await using over = await startOver(answer);
+    expect(await isAlive(over.gateway.url)).toBe(true);
+    await eventually(() => over.about().length > 0);
+    expect(over.about()).toEqual([expect.objectContaining({ level: 'warn' })]);
+  });
+
+  test('does not hold up a stop', async () => {
+    await using over = await startOver(() => ({ silent: true }), { UPSTREAM_TIMEOUT_MS: '60000' });
+    await eventually(() => over.service.requests.length > 0);
+    expect(await over.gateway.end('SIGTERM')).toBe(0);
+  });
+});
+
+test('where clients bring their own keys, and over the sandbox, nothing is asked', async () => {
+  await using over = await startOver(() => ({ json: { webhooks: [] } }), { AUTH: 'key' });
+  expect(await over.gateway.end('SIGTERM')).toBe(0);
+  expect(over.service.requests).toEqual([]);
+});

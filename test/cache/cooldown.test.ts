@@ -1,0 +1,67 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { newestOf, poll } from '../support/clients/queries.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { freshAddress, history, numbered } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** A kept page is not asked for as long as the service wants that, and never for longer than a minute. */
+
+const clock = performance.now.bind(performance);
+let aheadMs = 0;
+
+/** The gateway's clock that only goes forward has gone forward by so much more. */
+const skip = (ms: number): void => {
+  aheadMs += ms;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock() + aheadMs);
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  aheadMs = 0;
+});
+
+const HOUR = { 'retry-after': '3600' };
+
+/** With a wallet that the gateway has a page of, and that has been refused since. */
+const startRefused = async (status: number) => {
+  const made = new AsyncDisposableStack();
+  const fake = made.use(await startFakeWallets());
+  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0' }));
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const address = freshAddress();
+  const [older, newer] = [history(3), history(4)];
+  fake.transactions.set(address, servingTransactions(older));
+  await poll(gateway, address);
+  fake.transactions.set(address, () => ({ status, headers: HOUR }));
+  await poll(gateway, address);
+  fake.transactions.set(address, servingTransactions(newer));
+  return {
+    older: older[0]?.hash,
+    newer: newer[0]?.hash,
+    newest: async () => newestOf(await poll(gateway, address)),
+    asked: () => fake.requests.length,
+    news: () =>
+      deliver(deliveryUrl, {
+        body: { transactions: [{ address, from: address, hash: numbered(4).hash }] },
+      }),
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
+  };
+};
+
+test.each([402, 429, 503])(
+  'a %i that asks for an hour is heeded for a minute, also where there was news',
+  async (status) => {
+    await using over = await startRefused(status);
+    const asked = over.asked();
+    skip(30_000);
+    expect(await over.newest()).toBe(over.older);
+    expect(await over.news()).toBe(200);
+    expect(await over.newest()).toBe(over.older);
+    expect(over.asked()).toBe(asked);
+    skip(30_000);
+    expect(await over.newest()).toBe(over.newer);
+    expect(over.asked()).toBe(asked + 1);
+  },
+);

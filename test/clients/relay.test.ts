@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  type ConcreteRequest,
+  createOperationDescriptor,
+  Environment,
+  type FetchFunction,
+  fetchQuery,
+  type GraphQLTaggedNode,
+  getSingularSelector,
+  Network,
+  type ReaderFragment,
+  RecordSource,
+  Store,
+} from 'relay-runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PageInfo } from '../support/clients/walk.ts';
+import { pagingSchemes, startGrowingWallet } from '../support/upstream/growing-wallet.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+const documents = `graphql\`
+  fragment walletPage_wallet on Wallet
+  @refetchable(queryName: "walletPageRefetch")
+  @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "String" }) {
+    address
+    transactions(first: $count, after: $cursor) @connection(key: "walletPage_transactions") {
+      edges { node { id hash to blockNumber } }
+    }
+  }
+\`;
+graphql\`
+  query walletPageQuery($address: Address!) { wallet(address: $address) { id ...walletPage_wallet } }
+\`;
+`;
+
+/** What relay-compiler makes of these documents and of the schema that is committed. */
+let folder: string;
+let compiled: <Artifact>(name: string) => Artifact;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'relay-test-'));
+  await mkdir(join(folder, 'src'));
+  await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
+  await writeFile(join(folder, 'src/walletPage.js'), documents);
+  const config = { src: './src', schema: './schema.graphql', language: 'javascript', eagerEsModules: false };
+  await writeFile(join(folder, 'relay.config.json'), JSON.stringify(config));
+  const compiler = join(root, 'node_modules/relay-compiler/cli.js');
+  await promisify(execFile)(process.execPath, [compiler, 'relay.config.json'], { cwd: folder });
+  const load = createRequire(join(folder, 'src/'));
+  compiled = (name) => load(`./__generated__/${name}.graphql.js`);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+type WalletPage = {
+  address: string;
+  transactions: { edges: { node: { hash: string } }[]; pageInfo: PageInfo };
+};
+
+test.each(pagingSchemes)(
+  'Relay pages a fragment with @connection and @refetchable to the end of a wallet whose head grows, once each ($by, $sizes)',
+  async (scheme) => {
+    await using wallet = await startGrowingWallet(scheme);
+    const ask: FetchFunction = async ({ text }, variables) => {
+      const response = await wallet.fetch(wallet.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ query: text, variables }),
+      });
+      return JSON.parse(await response.text());
+    };
+    const environment = new Environment({
+      network: Network.create(ask),
+      store: new Store(new RecordSource()),
+    });
+
+    const query = createOperationDescriptor(compiled<ConcreteRequest>('walletPageQuery'), {
+      address: wallet.address,
+    });
+    environment.retain(query);
+    await fetchQuery(environment, query.request.node, query.request.variables).toPromise();
+
+    const { wallet: reference } = environment.lookup(query.fragment).data as { wallet: { id: string } };
+    const fragment = compiled<ReaderFragment>('walletPage_wallet');
+    /** What a component that has this fragment is given. */
+    const read = () => {
+      const selector = getSingularSelector(fragment, reference);
+      if (!selector) throw new Error('expected the wallet, got nothing');
+      return environment.lookup(selector).data as WalletPage;
+    };
+    const refetch = compiled<GraphQLTaggedNode>('walletPageRefetch');
+    for (let page = read().transactions; page.pageInfo.hasNextPage; page = read().transactions)
+      await fetchQuery(environment, refetch, {
+        id: reference.id,
+        count: 20,
+        cursor: page.pageInfo.endCursor,
+      }).toPromise();
+
+    expect(read().address).toBe(wallet.address);
+    expect(read().transactions.edges.map(({ node }) => node.hash)).toEqual(wallet.hashes);
+    expect(wallet.served).toEqual(wallet.hashes);
+  },
+);

@@ -1,0 +1,267 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config/config.ts';
+import { namesWithoutEffect, VARIABLES } from '../../src/config/environment.ts';
+import { startShipped } from '../support/gateway/process.ts';
+
+type Environment = Record<string, string | undefined>;
+
+/** The problems of an environment, none when it is fit to start with. */
+function problemsOf(env: Environment): readonly string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+const service = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'some-key' };
+
+const nowhere = service.UPSTREAM_URL;
+const secret = 'exactly-thirty-two-bytes-long-ok';
+const keySet = 'https://issuer.test/keys?policy=1';
+
+const mistakes = {
+  PORT: 'eighty',
+  UPSTREAM_URL: 'not a url',
+  UPSTREAM_TIMEOUT_MS: '-5',
+  UPSTREAM_CONNECTIONS: 'many',
+  UPSTREAM_RPS: '0',
+  AUTH: 'perhaps',
+  CACHE_HEAD_MS: '2s',
+  CACHE_TAIL_MS: '1.5',
+  CACHE_STALE_MS: 'old',
+  CACHE_MAX_MB: '-1',
+  CACHE_COLLECTIBLES_MS: 'rarely',
+  MAX_COMPUTE_UNITS: '0',
+  CLIENT_COMPUTE_UNITS_PER_MINUTE: 'plenty',
+  DEFAULT_CHAIN_COUNT: 'fourteen',
+  EXTRA_CHAINS: 'newchain',
+  LOG_LEVEL: 'loud',
+  PUBLIC_URL: 'here',
+  SANDBOX: 'perhaps',
+  SANDBOX_BLOCK_MS: 'often',
+};
+
+test('with nothing set it starts, and what it reads cannot be changed', () => {
+  expect(Object.isFrozen(readConfig({}))).toBe(true);
+});
+
+test.each(Object.entries(mistakes))('%s=%s is one problem that names the variable', (name, value) => {
+  const problems = problemsOf({ [name]: value });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(name);
+});
+
+test('all problems are reported at once, each by its variable', () => {
+  const problems = problemsOf(mistakes);
+  for (const name of Object.keys(mistakes)) {
+    expect(problems.filter((problem) => problem.includes(name))).not.toEqual([]);
+  }
+});
+
+test.each(['0', '1', '65535'])('PORT=%s is a port', (port) => {
+  expect(problemsOf({ PORT: port })).toEqual([]);
+});
+
+test.each(['-1', '65536', '80.5', '0x50'])('PORT=%s is none', (port) => {
+  expect(problemsOf({ PORT: port })).toHaveLength(1);
+});
+
+test.each(['ftp://service.test', 'file:///etc/passwd', 'service.test'])(
+  'UPSTREAM_URL=%s is refused',
+  (url) => {
+    expect(problemsOf({ ...service, UPSTREAM_URL: url }).join()).toContain('UPSTREAM_URL');
+  },
+);
+
+describe('who may come in without a key', () => {
+  test.each(['127.0.0.1', 'localhost', '::1', '127.0.0.2'])('on %s everyone, without a word', (host) => {
+    expect(problemsOf({ HOST: host })).toEqual([]);
+  });
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'gateway.test'])(
+    'on %s only when AUTH=open is said outright',
+    (host) => {
+      expect(problemsOf({ HOST: host }).join()).toContain('AUTH');
+      expect(problemsOf({ HOST: host, ...service }).join()).toContain('AUTH');
+      expect(problemsOf({ HOST: host, AUTH: 'open' })).toEqual([]);
+      expect(problemsOf({ HOST: host, AUTH: 'open', ...service })).toEqual([]);
+    },
+  );
+
+  test('nobody, on any host, when clients bring their own keys', () => {
+    expect(problemsOf({ HOST: '0.0.0.0', AUTH: 'key', UPSTREAM_URL: service.UPSTREAM_URL })).toEqual([]);
+  });
+
+  test('nobody, when there is a service and no key for it: then AUTH is key', () => {
+    expect(problemsOf({ HOST: '0.0.0.0', UPSTREAM_URL: service.UPSTREAM_URL })).toEqual([]);
+  });
+
+  test('AUTH=open with a service and no key for it does not start', () => {
+    const problems = problemsOf({ AUTH: 'open', UPSTREAM_URL: service.UPSTREAM_URL });
+    expect(problems.join()).toContain('UPSTREAM_API_KEY');
+  });
+
+  test('who has a token, on any host, when AUTH=jwt', () => {
+    expect(problemsOf({ HOST: '0.0.0.0', AUTH: 'jwt', JWT_SECRET: secret, ...service })).toEqual([]);
+    expect(problemsOf({ HOST: '0.0.0.0', AUTH: 'jwt', JWT_JWKS_URL: keySet })).toEqual([]);
+  });
+
+  test.each([
+    ['no way to check a token', { AUTH: 'jwt' }, ['JWT_SECRET', 'JWT_JWKS_URL']],
+    ['two ways', { AUTH: 'jwt', JWT_SECRET: secret, JWT_JWKS_URL: keySet }, ['JWT_SECRET', 'JWT_JWKS_URL']],
+    ['a short secret', { AUTH: 'jwt', JWT_SECRET: secret.slice(1) }, ['JWT_SECRET']],
+    ['a key set in the clear', { AUTH: 'jwt', JWT_JWKS_URL: 'http://issuer.test/keys' }, ['JWT_JWKS_URL']],
+    ['a password', { AUTH: 'jwt', JWT_JWKS_URL: 'https://me:pass@issuer.test/' }, ['JWT_JWKS_URL']],
+    [
+      'a service without a key',
+      { AUTH: 'jwt', JWT_SECRET: secret, UPSTREAM_URL: nowhere },
+      ['UPSTREAM_API_KEY'],
+    ],
+    ['a secret that nobody uses', { JWT_SECRET: secret }, ['JWT_SECRET', 'AUTH=jwt']],
+    [
+      'a secret that AUTH=open does not use',
+      { AUTH: 'open', JWT_SECRET: secret },
+      ['JWT_SECRET', 'AUTH=jwt'],
+    ],
+    ['a key set that nobody uses', { AUTH: '', JWT_JWKS_URL: keySet }, ['JWT_JWKS_URL', 'AUTH=jwt']],
+    ['an issuer that nobody checks', { JWT_ISSUER: 'x' }, ['JWT_ISSUER', 'AUTH=jwt']],
+    ['an audience that nobody checks', { AUTH: 'key', JWT_AUDIENCE: 'x' }, ['JWT_AUDIENCE', 'AUTH=jwt']],
+  ])('nobody, with %s: one problem that names it and tells no secret', (_what, env, names) => {
+    const problems = problemsOf(env);
+    expect(problems).toHaveLength(1);
+    for (const name of names) expect(problems[0]).toContain(name);
+    expect(problems[0]).not.toContain(secret.slice(1));
+    expect(problems[0]).not.toContain('pass');
+  });
+
+  test('each variable of tokens is a problem of its own, beside the others', () => {
+    expect(problemsOf({ JWT_SECRET: secret, JWT_ISSUER: 'x', PORT: 'x' })).toHaveLength(3);
+  });
+});
+
+test('a header for signatures without a secret that they are checked with is one problem', () => {
+  const problems = problemsOf({ DELIVERY_SIGNATURE_HEADER: 'x-signature' });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain('DELIVERY_SIGNATURE_SECRET');
+  expect(problemsOf({ DELIVERY_SIGNATURE_HEADER: 'x-signature', DELIVERY_SIGNATURE_SECRET: 's' })).toEqual(
+    [],
+  );
+});
+
+describe('what is set and has no effect', () => {
+  test('is a name that is nearly one of its own', () => {
+    const misspelled = {
+      UPSTREAM_TIMOUT_MS: '1',
+      TRUSTED_DOCUMENT: 'x.json',
+      MAX_COMPUTE_UNIT: '5',
+      AUTH_: 'x',
+    };
+    expect(namesWithoutEffect({ ...service, ...misspelled })).toEqual(Object.keys(misspelled));
+  });
+
+  test('is no variable that it knows: it reads each, and no other', () => {
+    const read = new Set<string>();
+    readConfig(new Proxy({}, { get: (_target, name) => void read.add(String(name)) }));
+    expect([...read].sort()).toEqual([...VARIABLES].sort());
+  });
+
+  test('is nothing that it reads, that is empty, or that is for others', () => {
+    const others = {
+      PATH: '/bin',
+      NODE_OPTIONS: '--trace-warnings',
+      HOSTNAME: 'here',
+      npm_config_cache: '/tmp',
+    };
+    expect(namesWithoutEffect({ ...mistakes, ...others, CACHE_MAX: '' })).toEqual([]);
+  });
+
+  test.each(['production', 'development', 'test', '', undefined])('is not NODE_ENV=%s', (NODE_ENV) => {
+    expect(namesWithoutEffect({ NODE_ENV })).toEqual([]);
+  });
+
+  test.each(['prod', 'Production', 'staging'])('is NODE_ENV=%s', (NODE_ENV) => {
+    expect(namesWithoutEffect({ NODE_ENV })).toEqual([`NODE_ENV=${NODE_ENV}`]);
+  });
+
+  test('is told in one warning at start, by name and without its value', async () => {
+    await using gateway = await startShipped({
+      UPSTREAM_TIMOUT_MS: '1',
+      JWT_SECRETS: secret,
+      NODE_ENV: 'prod',
+    });
+    const warnings = gateway.lines.filter((line) => line.includes('"level":"warn"'));
+    expect(warnings).toHaveLength(1);
+    expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
+      names: ['UPSTREAM_TIMOUT_MS', 'JWT_SECRETS', 'NODE_ENV=prod'],
+    });
+    expect(gateway.lines.join()).not.toContain(secret);
+  });
+
+  test('is nothing, of what the project itself sets', async () => {
+    await using gateway = await startShipped();
+    expect(gateway.lines.filter((line) => line.includes('"level":"warn"'))).toEqual([]);
+  });
+});
+
+describe('the process as it is shipped', () => {
+  const root = join(import.meta.dirname, '../..');
+
+  /** Runs the gateway until it exits by itself. */
+  const run = (env: Environment) =>
+    new Promise<{ code: number | string | null | undefined; output: string }>((resolve) => {
+      const node = join(root, 'node_modules/.bin/node');
+      const options = { cwd: root, env: { PATH: process.env.PATH, PORT: '0', ...env }, timeout: 20_000 };
+      execFile(node, ['src/main.ts'], options, (error, stdout, stderr) => {
+        resolve({ code: error ? error.code : 0, output: stdout + stderr });
+      });
+    });
+
+  test('exits with 1 and prints every problem', async () => {
+    const { code, output } = await run(mistakes);
+    expect(code).toBe(1);
+    for (const name of Object.keys(mistakes)) expect(output).toContain(name);
+  });
+
+  test('names what may be there under a misspelled name, without its value', async () => {
+    const { code, output } = await run({
+      ...service,
+      UPSTREAM_API_KEY: undefined,
+      UPSTREAM_APIKEY: secret,
+      AUTH: 'open',
+    });
+    expect(code).toBe(1);
+    expect(output).toMatch(/UPSTREAM_API_KEY.*\nSet, but without effect: UPSTREAM_APIKEY\n$/);
+    expect(output).not.toContain(secret);
+  });
+
+  test('names DATA_DIR when it cannot be made', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'config-test-'));
+    try {
+      await writeFile(join(folder, 'file'), '');
+      const { code, output } = await run({ DATA_DIR: join(folder, 'file', 'data') });
+      expect(code).toBe(1);
+      expect(output).toContain('DATA_DIR');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  // Node's own recursive mkdir never comes back from there.
+  test.each([
+    ['/proc/x', undefined],
+    ['/proc/x/y', undefined],
+    ['/proc/x', secret],
+    ['/proc/x/y', secret],
+  ])('names DATA_DIR=%s with DELIVERY_SECRET=%s, where no folder can be made', async (dataDir, given) => {
+    const { code, output } = await run({ DATA_DIR: dataDir, DELIVERY_SECRET: given });
+    expect(code).toBe(1);
+    expect(output).toContain(`DATA_DIR: ${dataDir}`);
+  });
+});

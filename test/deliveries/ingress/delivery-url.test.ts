@@ -1,0 +1,66 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createDeliveryAddresses } from '../../../src/deliveries/ingress/delivery-url.ts';
+import { DeliverySecretError, loadDeliverySecret } from '../../../src/deliveries/ingress/secret.ts';
+import { temporaryDirectory, WEBHOOK } from '../support/builders.ts';
+
+const addresses = createDeliveryAddresses('a secret of the test');
+
+const segmentsOf = (url: string) => new URL(url).pathname.split('/').slice(2);
+
+test('every tenant that a url can carry is found again by its url, and by no other', () => {
+  const tenants = fc
+    .string({ minLength: 1, unit: 'grapheme' })
+    .filter((tenant) => !['.', '..'].includes(tenant));
+  fc.assert(
+    fc.property(tenants, tenants, (tenant, other) => {
+      const [path = '', token = ''] = segmentsOf(addresses.deliveryUrl('http://localhost:4000', tenant));
+      expect(addresses.tenantOf([path, token])).toBe(tenant);
+      if (other !== tenant) expect(addresses.tenantOf([encodeURIComponent(other), token])).toBeNull();
+    }),
+  );
+});
+
+test('keeps the path of the public url, and names the webhook', () => {
+  const url = new URL(addresses.deliveryUrl('https://gateway.example/base/', 'a/b', WEBHOOK));
+  expect(url.pathname).toMatch(/^\/base\/deliveries\/a%2Fb\/[\w-]{43}$/);
+  expect(url.searchParams.get('webhook')).toBe(WEBHOOK);
+});
+
+test.each(['', '.', '..', '\ud800'])('refuses the tenant %j, which no path can carry', (tenant) => {
+  expect(() => addresses.deliveryUrl('http://localhost', tenant)).toThrow(RangeError);
+});
+
+test('another secret, a changed, cut or padded token, or more segments are nobody', () => {
+  const [tenant = '', token = ''] = segmentsOf(addresses.deliveryUrl('http://localhost', 'default'));
+  expect(createDeliveryAddresses('another').tenantOf([tenant, token])).toBeNull();
+  const changed = `${token[0] === 'A' ? 'B' : 'A'}${token.slice(1)}`;
+  for (const wrong of [changed, token.slice(1), `${token}=`, `${token}A`, '', token.toUpperCase()]) {
+    expect(addresses.tenantOf([tenant, wrong])).toBeNull();
+  }
+  expect(addresses.tenantOf([tenant, token, ''])).toBeNull();
+  expect(addresses.tenantOf([tenant])).toBeNull();
+  expect(addresses.tenantOf(['%', token])).toBeNull();
+});
+
+test('the secret is made once, for its owner alone, by however many at once', async () => {
+  const directory = join(await temporaryDirectory(), 'new');
+  const secrets = await Promise.all(Array.from({ length: 8 }, () => loadDeliverySecret(directory)));
+  expect(new Set(secrets).size).toBe(1);
+  expect(secrets[0]).toMatch(/^[\w-]{43}$/);
+  expect(await loadDeliverySecret(directory)).toBe(secrets[0]);
+  expect((await stat(join(directory, 'delivery-secret'))).mode & 0o777).toBe(0o600);
+  expect(await readdir(directory)).toEqual(['delivery-secret']);
+});
+
+test('a secret that is too short, or a place that is none, is named', async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(join(directory, 'delivery-secret'), 'short\n');
+  await expect(loadDeliverySecret(directory)).rejects.toThrow(/delivery-secret: is shorter than 32/);
+  await mkdir(join(directory, 'sub', 'delivery-secret'), { recursive: true });
+  await expect(loadDeliverySecret(join(directory, 'sub'))).rejects.toThrow(DeliverySecretError);
+  await expect(loadDeliverySecret(join(directory, 'delivery-secret'))).rejects.toThrow(DeliverySecretError);
+  expect(await readFile(join(directory, 'delivery-secret'), 'utf8')).toBe('short\n');
+});

@@ -1,0 +1,259 @@
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
+import type { Appended, DeliveryLog, StoredDelivery } from '../../../src/deliveries/log/log.ts';
+import { address, openLog, readAll, TENANT, WEBHOOK } from '../support/builders.ts';
+import { post, seen, startIngress } from '../support/ingress-server.ts';
+
+const BODY = '{"activities":[]}';
+const MB = 1024 * 1024;
+
+const sole = async (log: DeliveryLog): Promise<StoredDelivery> => {
+  const [only, ...others] = await readAll(log);
+  expect(others).toEqual([]);
+  if (only === undefined) throw new Error('expected a stored delivery, got none');
+  return only;
+};
+
+test('stores what the headers say, whatever their prefix, and the body as it came', async () => {
+  const { url, log } = await startIngress();
+  const body = ` {"transactions" :[]}\n`;
+  const response = await post(url, body, {
+    'content-type': 'application/json; charset=utf-8',
+    'X-Any-Prefix-Webhook-Id': WEBHOOK.toUpperCase(),
+    'x-any-prefix-webhook-type': 'balances',
+    'x-any-prefix-webhook-chain-id': String(2 ** 40),
+    'x-any-prefix-webhook-dispatch-timestamp': '2025-11-13T04:42:10.123456+00:00',
+    'x-any-prefix-webhook-retry-index': '3',
+  });
+  expect(await seen(response)).toEqual({
+    status: 200,
+    body: '{"duplicate":false}',
+    type: 'application/json',
+  });
+  const stored = await sole(log);
+  expect(stored).toMatchObject({
+    tenant: TENANT,
+    webhookId: WEBHOOK,
+    type: 'balances',
+    chainId: 2 ** 40,
+    dispatchedAt: Date.UTC(2025, 10, 13, 4, 42, 10, 123),
+    attempt: 3,
+    receivedAt: 1_000_000,
+  });
+  expect(Buffer.from(stored.body).toString()).toBe(body);
+});
+
+test('headers that are missing or malformed are null', async () => {
+  const { url, log } = await startIngress();
+  await post(url, '{}', {
+    'x-webhook-id': 'not-a-uuid',
+    'x-webhook-type': 'nonsense',
+    'x-webhook-chain-id': '99999999999999999999',
+    'x-webhook-dispatch-timestamp': 'yesterday',
+    'x-webhook-retry-index': '-1',
+  });
+  await post(url, '[]');
+  const unknown = {
+    webhookId: null,
+    type: null,
+    chainId: null,
+    dispatchedAt: null,
+    attempt: null,
+    addresses: [],
+  };
+  expect(await readAll(log)).toMatchObject([unknown, unknown]);
+});
+
+test('the body says what the headers leave out, the url names the webhook', async () => {
+  const { url, log } = await startIngress();
+  const item = {
+    chain_id: 10,
+    tx_from: address(1).toUpperCase().replace('0X', '0x'),
+    tx_to: null,
+    to: address(2),
+    token_address: address(3),
+    spender: 'nobody',
+  };
+  await post(`${url}?webhook=${WEBHOOK}`, JSON.stringify({ activities: [item, 7, item] }));
+  expect(await sole(log)).toMatchObject({
+    webhookId: WEBHOOK,
+    type: 'activities',
+    chainId: 10,
+    addresses: [address(1), address(2), address(3)],
+  });
+});
+
+test('a retry is answered as the first was, and stored once', async () => {
+  const { url, log } = await startIngress();
+  expect((await post(url, BODY, { 'x-webhook-retry-index': '0' })).status).toBe(200);
+  const retry = await post(url, BODY, { 'x-webhook-retry-index': '1' });
+  expect(await seen(retry)).toMatchObject({ status: 200, body: '{"duplicate":true}' });
+  expect((await sole(log)).attempt).toBe(0);
+});
+
+test('every wrong url gets one and the same answer, whatever the method', async () => {
+  const { url, addresses, port, log } = await startIngress({ signature: { secrets: ['s'] } });
+  const other = addresses.deliveryUrl(`http://127.0.0.1:${port}`, 'other');
+  const token = (of: string) => of.split('/').at(-1) ?? '';
+  const wrong = [
+    url.slice(0, -1),
+    `${url}/more`,
+    url.replace('/default/', '/unknown/'),
+    url.replace(token(url), token(other)),
+    url.replace('/default/', '/%/'),
+  ];
+  const answers = await Promise.all(wrong.map(async (at) => seen(await post(at, 'not even JSON'))));
+  answers.push(await seen(await fetch(wrong[0] ?? '')));
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(answers[0]).toMatchObject({ status: 404, body: '{"error":"not found"}' });
+  expect((await fetch(url)).status).toBe(405);
+  expect(await readAll(log)).toEqual([]);
+});
+
+test.each([
+  'not JSON',
+  '',
+  '7',
+  'null',
+  '"text"',
+  '"[text"',
+  '{"a":1',
+  Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+])('refuses the body %j with 400', async (body) => {
+  const { url, log } = await startIngress();
+  expect((await post(url, body)).status).toBe(400);
+  expect(await readAll(log)).toEqual([]);
+});
+
+test.each(['[]', '{"of":"unknown shape"}', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, '\ufeff{}'])(
+  'stores the JSON %.40s all the same',
+  async (body) => {
+    const { url, log } = await startIngress();
+    expect((await post(url, body)).status).toBe(200);
+    expect(Buffer.from((await sole(log)).body).toString()).toBe(body);
+  },
+);
+
+test('takes 5 MB, and refuses a byte more, said or not, also when it is inflated', async () => {
+  const { url, log, port } = await startIngress();
+  const bodyOf = (size: number) => `{"a":"${'x'.repeat(size - 8)}"}`;
+  expect((await post(url, bodyOf(5 * MB))).status).toBe(200);
+  expect((await post(url, bodyOf(5 * MB + 1))).status).toBe(413);
+  expect((await post(url, gzipSync(bodyOf(50 * MB)), { 'content-encoding': 'gzip' })).status).toBe(413);
+
+  const endless = connect(port, '127.0.0.1');
+  endless.write(`POST ${new URL(url).pathname} HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+  const send = () => {
+    while (endless.writable && endless.write(chunk));
+  };
+  endless.on('drain', send).on('error', () => {});
+  send();
+  const answer = await new Promise<string>((resolve) =>
+    endless.once('data', (data) => resolve(String(data))),
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 413 .*connection: close/is);
+  await vi.waitFor(() => expect(endless.destroyed).toBe(true), 5000);
+  expect(await readAll(log)).toHaveLength(1);
+});
+
+test('inflates gzip; refuses what only says so, and other encodings', async () => {
+  const { url, log } = await startIngress();
+  expect((await post(url, gzipSync(BODY), { 'content-encoding': 'gzip' })).status).toBe(200);
+  expect((await post(url, BODY, { 'content-encoding': 'gzip' })).status).toBe(400);
+  expect((await post(url, gzipSync(BODY).subarray(0, 20), { 'content-encoding': 'gzip' })).status).toBe(400);
+  const other = await post(url, BODY, { 'content-encoding': 'br' });
+  expect(other.status).toBe(415);
+  expect(other.headers.get('accept-encoding')).toBe('gzip');
+  expect(Buffer.from((await sole(log)).body).toString()).toBe(BODY);
+});
+
+test('cuts a body that takes too long, and survives one that is cut', async () => {
+  const { url, log, port } = await startIngress({ limits: { timeoutMs: 20 } });
+  const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{`;
+  const slow = connect(port, '127.0.0.1');
+  slow.write(head);
+  const answer = await new Promise<string>((resolve) => slow.once('data', (data) => resolve(String(data))));
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  slow.destroy();
+
+  const cut = connect(port, '127.0.0.1');
+  await new Promise<void>((resolve) => cut.write(head, () => resolve()));
+  cut.destroy();
+  expect((await post(url, BODY)).status).toBe(200);
+  expect(await readAll(log)).toHaveLength(1);
+});
+
+test('takes no more bodies at a time than it has room for: 503 before the body is read, until there is room again', async () => {
+  const { url, log, port } = await startIngress({ maxHeldBytes: 1000 });
+  const path = new URL(url).pathname;
+  const begin = (head: string, part: string) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {}).write(`POST ${path} HTTP/1.1\r\nHost: test\r\n${head}\r\n\r\n${part}`);
+    return socket;
+  };
+  const answerOf = (socket: Socket) =>
+    new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
+
+  const slow = begin('Content-Length: 800', '{"a":"');
+  // What only announces itself has not sent a byte of its body when it is refused.
+  const announced = () => answerOf(begin('Content-Length: 400', ''));
+  // A whole other request comes and goes, so that this one has begun.
+  await fetch(`${url}/wrong`);
+  expect(await announced()).toMatch(/^HTTP\/1\.1 503 .*retry-after: \d+/is);
+  const chunked = begin('Transfer-Encoding: chunked', `190\r\n${'x'.repeat(400)}\r\n`);
+  expect(await answerOf(chunked)).toMatch(/^HTTP\/1\.1 503 /);
+  expect((await post(url, BODY)).status).toBe(200);
+
+  slow.write(`${'x'.repeat(792)}"}`);
+  expect(await answerOf(slow)).toMatch(/^HTTP\/1\.1 200 /);
+  const alone = `{"a":"${'x'.repeat(5000)}"}`;
+  expect((await post(url, alone)).status).toBe(200);
+  const cut = begin('Content-Length: 800', '{"a":"');
+  await fetch(`${url}/wrong`);
+  expect(await announced()).toMatch(/^HTTP\/1\.1 503 /);
+  cut.destroy();
+  await vi.waitFor(async () => expect((await post(url, `{"b":"${'x'.repeat(500)}"}`)).status).toBe(200));
+  expect((await readAll(log)).length).toBe(4);
+});
+
+test('a log that can not take it is 503 with Retry-After, and a later try is taken', async () => {
+  const log = await openLog();
+  const append = log.append.bind(log);
+  const { url } = await startIngress({ log });
+  log.append = () => Promise.reject(new LogUnavailableError('disk full'));
+  const refused = await post(url, BODY);
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await refused.text()).not.toContain('disk');
+  log.append = append;
+  expect((await post(url, BODY)).status).toBe(200);
+});
+
+test('answers only once the log has it, and tells of what is new before that', async () => {
+  const log = await openLog();
+  const append = log.append.bind(log);
+  const committing = Promise.withResolvers<void>();
+  const appended: (readonly Appended[])[] = [];
+  log.append = async (batch) => {
+    await committing.promise;
+    appended.push(await append(batch));
+    return appended.at(-1) ?? [];
+  };
+  const onStored = vi.fn(() => expect(appended).toHaveLength(1));
+  const { url } = await startIngress({ log, onStored });
+  const answered = vi.fn();
+  const body = JSON.stringify({ balance_changes: [{ subscribed_address: address(9) }] });
+  const posting = post(url, body).then(answered);
+  // A whole other request comes and goes meanwhile.
+  await fetch(url);
+  expect(answered).not.toHaveBeenCalled();
+  committing.resolve();
+  await posting;
+  expect(answered).toHaveBeenCalledOnce();
+  expect(onStored.mock.calls).toEqual([[TENANT, [address(9)]]]);
+  await post(url, body);
+  expect(onStored).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { DeliveryFilter, NewDelivery } from '../../../src/deliveries/log/log.ts';
+import { address, delivery, numberOf, openLog, range, TENANT } from '../support/builders.ts';
+
+const WEBHOOKS = range(1, 3).map((number) => `0190a3f4-0000-7000-8000-00000000000${number}`);
+const TYPES = ['transactions', 'activities', 'balances'] as const;
+const CHAINS = [1, 10, 2 ** 40];
+
+const arbitraryDelivery = fc
+  .record({
+    webhookId: fc.constantFrom(null, ...WEBHOOKS),
+    type: fc.constantFrom(null, ...TYPES),
+    chainId: fc.constantFrom(null, ...CHAINS),
+    addresses: fc.uniqueArray(fc.integer({ min: 1, max: 4 }).map(address)),
+    subscribed: fc.nat(7),
+  })
+  .map(({ subscribed, ...rest }) => ({ ...rest, subscribedAddress: rest.addresses[subscribed] ?? null }));
+
+const someOf = <Value>(values: readonly Value[]) => fc.option(fc.subarray([...values]), { nil: undefined });
+
+const arbitraryFilter: fc.Arbitrary<DeliveryFilter> = fc.record({
+  webhookIds: someOf(WEBHOOKS),
+  types: someOf(TYPES),
+  chainIds: someOf(CHAINS),
+  address: fc.option(fc.integer({ min: 1, max: 5 }).map(address), { nil: undefined }),
+});
+
+/** What the filter promises, said without an index. */
+const matches = (
+  { webhookIds, types, chainIds, address: wanted }: DeliveryFilter,
+  one: NewDelivery,
+): boolean =>
+  (webhookIds === undefined || webhookIds.some((id) => id === one.webhookId)) &&
+  (types === undefined || types.some((type) => type === one.type)) &&
+  (chainIds === undefined || chainIds.some((id) => id === one.chainId)) &&
+  (wanted === undefined || one.addresses.includes(wanted));
+
+test('walking by any page size, either way, gives what matches, once and in order', async () => {
+  const log = await openLog();
+  let tenants = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(arbitraryDelivery, { maxLength: 300, size: 'max' }),
+      arbitraryFilter,
+      fc.integer({ min: 1, max: 7 }),
+      fc.constantFrom('oldest', 'newest'),
+      async (changes, filter, limit, take) => {
+        tenants += 1;
+        const tenant = `tenant ${tenants}`;
+        const all = changes.map((change, index) => delivery(index + 1, { ...change, tenant }));
+        await log.append(all);
+
+        const walked: number[] = [];
+        let position: string | undefined;
+        for (let more = true; more; ) {
+          const bound = take === 'oldest' ? { after: position } : { before: position };
+          const page = await log.read(tenant, { ...bound, limit, filter, take });
+          const numbers = page.deliveries.map(numberOf);
+          if (take === 'oldest') walked.push(...numbers);
+          else walked.unshift(...numbers);
+          // A page that says that there is more is full, so that the walk goes on with something to find.
+          if (page.hasMore) expect(numbers).toHaveLength(limit);
+          more = page.hasMore;
+          position = page.reached;
+        }
+        expect(walked).toEqual(all.filter((one) => matches(filter, one)).map(numberOf));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a rare match far away is found, and what does not match is not looked at again', async () => {
+  const log = await openLog();
+  await log.append(range(1, 5000).map((number) => delivery(number)));
+  await log.append([delivery(5001, { chainId: 7 })]);
+  await log.append(range(5002, 9000).map((number) => delivery(number)));
+
+  const filter = { chainIds: [7] };
+  const page = await log.read(TENANT, { limit: 5, filter });
+  expect(page.deliveries.map(numberOf)).toEqual([5001]);
+  expect(page.hasMore).toBe(false);
+  expect(page.reached).toBe(page.head);
+});
+
+test.each(['oldest', 'newest'] as const)(
+  'a single match is found wherever it stands, from the %s',
+  async (take) => {
+    const log = await openLog();
+    const chainIds = range(1, 700);
+    await log.append(chainIds.map((chainId) => delivery(chainId, { chainId })));
+    const found = chainIds.map(async (chainId) => {
+      const { deliveries } = await log.read(TENANT, { limit: 1, take, filter: { chainIds: [chainId] } });
+      return deliveries.map(numberOf);
+    });
+    expect((await Promise.all(found)).flat()).toEqual(chainIds);
+  },
+);

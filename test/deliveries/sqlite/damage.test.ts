@@ -1,0 +1,250 @@
+import { cp, mkdtemp, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeAll, expect, test } from 'vitest';
+import { deliver } from '../../support/clients/deliver.ts';
+import { sleep } from '../../support/clients/queries.ts';
+import { eventually, subscribe } from '../../support/clients/subscribe.ts';
+import { spawnGateway } from '../../support/gateway/spawn.ts';
+import { codesOf, nowhere } from '../../support/gateway/start.ts';
+import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
+import { temporaryDirectory } from '../support/builders.ts';
+
+/** The shipped process over a log that is damaged while it runs: it says so, takes nothing on trust, and comes back. */
+
+const COUNT = 120;
+const FILLER = 'x'.repeat(6000);
+
+const bodyOf = (number: number) => ({ number, filler: FILLER });
+
+type Shipped = Awaited<ReturnType<typeof spawnGateway>>;
+
+const ask = async (gateway: Shipped, query: string) => {
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return await response.json();
+};
+
+const READ_ALL = `{ deliveries(first: ${COUNT}) { nodes { payload } } }`;
+
+const readAll = (gateway: Shipped) => ask(gateway, READ_ALL);
+
+const readiness = async (gateway: Shipped) => {
+  const response = await fetch(`${gateway.url}/health/ready`);
+  return [response.status, await response.json()];
+};
+
+/** A folder whose one file holds so many deliveries. */
+let filled: string;
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-damage-'));
+  filled = dataDir;
+  await using gateway = await start(dataDir);
+  const url = await deliveryUrlOf(gateway);
+  for (let number = 0; number < COUNT; number += 1)
+    expect(await deliver(url, { body: bodyOf(number) })).toBe(200);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  return () => rm(dataDir, { recursive: true });
+});
+
+const copyOfFilled = async (): Promise<string> => {
+  const dataDir = await temporaryDirectory();
+  await cp(filled, dataDir, { recursive: true });
+  return dataDir;
+};
+
+const start = (dataDir: string): Promise<Shipped> =>
+  spawnGateway({ UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', AUTH: 'open', DATA_DIR: dataDir });
+
+const deliveryUrlOf = async (gateway: Shipped): Promise<string> =>
+  (await ask(gateway, '{ deliveryUrl }')).data.deliveryUrl;
+
+const overwrite = async (path: string, at: number, bytes: Uint8Array): Promise<void> => {
+  const file = await open(path, 'r+');
+  await file.write(bytes, 0, bytes.length, at);
+  await file.close();
+};
+
+/** Puts half of the file's pages out of order, or only what `at` says; the returned function mends it. */
+type Damage = (path: string) => Promise<() => Promise<void>>;
+
+const overwriting =
+  (from: number, to: number): Damage =>
+  async (path) => {
+    const whole = await readFile(path);
+    const [start, end] = [from, to].map((part) => Math.floor((part * whole.length) / 4096) * 4096);
+    await overwrite(path, start ?? 0, Buffer.alloc((end ?? 0) - (start ?? 0), 0xa5));
+    return () => overwrite(path, start ?? 0, whole.subarray(start, end));
+  };
+
+const DAMAGES: [what: string, damage: Damage][] = [
+  ['whose pages in the middle are overwritten', overwriting(0.25, 0.75)],
+  [
+    // Past its structure, which SQLite checks: what it holds is another thing than what was stored.
+    'of which one body has other bytes',
+    async (path) => {
+      const whole = await readFile(path);
+      const at = whole.indexOf(FILLER.slice(0, 100), whole.length / 2) + 50;
+      await overwrite(path, at, Buffer.from('y'));
+      return () => overwrite(path, at, Buffer.from('x'));
+    },
+  ],
+  [
+    'that has lost a delivery',
+    async (path) => {
+      const database = new DatabaseSync(path);
+      database.exec(
+        'CREATE TABLE lost AS SELECT * FROM delivery WHERE sequence = 60; DELETE FROM delivery WHERE sequence = 60',
+      );
+      database.close();
+      return async () => {
+        const again = new DatabaseSync(path);
+        const columns = 'id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body';
+        again.exec(`INSERT INTO delivery (${columns}) SELECT ${columns} FROM lost; DROP TABLE lost`);
+        again.close();
+      };
+    },
+  ],
+  [
+    'that is cut',
+    async (path) => {
+      const whole = await readFile(path);
+      await truncate(path, whole.length / 2);
+      return () => overwrite(path, 0, whole);
+    },
+  ],
+  [
+    'that is moved away',
+    async (path) => {
+      await rename(path, `${path}.away`);
+      return () => rename(`${path}.away`, path);
+    },
+  ],
+  [
+    'that is deleted',
+    async (path) => {
+      await cp(path, `${path}.copy`);
+      await rm(path);
+      return () => rename(`${path}.copy`, path);
+    },
+  ],
+  [
+    'that another takes the place of',
+    async (path) => {
+      await rename(path, `${path}.away`);
+      await writeFile(path, 'another file');
+      return () => rename(`${path}.away`, path);
+    },
+  ],
+];
+
+test.each(DAMAGES)(
+  'a log %s is not ready, takes and gives nothing, says so once, and comes back',
+  async (_what, damage) => {
+    const dataDir = await copyOfFilled();
+    await using gateway = await start(dataDir);
+    const url = await deliveryUrlOf(gateway);
+    expect(await readiness(gateway)).toEqual([200, { status: 'ready' }]);
+    await using dashboard = subscribe(gateway.url);
+    await dashboard.opened;
+    const path = join(dataDir, 'deliveries.db');
+    const mend = await damage(path);
+
+    for (let round = 0; round < 3; round += 1) {
+      const answer = await readAll(gateway);
+      expect(answer.data).toEqual({ deliveries: null });
+      expect(codesOf(answer)).toEqual(['UPSTREAM_UNAVAILABLE']);
+      expect(answer.errors[0]).toMatchObject({
+        message: 'The log of deliveries can not be read now.',
+        extensions: { part: 'deliveries' },
+      });
+    }
+    expect(await readiness(gateway)).toEqual([503, { status: 'not ready', parts: ['deliveries'] }]);
+    const refused = await fetch(url, { method: 'POST', body: '{"number":-1}' });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(gateway.child.exitCode).toBeNull();
+
+    await mend();
+    await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toEqual([200, { status: 'ready' }]);
+    expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
+    const { data } = await ask(gateway, READ_ALL.replace(`${COUNT}`, `${COUNT + 1}`));
+    expect(data.deliveries.nodes.map(({ payload }: { payload: object }) => payload)).toEqual(
+      Array.from({ length: COUNT + 1 }, (_, number) => bodyOf(number)),
+    );
+    await eventually(
+      () => dashboard.edges.length === 1,
+      () => dashboard.faults,
+    );
+    const told = gateway.lines.filter((line) => /the delivery log|old deliveries/.test(line));
+    expect(told.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
+      ['error', 'the delivery log is damaged'],
+      ['info', 'the delivery log is whole again'],
+    ]);
+    expect(await gateway.end('SIGINT')).toBe(0);
+    await using again = await start(dataDir);
+    expect((await readAll(again)).data.deliveries.nodes).toHaveLength(COUNT);
+  },
+);
+
+const HEAD = '{ deliveries(last: 1) { head nodes { payload } } }';
+
+test('what was stored is not lost with the file that it was first written to', async () => {
+  const dataDir = await copyOfFilled();
+  await using gateway = await start(dataDir);
+  const url = await deliveryUrlOf(gateway);
+  expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
+  await rm(join(dataDir, 'deliveries.db-wal'));
+  expect(await deliver(url, { body: bodyOf(COUNT + 1) })).toBe(503);
+  await expect.poll(() => deliver(url, { body: bodyOf(COUNT + 1) }), { timeout: 30_000 }).toBe(200);
+  await gateway.end('SIGKILL');
+  await using again = await start(dataDir);
+  const { data } = await ask(again, '{ deliveries(last: 2) { nodes { payload } } }');
+  expect(data.deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }, { payload: bodyOf(COUNT + 1) }]);
+});
+
+test('an older copy that takes the place of a log that has nothing to write is gone on from', async () => {
+  const dataDir = await copyOfFilled();
+  {
+    await using gateway = await start(dataDir);
+    const url = await deliveryUrlOf(gateway);
+    expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
+    expect(await gateway.end('SIGINT')).toBe(0);
+  }
+  await using gateway = await start(dataDir);
+  const { head } = (await ask(gateway, HEAD)).data.deliveries;
+  await rename(join(await copyOfFilled(), 'deliveries.db'), join(dataDir, 'deliveries.db'));
+  await expect
+    .poll(() => ask(gateway, HEAD), { timeout: 30_000 })
+    .toMatchObject({ data: { deliveries: { nodes: [{ payload: bodyOf(COUNT - 1) }] } } });
+  await using dashboard = subscribe(gateway.url);
+  await readersToBe(gateway.url, 1);
+  expect(await deliver(await deliveryUrlOf(gateway), { body: bodyOf(-1) })).toBe(200);
+  await eventually(() => dashboard.edges.length === 1);
+  await using lost = subscribe(gateway.url, { after: head });
+  await lost.ended;
+  expect(lost.faults).toMatchObject([{ extensions: { code: 'CURSOR_EXPIRED', reason: 'replaced' } }]);
+});
+
+test('nothing that is still to be written is put into another file', async () => {
+  const dataDir = await copyOfFilled();
+  await using gateway = await start(dataDir);
+  const url = await deliveryUrlOf(gateway);
+  expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
+  const [path, away] = [join(dataDir, 'deliveries.db'), join(dataDir, 'away')];
+  await rename(path, away);
+  await cp(join(filled, 'deliveries.db'), path);
+  const copy = await readFile(path);
+  await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toMatchObject([503, {}]);
+  // For as long as it takes to look again a few times.
+  await sleep(3000);
+  expect(await readiness(gateway)).toMatchObject([503, {}]);
+  expect((await readFile(path)).equals(copy)).toBe(true);
+  await rename(away, path);
+  await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toMatchObject([200, {}]);
+  expect((await ask(gateway, HEAD)).data.deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }]);
+});

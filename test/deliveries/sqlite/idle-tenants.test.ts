@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { activity, deliver, deliveriesOf } from '../../support/clients/deliver.ts';
+import { listenTo, subscribeMessage } from '../../support/clients/raw-socket.ts';
+import { eventually } from '../../support/clients/subscribe.ts';
+import { startShipped } from '../../support/gateway/process.ts';
+import { countStatements } from '../../support/gateway/sqlite-statements.ts';
+import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
+import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
+import { temporaryDirectory } from '../support/builders.ts';
+import { storeMany, toFormat2 } from '../support/stored.ts';
+
+/** What thousands of tenants cost while nothing happens to them, by the statements that the log's file is asked. */
+
+test('retention asks no tenant that has nothing to drop', async () => {
+  const tenants = 4000;
+  const dataDir = await temporaryDirectory();
+  const statements = countStatements(await temporaryDirectory());
+  using database = storeMany(dataDir, { tenants, each: 1 });
+  database.exec(`UPDATE delivery SET received = 1 WHERE tenant = ${tenants}`);
+  toFormat2(database);
+  const env = { ...byToken, ...statements.env, DATA_DIR: dataDir, DELIVERY_RETENTION_COUNT: '1' };
+  await using shipped = await startShipped(env);
+  const floors = database.prepare('SELECT id, floor FROM tenant WHERE floor > 0');
+  const trimmedTo = (floor: number) =>
+    vi.waitFor(() => expect(floors.all()).toEqual([{ id: tenants, floor }]), {
+      timeout: 30_000,
+      interval: 100,
+    });
+  // The tenant that is asked last, where all are.
+  await trimmedTo(1);
+
+  const before = statements.asked();
+  const { deliveryUrl } = await deliveriesOf(shipped.url, bearer(await tokenOf({ sub: `t${tenants}` })));
+  for (const number of [1, 2]) expect(await deliver(deliveryUrl, { body: activity(number) })).toBe(200);
+  await trimmedTo(2);
+  expect(statements.asked()).toBeGreaterThan(before);
+  expect(statements.asked() - before).toBeLessThan(tenants / 4);
+});
+
+/** Three of the polls by which a subscriber finds what no call has told it. */
+const IDLE_MS = 3500;
+
+test('subscribers that wait ask the log nothing, each of another tenant', async () => {
+  const tenants = 300;
+  const statements = countStatements(await temporaryDirectory());
+  await using shipped = await startShipped({ ...byToken, ...statements.env });
+  await using sockets = new AsyncDisposableStack();
+  const subscribers = await Promise.all(
+    Array.from({ length: tenants }, async (_, tenant) => {
+      const subscriber = await listenTo(shipped, bearer(await tokenOf({ sub: `t${tenant}` })));
+      sockets.use(subscriber);
+      subscriber.write(subscribeMessage('subscription { deliveries { node { payload } } }'));
+      return subscriber;
+    }),
+  );
+  await readersToBe(shipped.url, tenants);
+  const before = statements.asked();
+  await delay(IDLE_MS);
+  expect(statements.asked() - before).toBeLessThan(tenants / 3);
+
+  const { deliveryUrl } = await deliveriesOf(shipped.url, bearer(await tokenOf({ sub: 't7' })));
+  expect(await deliver(deliveryUrl, { body: activity(1) })).toBe(200);
+  await eventually(() => subscribers[7]?.told.length === 1);
+  expect(statements.asked()).toBeGreaterThan(before);
+  expect(subscribers.flatMap(({ told }) => told)).toHaveLength(1);
+});

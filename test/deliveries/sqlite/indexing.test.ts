@@ -1,0 +1,144 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import type { DeliveryFilter, DeliveryLog, NewDelivery } from '../../../src/deliveries/log/log.ts';
+import {
+  address,
+  delivery,
+  numberOf,
+  openLog,
+  range,
+  readAll,
+  TENANT,
+  temporaryDirectory,
+} from '../support/builders.ts';
+
+/** More than wait for an index at a time; of the last of them a segment has been begun. */
+const MANY = 10_600;
+const AT_ONCE = 200;
+const OTHER_WEBHOOK = '0190a3f4-0000-7000-8000-000000000002';
+
+const varied = (number: number, tenant = TENANT): NewDelivery =>
+  delivery(number, {
+    tenant,
+    ...(number % 3 === 0 && { webhookId: OTHER_WEBHOOK }),
+    type: number % 5 === 0 ? null : 'balances',
+    chainId: number % 7,
+    addresses: [address(1), address(number % 1000), address(100_000 + number)],
+    ...(number % 4 === 3 && { subscribedAddress: address(number % 1000) }),
+  });
+
+const fill = async (log: DeliveryLog, from: number, to: number, tenant?: string) => {
+  const duplicates: boolean[] = [];
+  for (let start = from; start <= to; start += AT_ONCE) {
+    const batch = range(start, Math.min(to, start + AT_ONCE - 1)).map((number) => varied(number, tenant));
+    for (const { duplicate } of await log.append(batch)) duplicates.push(duplicate);
+  }
+  return duplicates;
+};
+
+/** How far the first tenant's deliveries are in segments, how much is begun beyond, and how many identities are indexed. */
+const indexedIn = (dataDir: string) => {
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'), { readOnly: true });
+  const countOf = (sql: string) =>
+    Number(database.prepare(`SELECT count(*) AS count FROM ${sql}`).get()?.count);
+  const indexed = Number(database.prepare('SELECT indexed FROM tenant WHERE id = 1').get()?.indexed);
+  const begun = countOf(`posting WHERE tenant = 1 AND segment > ${indexed}`);
+  const identities = countOf('identity WHERE tenant = 1');
+  database.close();
+  return { indexed, begun, identities };
+};
+
+const FILTERS: readonly (readonly [DeliveryFilter, (number: number) => boolean])[] = [
+  [{ address: address(7) }, (number) => number % 1000 === 7],
+  [{ address: address(100_000 + 4444) }, (number) => number === 4444],
+  [{ webhookIds: [OTHER_WEBHOOK], types: ['balances'] }, (number) => number % 3 === 0 && number % 5 !== 0],
+  [
+    { address: address(1), chainIds: [2, 3], webhookIds: [OTHER_WEBHOOK] },
+    (number) => number % 3 === 0 && [2, 3].includes(number % 7),
+  ],
+  [{ address: address(1), types: ['activities'] }, () => false],
+];
+
+const numbersBy = async (log: DeliveryLog, filter: DeliveryFilter, take: 'oldest' | 'newest') => {
+  const numbers: number[] = [];
+  for (let at: string | undefined; ; ) {
+    const from = take === 'oldest' ? { after: at } : { before: at };
+    const page = await log.read(TENANT, { ...from, take, filter, limit: 300 });
+    const found = page.deliveries.map(numberOf);
+    numbers.push(...(take === 'oldest' ? found : found.reverse()));
+    if (!page.hasMore) return take === 'oldest' ? numbers : numbers.reverse();
+    at = page.reached;
+  }
+};
+
+test('what is indexed, being indexed and not indexed yet is found alike, also after the log was cut off', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir });
+  await fill(log, 1, MANY);
+  await fill(log, 1, 400, 'other');
+  await log.close();
+  const { indexed, begun, identities } = indexedIn(dataDir);
+  // All three are there: else this test would show nothing.
+  expect(indexed).toBeGreaterThan(MANY / 4);
+  expect(indexed).toBeLessThan(MANY);
+  expect(begun).toBeGreaterThan(0);
+  expect(identities).toBeGreaterThan(0);
+  expect(identities).toBeLessThan(MANY);
+
+  const again = await openLog({ dataDir });
+  for (const [filter, matches] of FILTERS) {
+    const expected = range(1, MANY).filter(matches);
+    expect(await numbersBy(again, filter, 'oldest')).toEqual(expected);
+    expect(await numbersBy(again, filter, 'newest')).toEqual(expected);
+  }
+  const repeated = await again.append(range(1, MANY).map((number) => varied(number)));
+  expect(repeated.map(({ sequence }) => sequence)).toEqual(range(1, MANY));
+  expect(repeated.every(({ duplicate }) => duplicate)).toBe(true);
+  expect((await fill(again, 1, 400, 'other')).every((duplicate) => duplicate)).toBe(true);
+  // A merge that was cut off begins anew, and more comes to be merged with it.
+  await fill(again, MANY + 1, 2 * MANY);
+  for (const [filter, matches] of FILTERS)
+    expect(await numbersBy(again, filter, 'oldest')).toEqual(range(1, 2 * MANY).filter(matches));
+});
+
+test('what is trimmed is in no index any more, and is stored anew when it comes again', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir, retentionCount: 500 });
+  await fill(log, 1, MANY);
+  await log.trim();
+  expect((await readAll(log)).map(numberOf)).toEqual(range(MANY - 499, MANY));
+  expect(await numbersBy(log, { address: address(1) }, 'oldest')).toEqual(range(MANY - 499, MANY));
+  expect(await fill(log, MANY - 499, MANY)).not.toContain(false);
+  expect(await fill(log, 1, 1000)).not.toContain(true);
+  await log.trim();
+  expect(await numbersBy(log, { address: address(1) }, 'newest')).toEqual(range(501, 1000));
+  await log.close();
+  expect(indexedIn(dataDir).identities).toBeLessThanOrEqual(500);
+});
+
+/** Two whose identities (of webhook and body) are unlike, but begin with the same four bytes. */
+const alike = (): readonly [NewDelivery, NewDelivery] => {
+  const known = new Map<string, NewDelivery>();
+  for (let number = 1; ; number += 1) {
+    const one = delivery(number);
+    const identity = hash('sha256', `${one.webhookId}\n${Buffer.from(one.body).toString()}`).slice(0, 8);
+    const other = known.get(identity);
+    if (other !== undefined) return [other, one];
+    known.set(identity, one);
+  }
+};
+
+test('deliveries whose identities begin alike are told apart', async () => {
+  const log = await openLog();
+  const [one, other] = alike();
+  const appended = await log.append([one, other, { ...one, tenant: 'another' }, one, other]);
+  expect(appended.map(({ sequence, duplicate }) => [sequence, duplicate])).toEqual([
+    [1, false],
+    [2, false],
+    [1, false],
+    [1, true],
+    [2, true],
+  ]);
+});

@@ -1,0 +1,84 @@
+import { expect, test, vi } from 'vitest';
+import { startShipped } from '../../support/gateway/process.ts';
+import { nowhere, startGateway } from '../../support/gateway/start.ts';
+import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
+import { temporaryDirectory } from '../support/builders.ts';
+import { addressOf, storeMany, toFormat2 } from '../support/stored.ts';
+
+const TENANTS = 4000;
+const EACH = 80;
+
+type Page = { deliveries: { nodes: { payload: { number: number } }[] } };
+
+const numbersIn = ({ deliveries }: Page) => deliveries.nodes.map(({ payload }) => payload.number);
+
+const asTenant = async (tenant: number) => bearer(await tokenOf({ sub: `t${tenant}` }));
+
+test('a log of the release before, of thousands of tenants with no index, opens in little memory and goes on', async () => {
+  const dataDir = await temporaryDirectory();
+  const database = storeMany(dataDir, { tenants: TENANTS, each: EACH });
+  toFormat2(database);
+  database.close();
+
+  const env = { ...byToken, DATA_DIR: dataDir, NODE_OPTIONS: LITTLE };
+  await using shipped = await startShipped(env);
+  expect(await shipped.megabytes()).toBeLessThan(MOST_MB);
+  const ask = async <Data>(query: string): Promise<Data> => {
+    const headers = { 'content-type': 'application/json', ...(await asTenant(TENANTS)) };
+    const response = await fetch(`${shipped.url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+    });
+    return ((await response.json()) as { data: Data }).data;
+  };
+  expect(
+    numbersIn(await ask(`{ deliveries(filter: { address: "${addressOf(7)}" }) { nodes { payload } } }`)),
+  ).toEqual([7]);
+  const { deliveryUrl } = await ask<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const post = async (sent: string) =>
+    (
+      await fetch(deliveryUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: sent,
+      })
+    ).json();
+  expect(await post('{"number":3}')).toEqual({ duplicate: true });
+  expect(await post('{"number":81}')).toEqual({ duplicate: false });
+  expect(numbersIn(await ask('{ deliveries(last: 2) { nodes { payload } } }'))).toEqual([80, 81]);
+});
+
+/** Of each thread: what 320,000 deliveries take while they are in no index needs more. */
+const LITTLE = '--max-old-space-size=96';
+
+/** An empty log's process has 250; with all that was in no index it had 480. */
+const MOST_MB = 400;
+
+test('thousands of tenants with too many, or too old, are all trimmed, and those with neither are left alone', async () => {
+  const dataDir = await temporaryDirectory();
+  const database = storeMany(dataDir, { tenants: 3000, each: 12 });
+  // Every third has old ones; every third, others, none that is too many.
+  database.exec(`
+    UPDATE delivery SET received = 1 WHERE tenant % 3 = 0 AND sequence <= 4;
+    DELETE FROM delivery WHERE tenant % 3 = 1 AND sequence > 8;
+    UPDATE tenant SET head = 8 WHERE id % 3 = 1`);
+  toFormat2(database);
+  const left = database.prepare(
+    'SELECT id % 3 AS kind, min(head - floor) AS least, max(head - floor) AS most FROM tenant GROUP BY kind',
+  );
+  const env = { UPSTREAM_URL: nowhere, DATA_DIR: dataDir, DELIVERY_RETENTION_COUNT: '10' };
+  await using gateway = await startGateway(env);
+  await vi.waitFor(
+    () =>
+      expect(left.all()).toEqual([
+        { kind: 0, least: 8, most: 8 },
+        { kind: 1, least: 8, most: 8 },
+        { kind: 2, least: 10, most: 10 },
+      ]),
+    { timeout: 30_000, interval: 200 },
+  );
+  const health = await fetch(`${gateway.url}/health/ready`);
+  expect(health.status).toBe(200);
+  database.close();
+});

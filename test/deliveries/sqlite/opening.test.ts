@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
+import { Reading } from '../../../src/deliveries/sqlite/read/reader.ts';
+import { pack } from '../../../src/deliveries/sqlite/worker/packing.ts';
+import { Store } from '../../../src/deliveries/sqlite/write/write-store.ts';
+import { Writer } from '../../../src/deliveries/sqlite/write/writer.ts';
+import { delivery, openLog, range, temporaryDirectory } from '../support/builders.ts';
+
+/** The path of a log that holds three deliveries and is not open. */
+const closedLog = async (): Promise<string> => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir });
+  await log.append(range(1, 3).map((number) => delivery(number)));
+  await log.close();
+  return join(dataDir, 'deliveries.db');
+};
+
+const change = (path: string, sql: string): void => {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+};
+
+test.each([
+  ['the writer', (path: string) => new Store(path, { create: false, check: false })],
+  ['the reader', (path: string) => new Reading(path)],
+])('%s keeps no connection to a log that it fails to open', async (_who, open) => {
+  const path = await closedLog();
+  change(path, 'DELETE FROM log');
+  expect(() => open(path)).toThrow(LogOpenError);
+  // The last connection to close removes it.
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test('a writer that finds its log damaged stores nothing until it has opened a whole one', async () => {
+  const path = await closedLog();
+  const writer = new Writer(path);
+  writer.open({ create: false });
+  const append = () => writer.append(pack([delivery(4)]));
+  change(
+    path,
+    'CREATE TABLE lost AS SELECT * FROM delivery WHERE sequence = 2; DELETE FROM delivery WHERE sequence = 2',
+  );
+  expect(() => writer.open({ create: false })).toThrow(LogOpenError);
+  await expect(append()).rejects.toThrow(LogDamagedError);
+  await expect(append()).rejects.toThrow(LogDamagedError);
+
+  const columns = 'id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body';
+  change(path, `INSERT INTO delivery (${columns}) SELECT ${columns} FROM lost; DROP TABLE lost`);
+  writer.open({ create: false });
+  expect((await append()).sequences).toEqual([4]);
+  writer.close();
+});

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
+import { WakeUps } from '../../../src/deliveries/feed/change-notifier.ts';
+import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
+import type {
+  DeliveryFilter,
+  DeliveryLog,
+  NewDelivery,
+  StoredDelivery,
+} from '../../../src/deliveries/log/log.ts';
+import { openSqliteLog, type SqliteLogOptions } from '../../../src/deliveries/sqlite/log.ts';
+
+export const TENANT = 'default';
+export const WEBHOOK = '0190a3f4-0000-7000-8000-000000000001';
+export const HOUR_MS = 3_600_000;
+
+/** A 20-byte address that is recognised by its number. */
+export const address = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
+
+/** A delivery whose body is its number, unlike every other's. */
+export const delivery = (number: number, changes: Partial<NewDelivery> = {}): NewDelivery => ({
+  tenant: TENANT,
+  webhookId: WEBHOOK,
+  type: 'activities',
+  chainId: 1,
+  receivedAt: 1_000_000 + number,
+  dispatchedAt: null,
+  attempt: 0,
+  body: Buffer.from(JSON.stringify({ number })),
+  addresses: [],
+  subscribedAddress: null,
+  ...changes,
+});
+
+export const numberOf = ({ body }: Pick<StoredDelivery, 'body'>): number =>
+  JSON.parse(Buffer.from(body).toString()).number;
+
+export const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+
+/** Gone when the test is. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'deliveries-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Keeps everything unless told otherwise; closed when the test is finished. */
+export async function openLog(options: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> {
+  const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const log = await openSqliteLog({
+    retentionHours: 1,
+    retentionCount: 1_000_000,
+    now: () => 1_000_000,
+    ...options,
+    dataDir,
+  });
+  onTestFinished(() => log.close());
+  return log;
+}
+
+export async function appendNumbers(log: DeliveryLog, numbers: readonly number[]): Promise<string[]> {
+  const appended = await log.append(numbers.map((number) => delivery(number)));
+  return appended.map(({ cursor }) => cursor);
+}
+
+/** Everything after `after`, by pages of `limit`. */
+export async function readAll(log: DeliveryLog, after?: string, limit = 100): Promise<StoredDelivery[]> {
+  const all: StoredDelivery[] = [];
+  for (let position = after; ; ) {
+    const page = await log.read(TENANT, { after: position, limit });
+    all.push(...page.deliveries);
+    if (!page.hasMore) return all;
+    position = page.reached;
+  }
+}
+
+export type Following = {
+  readonly after?: string | undefined;
+  readonly filter?: DeliveryFilter | undefined;
+  readonly pollMs?: number | undefined;
+  /** Shared with others. Default: its own, which polls every `pollMs`. */
+  readonly wakeUps?: WakeUps | undefined;
+};
+
+/** The tenant's deliveries, pulled one by one. */
+export const follow = (
+  log: DeliveryLog,
+  { after, filter = {}, pollMs, wakeUps = new WakeUps(log, pollMs) }: Following = {},
+): AsyncIterator<StoredDelivery, undefined> =>
+  createDeliverySource({
+    log,
+    wakeUps,
+    tenant: TENANT,
+    cache: new FeedCache(1_000_000),
+    after: after ?? null,
+    filter,
+  })[Symbol.asyncIterator]();
+
+/** The next numbers, in order; fewer where the deliveries end. */
+export async function take(reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> {
+  const numbers: number[] = [];
+  while (numbers.length < count) {
+    const { done, value } = await reader.next();
+    if (done) break;
+    numbers.push(numberOf(value));
+  }
+  return numbers;
+}

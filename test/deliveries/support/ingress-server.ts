@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import {
+  createDeliveryAddresses,
+  type DeliveryAddresses,
+} from '../../../src/deliveries/ingress/delivery-url.ts';
+import { createIngress, type IngressParts } from '../../../src/deliveries/ingress/ingress.ts';
+import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
+import { openLog, TENANT } from './builders.ts';
+
+export type IngressServer = {
+  readonly log: DeliveryLog;
+  readonly addresses: DeliveryAddresses;
+  readonly port: number;
+  /** The tenant's url. */
+  readonly url: string;
+};
+
+/** An ingress behind a real socket; gone when the test is. */
+export async function startIngress(parts: Partial<IngressParts> = {}): Promise<IngressServer> {
+  const log = parts.log ?? (await openLog());
+  const addresses = createDeliveryAddresses('a secret of the test');
+  const ingress = createIngress({ now: () => 1_000_000, ...parts, log, addresses });
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0] ?? '';
+    void ingress(request, response, path.split('/').slice(2));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { log, addresses, port, url: addresses.deliveryUrl(`http://127.0.0.1:${port}`, TENANT) };
+}
+
+export const post = (url: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'POST', body: typeof body === 'string' ? body : Buffer.from(body), headers });
+
+/** What a client gets to see of an answer. */
+export const seen = async (response: Response) => ({
+  status: response.status,
+  body: await response.text(),
+  type: response.headers.get('content-type'),
+});

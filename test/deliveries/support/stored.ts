@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Store } from '../../../src/deliveries/sqlite/write/write-store.ts';
+
+/** Tenants `t1`, `t2`, … with so many deliveries each, of which no index has any yet. */
+type Stored = { readonly tenants: number; readonly each: number; readonly receivedAt?: number };
+
+/**
+ * Makes a log that holds many deliveries, in one go. The nth of a tenant concerns the address that ends in n, and is of
+ * chain n % 8 + 1; the even ones are of type balances, the odd ones of type activities.
+ */
+export const storeMany = (
+  dataDir: string,
+  { tenants, each, receivedAt = Date.now() }: Stored,
+): DatabaseSync => {
+  const path = join(dataDir, 'deliveries.db');
+  new Store(path, { create: true, check: false }).close();
+  const database = new DatabaseSync(path);
+  database.function('identity_of', (body) => hash('sha256', `\n${body}`, 'buffer').subarray(0, 16));
+  database.exec(`
+    PRAGMA synchronous = OFF;
+    BEGIN;
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${tenants})
+      INSERT INTO tenant (id, name, head) SELECT n, 't' || n, ${each} FROM number;
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${each}),
+        stored (n, body) AS (SELECT n, printf('{"number":%d}', n) FROM number),
+        identified (n, body, identity) AS MATERIALIZED (SELECT n, body, identity_of(body) FROM stored)
+      INSERT INTO delivery (id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body)
+      SELECT tenant.id << 40 | n, NULL, iif(n % 2, 'activities', 'balances'), n % 8 + 1, ${receivedAt}, NULL, 0,
+        identity, printf('0x%040x', n), CAST(body AS BLOB)
+      FROM tenant CROSS JOIN identified;
+    COMMIT`);
+  return database;
+};
+
+/** The nth's address. */
+export const addressOf = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
+
+/** Makes it a log of the release before: format 2, with the indexes as far as `indexed` says. */
+export const toFormat2 = (database: DatabaseSync): void =>
+  database.exec(`
+    BEGIN;
+    INSERT OR REPLACE INTO identity SELECT tenant, delivery.identity, sequence
+      FROM delivery JOIN tenant ON tenant.id = delivery.tenant WHERE sequence <= indexed;
+    DROP INDEX IF EXISTS tenant_oldest;
+    ALTER TABLE tenant DROP COLUMN identified;
+    ALTER TABLE tenant DROP COLUMN oldest;
+    DROP TABLE trimmed;
+    PRAGMA user_version = 2;
+    COMMIT`);

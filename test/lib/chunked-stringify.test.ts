@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { jsonPieces } from '../../src/lib/json/chunked-stringify.ts';
+
+/** What is written in pieces is what JSON.stringify gives, and no piece is long. */
+
+const MAX_PIECE = 6 * 16_384 + 1024;
+
+const piecesOf = (value: unknown) => [...jsonPieces(value)];
+
+const odd = fc.oneof(
+  fc.constant(undefined),
+  fc.constant(() => 1),
+  fc.constant(Symbol('s')),
+  fc.double(),
+  fc.date().map((date) => date),
+  fc.string({ unit: 'binary' }),
+  // Halves of characters, alone and in pairs, across the places where strings are cut.
+  fc
+    .tuple(
+      fc.integer({ min: 16_380, max: 16_386 }),
+      fc.constantFrom('\ud83d\ude00', '\ud83d', '\ude00', '"', '\u0001'),
+    )
+    .map(([length, end]) => `${'x'.repeat(length)}${end.repeat(4)}`),
+  fc.string().map((text) => ({ toJSON: (key: string) => ({ key, text }) })),
+  fc
+    .integer({ min: 1, max: 3000 })
+    .map((length) => Array.from({ length }, (_, index) => ({ index, text: '\u2028"' }))),
+);
+
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    odd,
+    fc.jsonValue(),
+    fc.array(tie('value')),
+    fc.dictionary(fc.string(), tie('value')),
+    fc.dictionary(fc.string(), tie('value')).map((fields) => Object.assign(Object.create(null), fields)),
+  ),
+}));
+
+test('pieces of any value are together what JSON.stringify gives', () => {
+  fc.assert(
+    fc.property(value, (whole) => {
+      const pieces = piecesOf(whole);
+      expect(pieces.join('')).toBe(JSON.stringify(whole) ?? '');
+      expect(pieces.every((piece) => piece.length <= MAX_PIECE)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  ['one long string', `${'\u0000'.repeat(1_000_000)}`],
+  ['a long list', Array.from({ length: 100_000 }, () => ({ a: null }))],
+  [
+    'an object of many keys',
+    Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, {}])),
+  ],
+  ['lists in lists', JSON.parse(`${'['.repeat(3000)}"${'x'.repeat(30_000)}"${']'.repeat(3000)}`)],
+])('%s comes in short pieces', (_what, whole) => {
+  const pieces = piecesOf(whole);
+  expect(pieces.join('')).toBe(JSON.stringify(whole));
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.every((piece) => piece.length <= MAX_PIECE)).toBe(true);
+});

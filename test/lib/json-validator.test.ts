@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { JsonValidator } from '../../src/lib/json/validator.ts';
+
+const parses = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
+};
+
+/** In two pieces, cut anywhere. */
+const isValid = (text: string, cut: number): boolean => {
+  const bytes = Buffer.from(text);
+  const at = cut % (bytes.length + 1);
+  const validator = new JsonValidator(1000);
+  validator.add(bytes.subarray(0, at));
+  validator.add(bytes.subarray(at));
+  return validator.isComplete;
+};
+
+const token = fc.constantFrom(
+  ...[
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    ':',
+    '"',
+    '""',
+    '"a"',
+    '"a":',
+    '\\',
+    '\\u00e9',
+    '\\"',
+    '\\x',
+    '\\u00g0',
+    ' ',
+    '\n',
+  ],
+  ...[
+    '\u00a0',
+    '\ufeff',
+    '\t',
+    '\f',
+    '\u0001',
+    'null',
+    'true',
+    'nul',
+    '1',
+    '-',
+    '0',
+    '01',
+    '1.5',
+    '1.',
+    '.5',
+    'e',
+  ],
+  ...['1e5', '1E+5', '1e', '+1', '-0', 'NaN', 'é', '/', '//'],
+);
+
+test('what JSON.parse gives an object or a list of is valid, and nothing else', () => {
+  fc.assert(
+    fc.property(
+      fc.array(token, { maxLength: 8 }),
+      fc.nat(),
+      fc.constantFrom('[]', '{}', '  '),
+      (tokens, cut, brackets) => {
+        const text = `${brackets[0]}${tokens.join('')}${brackets[1]}`;
+        expect(isValid(text, cut)).toBe(parses(text));
+      },
+    ),
+    { numRuns: 20_000 },
+  );
+});
+
+test('JSON is valid, however it is written, and wherever it is damaged not', () => {
+  const json = fc.tuple(fc.json({ maxDepth: 5 }), fc.nat(3));
+  fc.assert(
+    fc.property(json, fc.nat(), fc.nat(), token, ([written, space], cut, place, damage) => {
+      const text = JSON.stringify([JSON.parse(written)], null, space);
+      expect(isValid(text, cut)).toBe(true);
+      const at = place % text.length;
+      const damaged = text.slice(0, at) + damage + text.slice(at + 1);
+      expect(isValid(damaged, cut)).toBe(parses(damaged));
+    }),
+    { numRuns: 5000 },
+  );
+});

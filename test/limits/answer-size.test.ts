@@ -1,0 +1,202 @@
+import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createAnswerEstimate } from '../../src/graph/answer/estimate.ts';
+import { ALL_SCOPES } from '../../src/graph/scopes.ts';
+import { schema } from '../../src/schema.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { listenToEvents } from '../support/clients/event-stream.ts';
+import { listenTo, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { type GraphQLFault, nowhere, startGateway } from '../support/gateway/start.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+import { addressOf, history } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** The limit of an answer's weight lets pass all that a page shows, and holds for every answer and event. */
+
+const MB = 1024 * 1024;
+const WALLET = addressOf(0xa);
+
+/** All that can be selected of a type, each field once. */
+const allOf = (type: GraphQLNamedType): string => {
+  if (isAbstractType(type))
+    return schema
+      .getPossibleTypes(type)
+      .map((each) => `... on ${each.name} { ${allOf(each)} }`)
+      .join(' ');
+  if (!isObjectType(type)) return '';
+  const fields = Object.values(type.getFields()).map((field) => {
+    const below = allOf(getNamedType(field.type));
+    return below === '' ? field.name : `${field.name} { ${below} }`;
+  });
+  return ['__typename', ...fields].join(' ');
+};
+const everyFieldOf = (name: string) => allOf(schema.getType(name) ?? expect.fail(name));
+
+const TRANSACTION = everyFieldOf('Transaction');
+const COLLECTIBLE = everyFieldOf('Collectible');
+
+describe('the estimate', () => {
+  const estimate = createAnswerEstimate(schema);
+  const megabytesOf = (query: string, variableValues: Record<string, unknown> = {}) =>
+    estimate({ document: parse(query), variableValues }, ALL_SCOPES).bytes / MB;
+  const hundred = Array.from({ length: 100 }, (_, index) => addressOf(index + 1));
+  const wallets = `query ($all: [Address!]!) { wallets(addresses: $all) {
+    transactions { edges { cursor node { ${TRANSACTION} } } } collectibles { nodes { ${COLLECTIBLE} } } } }`;
+
+  test.each([
+    [
+      'a thousand transactions with all fields',
+      `{ wallet(address: "${WALLET}") { transactions(first: 1000) { edges { cursor node { ${TRANSACTION} } } } } }`,
+    ],
+    [
+      'five thousand collectibles with all fields',
+      `{ wallet(address: "${WALLET}") { collectibles(first: 5000) { edges { cursor node { ${COLLECTIBLE} } } } } }`,
+    ],
+    ['a hundred wallets with both lists', wallets],
+    [
+      'a thousand deliveries with events and payload',
+      `{ deliveries(first: 1000) { nodes { payload ${everyFieldOf('WebhookDelivery')} } } }`,
+    ],
+  ])('lets %s pass', (_what, query) => {
+    expect(megabytesOf(query, { all: hundred })).toBeGreaterThan(1);
+    expect(megabytesOf(query, { all: hundred })).toBeLessThan(32);
+  });
+
+  test('counts a list as often as it is named, a wallet once, and each place of nodes', () => {
+    const list = `transactions(first: 1000) { nodes { ${TRANSACTION} } }`;
+    const once = megabytesOf(`{ wallet(address: "${WALLET}") { ${list} } }`);
+    expect(megabytesOf(`{ wallet(address: "${WALLET}") { a: ${list} b: ${list} } }`)).toBeCloseTo(
+      2 * once,
+      2,
+    );
+    const ofWallets = `query ($all: [Address!]!) { wallets(addresses: $all) { ${list} } }`;
+    expect(megabytesOf(ofWallets, { all: Array(100).fill(WALLET) })).toBeCloseTo(once, 2);
+    const id = Buffer.from(`Wallet:${WALLET}`).toString('base64');
+    const ofNodes = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Wallet { ${list} } } }`;
+    expect(megabytesOf(ofNodes, { ids: Array(5).fill(id) })).toBeCloseTo(5 * once, 2);
+    expect(
+      megabytesOf(
+        `{ wallet(address: "${WALLET}") { ${list.replace('transactions(first: 1000)', 'transactions(first: 1000) @skip(if: true)')} } }`,
+      ),
+    ).toBeLessThan(0.01);
+  });
+});
+
+test('what the sandbox has of transactions, with all fields, is answered', async () => {
+  await using gateway = await startGateway();
+  const { data, errors, body } = await gateway.query<{ wallet: { transactions: { nodes: unknown[] } } }>(
+    `{ wallet(address: "0xc7928e7865fb684cc7629937d4064aa69989eab4") { transactions(first: 1000) { nodes { ${TRANSACTION} } } } }`,
+  );
+  expect(errors).toBeUndefined();
+  expect(data?.wallet.transactions.nodes).toHaveLength(1000);
+  // Heavy enough to be written in slices.
+  expect(body.length).toBeGreaterThan(MB);
+});
+
+test('a wallet that nodes names again and again is looked up once', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  fake.transactions.set(WALLET, servingTransactions(history(3)));
+  const id = Buffer.from(`Wallet:${WALLET}`).toString('base64');
+  const { nodes } = await gateway.data<{ nodes: unknown[] }>(
+    'query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Wallet { transactions { nodes { hash } } } } }',
+    { ids: Array(100).fill(id) },
+  );
+  expect(nodes).toHaveLength(100);
+  expect(new Set(nodes.map((node) => JSON.stringify(node))).size).toBe(1);
+  expect(fake.requests).toHaveLength(1);
+});
+
+const body = (activities: number) => ({
+  activities: Array.from({ length: activities }, (_, number) => activity(number).activities[0]),
+});
+const EVENTS = `subscription { deliveries { cursor node { ${everyFieldOf('WebhookDelivery')} } } }`;
+
+type Told = { data: { deliveries: { cursor: string; node: unknown } } | null; errors?: GraphQLFault[] };
+
+test('an event that weighs more than it may is told with its cursor, and the subscription goes on', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_ANSWER_MB: '1' });
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  using socket = await listenTo(gateway);
+  socket.write(subscribeMessage(EVENTS));
+  await readersToBe(gateway.url, 1);
+  for (const activities of [2000, 1])
+    expect(await deliver(deliveryUrl, { body: body(activities) })).toBe(200);
+  await eventually(() => socket.told.length === 2);
+  const [heavy, next] = socket.told.map(({ payload }) => payload as Told);
+  const { deliveries } = await gateway.data<{ deliveries: { edges: { cursor: string }[] } }>(
+    '{ deliveries(first: 1) { edges { cursor } } }',
+  );
+  expect(heavy?.data).toBeNull();
+  expect(heavy?.errors).toMatchObject([
+    {
+      message: expect.stringContaining('at most 1.0 MB (MAX_ANSWER_MB)'),
+      extensions: { code: 'OPERATION_TOO_COMPLEX', cursor: deliveries.edges[0]?.cursor },
+    },
+  ]);
+  expect(next).toMatchObject({ data: { deliveries: { node: { events: [{ __typename: 'Activity' }] } } } });
+});
+
+test('a heavy event is the same by WebSocket, by server-sent events and by query', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  using socket = await listenTo(gateway);
+  socket.write(subscribeMessage(EVENTS));
+  using stream = await listenToEvents(gateway.url, EVENTS);
+  await readersToBe(gateway.url, 2);
+  expect(await deliver(deliveryUrl, { body: body(2000) })).toBe(200);
+  await eventually(() => socket.told.length === 1 && stream.text().endsWith('}\n\n'));
+  const { deliveries } = await gateway.data<{ deliveries: { edges: Told['data'][] } }>(
+    `{ deliveries(first: 1) { edges { cursor node { ${everyFieldOf('WebhookDelivery')} } } } }`,
+  );
+  const bySocket = socket.told[0]?.payload as Told;
+  expect(bySocket.data?.deliveries).toEqual(deliveries.edges[0]);
+  expect(JSON.stringify(bySocket).length).toBeGreaterThan(MB);
+  expect(JSON.parse(/^data: (.*)$/m.exec(stream.text())?.[1] ?? '')).toEqual(bySocket);
+});
+
+test('operations whose clients leave are not made to their ends', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({
+    UPSTREAM_URL: fake.url,
+    CACHE_HEAD_MS: '600000',
+    CACHE_TAIL_MS: '600000',
+  });
+  fake.transactions.set(WALLET, servingTransactions(history(1000)));
+  const lists = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) => `a${index}: transactions(first: 1000) { edges { cursor node { id hash } } }`,
+    ).join(' ');
+  const heavy = JSON.stringify({ query: `{ wallet(address: "${WALLET}") { ${lists(30)} } }` });
+  const ask = (signal: AbortSignal | null = null) =>
+    fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: heavy,
+      signal,
+    });
+  const cpuOf = async (task: () => Promise<void>): Promise<number> => {
+    const { user, system } = process.cpuUsage();
+    await task();
+    const { user: userNow, system: systemNow } = process.cpuUsage();
+    return userNow + systemNow - user - system;
+  };
+  const underWay = async () => (await scrape(gateway.url)).sum('gateway_http_requests_in_flight');
+  const POLL = { timeout: 30_000, interval: 20 };
+  await gateway.query(`{ wallet(address: "${WALLET}") { ${lists(1)} } }`);
+  const one = await cpuOf(async () => void (await (await ask()).arrayBuffer()));
+  const twelve = await cpuOf(async () => {
+    const leaving = new AbortController();
+    const answers = Array.from({ length: 12 }, () => ask(leaving.signal));
+    // The scrape is one of them.
+    await expect.poll(underWay, POLL).toBe(12 + 1);
+    leaving.abort();
+    await Promise.allSettled(answers);
+    await expect.poll(underWay, POLL).toBe(1);
+  });
+  expect(twelve).toBeLessThan(6 * one);
+});

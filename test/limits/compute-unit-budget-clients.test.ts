@@ -1,0 +1,211 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { subscribe } from '../support/clients/subscribe.ts';
+import { codesOf, type GraphQLFault, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
+import { freshAddress } from '../support/upstream/builders.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** CLIENT_COMPUTE_UNITS_PER_MINUTE: what it may cost is taken before, what it did not cost is given back. */
+
+const transactions =
+  'query ($all: [Address!]!) { wallets(addresses: $all) { transactions { nodes { hash } } } }';
+
+const wallets = (count: number) => ({ all: Array.from({ length: count }, freshAddress) });
+
+type Refusal = GraphQLFault & {
+  extensions: { estimatedComputeUnits: number; allowedComputeUnits: number };
+};
+
+const refusalIn = ({ errors }: Pick<GraphQLReply, 'errors'>) => errors?.[0] as Refusal | undefined;
+
+describe("a client's budget", () => {
+  test('runs out, and the refusal says what it would cost, what is left, and how long to wait', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '60',
+    });
+    await gateway.data(transactions, wallets(50));
+    const reply = await gateway.query(transactions, wallets(60));
+    expect(codesOf(reply)).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+    const refusal = refusalIn(reply);
+    const left = refusal?.extensions.allowedComputeUnits ?? Number.NaN;
+    expect(left).toBeGreaterThanOrEqual(10);
+    expect(left).toBeLessThan(60);
+    expect(refusal?.extensions.estimatedComputeUnits).toBe(60);
+    expect(refusal?.message).toContain(`at most ${left} compute units`);
+    expect(refusal?.message).toContain('60 a minute, got one that may cost 60.');
+    // One comes back each second.
+    expect(refusal?.extensions.retryAfterMs).toBeGreaterThan((59 - left) * 1000);
+    expect(refusal?.extensions.retryAfterMs).toBeLessThanOrEqual((60 - left) * 1000);
+    expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+    expect(fake.requests).toHaveLength(50);
+  });
+
+  test('is not spent by pages that were kept', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '4',
+      CACHE_HEAD_MS: '60000',
+    });
+    const two = wallets(2);
+    for (let turn = 0; turn < 20; turn += 1) await gateway.data(transactions, two);
+    await gateway.data(transactions, wallets(2));
+    expect(codesOf(await gateway.query(transactions, wallets(4)))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+    expect(fake.requests).toHaveLength(4);
+  });
+
+  test('pays what the service billed, though that is more than was estimated', async () => {
+    await using fake = await startFakeWallets();
+    const address = freshAddress();
+    const headers = { 'X-Compute-Units-Cost': '7' };
+    fake.transactions.set(address, () => ({ json: { transactions: [] }, headers }));
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '8',
+    });
+    await gateway.data(transactions, { all: [address] });
+    expect(codesOf(await gateway.query(transactions, wallets(7)))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+  });
+
+  test('that an operation is larger than can not be waited for', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '10',
+    });
+    const reply = await gateway.query(transactions, wallets(11));
+    expect(codesOf(reply)).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+    expect(refusalIn(reply)?.extensions).not.toHaveProperty('retryAfterMs');
+    expect(fake.requests).toEqual([]);
+    await gateway.data(transactions, wallets(10));
+  });
+
+  test('does not keep from what asks nothing of the service', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '1',
+    });
+    await gateway.data(transactions, wallets(1));
+    expect(codesOf(await gateway.query(transactions, wallets(1)))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+    await gateway.data('{ deliveries { nodes { id } } deliveryUrl }');
+  });
+});
+
+describe('clients are told apart', () => {
+  test('by their own keys where each brings one', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      UPSTREAM_API_KEY: undefined,
+      AUTH: 'key',
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '3',
+    });
+    const keyed = (key: string) => gateway.query(transactions, wallets(3), { 'X-Service-Api-Key': key });
+    expect(codesOf(await keyed('one-key'))).toEqual([]);
+    expect(codesOf(await keyed('another-key'))).toEqual([]);
+    expect(codesOf(await keyed('one-key'))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+  });
+
+  test('by their IP address where everyone may come in', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CLIENT_COMPUTE_UNITS_PER_MINUTE: '3',
+    });
+    const from = (localAddress: string) => postFrom(localAddress, gateway.url, wallets(3));
+    expect(codesOf(await from('127.0.0.2'))).toEqual([]);
+    expect(codesOf(await from('127.0.0.3'))).toEqual([]);
+    expect(codesOf(await from('127.0.0.2'))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+  });
+
+  const postFrom = async (localAddress: string, url: string, variables: object) => {
+    const { promise, resolve, reject } = Promise.withResolvers<GraphQLReply>();
+    const headers = { 'content-type': 'application/json' };
+    request(`${url}/graphql`, { method: 'POST', localAddress, headers }, (response) => {
+      text(response).then((body) => resolve(JSON.parse(body)), reject);
+    })
+      .on('error', reject)
+      .end(JSON.stringify({ query: transactions, variables }));
+    return promise;
+  };
+});
+
+describe('over HTTP a refusal has a status', () => {
+  const statusOf = async (limits: Record<string, string>, accept: string, count: number) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...limits });
+    await gateway.data(transactions, wallets(2));
+    const { status, headers, body } = await gateway.query(transactions, wallets(count), { accept });
+    expect(body).not.toContain('"http"');
+    return { status, retryAfter: headers.get('retry-after') };
+  };
+  const graphql = 'application/graphql-response+json';
+
+  test('429 and when to come again, beyond the budget', async () => {
+    const { status, retryAfter } = await statusOf({ CLIENT_COMPUTE_UNITS_PER_MINUTE: '2' }, graphql, 1);
+    expect(status).toBe(429);
+    expect(Number(retryAfter)).toBeGreaterThan(0);
+    expect(Number(retryAfter)).toBeLessThanOrEqual(30);
+  });
+
+  test('400 for what costs too much at any time', async () => {
+    const refused = await statusOf({ MAX_COMPUTE_UNITS: '2' }, graphql, 3);
+    expect(refused).toEqual({ status: 400, retryAfter: null });
+  });
+
+  test('200 under application/json, as for every answer of GraphQL', async () => {
+    const { status } = await statusOf({ MAX_COMPUTE_UNITS: '2' }, 'application/json', 3);
+    expect(status).toBe(200);
+  });
+});
+
+describe('what is refused is refused on every transport', () => {
+  const tooMuch = { MAX_COMPUTE_UNITS: '2', CLIENT_COMPUTE_UNITS_PER_MINUTE: '4' };
+  const inline = (count: number) =>
+    `{ wallets(addresses: ${JSON.stringify(wallets(count).all)}) { transactions { nodes { hash } } } }`;
+
+  test('server-sent events', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...tooMuch });
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: inline(3) }),
+    });
+    const [, data] = /^data: (\{.*\})$/m.exec(await response.text()) ?? [];
+    const reply: GraphQLReply = JSON.parse(data ?? '{}');
+    expect(codesOf(reply)).toEqual(['OPERATION_TOO_COMPLEX']);
+    expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+    expect(fake.requests).toEqual([]);
+  });
+
+  test('GET', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...tooMuch });
+    const response = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent(inline(3))}`, {
+      headers: { accept: 'application/json' },
+    });
+    expect(codesOf((await response.json()) as GraphQLReply)).toEqual(['OPERATION_TOO_COMPLEX']);
+    expect(fake.requests).toEqual([]);
+  });
+
+  test('WebSocket, on the same budget', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...tooMuch });
+    const over = async (count: number) => {
+      await using socket = subscribe(gateway.url, { query: inline(count) });
+      await socket.ended;
+      return codesOf({ errors: socket.faults });
+    };
+    expect(await over(3)).toEqual(['OPERATION_TOO_COMPLEX']);
+    expect(fake.requests).toEqual([]);
+    expect(await over(2)).toEqual([]);
+    await gateway.data(transactions, wallets(2));
+    expect(await over(2)).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
+    expect(fake.requests).toHaveLength(4);
+  });
+});

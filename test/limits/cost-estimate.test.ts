@@ -1,0 +1,90 @@
+import {
+  buildSchema,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isListType,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { costlyTypes } from '../../src/graph/cost/billable-types.ts';
+import { createEstimate } from '../../src/graph/cost/estimate.ts';
+import { costOf, withCost } from '../../src/graph/cost/field-cost.ts';
+import { ALL_SCOPES } from '../../src/graph/scopes.ts';
+import { schema } from '../../src/schema.ts';
+import { createChainPrices } from '../../src/upstream/chain-pricing.ts';
+
+/** A field that is billed and does not say so would run for nothing: no field of the schema may forget. */
+
+const fieldsOf = (of: GraphQLSchema) =>
+  Object.values(of.getTypeMap())
+    .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
+    .flatMap((type) =>
+      isObjectType(type)
+        ? Object.values(type.getFields()).map((field) => ({
+            coordinate: `${type.name}.${field.name}`,
+            parent: type.name,
+            field,
+          }))
+        : [],
+    );
+
+test('each connection of a wallet says what it asks of the service', () => {
+  const connections = fieldsOf(schema).filter(
+    ({ parent, field }) => parent === 'Wallet' && getNamedType(field.type).name.endsWith('Connection'),
+  );
+  expect(connections.length).toBeGreaterThan(1);
+  expect(connections.filter(({ field }) => !costOf(field)?.asks).map(({ coordinate }) => coordinate)).toEqual(
+    [],
+  );
+});
+
+test('each list that leads to what is billed says which or how many it gives', () => {
+  const costly = costlyTypes(schema);
+  const lists = fieldsOf(schema).filter(({ parent, field }) => {
+    const type = getNamedType(field.type);
+    // The edges and nodes of a connection are as many as the connection says.
+    const isMany = isListType(getNullableType(field.type))
+      ? !parent.endsWith('Connection')
+      : type.name.endsWith('Connection');
+    return isMany && costly.has(type);
+  });
+  expect(lists.map(({ coordinate }) => coordinate)).toContain('Query.wallets');
+  const silent = lists.filter(({ field }) => !costOf(field)?.gives && !costOf(field)?.count);
+  expect(silent.map(({ coordinate }) => coordinate)).toEqual([]);
+});
+
+describe('where nobody knows yet which objects a list gives', () => {
+  const estimate = (selection: string) => {
+    const lists = buildSchema(`
+      interface Owner { holdings: Int }
+      type Person implements Owner { holdings: Int friends(first: Int!): [Owner!]! }
+      type Company implements Owner { holdings: Int }
+      type Query { people(first: Int!): [Person!]! }
+    `);
+    const many = withCost<{ first: number }>({ count: ({ first }) => first });
+    const billed = withCost({ asks: () => ({ list: [], computeUnits: 2 }) });
+    for (const { coordinate, field } of fieldsOf(lists))
+      field.extensions = coordinate.endsWith('.holdings') ? billed : many;
+    return createEstimate(lists, createChainPrices(14))({ document: parse(selection) }, ALL_SCOPES)
+      .computeUnits;
+  };
+
+  test('each of them is paid', () => expect(estimate('{ people(first: 7) { holdings } }')).toBe(14));
+
+  test('lists in lists multiply', () =>
+    expect(estimate('{ people(first: 7) { friends(first: 10) { ... on Person { holdings } } } }')).toBe(140));
+
+  test('lists with other arguments are other lists, the same list under two names is one', () =>
+    expect(
+      estimate(`{
+        a: people(first: 7) { holdings }
+        b: people(first: 7) { holdings }
+        c: people(first: 3) { holdings }
+      }`),
+    ).toBe(20));
+
+  test('an operation that asks nothing costs nothing, however long its lists', () =>
+    expect(estimate('{ people(first: 1000000) { __typename } }')).toBe(0));
+});

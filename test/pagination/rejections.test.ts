@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { pageAt } from '../support/clients/walk.ts';
+import { codesOf, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
+import {
+  collection,
+  freshAddress,
+  history,
+  numbered,
+  transactionsEnvelope,
+} from '../support/upstream/builders.ts';
+import type { Answer } from '../support/upstream/fake-service.ts';
+import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+const transactions = `query ($address: Address!, $first: Int, $after: String, $chainIds: [ChainId!], $chainTags: [String!]) {
+  wallet(address: $address) {
+    transactions(first: $first, after: $after, chainIds: $chainIds, chainTags: $chainTags) { nodes { hash } }
+  }
+}`;
+
+const collectibles = `query ($address: Address!, $first: Int, $after: String, $includeSpam: Boolean = false) {
+  wallet(address: $address) {
+    collectibles(first: $first, after: $after, includeSpam: $includeSpam) { nodes { tokenId } }
+  }
+}`;
+
+const SIGNATURE_BYTES = 12;
+
+const forge = (cursor: string, change: (fields: unknown[]) => void): string => {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const fields: unknown[] = JSON.parse(bytes.subarray(SIGNATURE_BYTES).toString());
+  change(fields);
+  const signature = bytes.subarray(0, SIGNATURE_BYTES);
+  return Buffer.concat([signature, Buffer.from(JSON.stringify(fields))]).toString('base64url');
+};
+
+describe('a cursor is bound to what it was made for', () => {
+  const cases = [
+    { of: 'another wallet', document: transactions, variables: () => ({ address: freshAddress() }) },
+    {
+      of: 'other chains',
+      document: transactions,
+      variables: (address: string) => ({ address, chainIds: [1] }),
+    },
+    {
+      of: 'other tags',
+      document: transactions,
+      variables: (address: string) => ({ address, chainTags: ['testnet'] }),
+    },
+    { of: 'another lookup', document: collectibles, variables: (address: string) => ({ address }) },
+  ];
+
+  test.each(cases)(
+    'used for $of it is INVALID_CURSOR, and nothing is requested',
+    async ({ document, variables }) => {
+      await using fake = await startFakeWallets();
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+      const address = freshAddress();
+      fake.transactions.set(address, servingTransactions(history(5)));
+      const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+      const requestsBefore = fake.requests.length;
+      const reply = await gateway.query(document, { ...variables(address), after: pageInfo.endCursor });
+      expect(codesOf(reply)).toEqual(['INVALID_CURSOR']);
+      expect(fake.requests).toHaveLength(requestsBefore);
+      expect(reply.extensions.upstream.requests).toBe(0);
+    },
+  );
+
+  test('the same holds for collectibles with and without spam', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.collectibles.set(address, servingCollectibles(collection(5)));
+    const { pageInfo } = await pageAt(gateway, 'collectibles', address, 2);
+    const requestsBefore = fake.requests.length;
+    const after = pageInfo.endCursor;
+    const reply = await gateway.query(collectibles, { address, after, includeSpam: true });
+    expect(codesOf(reply)).toEqual(['INVALID_CURSOR']);
+    expect(fake.requests).toHaveLength(requestsBefore);
+  });
+
+  test.each<[what: string, forged: (cursor: string) => string]>([
+    ['another item', (cursor) => forge(cursor, (fields) => fields.splice(2, 2, 'nowhere', 1))],
+    ['another page', (cursor) => forge(cursor, (fields) => fields.splice(0, 1, '../../admin'))],
+    ['another index', (cursor) => forge(cursor, (fields) => fields.splice(1, 1, 99))],
+    ['another signature', (cursor) => `${cursor.startsWith('A') ? 'B' : 'A'}${cursor.slice(1)}`],
+    [
+      'no signature',
+      (cursor) => Buffer.from(cursor, 'base64url').subarray(SIGNATURE_BYTES).toString('base64url'),
+    ],
+    ['no content', (cursor) => cursor.slice(0, 16)],
+    ['one bit more', (cursor) => `${cursor}A`],
+    ['padding', (cursor) => `${cursor}=`],
+  ])('one with %s is INVALID_CURSOR, and nothing is requested', async (_what, forged) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(5)));
+    const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    fake.requests.length = 0;
+    const after = forged(pageInfo.endCursor ?? '');
+    expect(codesOf(await gateway.query(transactions, { address, after }))).toEqual(['INVALID_CURSOR']);
+    expect(fake.requests).toEqual([]);
+    const genuine = await gateway.query(transactions, { address, after: pageInfo.endCursor });
+    expect(genuine.errors).toBeUndefined();
+  });
+
+  test("another gateway's is taken where the two share a secret, and only there", async () => {
+    await using fake = await startFakeWallets();
+    const env = { UPSTREAM_URL: fake.url, DELIVERY_SECRET: 'shared-by-two-gateways' };
+    await using gateway = await startGateway(env);
+    await using sibling = await startGateway(env);
+    await using stranger = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(5)));
+    const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    const after = pageInfo.endCursor;
+    expect((await sibling.query(transactions, { address, after })).errors).toBeUndefined();
+    expect(codesOf(await stranger.query(transactions, { address, after }))).toEqual(['INVALID_CURSOR']);
+  });
+
+  test.each(['0', '100', 'not a cursor', 'bm9wZQ', '{}', 'e30', '\u0000', 'x'.repeat(5000)])(
+    'one that the gateway never made (%j) is INVALID_CURSOR',
+    async (after) => {
+      await using fake = await startFakeWallets();
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+      for (const document of [transactions, collectibles]) {
+        expect(codesOf(await gateway.query(document, { address: freshAddress(), after }))).toEqual([
+          'INVALID_CURSOR',
+        ]);
+      }
+      expect(fake.requests).toEqual([]);
+    },
+  );
+
+  test('one that is cut short is INVALID_CURSOR', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(5)));
+    const { pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    const cut = (pageInfo.endCursor ?? '').slice(0, -6);
+    expect(codesOf(await gateway.query(transactions, { address, after: cut }))).toEqual(['INVALID_CURSOR']);
+  });
+});
+
+describe('first has its bounds, and beyond them nothing is requested', () => {
+  const cases = [
+    { lookup: 'transactions', document: transactions, first: -1 },
+    { lookup: 'transactions', document: transactions, first: 1001 },
+    { lookup: 'collectibles', document: collectibles, first: -1 },
+    { lookup: 'collectibles', document: collectibles, first: 5001 },
+  ];
+
+  test.each(cases)('$lookup(first: $first) is BAD_USER_INPUT', async ({ document, first }) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    expect(codesOf(await gateway.query(document, { address: freshAddress(), first }))).toEqual([
+      'BAD_USER_INPUT',
+    ]);
+    expect(fake.requests).toEqual([]);
+  });
+
+  test('1000 transactions and 5000 collectibles may be asked for', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    expect((await gateway.query(transactions, { address, first: 1000 })).errors).toBeUndefined();
+    expect((await gateway.query(collectibles, { address, first: 5000 })).errors).toBeUndefined();
+  });
+});
+
+const page = `query ($address: Address!, $first: Int, $after: String) {
+  wallet(address: $address) {
+    transactions(first: $first, after: $after) { nodes { hash } pageInfo { endCursor } }
+  }
+}`;
+
+type PageAnswer = {
+  wallet: { transactions: { nodes: { hash: string }[]; pageInfo: { endCursor: string | null } } | null };
+};
+
+describe('a service that leads in circles ends the walk with UPSTREAM_INVALID_RESPONSE', () => {
+  const items = [numbered(2), numbered(1)];
+  const selfLoop: Answer = () => ({ json: transactionsEnvelope(items, { next_offset: 'again' }) });
+  const emptySelfLoop: Answer = () => ({ json: transactionsEnvelope([], { next_offset: 'again' }) });
+  const cycleOfTwo: Answer = ({ query }) => ({
+    json: transactionsEnvelope(items, { next_offset: query.get('offset') === 'left' ? 'right' : 'left' }),
+  });
+
+  test.each([
+    { kind: 'an offset that leads to itself', answer: selfLoop },
+    { kind: 'an empty page that leads to itself', answer: emptySelfLoop },
+    { kind: 'two offsets that lead to each other', answer: cycleOfTwo },
+  ])('$kind', async ({ answer }) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, answer);
+    const reply = await gateway.query<{ wallet: { transactions: unknown } }>(transactions, {
+      address,
+      first: 50,
+    });
+    expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+    expect(reply.data?.wallet.transactions).toBeNull();
+    expect(fake.requests.length).toBeLessThan(10);
+  });
+
+  test.each([1, 3, 100])('a circle of twenty pages, walked by %i', async (first) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({
+      UPSTREAM_URL: fake.url,
+      CACHE_HEAD_MS: '0',
+      CACHE_TAIL_MS: '0',
+    });
+    const address = freshAddress();
+    const twenty = history(20);
+    fake.transactions.set(address, ({ query }) => {
+      const place = Number(query.get('offset') ?? 0);
+      const next_offset = String((place + 1) % twenty.length);
+      return { json: transactionsEnvelope(twenty.slice(place, place + 1), { next_offset }) };
+    });
+    const seen: (string | undefined)[] = [];
+    let codes: string[] = [];
+    for (let after: string | null = null, turn = 0; codes.length === 0 && turn < 60; turn += 1) {
+      const reply: GraphQLReply<PageAnswer> = await gateway.query<PageAnswer>(page, {
+        address,
+        first,
+        after,
+      });
+      codes = codesOf(reply);
+      const connection = reply.data?.wallet.transactions;
+      seen.push(...(connection?.nodes ?? []).map(({ hash }) => hash));
+      after = connection?.pageInfo.endCursor ?? after;
+    }
+    expect(codes).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test('and one that leads on for ever without an item does not hold the gateway for ever', async () => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    let page = 0;
+    fake.transactions.set(address, () => {
+      page += 1;
+      return { json: transactionsEnvelope([], { next_offset: `page-${page}` }) };
+    });
+    const reply = await gateway.query(transactions, { address, first: 10 });
+    expect(reply.status).toBe(200);
+    expect(reply.extensions.upstream.requests).toBe(fake.requests.length);
+  });
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keysOf, walk } from '../support/clients/walk.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { freshAddress, history } from '../support/upstream/builders.ts';
+import { caches } from '../support/upstream/cache-configs.ts';
+import { answeringThen, expectEndOf, growing } from '../support/upstream/growing-history.ts';
+import { type PagingScheme, servingTransactions } from '../support/upstream/paging.ts';
+import { anyBlockSize, anyGrowth, anyScheme } from '../support/upstream/paging-schemes.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/*
+ * Transactions of one block have one time, so that a time alone does not say which of them a walk has passed.
+ * What moves with a shifting page has to be told by identity.
+ */
+
+const someLength = fc.integer({ min: 1, max: 40 });
+const someFirst = fc.integer({ min: 1, max: 9 });
+
+type Run = [scheme: PagingScheme, length: number, blockSize: number, growth: number[], first: number];
+
+/** Each shifts the last item given beyond the next page, so that this one holds only items of its block. */
+const beyondTheNextPage: Run[] = [
+  [{ by: 'position', sizes: [5], trailingPage: true }, 6, 3, [0, 6], 1],
+  [{ by: 'position', sizes: [1, 5] }, 3, 3, [6], 2],
+  [{ by: 'position', sizes: [1, 5] }, 18, 3, [3, 6, 0], 5],
+];
+
+test.each(caches)(
+  'growth between pages brings no gap and no duplicate among transactions of one block, $name',
+  async ({ env }) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+    await fc.assert(
+      fc.asyncProperty(
+        anyScheme,
+        someLength,
+        anyBlockSize,
+        anyGrowth,
+        someFirst,
+        async (scheme, length, blockSize, growth, first) => {
+          const address = freshAddress();
+          const items = history(length, blockSize);
+          const hashes = items.map(({ hash }) => hash);
+          fake.transactions.set(address, servingTransactions(items, scheme));
+          const grow = growing(items, growth, blockSize);
+          expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
+        },
+      ),
+      { numRuns: 100, examples: beyondTheNextPage },
+    );
+  },
+);
+
+test.each(caches)('nor does growth between the upstream requests of one page, $name', async ({ env }) => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+  await fc.assert(
+    fc.asyncProperty(
+      anyScheme,
+      someLength,
+      anyBlockSize,
+      anyGrowth,
+      someFirst,
+      async (scheme, length, blockSize, growth, first) => {
+        const address = freshAddress();
+        const items = history(length, blockSize);
+        const serve = servingTransactions(items, scheme);
+        fake.transactions.set(address, answeringThen(serve, growing(items, growth, blockSize)));
+        expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
+      },
+    ),
+    { numRuns: 100, examples: beyondTheNextPage },
+  );
+});

@@ -1,0 +1,176 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DEMO_SUBSCRIBERS } from '../../src/sandbox/demo-wallets.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import type { Hex } from '../../src/sandbox/types.ts';
+import { activity, deliver } from '../support/clients/deliver.ts';
+import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+
+/** The shipped process, killed while deliveries arrive. */
+
+const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
+
+const ask = async <Data>(url: string, query: string): Promise<Data> => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return ((await response.json()) as { data: Data }).data;
+};
+
+/** The numbers of all deliveries in the log, in its order. */
+const everythingStored = async (url: string): Promise<number[]> => {
+  const stored: number[] = [];
+  let after = '';
+  for (;;) {
+    const { deliveries } = await ask<{
+      deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+    }>(
+      url,
+      `{ deliveries(first: 1000${after && `, after: "${after}"`}) {
+        edges { node { payload } }
+        pageInfo { hasNextPage endCursor }
+      } }`,
+    );
+    stored.push(...deliveries.edges.map(numberOf));
+    if (!deliveries.pageInfo.hasNextPage) return stored;
+    after = deliveries.pageInfo.endCursor;
+  }
+};
+
+const numberOf = ({ node }: Edge): number =>
+  (node.payload as ReturnType<typeof activity>).activities[0]?.block_number ?? -1;
+
+test('a client that resumes after kill -9 sees every delivery that was answered 2xx, once, in order', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
+  const answered = new Set<number>();
+  const seen: number[] = [];
+  let cursor: string | undefined;
+  let next = 0;
+  try {
+    for (let round = 0; round < 5; round += 1) {
+      await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
+      const { deliveryUrl } = await ask<{ deliveryUrl: string }>(gateway.url, '{ deliveryUrl }');
+      await using dashboard = subscribe(gateway.url, cursor === undefined ? {} : { after: cursor });
+      await dashboard.opened;
+      if (cursor === undefined) {
+        await deliver(deliveryUrl, { body: activity(next) });
+        answered.add(next);
+        next += 1;
+        await eventually(() => dashboard.edges.length > 0);
+      }
+      let posting = true;
+      const senders = Array.from({ length: 8 }, async () => {
+        while (posting) {
+          const number = next;
+          next += 1;
+          if ((await deliver(deliveryUrl, { body: activity(number) })) === 200) answered.add(number);
+          else break;
+        }
+      });
+      const enough = answered.size + 50 + 20 * round;
+      await eventually(() => answered.size >= enough);
+      await gateway.end('SIGKILL');
+      posting = false;
+      await Promise.all(senders);
+      seen.push(...dashboard.edges.map(numberOf));
+      cursor = dashboard.edges.at(-1)?.cursor ?? cursor;
+    }
+    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
+    await using dashboard = subscribe(gateway.url, { after: cursor ?? '' });
+    const stored = await everythingStored(gateway.url);
+    await eventually(() => seen.length + dashboard.edges.length >= stored.length);
+    seen.push(...dashboard.edges.map(numberOf));
+    expect(seen).toEqual(stored);
+    expect(new Set(stored).size).toBe(stored.length);
+    expect([...answered].filter((number) => !stored.includes(number))).toEqual([]);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('kill -9 while the sandbox delivers, then a restart: no block is missing for who resumes, and none comes twice', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
+  const lost: string[] = [];
+  const sandbox = await startSandbox({ retryBaseMs: 400, log: (message) => lost.push(message) });
+  const env = {
+    UPSTREAM_URL: sandbox.url,
+    UPSTREAM_API_KEY: sandbox.apiKey,
+    AUTH: 'open',
+    DATA_DIR: dataDir,
+  };
+  const expected: string[] = [];
+  const tick = () => {
+    const told = sandbox.tick().filter(({ transactions }) => transactions.some(isTold));
+    expected.push(...told.map(({ chain, number }) => `${chain.id}:${number}`));
+  };
+  const only = { filter: { types: ['TRANSACTIONS'] } };
+  const seen: string[] = [];
+  try {
+    await using first = await spawnGateway(env);
+    const { deliveryUrl, deliveries } = await ask<{ deliveryUrl: string; deliveries: { head: string } }>(
+      first.url,
+      '{ deliveryUrl deliveries { head } }',
+    );
+    sandbox.connectDemo(deliveryUrl);
+    await using before = subscribe(first.url, { after: deliveries.head, ...only });
+    for (let count = 0; count < 20; count += 1) tick();
+    await eventually(() => before.edges.length > 5);
+    await first.end('SIGKILL');
+    seen.push(...before.edges.map(blockOf));
+    const cursor = before.edges.at(-1)?.cursor ?? '';
+    for (let count = 0; count < 5; count += 1) tick();
+
+    await using second = await spawnGateway({ ...env, PORT: new URL(first.url).port });
+    await using after = subscribe(second.url, { after: cursor, ...only });
+    for (let count = 0; count < 5; count += 1) tick();
+    await sandbox.webhooks.settled();
+    await eventually(
+      () => seen.length + after.edges.length >= expected.length,
+      () => ({ lost, seen: seen.length, after: after.edges.length, expected: expected.length }),
+    );
+    seen.push(...after.edges.map(blockOf));
+    expect(seen.toSorted()).toEqual(expected.toSorted());
+  } finally {
+    await sandbox.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+/** Whether the sandbox's demo webhooks tell of it: a subscribed wallet sent or received it. */
+const isTold = ({ from, to }: { from: Hex; to: Hex | null }): boolean =>
+  DEMO_SUBSCRIBERS.some((address) => address === from || address === to);
+
+/** Which block a delivery of transactions tells of. */
+const blockOf = ({ node }: Edge): string => {
+  const { transactions } = node.payload as { transactions: { chain_id: number; block_number: number }[] };
+  return `${transactions[0]?.chain_id}:${transactions[0]?.block_number}`;
+};
+
+test('a gateway that is told to stop exits with 0 and lets its subscribers come back', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-stop-'));
+  try {
+    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
+    await using dashboard = subscribe(gateway.url);
+    await dashboard.opened;
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    await eventually(() => dashboard.closes.length > 0);
+    expect(dashboard.closes).toEqual([1012]);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('a second gateway on the same folder is refused by the name of the variable', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-lock-'));
+  try {
+    await using _first = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
+    await expect(spawnGateway({ ...ENV, DATA_DIR: dataDir })).rejects.toThrow(/exited with 1: .*DATA_DIR/s);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,168 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { need } from '../support/available.ts';
+import { activity, deliver } from '../support/clients/deliver.ts';
+import { sleep } from '../support/clients/queries.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { nowhere } from '../support/gateway/start.ts';
+
+/** The shipped process over disks that fail, and what it does there before it says that a delivery is stored. */
+
+const ENV = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
+const MB = 1024 * 1024;
+
+const ask = async <Data>(url: string, query: string): Promise<Data> => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return ((await response.json()) as { data: Data }).data;
+};
+
+const deliveryUrlOf = async (url: string): Promise<string> =>
+  (await ask<{ deliveryUrl: string }>(url, '{ deliveryUrl }')).deliveryUrl;
+
+/** The numbers of all stored activities, in the log's order. */
+const storedNumbers = async (url: string): Promise<number[]> => {
+  const { deliveries } = await ask<{ deliveries: { nodes: { payload: ReturnType<typeof activity> }[] } }>(
+    url,
+    '{ deliveries(first: 1000) { nodes { payload } } }',
+  );
+  return deliveries.nodes.map(({ payload }) => payload.activities[0]?.block_number ?? -1);
+};
+
+const temporary = async (): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-disk-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+};
+
+/** A small disk of its own; null where this process may not mount one. */
+const mountSmallDisk = async (bytes: number): Promise<string | null> => {
+  const directory = await temporary();
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', directory]);
+  if (status !== 0) return null;
+  onTestFinished(() => void spawnSync('umount', ['-l', directory]));
+  return directory;
+};
+
+test('the bytes of a delivery are synced to the disk before its 2xx is written', async (context) => {
+  const canTrace = spawnSync('strace', ['-f', '-D', '-e', 'trace=fdatasync', 'true']).status === 0;
+  need(context, canTrace, 'strace');
+  const directory = await temporary();
+  const trace = join(directory, 'trace');
+  const under = ['strace', '-D', '-f', '-y', '-s', '48', '-o', trace];
+  const calls = ['-e', 'trace=read,write,writev,fsync,fdatasync'];
+  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: join(directory, 'data') }, 'src/main.ts', [
+    ...under,
+    ...calls,
+  ]);
+  const url = await deliveryUrlOf(gateway.url);
+  expect(await deliver(url, { body: activity(1) })).toBe(200);
+  for (let number = 2; number < 12; number += 1)
+    expect(await deliver(url, { body: activity(number) })).toBe(200);
+  await gateway.end('SIGTERM');
+  await sleep(200);
+
+  const lines = (await readFile(trace, 'utf8')).split('\n');
+  const taken = lines.flatMap((line, at) => (line.includes('"POST /deliveries/') ? [at] : []));
+  expect(taken).toHaveLength(11);
+  for (const [index, at] of taken.entries()) {
+    const until = taken[index + 1] ?? lines.length;
+    const during = lines.slice(at, until);
+    const answered = during.findIndex((line) => /write.*"HTTP\/1\.1 200 OK/.test(line));
+    const synced = during.findIndex((line) => /(fsync|fdatasync).*= 0$/.test(line));
+    expect(during.some((line) => /(fsync|fdatasync)\(\d+<[^>]*deliveries\.db-wal>/.test(line))).toBe(true);
+    expect(answered).toBeGreaterThan(0);
+    expect(synced).toBeGreaterThan(0);
+    expect(synced).toBeLessThan(answered);
+  }
+});
+
+test('a full disk is 503 until there is room again, and loses nothing that was answered', async (context) => {
+  const disk = await mountSmallDisk(12 * MB);
+  if (disk === null) return context.skip('needs the right to mount a small disk');
+  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
+  const url = await deliveryUrlOf(gateway.url);
+  const answered: number[] = [];
+  let number = 0;
+  const post = async () => {
+    number += 1;
+    const status = await deliver(url, { body: activity(number) });
+    if (status === 200) answered.push(number);
+    return status;
+  };
+  expect(await post()).toBe(200);
+
+  const ballast = join(disk, 'ballast');
+  await fill(ballast);
+  let status = await post();
+  while (status === 200) status = await post();
+  expect(status).toBe(503);
+  expect(await post()).toBe(503);
+  // What is stored can still be read, and the gateway lives.
+  expect(await storedNumbers(gateway.url)).toEqual(expect.arrayContaining(answered));
+  expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+
+  await rm(ballast);
+  await expect.poll(post, { timeout: 10_000 }).toBe(200);
+  // Said once when it began and once when it was over, however many were refused.
+  const told = gateway.lines.filter((line) => /the delivery log (is unavailable|takes)/.test(line));
+  expect(told.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
+  await gateway.end('SIGKILL');
+  await using again = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
+  const stored = await storedNumbers(again.url);
+  expect(answered.filter((one) => !stored.includes(one))).toEqual([]);
+  expect(new Set(stored).size).toBe(stored.length);
+});
+
+/** Writes until the disk takes no more. */
+const fill = async (path: string): Promise<void> => {
+  const file = await open(path, 'w');
+  try {
+    for (const size of [64 * 1024, 4096, 1]) {
+      while (await file.write(Buffer.alloc(size, 1)).then(({ bytesWritten }) => bytesWritten === size, no));
+    }
+  } finally {
+    await file.close().catch(no);
+  }
+};
+
+const no = () => false;
+
+test('a folder that can only be read is named at start', async (context) => {
+  const disk = await mountSmallDisk(12 * MB);
+  if (disk === null) return context.skip('needs the right to mount a small disk');
+  {
+    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: disk });
+    expect(await deliver(await deliveryUrlOf(gateway.url), { body: activity(1) })).toBe(200);
+    await gateway.end('SIGTERM');
+  }
+  execFileSync('mount', ['-o', 'remount,ro', disk]);
+  await expect(spawnGateway({ ...ENV, DATA_DIR: disk })).rejects.toThrow(/exited with 1: .*DATA_DIR: /s);
+  execFileSync('mount', ['-o', 'remount,rw', disk]);
+  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: disk });
+  expect(await storedNumbers(gateway.url)).toEqual([1]);
+});
+
+test('a damaged log is named at start, and left as it is', async () => {
+  const directory = await temporary();
+  {
+    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: directory });
+    const url = await deliveryUrlOf(gateway.url);
+    for (let number = 0; number < 50; number += 1) await deliver(url, { body: activity(number) });
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  }
+  const path = join(directory, 'deliveries.db');
+  const bytes = await readFile(path);
+  bytes.fill(0xa5, bytes.length - 3 * 4096, bytes.length - 2 * 4096);
+  await writeFile(path, bytes);
+  await expect(spawnGateway({ ...ENV, DATA_DIR: directory })).rejects.toThrow(
+    /exited with 1: .*DATA_DIR: .*deliveries\.db: .*damaged/s,
+  );
+  expect((await readFile(path)).equals(bytes)).toBe(true);
+});

@@ -1,0 +1,181 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { openSandbox } from './support/sandbox.ts';
+
+const WHALE = `/v1/evm/transactions/${demoAddress('whale')}`;
+const COLLECTOR = `/v1/evm/collectibles/${demoAddress('collector')}`;
+const WEBHOOKS = '/beta/evm/subscriptions/webhooks';
+
+test('every operation needs the key', async () => {
+  await using sandbox = await openSandbox({ apiKey: 'secret' });
+  for (const path of [WHALE, COLLECTOR, WEBHOOKS, '/sandbox/stats', '/nowhere']) {
+    for (const headers of [{}, { 'x-service-api-key': '' }, { 'x-service-api-key': 'secreT' }]) {
+      const response = await fetch(`${sandbox.url}${path}`, { headers });
+      expect([path, response.status, await response.json()]).toEqual([
+        path,
+        401,
+        { error: 'invalid API Key' },
+      ]);
+      expect(response.headers.get('x-compute-units-cost')).toBe('0');
+    }
+    expect((await sandbox.ask(path)).status).not.toBe(401);
+  }
+});
+
+test('a deployment may name the header otherwise', async () => {
+  await using sandbox = await openSandbox({ keyHeader: 'X-Other-Key' });
+  expect((await sandbox.ask(WHALE)).status).toBe(401);
+  expect((await sandbox.ask(WHALE, { headers: { 'x-other-key': 'sandbox' } })).status).toBe(200);
+});
+
+test('unknown routes are 404, other methods 405', async () => {
+  await using sandbox = await openSandbox();
+  for (const path of [
+    '/',
+    '/v1/evm/transactions',
+    '/v1/evm/transactions/',
+    `${WHALE}/more`,
+    '/v2/evm',
+    '/sandbox/faults',
+  ]) {
+    expect([path, (await sandbox.ask(path)).status]).toEqual([path, 404]);
+  }
+  for (const method of ['POST', 'DELETE', 'PATCH']) {
+    for (const path of [WHALE, COLLECTOR, '/sandbox/stats']) {
+      const answer = await sandbox.ask(path, { method });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
+    }
+  }
+});
+
+test('a body over 8 MiB is refused', async () => {
+  await using sandbox = await openSandbox();
+  const answer = await sandbox.ask(WEBHOOKS, { method: 'POST', body: 'x'.repeat(8 * 1024 * 1024 + 1) });
+  expect(answer.status).toBe(413);
+  expect((await sandbox.ask(WHALE)).status).toBe(200);
+});
+
+test('the sandbox counts requests by operation, and their compute units', async () => {
+  await using sandbox = await openSandbox();
+  await sandbox.ask(WHALE);
+  await sandbox.ask(`${WHALE}?limit=1`);
+  await sandbox.ask(`${WHALE}?decode=maybe`);
+  await sandbox.ask(COLLECTOR);
+  await sandbox.ask(`${COLLECTOR}?chain_ids=1,10`);
+  await sandbox.ask(WEBHOOKS);
+  await sandbox.ask(`${WEBHOOKS}/nonsense/addresses`, { method: 'PATCH', body: '{}' });
+  await sandbox.ask('/nowhere');
+  const stats = {
+    requests: {
+      'GET /v1/evm/transactions/{address}': 3,
+      'GET /v1/evm/collectibles/{address}': 2,
+      [`GET ${WEBHOOKS}`]: 1,
+      [`PATCH ${WEBHOOKS}/{webhookId}/addresses`]: 1,
+      other: 1,
+    },
+    total: 8,
+    computeUnits: 18,
+  };
+  expect(sandbox.stats()).toEqual(stats);
+  expect((await sandbox.ask('/sandbox/stats')).json).toEqual(stats);
+});
+
+const put = (rules: unknown) => ({ method: 'PUT', body: JSON.stringify({ rules }) });
+
+test('faults can not be asked for unless they are switched on', async () => {
+  await using sandbox = await openSandbox();
+  for (const init of [put([{ path: '/*', status: 503 }]), { method: 'DELETE' }]) {
+    expect((await sandbox.ask('/sandbox/faults', init)).status).toBe(404);
+  }
+  expect((await sandbox.ask(WHALE)).status).toBe(200);
+});
+
+test('a fault answers in place of the operation, as often as it says, and costs nothing', async () => {
+  await using sandbox = await openSandbox({ faults: true });
+  const rule = {
+    path: '/v1/evm/transactions/*',
+    count: 2,
+    status: 429,
+    headers: { 'retry-after': '3' },
+    body: 'slow',
+  };
+  expect((await sandbox.ask('/sandbox/faults', put([rule]))).status).toBe(204);
+  for (const _ of [1, 2]) {
+    const answer = await sandbox.ask(WHALE);
+    expect([answer.status, answer.text, answer.computeUnits]).toEqual([429, 'slow', 0]);
+    expect(answer.headers.get('retry-after')).toBe('3');
+  }
+  expect((await sandbox.ask(COLLECTOR)).status).toBe(200);
+  expect((await sandbox.ask(WHALE)).status).toBe(200);
+  await sandbox.ask('/sandbox/faults', put([{ path: '*', status: 503 }]));
+  expect((await sandbox.ask(WHALE)).status).toBe(503);
+  await sandbox.ask('/sandbox/faults', { method: 'DELETE' });
+  expect((await sandbox.ask(WHALE)).status).toBe(200);
+});
+
+test('a fault can hold an answer back, and cut it off', async () => {
+  await using sandbox = await openSandbox({ faults: true });
+  await sandbox.ask(
+    '/sandbox/faults',
+    put([
+      { path: WHALE, count: 1, latencyMs: 150 },
+      { path: WHALE, cut: true },
+    ]),
+  );
+  const before = performance.now();
+  expect((await sandbox.ask(WHALE)).status).toBe(200);
+  expect(performance.now() - before).toBeGreaterThan(140);
+  await expect(sandbox.ask(WHALE)).rejects.toThrow();
+});
+
+test('rules that are none are refused, and change nothing', async () => {
+  await using sandbox = await openSandbox({ faults: true });
+  const wrong = [
+    {},
+    { path: 'x' },
+    { path: '/x', status: '503' },
+    { path: '/x', latencyMs: -1 },
+    { path: '/x', kill: 1 },
+  ];
+  for (const rule of wrong) expect((await sandbox.ask('/sandbox/faults', put([rule]))).status).toBe(400);
+  expect((await sandbox.ask('/sandbox/faults', { method: 'PUT', body: 'rules' })).status).toBe(400);
+});
+
+test('stopping ends what is held back and idle connections at once', async () => {
+  const sandbox = await openSandbox();
+  sandbox.faults.set([{ path: '*', latencyMs: 60_000 }]);
+  const held = sandbox.ask(WHALE).catch(() => 'cut');
+  const idle = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+  await new Promise((resolve) => idle.once('connect', resolve));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const before = performance.now();
+  await sandbox.stop();
+  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(await held).toBe('cut');
+  idle.destroy();
+});
+
+test('the clock makes blocks of several chains, and stops with the sandbox', async () => {
+  const sandbox = await openSandbox({ blockMs: 10 });
+  const chains = new Set<number>();
+  let blocks = 0;
+  sandbox.world.onBlock(({ chain }) => {
+    blocks += 1;
+    chains.add(chain.id);
+  });
+  sandbox.startClock();
+  await expect.poll(() => blocks).toBeGreaterThan(30);
+  await sandbox.stop();
+  expect(chains.size).toBeGreaterThan(3);
+  const after = blocks;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(blocks).toBe(after);
+});
+
+test('it starts within a second and a half, history and all', async () => {
+  const before = performance.now();
+  await using sandbox = await openSandbox();
+  expect((await sandbox.ask(WHALE)).status).toBe(200);
+  expect(performance.now() - before).toBeLessThan(1_500);
+});

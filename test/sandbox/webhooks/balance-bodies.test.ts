@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ALICE,
+  approval,
+  BOB,
+  block,
+  logoOf,
+  NOBODY,
+  nativeTransfer,
+  nftTransfer,
+  transaction,
+  transfer,
+  USDC,
+  wallet,
+} from './support/builders.ts';
+import { itemsFor } from './support/service.ts';
+
+const changes = (addresses: readonly string[], fields: Parameters<typeof transaction>[0]) =>
+  itemsFor({ type: 'balances', addresses }, block([transaction(fields)]));
+
+describe('balance changes', () => {
+  test('tell both sides what they held before and after, with signed deltas and their worth', async () => {
+    const [out, into] = await changes([ALICE, BOB], { effects: [transfer()] });
+    expect(out).toEqual({
+      amount_before: '12000000',
+      amount_after: '7000000',
+      amount_delta: '-5000000',
+      asset: {
+        token_address: USDC,
+        symbol: 'USDC',
+        name: 'USD Coin',
+        decimals: 6,
+        low_liquidity: false,
+        pool_size_usd: 2_000_000,
+        token_metadata: { logo: logoOf(USDC) },
+      },
+      counterparty_address: BOB,
+      subscribed_address: ALICE,
+      direction: 'out',
+      price_usd: 1,
+      transaction_hash: transaction().hash,
+      value_before_usd: 12,
+      value_after_usd: 7,
+      value_delta_usd: -5,
+    });
+    expect(into).toMatchObject({
+      amount_delta: '5000000',
+      counterparty_address: ALICE,
+      subscribed_address: BOB,
+      direction: 'in',
+      value_delta_usd: 5,
+    });
+  });
+
+  test('keep amounts beyond 2^53 exact', async () => {
+    const before = 2n ** 200n + 1n;
+    const [item] = await changes([ALICE], {
+      effects: [nativeTransfer({ fromBefore: before, fromAfter: 1n })],
+    });
+    expect(item).toMatchObject({ amount_before: before.toString(), amount_delta: (1n - before).toString() });
+    expect(item?.asset).toMatchObject({ token_address: null, symbol: 'ETH', decimals: 18 });
+  });
+
+  test('say null where the service knows no price, or nothing of the token', async () => {
+    const [nft] = await changes([BOB], { effects: [nftTransfer()] });
+    expect(nft).toMatchObject({ price_usd: null, value_before_usd: null, value_delta_usd: null });
+    const [unknown] = await changes([BOB], { effects: [transfer({ token: wallet('777') })] });
+    expect(unknown?.asset).toMatchObject({ token_address: wallet('777'), symbol: null, decimals: null });
+    for (const item of [nft, unknown])
+      expect(item?.asset).toMatchObject({
+        low_liquidity: true,
+        pool_size_usd: null,
+        token_metadata: { logo: null },
+      });
+  });
+
+  test('tell nothing of transfers that changed no balance, of approvals, or to the zero address', async () => {
+    expect(await changes([ALICE], { effects: [transfer({ to: ALICE }), approval()] })).toEqual([]);
+    expect(await changes([ALICE], { effects: [transfer({ fromAfter: 12_000_000n })] })).toEqual([]);
+    expect(await changes([NOBODY], { effects: [transfer({ to: NOBODY })] })).toEqual([]);
+  });
+});

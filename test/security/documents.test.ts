@@ -1,0 +1,69 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../support/clients/transports.ts';
+import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { codesOf } from '../support/gateway/start.ts';
+import { bombs, different, numbers } from '../support/payloads/expensive-documents.ts';
+import { forged, prototypes, streams, tricks } from '../support/payloads/injection-payloads.ts';
+
+/** What can be done to the gateway with a document, its variables and its names. */
+
+/** The body of the answer; each address is another client. */
+const postFrom = async (localAddress: string, url: string, query: string): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Promise<string>>();
+  const headers = { 'content-type': 'application/json' };
+  request(`${url}/graphql`, { method: 'POST', localAddress, headers }, (response) => resolve(text(response)))
+    .on('error', reject)
+    .end(JSON.stringify({ query }));
+  return promise;
+};
+
+/** More than it ever grew by, and less than what it holds when it forgets nothing. */
+const MEGABYTES = 384;
+
+const groups = { bombs, numbers, tricks, forged, streams, prototypes };
+
+describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the service for', (_name, env) => {
+  let shipped: Shipped;
+  let before: number;
+  beforeAll(async () => {
+    shipped = await startShipped(env);
+    before = await shipped.megabytes();
+  });
+  afterAll(() => shipped[Symbol.asyncDispose]());
+
+  for (const [transport, send] of TRANSPORTS)
+    describe.each(Object.entries(groups))(`%s over ${transport}:`, (_group, rows) => {
+      test.each(rows)('%s', async (_what, payload, code) => {
+        const codes = codesOf(await send(shipped.url, payload));
+        if (code === null) expect(codes).toEqual([]);
+        else expect(new Set(codes)).toEqual(new Set([expect.stringMatching(code)]));
+        expect(shipped.fake.requests).toEqual([]);
+      });
+    });
+
+  test('hundreds of large documents, none like another', async () => {
+    // So many clients, or they would be throttled.
+    for (let client = 0; client < 10; client += 1)
+      for (let index = 0; index < 70; index += 1)
+        expect(
+          await postFrom(`127.0.0.${2 + client}`, shipped.url, different(70 * client + index)),
+        ).not.toContain('"errors"');
+    expect((await shipped.megabytes()) - before).toBeLessThan(MEGABYTES);
+  });
+
+  test('a document of 2 MB over WebSocket, which closes', async () => {
+    const [, send] = TRANSPORTS.find(([transport]) => transport === 'WebSocket') ?? [];
+    const query = `{ ${' a'.repeat(1024 * 1024)} }`;
+    await expect(send?.(shipped.url, { query })).rejects.toThrow('closed with 1009');
+    expect(shipped.fake.requests).toEqual([]);
+  });
+
+  test('all of them together, and is as it was', async () => {
+    expect((await shipped.megabytes()) - before).toBeLessThan(MEGABYTES);
+    expect(shipped.lines.filter((line) => !/^\{"level":"(info|debug)"/.test(line))).toEqual([]);
+    const response = await fetch(`${shipped.url}/graphql?query=%7B__typename%7D`);
+    expect(await response.text()).not.toContain('polluted');
+  });
+});

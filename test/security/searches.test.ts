@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
+import { addressOf, storeMany } from '../deliveries/support/stored.ts';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { heldKey, nowhere } from '../support/gateway/start.ts';
+
+/** What filters that match nothing do to all others, and to a gateway that is to stop. */
+
+const STORED = 60_000;
+const ALIASES = 30;
+
+/** Half of all deliveries have the one term, half have the other, and none has both. */
+const NEVER = 'filter: { types: [ACTIVITIES], chainIds: [1, 3, 5, 7] }';
+
+const ATTACK = `{ ${Array.from({ length: ALIASES }, (_, n) => `a${n}: deliveries(${NEVER}) { head }`).join(' ')} }`;
+
+const startFull = async () => {
+  const dataDir = await temporaryDirectory();
+  const database = storeMany(dataDir, { tenants: 1, each: STORED });
+  database.exec("UPDATE tenant SET name = 'default'");
+  database.close();
+  const gateway = await spawnGateway({
+    UPSTREAM_URL: nowhere,
+    UPSTREAM_API_KEY: heldKey,
+    AUTH: 'open',
+    DATA_DIR: dataDir,
+  });
+  onTestFinished(() => gateway[Symbol.asyncDispose]());
+  return { ...gateway, dataDir };
+};
+
+type Reply = {
+  data: Record<string, object | null>;
+  errors?: { extensions: { code: string } }[];
+};
+
+const ask = async (url: string, query: string, signal?: AbortSignal): Promise<Reply> => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+    signal: signal ?? null,
+  });
+  return (await response.json()) as Reply;
+};
+
+const attackers = (url: string, count: number, signal?: AbortSignal) =>
+  Array.from({ length: count }, () => ask(url, ATTACK, signal));
+
+/** Each is done, or told honestly that it can't be now. */
+const isFair = ({ data, errors = [] }: Reply): boolean =>
+  Object.keys(data).length === ALIASES &&
+  errors.every(({ extensions }) => extensions.code === 'RATE_LIMITED');
+
+test('200 clients with filters that never match leave the gateway ready, and others served', async () => {
+  const { url } = await startFull();
+  const attack = Promise.all(attackers(url, 200));
+  const isOver = attack.then(
+    () => true,
+    () => true,
+  );
+  const statuses: number[] = [];
+  const found: unknown[] = [];
+  while (!(await Promise.race([isOver, pause(100, false)]))) {
+    statuses.push((await fetch(`${url}/health/ready`)).status);
+    const query = `{ deliveries(filter: { address: "${addressOf(STORED - 5)}" }, last: 1) { nodes { payload } } }`;
+    found.push((await ask(url, query)).data.deliveries);
+  }
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  for (const deliveries of found)
+    expect(deliveries).toEqual({ nodes: [{ payload: { number: STORED - 5 } }] });
+  expect((await attack).filter((reply) => !isFair(reply))).toEqual([]);
+});
+
+test('a stop during 500 such operations ends with 0', async () => {
+  const gateway = await startFull();
+  const attack = attackers(gateway.url, 500);
+  const answers = Promise.allSettled(attack);
+  await Promise.race(attack);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  await answers;
+});
+
+test('what clients searched for that are gone is searched no more', async () => {
+  const { url } = await startFull();
+  const gone = new AbortController();
+  const attack = Promise.allSettled(attackers(url, 100, gone.signal));
+  await pause(500);
+  gone.abort();
+  await attack;
+  // Else they would have the log for longer than an operation waits for it.
+  const { data, errors } = await ask(url, `{ deliveries(${NEVER}) { head } }`);
+  expect(errors).toBeUndefined();
+  expect(data.deliveries).toEqual({ head: expect.any(String) });
+});
+
+test('a subscription with a rare filter goes on to what matches, from far behind', async () => {
+  const { url, dataDir } = await startFull();
+  const { deliveries } = (await ask(url, '{ deliveries(first: 1) { edges { cursor } } }')).data as {
+    deliveries: { edges: [{ cursor: string }] };
+  };
+  const after = deliveries.edges[0].cursor;
+  await using rare = subscribe(url, { after, filter: { address: addressOf(STORED - 5) } });
+  await eventually(() => rare.edges.length === 1);
+  expect(rare.edges[0]?.node.payload).toEqual({ number: STORED - 5 });
+  // Meanwhile, nothing is added: what waits for a segment gets into one all the same.
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'), { readOnly: true });
+  const indexed = database.prepare('SELECT indexed FROM tenant');
+  await vi.waitFor(() => expect(Number(indexed.get()?.indexed)).toBeGreaterThan(STORED - 4096), 30_000);
+  database.close();
+});

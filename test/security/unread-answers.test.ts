@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { head, json } from '../support/clients/raw-http.ts';
+import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { overHttp } from '../support/clients/transports.ts';
+import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { addressOf, history } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+
+/** Unread answers are kept within bounds. A client that reads, however slowly, gets its answer whole. */
+
+const WALLET = addressOf(0xdead);
+const items = history(100).map((item, index) => ({
+  ...item,
+  data: `0x${String(index).padStart(40_000, '0')}`,
+}));
+const PART = 'transactions(first: 100) { nodes { data } }';
+/** Made of a kept page. Each part is 4 MB, about what the operating system takes of an unread answer. */
+const answerOf = (parts: readonly string[]) =>
+  `{ wallet(address: "${WALLET}") { ${parts.map((alias) => `${alias}: ${PART}`).join(' ')} } }`;
+const BIG = answerOf(['a', 'b', 'c', 'd']);
+const LESS = answerOf(['a', 'b']);
+const LESS_BYTES = 8_000_000;
+/** All that was asked for would be 384 MB, twice: as text, and as bytes. */
+const MEGABYTES = 400;
+
+const start = async () => {
+  const shipped = await startShipped({ NODE_OPTIONS: '--max-old-space-size=300' });
+  shipped.fake.transactions.set(WALLET, servingTransactions(items));
+  return shipped;
+};
+
+const ask = (query: string, accept = 'application/json'): string => {
+  const body = JSON.stringify({ query });
+  return `${json(`content-length: ${body.length}`, `accept: ${accept}`)}${body}`;
+};
+
+/** A connection that has sent this, and takes nothing. */
+const stalled = async (url: string, request: string): Promise<Socket> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on('error', () => {});
+  socket.pause();
+  await once(socket, 'connect');
+  await new Promise((resolve) => socket.write(request, resolve));
+  return socket;
+};
+
+/** What the log says of connections that were cut. */
+const cuts = ({ lines }: Shipped, reason: string): number =>
+  lines.filter((line) => line.includes('does not take') && line.includes(`"${reason}"`)).length;
+
+describe('the shipped process holds no more than there is room for of what is not read', () => {
+  let shipped: Shipped;
+  beforeAll(async () => {
+    shipped = await start();
+  });
+  afterAll(() => shipped[Symbol.asyncDispose]());
+
+  const honest = async () => {
+    const { data, errors } = await overHttp(shipped.url, {
+      query: `{ wallet(address: "${WALLET}") { ${PART} } }`,
+    });
+    expect(errors).toBeUndefined();
+    expect(data).toMatchObject({ wallet: { transactions: { nodes: { length: 100 } } } });
+  };
+
+  /** The most that it grows by while `attackers` are let loose one after another. */
+  const growth = async (count: number, attack: (number: number) => Promise<unknown>): Promise<number> => {
+    await honest();
+    const before = await shipped.megabytes();
+    let most = before;
+    for (let number = 0; number < count; number += 1) {
+      await attack(number);
+      await honest();
+      most = Math.max(most, await shipped.megabytes());
+    }
+    return most - before;
+  };
+
+  test.each([
+    ['HTTP', ask(BIG)],
+    ['server-sent events', ask(BIG, 'text/event-stream')],
+    ['HTTP, of twenty that were asked for at once', ask(BIG).repeat(20)],
+  ])('24 connections by %s', async (_name, request) => {
+    using open = new DisposableStack();
+    const before = cuts(shipped, 'crowded');
+    const attack = async () => open.adopt(await stalled(shipped.url, request), (socket) => socket.destroy());
+    expect(await growth(24, attack)).toBeLessThan(MEGABYTES);
+    expect(cuts(shipped, 'crowded') - before).toBeGreaterThan(5);
+  });
+
+  test('a WebSocket of 60 queries', async () => {
+    using open = new DisposableStack();
+    const attack = async () => {
+      const client = open.use(await openRawSocket(shipped.url, () => {}));
+      client.stall();
+      client.write(...Array.from({ length: 60 }, (_, number) => subscribeMessage(BIG, {}, `${number}`)));
+    };
+    expect(await growth(2, attack)).toBeLessThan(MEGABYTES);
+  });
+});
+
+test('an answer of more than 64 MB goes out whole, where MAX_ANSWER_MB has room for it', async () => {
+  await using shipped = await startShipped({ MAX_ANSWER_MB: '128' });
+  shipped.fake.transactions.set(WALLET, servingTransactions(items));
+  const parts = Array.from({ length: 18 }, (_, number) => `part${number}`);
+  const { data, errors } = await overHttp(shipped.url, { query: answerOf(parts) });
+  expect(errors).toBeUndefined();
+  expect(Object.keys((data as { wallet: object }).wallet)).toEqual(parts);
+  expect(cuts(shipped, 'crowded')).toBe(0);
+}, 60_000);
+
+/** Takes a few KB each second, until it is told to take the rest. */
+const slowReader = async (url: string, request: string) => {
+  const { hostname, port } = new URL(url);
+  const reader = { bytes: 0, isHurried: false, isCut: false, isWhole: false };
+  let end = '';
+  const buffer = Buffer.alloc(4096);
+  const socket = connect({
+    port: Number(port),
+    host: hostname,
+    onread: {
+      buffer,
+      callback(count) {
+        reader.bytes += count;
+        end = (end + buffer.toString('latin1', 0, count)).slice(-100);
+        reader.isWhole ||= /"cached":\d+\}\}\}/.test(end);
+        return reader.isHurried;
+      },
+    },
+  });
+  socket.on('error', () => {
+    reader.isCut = true;
+  });
+  const timer = setInterval(() => socket.resume(), 1000);
+  socket.once('close', () => clearInterval(timer));
+  socket.write(request);
+  return Object.assign(reader, { [Symbol.dispose]: () => void socket.destroy() });
+};
+
+test('a client that takes nothing for half a minute is cut, whatever it came by; one that takes a few KB each second gets all', async () => {
+  await using shipped = await start();
+  using open = new DisposableStack();
+  await overHttp(shipped.url, { query: LESS });
+  using slow = await slowReader(shipped.url, ask(LESS));
+  const page = head('GET /graphql', 'accept: text/html');
+  for (const request of [ask(LESS), ask(LESS, 'text/event-stream'), page.repeat(20)])
+    open.adopt(await stalled(shipped.url, request), (socket) => socket.destroy());
+  const client = open.use(await openRawSocket(shipped.url, () => {}));
+  client.stall();
+  client.write(subscribeMessage(LESS));
+  await expect.poll(() => cuts(shipped, 'stalled'), { timeout: 100_000 }).toBe(4);
+  expect([slow.isCut, slow.isWhole]).toEqual([false, false]);
+  slow.isHurried = true;
+  await eventually(() => slow.isWhole);
+  expect(slow.bytes).toBeGreaterThan(LESS_BYTES);
+  expect(cuts(shipped, 'crowded')).toBe(0);
+}, 180_000);

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { bearer, byToken, expiringSoon, tokenOf } from '../support/gateway/tokens.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+
+const DOCUMENT = 'subscription { deliveries { node { payload } } }';
+
+test('who does not take what it was told last is cut, by socket and by event stream', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
+  const lasting = bearer(await tokenOf());
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
+  const expiring = bearer(await tokenOf(expiringSoon()));
+  using socket = await openRawSocket(gateway.url, () => {}, expiring);
+  socket.write(subscribeMessage(DOCUMENT));
+  socket.stall();
+  const stream = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent(DOCUMENT)}`, {
+    headers: { accept: 'text/event-stream', ...expiring },
+  });
+  await readersToBe(gateway.url, 2);
+  // More than the systems hold for them.
+  for (let number = 0; number < 10; number += 1)
+    await deliver(deliveryUrl, { body: { number, filler: 'x'.repeat(2_000_000) } });
+  await readersToBe(gateway.url, 0);
+  const open = async () => {
+    const { sum } = await scrape(gateway.url);
+    return [sum('gateway_websockets'), sum('gateway_event_streams')];
+  };
+  await expect.poll(open, { timeout: 40_000 }).toEqual([0, 0]);
+  await expect(stream.text()).rejects.toThrow('terminated');
+  socket.readOn();
+  expect(await socket.closed).toBeNull();
+});

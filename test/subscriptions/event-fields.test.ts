@@ -1,0 +1,213 @@
+import { expect, test } from 'vitest';
+import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { deliver } from '../support/clients/deliver.ts';
+import { type Gateway, heldKey, nowhere, startGateway } from '../support/gateway/start.ts';
+import { addressOf } from '../support/upstream/builders.ts';
+import { change } from '../webhooks/support/documents.ts';
+
+const TOKEN = 'address symbol name decimals logo priceUsd';
+
+/** All that a feed shows of an event beside who, when and how much. */
+const FEED = `{
+  deliveries(first: 1000) {
+    nodes {
+      events {
+        __typename
+        ... on Activity {
+          type tokenAddress value spender callType data function
+          token { ${TOKEN} }
+          swap { from { value token { ${TOKEN} } } to { value token { ${TOKEN} } } }
+        }
+        ... on BalanceChange { tokenSymbol tokenLogo lowLiquidity poolSizeUsd }
+      }
+    }
+  }
+}`;
+
+type Token = {
+  address: string | null;
+  symbol: string | null;
+  name: string | null;
+  decimals: number | null;
+  logo: string | null;
+  priceUsd: number | null;
+};
+type Side = { value: string | null; token: Token | null } | null;
+type Shown = {
+  __typename: 'Activity' | 'BalanceChange';
+  type: string | null;
+  tokenAddress: string | null;
+  value: string | null;
+  spender: string | null;
+  callType: string | null;
+  data: string | null;
+  function: unknown;
+  token: Token | null;
+  swap: { from: Side; to: Side } | null;
+  tokenSymbol: string | null;
+  tokenLogo: string | null;
+  lowLiquidity: boolean | null;
+  poolSizeUsd: number | null;
+};
+
+const feed = async (gateway: Gateway): Promise<Shown[]> => {
+  const { deliveries } = await gateway.data<{ deliveries: { nodes: { events: Shown[] }[] } }>(FEED);
+  return deliveries.nodes.flatMap(({ events }) => events);
+};
+
+const shown = async (body: object): Promise<Shown[]> => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  expect(await deliver(deliveryUrl, { body })).toBe(200);
+  return await feed(gateway);
+};
+
+const some = <Value>(values: readonly Value[]): readonly Value[] => {
+  expect(values).not.toEqual([]);
+  return values;
+};
+
+test('one query shows of the sandbox what a feed shows: tokens, both sides of swaps, spenders, calls, pools', async () => {
+  const now = () => Date.parse('2026-01-02T03:04:05Z');
+  const sandbox = await startSandbox({ apiKey: heldKey, retryBaseMs: 1, now });
+  try {
+    await using gateway = await startGateway({ UPSTREAM_URL: sandbox.url });
+    const addresses = ['metronome', 'swapper', 'approver', 'enigma', 'whale', 'payer'].map(demoAddress);
+    await change(gateway, 'createWebhook', { name: 'a', type: 'ACTIVITIES', addresses });
+    await change(gateway, 'createWebhook', { name: 'b', type: 'BALANCES', addresses });
+    for (let count = 0; count < 60; count += 1) sandbox.mine(1);
+    await sandbox.webhooks.settled();
+    const events = await feed(gateway);
+    const ofType = (wanted: string) => some(events.filter(({ type }) => type === wanted));
+
+    const priced = some(events.filter(({ token }) => token?.priceUsd != null));
+    for (const { token, tokenAddress } of priced) {
+      expect(token).toMatchObject({
+        address: tokenAddress,
+        symbol: expect.any(String),
+        name: expect.any(String),
+        decimals: expect.any(Number),
+        logo: expect.stringMatching(/^http:/),
+      });
+    }
+    const logo = await fetch(priced[0]?.token?.logo ?? '');
+    expect(await logo.text()).toContain(priced[0]?.token?.symbol?.slice(0, 4));
+
+    for (const { swap, token, value, spender } of ofType('SWAP')) {
+      expect(swap?.from).toEqual({ token, value });
+      expect(swap?.to).toEqual({
+        token: expect.objectContaining({ symbol: expect.any(String), decimals: expect.any(Number) }),
+        value: expect.stringMatching(/^\d+$/),
+      });
+      expect(spender).toBeNull();
+    }
+    for (const { spender, swap } of ofType('APPROVE')) {
+      expect(spender).toMatch(/^0x[0-9a-f]{40}$/);
+      expect(swap).toBeNull();
+    }
+    const calls = ofType('CALL');
+    for (const { callType, data } of calls) {
+      expect(callType).toMatch(/^(outgoing|incoming)$/);
+      expect(data).toMatch(/^0x[0-9a-f]{8}/);
+    }
+    expect(calls.filter((call) => call.function === null).length).toBeGreaterThan(0);
+
+    const changes = some(events.filter(({ __typename }) => __typename === 'BalanceChange'));
+    for (const { tokenLogo, lowLiquidity, poolSizeUsd } of some(
+      changes.filter(({ tokenSymbol }) => tokenSymbol === 'USDC'),
+    )) {
+      expect(tokenLogo).toMatch(/^http:/);
+      expect({ lowLiquidity, poolSizeUsd }).toEqual({ lowLiquidity: false, poolSizeUsd: 48_210_330.5 });
+    }
+    for (const { lowLiquidity, poolSizeUsd } of some(
+      changes.filter(({ tokenSymbol }) => tokenSymbol === 'MOTH'),
+    ))
+      expect({ lowLiquidity, poolSizeUsd }).toEqual({ lowLiquidity: true, poolSizeUsd: 3_150.75 });
+  } finally {
+    await sandbox.stop();
+  }
+});
+
+const NOTHING = { address: null, symbol: null, name: null, decimals: null, logo: null, priceUsd: null };
+
+test('what deployments write otherwise is read: strings for numbers, amounts, names beside the metadata', async () => {
+  const [event] = await shown({
+    activities: [
+      {
+        type: 'swap',
+        token_symbol: 'ONE',
+        token_metadata: { decimals: '18', price_usd: '0.5', logo: 'ipfs://bafy/one.png' },
+        from_token_address: addressOf(1).toUpperCase().replace('0X', '0x'),
+        from_token_symbol: 'ONE',
+        from_token_amount: 12,
+        to_token_metadata: { name: 'Two', decimals: 6 },
+        to_token_value: '0xff',
+        spender: addressOf(0xab).toUpperCase().replace('0X', '0x'),
+        call_type: 'delegatecall',
+        data: '0xABCD',
+        function: { name: 'swap', inputs: [{ value: 1 }] },
+      },
+    ],
+  });
+  expect(event).toMatchObject({
+    token: { ...NOTHING, symbol: 'ONE', decimals: 18, priceUsd: 0.5, logo: 'ipfs://bafy/one.png' },
+    swap: {
+      from: { value: '12', token: { ...NOTHING, address: addressOf(1), symbol: 'ONE' } },
+      to: { value: '255', token: { ...NOTHING, name: 'Two', decimals: 6 } },
+    },
+    spender: addressOf(0xab),
+    callType: 'delegatecall',
+    data: '0xabcd',
+    function: { name: 'swap', inputs: [{ value: 1 }] },
+  });
+});
+
+test('what is odd or left out is null, and costs no other field', async () => {
+  const events = await shown({
+    activities: [
+      {
+        type: 'swap',
+        value: '7',
+        spender: 'nobody',
+        call_type: 3,
+        data: 'none',
+        token_metadata: {
+          symbol: 5,
+          decimals: -1,
+          price_usd: 'dear',
+          logo: 'javascript:alert(1)',
+          name: 'Odd',
+        },
+        from_token_metadata: 'a coin',
+        to_token_value: '1.5',
+      },
+      {
+        type: 'call',
+        value: '8',
+        token_metadata: [],
+        function: null,
+        to_token_metadata: { decimals: 2 ** 40 },
+      },
+    ],
+    balance_changes: [
+      {
+        asset: {
+          symbol: 'A',
+          low_liquidity: 'TRUE',
+          pool_size_usd: '12.5',
+          token_metadata: { logo: '/a.png' },
+        },
+      },
+      { asset: { symbol: 'B', low_liquidity: 'maybe', pool_size_usd: {}, token_metadata: null } },
+      { asset: 'C' },
+    ],
+  });
+  expect(events).toMatchObject([
+    { value: '7', spender: null, callType: null, data: null, token: { ...NOTHING, name: 'Odd' }, swap: null },
+    { value: '8', function: null, token: null, swap: null },
+    { tokenSymbol: 'A', lowLiquidity: true, poolSizeUsd: 12.5, tokenLogo: null },
+    { tokenSymbol: 'B', lowLiquidity: null, poolSizeUsd: null, tokenLogo: null },
+    { tokenSymbol: null, lowLiquidity: null, poolSizeUsd: null, tokenLogo: null },
+  ]);
+});

@@ -1,0 +1,142 @@
+import { setTimeout } from 'node:timers/promises';
+import { createClient } from 'graphql-ws';
+import { expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { deliver } from '../support/clients/deliver.ts';
+import { listenToEvents } from '../support/clients/event-stream.ts';
+import { listenTo, openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
+import { bearer, byToken, expiringSoon, tokenOf } from '../support/gateway/tokens.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+
+/** What a reader goes by ends: the token that it came with, or the place in the log that it goes on from. */
+
+const ALL = 'subscription ($after: String) { deliveries(after: $after) { cursor node { payload } } }';
+
+const PAGE = 'query ($after: String) { deliveries(first: 1, after: $after) { nodes { id } } }';
+
+test('when a token expires its client comes back with a new one, and has missed nothing', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
+  const lasting = bearer(await tokenOf());
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
+  const closes: number[] = [];
+  const numbers: number[] = [];
+  const variables: { after?: string } = {};
+  const client = createClient({
+    url: `${gateway.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 5,
+    retryWait: async () => {
+      // What arrives while it is away.
+      await deliver(deliveryUrl, { body: { number: 2 } });
+    },
+    connectionParams: async () => bearer(await tokenOf(closes.length ? {} : expiringSoon())),
+    on: { closed: (event) => closes.push((event as CloseEvent).code) },
+  });
+  type Told = { deliveries: { cursor: string; node: { payload: { number: number } } } };
+  const stop = client.subscribe<Told>(
+    { query: ALL, variables },
+    {
+      next({ data }) {
+        if (!data) return;
+        numbers.push(data.deliveries.node.payload.number);
+        variables.after = data.deliveries.cursor;
+      },
+      error: () => {},
+      complete: () => {},
+    },
+  );
+  await readersToBe(gateway.url, 1);
+  await deliver(deliveryUrl, { body: { number: 1 } });
+  await eventually(() => closes.length === 1);
+  await eventually(() => numbers.length === 2);
+  await deliver(deliveryUrl, { body: { number: 3 } });
+  await eventually(() => numbers.length === 3);
+  expect(closes).toEqual([4403]);
+  expect(numbers).toEqual([1, 2, 3]);
+  stop();
+  await client.dispose();
+});
+
+test('a token that expires frees its readers at once, read or stalled, and serves nothing more', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
+  const lasting = bearer(await tokenOf());
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
+  const expiring = bearer(await tokenOf(expiringSoon()));
+  using reading = await listenToEvents(
+    gateway.url,
+    'subscription { deliveries { cursor node { payload } } }',
+    expiring,
+  );
+  using stalledStream = await listenToEvents(
+    gateway.url,
+    'subscription { deliveries { cursor node { payload } } }',
+    expiring,
+  );
+  const told: string[] = [];
+  using stalled = await openRawSocket(gateway.url, (payload) => told.push(String(payload)), expiring);
+  stalled.write(subscribeMessage(ALL));
+  // Answers no close, as its peer may not.
+  using silent = await openRawSocket(gateway.url, (payload) => told.push(String(payload)), expiring);
+  silent.write(subscribeMessage(ALL));
+  await readersToBe(gateway.url, 4);
+  stalled.stall();
+  stalledStream.response.pause();
+  for (let number = 0; number < 5; number += 1)
+    await deliver(deliveryUrl, { body: { number, filler: 'x'.repeat(2_000_000) } });
+  await readersToBe(gateway.url, 0);
+  expect(await silent.closed).toBe(4403);
+
+  const answered = told.length;
+  silent.write(subscribeMessage('{ __typename }', {}, 'late'));
+  await deliver(deliveryUrl, { body: { name: 'late' } });
+  await reading.ended;
+  expect(reading.text()).toMatch(
+    /event: next\ndata: \{"errors":\[.*"UNAUTHENTICATED".*\],"extensions":\{"upstream":.*\}\}\n\nevent: complete\ndata:\n\n$/,
+  );
+  expect(reading.text()).not.toContain('"late"');
+  stalledStream.response.resume();
+  await stalledStream.ended;
+  expect(stalledStream.text()).toMatch(/"UNAUTHENTICATED".*\n\nevent: complete\ndata:\n\n$/);
+  stalled.readOn();
+  expect(await stalled.closed).toBe(4403);
+  expect(told.slice(answered).join()).not.toMatch(/late/);
+  expect(
+    (await scrape(gateway.url)).sum('gateway_operations_total', { transport: 'websocket', type: 'query' }),
+  ).toBe(0);
+});
+
+test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by socket and by event stream', async () => {
+  await using first = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl, deliveries } = await first.data<{
+    deliveryUrl: string;
+    deliveries: { head: string };
+  }>('{ deliveryUrl deliveries { head } }');
+  const { head } = deliveries;
+  for (let number = 0; number < 10; number += 1) await deliver(deliveryUrl, { body: { number } });
+  await first.stop();
+  await using gateway = await startGateway({
+    UPSTREAM_URL: nowhere,
+    DATA_DIR: first.dataDir,
+    DELIVERY_RETENTION_COUNT: '5',
+  });
+  // Trimming goes on beside what is asked meanwhile.
+  const expired = async () => codesOf(await gateway.query(PAGE, { after: head }))[0] === 'CURSOR_EXPIRED';
+  while (!(await expired())) await setTimeout(10);
+  using client = await listenTo(gateway);
+  client.write(subscribeMessage(ALL, { after: head }));
+  await eventually(() => client.told.length === 1);
+  expect(client.told[0]).toMatchObject({
+    type: 'error',
+    payload: [{ extensions: { code: 'CURSOR_EXPIRED', reason: 'trimmed' } }],
+  });
+  using stream = await listenToEvents(
+    gateway.url,
+    `subscription { deliveries(after: "${head}") { cursor } }`,
+  );
+  await stream.ended;
+  expect(stream.text()).toMatch(/"CURSOR_EXPIRED".*\n\nevent: complete\ndata:\n\n$/);
+  await readersToBe(gateway.url, 0);
+});

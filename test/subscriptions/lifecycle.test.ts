@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { listenTo, message, openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+
+/** A subscription that has ended holds nothing, and says nothing any more: however it ended, and whenever. */
+
+const ALL = 'subscription ($after: String) { deliveries(after: $after) { cursor node { payload } } }';
+
+const startOf = async (gateway: Gateway) => {
+  const { deliveryUrl, deliveries } = await gateway.data<{
+    deliveryUrl: string;
+    deliveries: { head: string };
+  }>('{ deliveryUrl deliveries { head } }');
+  return { url: deliveryUrl, head: deliveries.head };
+};
+
+const large = (name: string, bytes: number) => ({ name, filler: 'x'.repeat(bytes) });
+
+test('a subscription that was completed while its socket was full sends nothing afterwards', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { url, head } = await startOf(gateway);
+  using other = await listenTo(gateway);
+  other.write(subscribeMessage(ALL, { after: head }));
+  using stalled = await listenTo(gateway);
+  stalled.write(subscribeMessage(ALL, { after: head }, 'gone'));
+  await readersToBe(gateway.url, 2);
+  stalled.stall();
+  for (let number = 0; number < 10; number += 1) await deliver(url, { body: large(`${number}`, 2_000_000) });
+  await eventually(() => other.told.length === 10);
+  stalled.write(message({ id: 'gone', type: 'complete' }));
+  await readersToBe(gateway.url, 1);
+  await deliver(url, { body: { name: 'late' } });
+  await eventually(() => other.told.length === 11);
+  stalled.readOn();
+  stalled.write(message({ type: 'ping' }));
+  await eventually(() => stalled.told.some(({ type }) => type === 'pong'));
+  await deliver(url, { body: { name: 'later' } });
+  await eventually(() => other.told.length === 12);
+  stalled.write(message({ type: 'ping' }));
+  await eventually(() => stalled.told.filter(({ type }) => type === 'pong').length === 2);
+  expect(stalled.told.filter(({ type }) => type === 'next').length).toBeLessThan(10);
+  expect(JSON.stringify(stalled.told)).not.toContain('"late');
+});
+
+test('a subscription that was completed before it knew where the log ends is none', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { url, head } = await startOf(gateway);
+  using other = await listenTo(gateway);
+  other.write(subscribeMessage(ALL));
+  await readersToBe(gateway.url, 1);
+  using hasty = await listenTo(gateway);
+  for (let number = 0; number < 100; number += 1) {
+    const id = String(number);
+    hasty.write(subscribeMessage(ALL, {}, id));
+    if (number % 2) await new Promise((resolve) => setImmediate(resolve));
+    hasty.write(message({ id, type: 'complete' }));
+  }
+  await readersToBe(gateway.url, 1);
+  await deliver(url, { body: { name: 'late' } });
+  await eventually(() => other.told.length === 1);
+  hasty.write(message({ type: 'ping' }));
+  await eventually(() => hasty.told.length > 0);
+  expect(hasty.told).toEqual([{ type: 'pong' }]);
+  expect(head).not.toBe('');
+});
+
+test('an id can be used again as soon as it was completed, and is of its last subscription alone', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { url, head } = await startOf(gateway);
+  {
+    using client = await listenTo(gateway);
+    const again = [subscribeMessage(ALL, { after: head }), message({ id: '1', type: 'complete' })];
+    client.write(...again, ...again, ...again, subscribeMessage(ALL, { after: head }));
+    await readersToBe(gateway.url, 1);
+    // Also when the former was under way.
+    client.write(message({ id: '1', type: 'complete' }), subscribeMessage(ALL, { after: head }));
+    await deliver(url, { body: { name: 'one' } });
+    await eventually(() => client.told.some(({ type }) => type === 'next'));
+    client.write(message({ type: 'ping' }));
+    await eventually(() => client.told.some(({ type }) => type === 'pong'));
+    expect(client.told.map(({ type }) => type)).toEqual(['next', 'pong']);
+    await readersToBe(gateway.url, 1);
+  }
+  await readersToBe(gateway.url, 0);
+});
+
+test('an id that is in use can not be used twice', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  using client = await listenTo(gateway);
+  client.write(subscribeMessage(ALL), subscribeMessage(ALL));
+  expect(await client.closed).toBe(4409);
+  await readersToBe(gateway.url, 0);
+});
+
+const eventStreamRequest = (gateway: Gateway, method: string) => {
+  const { hostname, port } = new URL(gateway.url);
+  const query = encodeURIComponent('subscription { deliveries { cursor } }');
+  return request({
+    hostname,
+    port,
+    method,
+    path: `/graphql?query=${query}`,
+    headers: { accept: 'text/event-stream' },
+    agent: false,
+  });
+};
+
+test('clients that subscribe and are gone at once leave nothing behind, by socket and by event stream', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  for (let number = 0; number < 200; number += 1) {
+    const client = await openRawSocket(gateway.url, () => {});
+    client.write(subscribeMessage(ALL));
+    if (number % 3) await setTimeout(number % 4);
+    if (number % 2) client.socket.resetAndDestroy();
+    else client.socket.destroy();
+
+    const { hostname, port } = new URL(gateway.url);
+    const stream = connect(Number(port), hostname);
+    stream.on('error', () => {});
+    await once(stream, 'connect');
+    const body = JSON.stringify({ query: ALL });
+    stream.write(
+      `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    if (number % 3) await setTimeout(number % 4);
+    stream.resetAndDestroy();
+  }
+  await readersToBe(gateway.url, 0);
+});
+
+test('a HEAD of a subscription reads nothing', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const head = eventStreamRequest(gateway, 'HEAD').end();
+  await once(head, 'response');
+  await readersToBe(gateway.url, 0);
+  head.destroy();
+});
+
+test('complete, and the end of a socket, free the reader', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const client = await listenTo(gateway);
+  client.write(subscribeMessage(ALL, {}, '1'), subscribeMessage(ALL, {}, '2'));
+  await readersToBe(gateway.url, 2);
+  client.write(message({ id: '1', type: 'complete' }));
+  await readersToBe(gateway.url, 1);
+  client.socket.end();
+  await readersToBe(gateway.url, 0);
+});

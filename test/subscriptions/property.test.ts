@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { openRawSocket, type RawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+
+const FIELDS = ['cursor node { payload }', 'node { payload } cursor'];
+const FILTERS = [undefined, { chainIds: [1] }, { chainIds: [2, 3] }];
+const CHAINS = [1, 2, 3];
+
+/** Some ask the same, some do not. */
+const ASKED = FILTERS.flatMap((filter) =>
+  [0, 0, 1].map((fields) => ({ fields: FIELDS[fields] ?? '', filter })),
+);
+
+type Step =
+  | { readonly do: 'post'; readonly chains: readonly number[] }
+  | { readonly do: 'connect' | 'stall' | 'readOn' | 'cut' | 'complete'; readonly client: number };
+
+const client = fc.nat(ASKED.length - 1);
+const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('post' as const),
+      chains: fc.array(fc.constantFrom(...CHAINS), { minLength: 1, maxLength: 30 }),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('connect' as const), client }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constantFrom('stall', 'readOn', 'cut', 'complete'), client }),
+  },
+);
+
+type Told = {
+  type: string;
+  payload: { data: { deliveries: { cursor: string; node: { payload: { number: number } } } } };
+};
+
+/** A dashboard: from one connection to the next it keeps its last cursor. */
+class Client {
+  readonly numbers: number[] = [];
+  readonly #asked: (typeof ASKED)[number];
+  readonly #url: string;
+  #cursor: string;
+  #connection: RawSocket | null = null;
+
+  constructor(url: string, asked: (typeof ASKED)[number], start: string) {
+    this.#url = url;
+    this.#asked = asked;
+    this.#cursor = start;
+  }
+
+  matches(chain: number): boolean {
+    return this.#asked.filter?.chainIds.includes(chain) ?? true;
+  }
+
+  async connect(): Promise<void> {
+    if (this.#connection !== null) return;
+    let isOver = false;
+    const connection = await openRawSocket(this.#url, (bytes) => {
+      const { type, payload }: Told = JSON.parse(String(bytes));
+      if (isOver || this.#connection !== connection) return;
+      if (type !== 'next') throw new Error(`expected an event, got ${bytes}`);
+      const { cursor, node } = payload.data.deliveries;
+      this.numbers.push(node.payload.number);
+      this.#cursor = cursor;
+    });
+    connection.socket.once('close', () => {
+      isOver = true;
+    });
+    this.#connection = connection;
+    const { fields, filter } = this.#asked;
+    const query = `subscription ($after: String, $filter: DeliveryFilter) { deliveries(after: $after, filter: $filter) { ${fields} } }`;
+    connection.write(subscribeMessage(query, { after: this.#cursor, filter }));
+  }
+
+  stall = () => this.#connection?.stall();
+  readOn = () => this.#connection?.readOn();
+
+  /** What is on its way is lost, as it is to a browser that goes. */
+  cut(politely = false): void {
+    if (politely) this.#connection?.socket.end();
+    else this.#connection?.socket.resetAndDestroy();
+    this.#connection = null;
+  }
+}
+
+const runSteps = async (gateway: Gateway, steps: readonly Step[]): Promise<void> => {
+  const { deliveryUrl, deliveries } = await gateway.data<{
+    deliveryUrl: string;
+    deliveries: { head: string };
+  }>('{ deliveryUrl deliveries { head } }');
+  const posted: number[] = [];
+  const clients = ASKED.map((asked) => new Client(gateway.url, asked, deliveries.head));
+  try {
+    for (const step of steps) {
+      if (step.do === 'post') {
+        for (const chainId of step.chains) {
+          const number = posted.push(chainId) - 1;
+          expect(await deliver(deliveryUrl, { chainId, body: { number, run: deliveries.head } })).toBe(200);
+        }
+        continue;
+      }
+      const one = clients[step.client];
+      if (step.do === 'connect') await one?.connect();
+      else if (step.do === 'stall') one?.stall();
+      else if (step.do === 'readOn') one?.readOn();
+      else one?.cut(step.do === 'complete');
+    }
+    for (const one of clients) {
+      await one.connect();
+      one.readOn();
+    }
+    for (const one of clients) {
+      const expected = posted.flatMap((chain, number) => (one.matches(chain) ? [number] : []));
+      await eventually(
+        () => one.numbers.length >= expected.length,
+        () => [one.numbers, expected],
+      );
+      expect(one.numbers).toEqual(expected);
+    }
+  } finally {
+    for (const one of clients) one.cut();
+  }
+  await readersToBe(gateway.url, 0);
+};
+
+test('however subscribers connect, stall and go, each has what it asked for once, in order', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 40, size: 'max' }), (steps) =>
+      runSteps(gateway, steps),
+    ),
+    { numRuns: 30, endOnFailure: true },
+  );
+});

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { Pool } from 'undici';
+import { expect, test } from 'vitest';
+import { deliveriesOf } from '../support/clients/deliver.ts';
+import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { startShipped } from '../support/gateway/process.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+
+/** Who does not read costs the gateway what its socket holds, and nobody else anything. */
+
+const DOCUMENT = 'subscription ($after: String) { deliveries(after: $after) { node { payload } } }';
+const FILLER = 'x'.repeat(20_000);
+
+const NUMBER = /"number":(\d+)/;
+const numberIn = (text: string): number => Number(NUMBER.exec(text)?.[1]);
+
+/** Posts deliveries with these numbers, of 20 KB unless told otherwise, as fast as they are taken. */
+const post = async (deliveryUrl: string, count: number, first = 0, filler = FILLER): Promise<void> => {
+  const { origin, pathname } = new URL(deliveryUrl);
+  const pool = new Pool(origin, { connections: 32 });
+  let next = first;
+  const sender = async () => {
+    while (next < first + count) {
+      const body = `{"number":${next++},"filler":"${filler}"}`;
+      const answer = await pool.request({ path: pathname, method: 'POST', body });
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(200);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, sender));
+  await pool.close();
+};
+
+type Reader = { readonly numbers: number[]; stall(): void; readOn(): void };
+
+const bySocket = async (url: string, after: string, made: AsyncDisposableStack): Promise<Reader> => {
+  const numbers: number[] = [];
+  const client = made.use(
+    await openRawSocket(url, (payload) => numbers.push(numberIn(payload.toString('latin1', 0, 400)))),
+  );
+  client.write(subscribeMessage(DOCUMENT, { after }));
+  return { numbers, stall: client.stall, readOn: client.readOn };
+};
+
+const byEventStream = async (url: string, after: string, made: AsyncDisposableStack): Promise<Reader> => {
+  const numbers: number[] = [];
+  const { hostname, port } = new URL(url);
+  const query = new URLSearchParams({ query: DOCUMENT, variables: JSON.stringify({ after }) });
+  const sent = request({
+    hostname,
+    port,
+    path: `/graphql?${query}`,
+    headers: { accept: 'text/event-stream' },
+    agent: false,
+  });
+  sent.on('error', () => {});
+  made.defer(() => void sent.destroy());
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let rest = '';
+  response.setEncoding('latin1').on('error', () => {});
+  response.on('data', (chunk: string) => {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) if (block.startsWith('id:')) numbers.push(numberIn(block.slice(0, 400)));
+  });
+  return { numbers, stall: () => response.pause(), readOn: () => response.resume() };
+};
+
+/** So many of 20 KB are 6 MB. */
+const BIG = 300;
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+const inLogOrder = (reader: Reader, other: Reader, count: number) => {
+  expect(reader.numbers).toEqual(other.numbers);
+  expect([...reader.numbers].sort((a, b) => a - b)).toEqual(range(count));
+};
+
+const READERS = [
+  ['WebSocket', bySocket],
+  ['event stream', byEventStream],
+] as const;
+
+test.each(READERS)(
+  'one that stalls by %s while 200 MB arrive costs no memory, and goes on without a gap',
+  async (_name, open) => {
+    await using gateway = await startShipped();
+    await using made = new AsyncDisposableStack();
+    const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+    const reading = await bySocket(gateway.url, head, made);
+    const stalled = await open(gateway.url, head, made);
+    await readersToBe(gateway.url, 2);
+    await post(deliveryUrl, 500);
+    await eventually(() => stalled.numbers.length === 500 && reading.numbers.length === 500);
+    stalled.stall();
+    const before = await gateway.megabytes();
+    let most = before;
+    for (let first = 500; first < 10_500; first += 1000) {
+      await post(deliveryUrl, 1000, first);
+      most = Math.max(most, await gateway.megabytes());
+    }
+    await eventually(() => reading.numbers.length === 10_500);
+    expect(most - before).toBeLessThan(150);
+    stalled.readOn();
+    await eventually(() => stalled.numbers.length >= 10_500);
+    inLogOrder(stalled, reading, 10_500);
+  },
+);
+
+test.each(READERS)('a thousand that stall by %s cost what their sockets hold', async (_name, open) => {
+  await using gateway = await startShipped();
+  await using made = new AsyncDisposableStack();
+  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+  const reading = await bySocket(gateway.url, head, made);
+  const stalled: Reader[] = [];
+  for (let number = 0; number < 1000; number += 1) {
+    const reader = await open(gateway.url, head, made);
+    reader.stall();
+    stalled.push(reader);
+  }
+  await readersToBe(gateway.url, 1001);
+  const before = await gateway.megabytes();
+  // More than the two systems hold for one of them.
+  await post(deliveryUrl, BIG);
+  await eventually(() => reading.numbers.length === BIG);
+  expect((await scrape(gateway.url)).sum('gateway_readers_behind')).toBe(1000);
+  expect((await gateway.megabytes()) - before).toBeLessThan(200);
+  for (const reader of stalled) reader.readOn();
+  await eventually(() => stalled.every(({ numbers }) => numbers.length >= BIG));
+  for (const reader of stalled) expect(reader.numbers).toEqual(reading.numbers);
+});
+
+test('subscriptions on one slow socket have their turns: none waits for another to have all', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+  await using made = new AsyncDisposableStack();
+  // With it all frames are at hand: nobody has to wait for the log.
+  const reading = await bySocket(gateway.url, head, made);
+  await post(deliveryUrl, 60, 0, FILLER.repeat(12));
+  await eventually(() => reading.numbers.length === 60);
+  const heard: string[] = [];
+  using client = await openRawSocket(gateway.url, (payload) =>
+    heard.push(/"id":"(\w)"/.exec(String(payload.subarray(0, 40)))?.[1] ?? ''),
+  );
+  client.stall();
+  client.write(...['a', 'b', 'c'].map((id) => subscribeMessage(DOCUMENT, { after: head }, id)));
+  await readersToBe(gateway.url, 4);
+  client.socket.on('data', () => {
+    client.stall();
+    setTimeout(client.readOn, 1);
+  });
+  client.readOn();
+  await eventually(() => heard.length === 180);
+  // Where the last of the three is half through, none of the others is done.
+  const lastHalf = Math.max(
+    ...['a', 'b', 'c'].map((id) => heard.flatMap((one, at) => (one === id ? [at] : []))[30] ?? 0),
+  );
+  const firstEnd = Math.min(...['a', 'b', 'c'].map((id) => heard.lastIndexOf(id)));
+  expect(lastHalf).toBeLessThan(firstEnd);
+});

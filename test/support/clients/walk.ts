@@ -1,0 +1,68 @@
+import type { Gateway } from '../gateway/start.ts';
+
+export type PageInfo = {
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+  startCursor: string | null;
+  endCursor: string | null;
+};
+type Edge = { cursor: string; node: { key: string } | null };
+/** A malformed item leaves a null in the place of its edge. */
+export type Page = { edges: (Edge | null)[]; pageInfo: PageInfo };
+type WalletPage = { wallet: { page: Page | null } };
+
+const pageInfo = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+
+const documents = {
+  transactions: `query ($address: Address!, $first: Int, $after: String) {
+    wallet(address: $address) {
+      page: transactions(first: $first, after: $after) { edges { cursor node { key: hash } } ${pageInfo} }
+    }
+  }`,
+  collectibles: `query ($address: Address!, $first: Int, $after: String) {
+    wallet(address: $address) {
+      page: collectibles(first: $first, after: $after) { edges { cursor node { key: tokenId } } ${pageInfo} }
+    }
+  }`,
+};
+
+export type Lookup = keyof typeof documents;
+
+/** One page, which must be there; errors of single items are left to what the test says of its edges. */
+export async function pageAt(
+  gateway: Gateway,
+  lookup: Lookup,
+  address: string,
+  first: number,
+  after: string | null = null,
+) {
+  const { data, body } = await gateway.query<WalletPage>(documents[lookup], { address, first, after });
+  if (!data?.wallet.page) throw new Error(`expected a page of ${lookup}, got ${body}`);
+  return data.wallet.page;
+}
+
+/** More pages than any list here has: a walk that passes it goes in circles. */
+const mostPages = 500;
+
+/** Pages forward to the end, as Relay does. `between` runs after each page. */
+export async function walk(
+  gateway: Gateway,
+  lookup: Lookup,
+  address: string,
+  first: number,
+  between: (page: number) => void = () => {},
+) {
+  const pages: Page[] = [];
+  for (let after: string | null = null; pages.length < mostPages; ) {
+    const page = await pageAt(gateway, lookup, address, first, after);
+    pages.push(page);
+    if (!page.pageInfo.hasNextPage) return pages;
+    between(pages.length);
+    after = page.pageInfo.endCursor ?? after;
+  }
+  throw new Error(`the walk did not end within ${mostPages} pages`);
+}
+
+/** The hashes (or token ids) of all the nodes of a walk, in order. */
+export const keysOf = (pages: readonly Page[]) =>
+  pages.flatMap(({ edges }) => edges.map((edge) => edge?.node?.key ?? null));

@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../clients/subscribe.ts';
+import { type FakeWallets, startFakeWallets } from '../upstream/wallets.ts';
+import { spawnGateway } from './spawn.ts';
+import { heldKey } from './start.ts';
+
+/** The process as it is shipped, over a fake service, with a data folder that goes when it goes. */
+export const startShipped = async (env: Record<string, string | undefined> = {}) => {
+  await using made = new AsyncDisposableStack();
+  const fake = made.use(await startFakeWallets());
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-shipped-'));
+  made.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const gateway = made.use(
+    await spawnGateway({ UPSTREAM_URL: fake.url, UPSTREAM_API_KEY: heldKey, DATA_DIR: dataDir, ...env }),
+  );
+  if (env.UPSTREAM_URL === undefined && env.AUTH !== 'key') await keyChecked(fake);
+  const running = made.move();
+  return {
+    url: gateway.url,
+    fake,
+    lines: gateway.lines,
+    /** What it holds of the machine's memory, in MB; 0 where the machine does not say. */
+    async megabytes(): Promise<number> {
+      const status = await readFile(`/proc/${gateway.child.pid}/status`, 'utf8').catch(() => '');
+      return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+};
+
+/** What it asks of its key at start is no test's. The last question is of a webhook: this service can't list them. */
+const keyChecked = async ({ requests }: FakeWallets): Promise<void> => {
+  await eventually(() => requests.some(({ method }) => method === 'PATCH'));
+  requests.length = 0;
+};
+
+export type Shipped = Awaited<ReturnType<typeof startShipped>>;
+
+/** Every attack is made on both. */
+export const CONFIGURATIONS: readonly (readonly [name: string, env: Record<string, string>])[] = [
+  ['the default configuration', {}],
+  ['production', { NODE_ENV: 'production' }],
+];

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** What `npm start` sets in the environment: `NAME=value … exec node src/main.ts`. */
+const STARTED_WITH: Record<string, string> = Object.fromEntries(
+  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+    .scripts.start.split(' exec ')[0]
+    .split(' ')
+    .map((assignment: string) => assignment.split('=')),
+);
+
+/**
+ * The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH and what
+ * `npm start` sets. `under` is a command
+ * that runs it as its own process, such as a tracer.
+ */
+export const spawnGateway = async (
+  env: Record<string, string | undefined>,
+  entry = 'src/main.ts',
+  under: readonly string[] = [],
+) => {
+  const [command = '', ...args] = [...under, 'node_modules/.bin/node', entry];
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...STARTED_WITH, PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const output = { text: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.text += text;
+  });
+  const url = await listening(child, lines, output);
+  return {
+    url,
+    /** JSON lines that it has logged. */
+    lines,
+    output,
+    child,
+    /** Sends the signal and resolves to the exit code, null when the signal was its end. */
+    async end(signal: NodeJS.Signals): Promise<number | null> {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      return (await exit)[0];
+    },
+    async [Symbol.asyncDispose]() {
+      await this.end('SIGKILL');
+    },
+  };
+};
+
+/** Resolves with the url of the line that says so; rejects with what was said instead. */
+const listening = (child: ChildProcess, lines: string[], output: { text: string }): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let rest = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      output.text += text;
+      const parts = (rest + text).split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts);
+      for (const part of parts) {
+        const { msg, url } = parse(part);
+        if (msg === 'listening' && typeof url === 'string') resolve(url);
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`exited with ${code}: ${output.text}`)));
+  });
+
+const parse = (line: string): { msg?: unknown; url?: unknown } => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+};

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../../../src/app.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { createLog } from '../../../src/logger.ts';
+
+export type GraphQLFault = {
+  message: string;
+  path?: (string | number)[];
+  extensions: { code: string; status?: number; retryAfterMs?: number };
+};
+
+export type Upstream = { requests: number; computeUnits: number; cached: number };
+
+export type GraphQLReply<Data = unknown> = {
+  data: Data | null | undefined;
+  errors: GraphQLFault[] | undefined;
+  extensions: { upstream: Upstream };
+  status: number;
+  headers: Headers;
+  /** The whole body as it came, to be searched for what must not be in it. */
+  body: string;
+};
+
+export type Variables = Record<string, unknown>;
+
+/** The key that the gateway holds in tests: never to be seen by a client or in a log. */
+export const heldKey = 'held-by-the-gateway-4c1f9a';
+
+/** A service that is not there (nothing listens on the discard port): for what must be answered without one. */
+export const nowhere = 'http://127.0.0.1:9';
+
+/**
+ * A gateway of its own on a free port of 127.0.0.1, with a data folder that goes when it goes.
+ * `env` is laid over these defaults; an undefined value unsets one.
+ */
+export async function startGateway(env: Record<string, string | undefined> = {}) {
+  // What was made goes again, also when the gateway does not start.
+  await using made = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+  made.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const logLines: string[] = [];
+  const config = readConfig({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: dataDir,
+    UPSTREAM_API_KEY: env.UPSTREAM_URL ? heldKey : undefined,
+    LOG_LEVEL: 'debug',
+    ...env,
+  });
+  const app = await startApp(
+    config,
+    createLog('debug', (line) => {
+      logLines.push(line);
+    }),
+  );
+  let stopped = false;
+
+  async function query<Data = unknown>(
+    document: string,
+    variables: Variables = {},
+    headers: Record<string, string> = {},
+  ): Promise<GraphQLReply<Data>> {
+    return post<Data>(JSON.stringify({ query: document, variables }), headers);
+  }
+
+  /** Any body at all, for what is not a GraphQL request. */
+  async function post<Data = unknown>(
+    body: string,
+    headers: Record<string, string> = {},
+  ): Promise<GraphQLReply<Data>> {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+      body,
+    });
+    const answer = await response.text();
+    const { data, errors, extensions } = JSON.parse(answer);
+    return { data, errors, extensions, status: response.status, headers: response.headers, body: answer };
+  }
+
+  async function stop() {
+    if (stopped) return;
+    stopped = true;
+    await app.stop();
+  }
+
+  made.defer(stop);
+  const running = made.move();
+
+  return {
+    url: app.url,
+    dataDir,
+    logLines,
+    post,
+    query,
+    /** The data of a query that must succeed as a whole. */
+    async data<Data>(document: string, variables: Variables = {}, headers: Record<string, string> = {}) {
+      const { data, errors, body } = await query<Data>(document, variables, headers);
+      if (errors || !data) throw new Error(`expected data and no errors, got ${body}`);
+      return data;
+    },
+    stop,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+/** The codes of an answer's errors, in order. */
+export const codesOf = ({ errors }: Pick<GraphQLReply, 'errors'>) =>
+  (errors ?? []).map(({ extensions }) => extensions.code);

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { poll, requestTimeOf, sleep } from '../support/clients/queries.ts';
+import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { freshAddress, history, timeAt, transactionsEnvelope } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+const down = { status: 503, text: 'down' };
+
+/** Attempts on a service that fails: until it is taken for down, what the retry budget adds, and two a second after that. */
+const mostAttempts = (sinceMs: number): number => 10 + 5 + 1 + Math.ceil(sinceMs / 500);
+
+test('while the service is down, wallets seen before answer, others fail in bounded time, and it is spared', async () => {
+  await using fake = await startFakeWallets();
+  const env = { CACHE_HEAD_MS: '50', CACHE_STALE_MS: '20000' };
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+  const seen = Array.from({ length: 5 }, (_, index) => ({ address: freshAddress(), at: timeAt(index) }));
+  for (const { address, at } of seen) {
+    fake.transactions.set(address, () => ({ json: transactionsEnvelope(history(2), { request_time: at }) }));
+    await poll(gateway, address);
+  }
+  await sleep(150);
+
+  const before = fake.requests.length;
+  const since = Date.now();
+  for (const { address } of seen) fake.transactions.set(address, () => down);
+  let polls = 0;
+  while (Date.now() - since < 3000) {
+    const stranger = freshAddress();
+    fake.transactions.set(stranger, () => down);
+    const replies = await Promise.all(seen.map(({ address }) => poll(gateway, address)));
+    expect(replies.map(requestTimeOf)).toEqual(seen.map(({ at }) => at));
+    expect(codesOf(await poll(gateway, stranger))).toEqual(['UPSTREAM_UNAVAILABLE']);
+    polls += replies.length + 1;
+    await sleep(20);
+  }
+  const attempts = fake.requests.length - before;
+  expect(attempts).toBeLessThanOrEqual(mostAttempts(Date.now() - since));
+  expect(polls).toBeGreaterThan(attempts);
+});
+
+test('it is back with the first request that the service answers, and for all who come with it', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({
+    UPSTREAM_URL: fake.url,
+    CACHE_HEAD_MS: '0',
+    CACHE_STALE_MS: '0',
+  });
+  await fake.goDown();
+  for (let turn = 0; turn < 15; turn += 1)
+    expect(codesOf(await poll(gateway, freshAddress()))).toEqual(['UPSTREAM_UNAVAILABLE']);
+
+  await fake.comeBack();
+  await sleep(1000);
+  const replies = await Promise.all(Array.from({ length: 50 }, () => poll(gateway, freshAddress())));
+  expect(replies.flatMap(codesOf)).toEqual([]);
+  expect(fake.requests).toHaveLength(50);
+});
+
+test('a service that hangs is given up on, and found again when it answers', async () => {
+  await using fake = await startFakeWallets();
+  const env = { UPSTREAM_TIMEOUT_MS: '1500', CACHE_HEAD_MS: '0', CACHE_STALE_MS: '0' };
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+  const addresses = Array.from({ length: 12 }, () => freshAddress());
+  for (const address of addresses) fake.transactions.set(address, () => ({ silent: true }));
+  const stuck = await Promise.all(addresses.map((address) => poll(gateway, address)));
+  expect(new Set(stuck.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_TIMEOUT']));
+
+  // Attempts that hang do not keep the next ones from being made.
+  const probe = poll(gateway, addresses[0] ?? '');
+  expect(codesOf(await poll(gateway, addresses[1] ?? ''))).toEqual(['UPSTREAM_UNAVAILABLE']);
+  const back = freshAddress();
+  fake.transactions.set(back, servingTransactions(history(2)));
+  await sleep(600);
+  expect((await poll(gateway, back)).errors).toBeUndefined();
+  expect(codesOf(await probe)).toEqual(['UPSTREAM_TIMEOUT']);
+});
+
+test("a key's own trouble is not taken for the service's", async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  for (let turn = 0; turn < 20; turn += 1) {
+    const address = freshAddress();
+    fake.transactions.set(address, () => ({ status: [401, 402, 403, 404][turn % 4] ?? 400 }));
+    await poll(gateway, address);
+  }
+  expect(fake.requests).toHaveLength(20);
+  expect((await poll(gateway, freshAddress())).errors).toBeUndefined();
+});

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway/start.ts';
+import {
+  collectible,
+  collectiblesEnvelope,
+  freshAddress,
+  transaction,
+  transactionsEnvelope,
+} from '../support/upstream/builders.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** A page as the service wrote it, with `literal` where the text has "?". */
+const written = (page: object, literal: string): string => JSON.stringify(page).replace('"?"', literal);
+
+test.each([
+  { literal: '9007199254740993', value: '9007199254740993' },
+  {
+    literal: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+    value: undefined,
+  },
+  { literal: '1e+21', value: '1000000000000000000000' },
+  { literal: '1.25E21', value: '1250000000000000000000' },
+  { literal: '123456789012345678901234567890e2', value: '12345678901234567890123456789000' },
+  { literal: '9007199254740992', value: undefined },
+  { literal: '42', value: '42' },
+])('a value of $literal, as a JSON number, keeps every digit', async ({ literal, value = literal }) => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const page = transactionsEnvelope([transaction({ value: '?' })]);
+  fake.transactions.set(address, () => ({ text: written(page, literal) }));
+  const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: unknown[] } } }>(
+    'query ($address: Address!) { wallet(address: $address) { transactions { nodes { value } } } }',
+    { address },
+  );
+  expect(wallet.transactions.nodes).toEqual([{ value }]);
+});
+
+test.each(['0.123456789012345678901', '12345678.000000000000000001', '0.5', '3'])(
+  'a price of %s, as a JSON number, keeps every digit',
+  async (literal) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    const page = collectiblesEnvelope([collectible({ last_sale_price: '?' })]);
+    fake.collectibles.set(address, () => ({ text: written(page, literal) }));
+    const { wallet } = await gateway.data<{ wallet: { collectibles: { nodes: unknown[] } } }>(
+      'query ($address: Address!) { wallet(address: $address) { collectibles { nodes { lastSalePrice } } } }',
+      { address },
+    );
+    expect(wallet.collectibles.nodes).toEqual([{ lastSalePrice: literal }]);
+  },
+);
+
+test('a number that nobody could mean is not worked out', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const page = transactionsEnvelope([transaction({ value: '?' }), transaction()]);
+  fake.transactions.set(address, () => ({ text: written(page, '1e999999999') }));
+  const reply = await gateway.query<{ wallet: { transactions: { nodes: unknown[] } } }>(
+    'query ($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }',
+    { address },
+  );
+  expect(reply.data?.wallet.transactions.nodes).toMatchObject([null, { hash: transaction().hash }]);
+  expect(reply.errors?.[0]?.message).toContain('value');
+});

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { createPatience } from '../../src/lib/deadline.ts';
+import { UpstreamError } from '../../src/upstream/client/errors.ts';
+import { createRests } from '../../src/upstream/client/key-cooldowns.ts';
+import { poll } from '../support/clients/queries.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { byKey, withKey } from '../support/gateway/keys.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
+import { freshAddress, history } from '../support/upstream/builders.ts';
+import { type Answer, inTurn } from '../support/upstream/fake-service.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+import { documentOf } from '../webhooks/support/documents.ts';
+import { inputOf } from '../webhooks/support/inputs.ts';
+
+/** Once the service has said how long to wait, nothing more is sent with the same key until then, whoever asks. */
+
+const tooMany =
+  (headers: Record<string, string>, latencyMs = 0): Answer =>
+  () => ({ status: 429, headers, latencyMs });
+
+/** With a wallet that the service would serve. */
+const startOver = async (env: Record<string, string | undefined> = {}) => {
+  const made = new AsyncDisposableStack();
+  const fake = made.use(await startFakeWallets());
+  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0', ...env }));
+  const served = () => {
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(3)));
+    return address;
+  };
+  return { fake, gateway, served, address: served(), [Symbol.asyncDispose]: () => made.disposeAsync() };
+};
+
+/** Which is not tried again, so that its answer is there once the service's was. */
+const createWebhook = (gateway: Gateway, headers: Record<string, string> = {}) =>
+  gateway.query(documentOf('createWebhook'), { input: inputOf('createWebhook') }, headers);
+
+const LIST = '{ webhooks { nodes { name } } }';
+
+test('what would have to wait long is not sent, and told how long', async () => {
+  await using over = await startOver();
+  const { fake, gateway, address } = over;
+  fake.script.other = tooMany({ 'retry-after': '30' });
+  await createWebhook(gateway);
+  for (const reply of [
+    await poll(gateway, address),
+    await gateway.query(LIST),
+    await createWebhook(gateway),
+  ]) {
+    expect(codesOf(reply)).toEqual(['RATE_LIMITED']);
+    expect(reply.errors?.[0]?.extensions.retryAfterMs).toBeGreaterThan(0);
+    expect(reply.errors?.[0]?.extensions.retryAfterMs).toBeLessThanOrEqual(30_000);
+    expect(reply.extensions.upstream).toMatchObject({ requests: 0, computeUnits: 0 });
+  }
+  expect(fake.requests).toHaveLength(1);
+});
+
+test('an older page stands in', async () => {
+  await using over = await startOver();
+  const { fake, gateway, address } = over;
+  await poll(gateway, address);
+  fake.script.other = tooMany({ 'retry-after': '30' });
+  await createWebhook(gateway);
+  const reply = await poll(gateway, address);
+  expect([codesOf(reply), reply.data?.wallet.transactions?.nodes.length]).toEqual([[], 3]);
+  expect(fake.requests).toHaveLength(2);
+});
+
+test('a short time is waited for, also by what already waits for its turn', async () => {
+  await using over = await startOver({ UPSTREAM_CONNECTIONS: '1' });
+  const { fake, gateway, served } = over;
+  const latencyMs = 300;
+  fake.script.other = tooMany({ 'retry-after': '1' }, latencyMs);
+  const creating = createWebhook(gateway);
+  await eventually(() => fake.requests.length > 0);
+  const early = [served(), served(), served()].map((address) => poll(gateway, address));
+  expect(codesOf(await creating)).toEqual(['RATE_LIMITED']);
+  const late = [served(), served()].map((address) => poll(gateway, address));
+  expect((await Promise.all([...early, ...late])).flatMap(codesOf)).toEqual([]);
+  const [refusedAt = 0, ...askedAt] = fake.requests.map(({ at }) => at);
+  expect(askedAt).toHaveLength(5);
+  expect(Math.min(...askedAt) - refusedAt).toBeGreaterThanOrEqual(latencyMs + 990);
+});
+
+test('the operator is told of it apart from what waits for a turn', async () => {
+  await using over = await startOver();
+  const { fake, gateway, address, served } = over;
+  fake.script.other = inTurn(tooMany({ 'retry-after': '1' }), tooMany({ 'retry-after': '30' }));
+  await createWebhook(gateway);
+  expect(codesOf(await poll(gateway, address))).toEqual([]);
+  await createWebhook(gateway);
+  expect(codesOf(await poll(gateway, served()))).toEqual(['RATE_LIMITED']);
+  const { sum } = await scrape(gateway.url);
+  expect(sum('gateway_upstream_unsent_total', { reason: 'resting' })).toBe(1);
+  expect(sum('gateway_upstream_unsent_total')).toBe(1);
+  expect(sum('gateway_upstream_requests_total', { outcome: 'rateLimited' })).toBe(2);
+  expect(sum('gateway_upstream_queue_seconds_count')).toBe(4);
+  expect(sum('gateway_upstream_queue_seconds_sum')).toBeLessThan(0.5);
+});
+
+test("another client's key does not have to wait", async () => {
+  await using over = await startOver(byKey);
+  const { fake, gateway, address } = over;
+  fake.script.other = tooMany({ 'retry-after': '30' });
+  await createWebhook(gateway, withKey('of-one-client'));
+  expect(codesOf(await poll(gateway, address, withKey('of-another')))).toEqual([]);
+  expect(codesOf(await poll(gateway, address, withKey('of-one-client')))).toEqual(['RATE_LIMITED']);
+});
+
+test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '0' }])(
+  'a 429 that does not say how long holds up nothing else: %j',
+  async (headers) => {
+    await using over = await startOver();
+    const { fake, gateway, address } = over;
+    fake.script.other = inTurn(tooMany(headers), tooMany({ 'retry-after': '30' }));
+    await createWebhook(gateway);
+    expect(codesOf(await poll(gateway, address))).toEqual([]);
+  },
+);
+
+test('nobody waits longer than an operation has, nor rests longer than a minute, whatever the service says', async () => {
+  let now = 0;
+  const rests = createRests(() => now);
+  const credential = { key: 'k', heldBy: 'gateway' } as const;
+  rests.learn(credential, new UpstreamError('rateLimited', '', { status: 429, retryAfterMs: 1e9 }));
+  const over = (ms: number) => rests.over(credential, createPatience(ms, null));
+  await expect(over(10_000)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 60_000 });
+  now = 59_000;
+  await expect(over(500)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 1000 });
+  now = 60_000;
+  expect(rests.isResting(credential)).toBe(false);
+  await expect(over(500)).resolves.toBeUndefined();
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { createPatience } from '../../src/lib/deadline.ts';
+import { createUpstreamClient } from '../../src/upstream/client/client.ts';
+import { type Outcome, RETRY_RULES } from '../../src/upstream/client/retry.ts';
+import { createMeter } from '../../src/upstream/client/usage.ts';
+import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { freshAddress, history } from '../support/upstream/builders.ts';
+import { type Answer, inTurn, type Reply, startFakeService } from '../support/upstream/fake-service.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+
+const methods = ['GET', 'PATCH', 'POST', 'PUT', 'DELETE'] as const;
+
+const document =
+  'query ($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }';
+
+const good = servingTransactions(history(3));
+const failing =
+  (reply: Reply): Answer =>
+  () =>
+    reply;
+
+/** What a service does to have an attempt end so. */
+const replyFor = (outcome: Outcome): Reply => {
+  if (typeof outcome === 'number') return { status: outcome, json: { error: 'no' } };
+  if (outcome === 'broken') return { json: { promised: true }, cutAfterBytes: 3 };
+  if (outcome === 'invalidResponse') return { text: '<html>', headers: { 'content-type': 'text/html' } };
+  return { silent: true };
+};
+
+/** How often a service that always fails so is asked on behalf of one request. */
+async function attemptsAt(outcome: Outcome, method: (typeof methods)[number]): Promise<number> {
+  await using fake = await startFakeService({ other: failing(replyFor(outcome)) });
+  if (outcome === 'refused') await fake.goDown();
+  const timeoutMs = outcome === 'silent' ? 200 : 20_000;
+  const limits = { timeoutMs, connections: 4, perSecond: null };
+  const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits });
+  const meter = createMeter();
+  const credential = { key: 'k', heldBy: 'gateway' } as const;
+  const request = { resource: 'thing', method, path: '/thing', credential, cost: 1 };
+  try {
+    await expect(client.request(request, meter, createPatience(60_000, null))).rejects.toThrow();
+  } finally {
+    await client.close();
+  }
+  if (outcome !== 'refused') expect(fake.requests).toHaveLength(meter.requests);
+  return meter.requests;
+}
+
+describe('the table of retries', () => {
+  test.each(RETRY_RULES)('after $outcome: $methods', async ({ outcome, methods: retried }) => {
+    for (const method of methods)
+      expect([method, await attemptsAt(outcome, method)]).toEqual([method, retried.includes(method) ? 3 : 1]);
+  });
+
+  test('a status that it does not list is not tried again', async () => {
+    for (const status of [400, 401, 403, 404, 409, 422, 501])
+      expect([status, await attemptsAt(status, 'GET')]).toEqual([status, 1]);
+  });
+
+  test('creates nothing twice, and asks no used-up quota again', () => {
+    const creating = RETRY_RULES.filter((rule) => rule.methods.includes('POST'));
+    expect(creating.map(({ outcome }) => outcome)).toEqual(['refused']);
+    expect(RETRY_RULES.find(({ outcome }) => outcome === 402)?.methods).toEqual([]);
+  });
+
+  test('has a reason for each rule', () => {
+    for (const { why } of RETRY_RULES) expect(why).toMatch(/\.$/);
+  });
+});
+
+describe('a lookup that fails once is answered all the same', () => {
+  test.each<{ kind: string; reply: Reply }>([
+    { kind: '429', reply: { status: 429 } },
+    { kind: '502 with HTML', reply: { status: 502, text: '<html>Bad gateway</html>' } },
+    { kind: '503', reply: { status: 503, text: 'later' } },
+    { kind: '504', reply: { status: 504 } },
+    { kind: 'a connection that breaks', reply: { json: { transactions: [] }, cutAfterBytes: 5 } },
+  ])('$kind', async ({ reply }) => {
+    await using fake = await startFakeService({ transactions: inTurn(failing(reply), good) });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const answer = await gateway.query(document, { address: freshAddress() });
+    expect(answer.errors).toBeUndefined();
+    expect(fake.requests).toHaveLength(2);
+    expect(answer.extensions.upstream).toEqual({ requests: 2, computeUnits: 1, cached: 0 });
+  });
+});
+
+/** What a client is told by a 429 that says nothing of when. */
+const withoutRetryAfter = async () => {
+  await using fake = await startFakeService({ transactions: failing({ status: 429 }) });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  return (await gateway.query(document, { address: freshAddress() })).errors?.[0]?.extensions;
+};
+
+describe('Retry-After', () => {
+  test('in seconds: the second attempt comes no sooner', async () => {
+    const busy = failing({ status: 429, headers: { 'retry-after': '1' } });
+    await using fake = await startFakeService({ transactions: inTurn(busy, good) });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    await gateway.data(document, { address: freshAddress() });
+    const [first, second] = fake.requests.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  test('as a date: the second attempt comes no sooner', async () => {
+    let date = 0;
+    const busy: Answer = () => {
+      date = Math.ceil(Date.now() / 1000) * 1000;
+      return { status: 503, headers: { 'retry-after': new Date(date).toUTCString() } };
+    };
+    await using fake = await startFakeService({ transactions: inTurn(busy, good) });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    await gateway.data(document, { address: freshAddress() });
+    expect(fake.requests[1]?.at).toBeGreaterThanOrEqual(date - 10);
+  });
+
+  test.each(['-5', '1.5', 'soon'])(
+    '%s is neither seconds nor a date, and counts as none',
+    async (strange) => {
+      const busy = failing({ status: 429, headers: { 'retry-after': strange } });
+      await using fake = await startFakeService({ transactions: busy });
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+      const { errors } = await gateway.query(document, { address: freshAddress() });
+      const unsaid = await withoutRetryAfter();
+      expect(errors?.[0]?.extensions).toEqual(unsaid);
+    },
+  );
+
+  test('a long one is left to the client', async () => {
+    const busy = failing({ status: 429, headers: { 'retry-after': '60' } });
+    await using fake = await startFakeService({ transactions: inTurn(busy, good) });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const { errors } = await gateway.query(document, { address: freshAddress() });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 60_000 });
+    expect(fake.requests).toHaveLength(1);
+  });
+});
+
+test('retries are a tenth of the requests at most, however many of them fail', async () => {
+  const bad = new Set<string>();
+  await using fake = await startFakeService({
+    transactions: (request) => (bad.has(request.address) ? { status: 503 } : good(request)),
+  });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const queries = 60;
+  for (let turn = 0; turn < queries; turn += 1) {
+    const address = freshAddress();
+    // Not so many in a row that the service would be taken for down.
+    if (turn % 3 > 0) bad.add(address);
+    expect(codesOf(await gateway.query(document, { address }))).toEqual(
+      bad.has(address) ? ['UPSTREAM_UNAVAILABLE'] : [],
+    );
+  }
+  const retries = fake.requests.length - queries;
+  expect(retries).toBeGreaterThan(0);
+  expect(retries).toBeLessThanOrEqual(5 + queries / 10);
+});

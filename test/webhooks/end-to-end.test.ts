@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { ALICE, BOB, CAROL, USDC, WETH } from '../sandbox/webhooks/support/builders.ts';
+import type { Gateway, Variables } from '../support/gateway/start.ts';
+import { DAY, DEED_NAMES, type Deed, deedOf } from './support/block-fixtures.ts';
+import { change, createdId, readWebhook } from './support/documents.ts';
+import { type Managed, startManaged } from './support/managed.ts';
+
+type Event = { transaction?: { hash: string }; hash?: string };
+
+/** What has arrived for a webhook, in the words of the day. */
+const arrived = async (gateway: Gateway, webhookId: string): Promise<string[]> => {
+  const { deliveries } = await gateway.data<{ deliveries: { nodes: { events: Event[] }[] } }>(
+    `query ($webhookId: UUID!) {
+      deliveries(first: 1000, filter: { webhookIds: [$webhookId] }) {
+        nodes {
+          events {
+            ... on TransactionEvent { transaction { hash } }
+            ... on Activity { hash: transactionHash }
+            ... on BalanceChange { hash: transactionHash }
+          }
+        }
+      }
+    }`,
+    { webhookId },
+  );
+  const hashes = deliveries.nodes.flatMap(({ events }) =>
+    events.map((event) => event.transaction?.hash ?? event.hash ?? ''),
+  );
+  // Two webhooks' posts overtake each other, and a trade changes two balances.
+  return [...new Set(hashes)].sort().map(deedOf);
+};
+
+const live = async ({ sandbox }: Managed): Promise<void> => {
+  for (const block of DAY) sandbox.webhooks.handleBlock(block);
+  await sandbox.webhooks.settled();
+};
+
+const ON_BASE: Deed[] = ['pays Bob on Base'];
+const NATIVE: Deed[] = ['pays Bob', 'is paid by Carol', 'pays Bob on Base'];
+const moved = DEED_NAMES.filter((name) => !['approves USDC', 'calls the router'].includes(name));
+
+/** A filter, how the service writes it, and what of the day passes. */
+type Filter = readonly [input: Variables, written: Variables, passes: readonly Deed[]];
+
+const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', readonly Filter[]>> = {
+  TRANSACTIONS: [
+    [{}, {}, DEED_NAMES],
+    [{ chainIds: [8453] }, { chain_ids: [8453] }, ON_BASE],
+    [{ transactionType: 'RECEIVER' }, { transaction_type: 'receiver' }, ['is paid by Carol']],
+    [{ counterparty: CAROL }, { counterparty: CAROL }, ['is paid by Carol']],
+    [{ assetType: 'NATIVE' }, { asset_type: 'native' }, NATIVE],
+    [{ tokenAddress: WETH }, { token_address: WETH }, ['swaps USDC for WETH']],
+  ],
+  ACTIVITIES: [
+    [{}, {}, DEED_NAMES],
+    [{ chainIds: [8453] }, { chain_ids: [8453] }, ON_BASE],
+    [{ activityType: 'APPROVE' }, { activity_type: 'approve' }, ['approves USDC']],
+    [{ assetType: 'ERC721' }, { asset_type: 'erc721' }, ['gives away an ape']],
+    [{ tokenAddress: USDC }, { token_address: USDC }, ['sends USDC', 'approves USDC', 'swaps USDC for WETH']],
+  ],
+  BALANCES: [
+    [{}, {}, moved],
+    [{ chainIds: [8453] }, { chain_ids: [8453] }, ON_BASE],
+    [{ assetType: 'NATIVE' }, { asset_type: 'native' }, NATIVE],
+    [{ tokenAddress: WETH }, { token_address: WETH }, ['swaps USDC for WETH']],
+  ],
+};
+
+describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with %s', (type) => {
+  const base = { name: 'mine', type, addresses: [ALICE] };
+
+  test.each(FILTERS[type])('created with %j, it hears only what matches', async (input, written, passes) => {
+    await using managed = await startManaged();
+    const { gateway } = managed;
+    const { webhook } = await change(gateway, 'createWebhook', { ...base, ...input });
+    expect(webhook).toMatchObject({ name: 'mine', type, active: true, deliversHere: true, ...input });
+    const state = await managed.state(webhook.webhookId);
+    expect(state).toMatchObject({ name: 'mine', type: type.toLowerCase(), url: webhook.url, ...written });
+    expect(await managed.addresses(webhook.webhookId)).toEqual([ALICE]);
+
+    await live(managed);
+    expect(await arrived(gateway, webhook.webhookId)).toEqual(passes);
+  });
+
+  test('each field changes to a value and to null', async () => {
+    await using managed = await startManaged();
+    const { gateway } = managed;
+    const webhookId = await createdId(gateway, base);
+    const own = FILTERS[type].filter(([input]) => Object.keys(input).length > 0);
+    const fields: [Variables, Variables][] = [
+      [{ name: 'ours' }, { name: 'ours' }],
+      [{ url: 'https://example.org/hook' }, { url: 'https://example.org/hook' }],
+      ...own.map(([input, written]): [Variables, Variables] => [input, written]),
+    ];
+    for (const [input, written] of fields) {
+      const before = await managed.state(webhookId);
+      const { webhook } = await change(gateway, 'updateWebhook', { webhookId, ...input });
+      expect(webhook).toMatchObject(input);
+      const changed = await managed.state(webhookId);
+      expect({ ...changed, updated_at: null }).toEqual({ ...before, ...written, updated_at: null });
+      expect(changed?.updated_at).not.toBe(before?.updated_at);
+
+      const cleared = Object.fromEntries(Object.keys(input).map((field) => [field, null]));
+      const emptied = await change(gateway, 'updateWebhook', { webhookId, ...cleared });
+      expect(emptied.webhook).toMatchObject(cleared);
+      const state = await managed.state(webhookId);
+      for (const field of Object.keys(written)) expect(state?.[field] ?? null).toBeNull();
+      expect(await readWebhook(gateway, webhookId)).toEqual(emptied.webhook);
+    }
+  });
+
+  test('addresses are removed first, then added, in one request', async () => {
+    await using managed = await startManaged();
+    const { gateway } = managed;
+    const webhookId = await createdId(gateway, { ...base, addresses: [ALICE, BOB] });
+    const answer = await change(gateway, 'updateWebhookAddresses', {
+      webhookId,
+      addAddresses: [CAROL, ALICE, CAROL],
+      removeAddresses: [ALICE, BOB],
+    });
+    expect(answer).toMatchObject({ webhookId, added: [CAROL, ALICE], removed: [BOB] });
+    expect(await managed.addresses(webhookId)).toEqual([CAROL, ALICE]);
+
+    const replaced = await change(gateway, 'replaceWebhookAddresses', { webhookId, addresses: [BOB, BOB] });
+    expect(replaced).toMatchObject({ webhookId, addresses: [BOB] });
+    expect(await managed.addresses(webhookId)).toEqual([BOB]);
+  });
+
+  test('paused it is silent, resumed it speaks again, deleted it is gone', async () => {
+    await using managed = await startManaged();
+    const { gateway } = managed;
+    const webhookId = await createdId(gateway, base);
+    const paused = await change(gateway, 'updateWebhook', { webhookId, active: false });
+    expect(paused.webhook.active).toBe(false);
+    expect(await managed.state(webhookId)).toMatchObject({ active: false });
+    await live(managed);
+    expect(await arrived(gateway, webhookId)).toEqual([]);
+
+    const resumed = await change(gateway, 'updateWebhook', { webhookId, active: true });
+    expect(resumed.webhook.active).toBe(true);
+    expect(await managed.state(webhookId)).toMatchObject({ active: true });
+    await live(managed);
+    expect(await arrived(gateway, webhookId)).toEqual(FILTERS[type][0]?.[2]);
+
+    const deleted = await change(gateway, 'deleteWebhook', { webhookId });
+    expect(deleted).toMatchObject({ webhookId, deletedId: resumed.webhook.id });
+    expect(await managed.state(webhookId)).toBeNull();
+    expect(await readWebhook(gateway, webhookId)).toBeNull();
+  });
+});

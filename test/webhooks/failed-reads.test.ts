@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { type Answer, startFakeService } from '../support/upstream/fake-service.ts';
+import { documentOf, type Mutation } from './support/documents.ts';
+import { inputOf, UNKNOWN_ID } from './support/inputs.ts';
+import { restWebhook } from './support/rest.ts';
+
+/** What a change comes to that is answered 2xx with another body than was promised. */
+
+const startScripted = async (other: Answer) => {
+  const fake = await startFakeService({ other });
+  const gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  return {
+    fake,
+    change: (mutation: Mutation) =>
+      gateway.query<{ answer: object }>(documentOf(mutation), { input: inputOf(mutation) }),
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await fake[Symbol.asyncDispose]();
+    },
+  };
+};
+
+test.each([
+  ['text', { text: 'OK' }],
+  ['markup', { text: '<p>done</p>', headers: { 'content-type': 'text/html' } }],
+  ['half of JSON', { text: '{"ok":' }],
+  ['a body that is cut', { text: 'x'.repeat(1000), cutAfterBytes: 10 }],
+  ['a megabyte', { text: 'x'.repeat(1024 * 1024) }],
+  ['another 2xx', { status: 202, text: 'queued' }],
+] as const)('what needs no answer has succeeded, answered with %s', async (_what, reply) => {
+  await using service = await startScripted(() => reply);
+  for (const mutation of ['updateWebhookAddresses', 'replaceWebhookAddresses', 'deleteWebhook'] as const) {
+    const { errors, data } = await service.change(mutation);
+    expect(errors).toBeUndefined();
+    expect(JSON.stringify(data)).not.toContain('WebhookError');
+  }
+  expect(service.fake.requests.map(({ method }) => method)).toEqual(['PATCH', 'PUT', 'DELETE']);
+});
+
+test.each([
+  ['text', { text: 'OK' }],
+  ['nothing', { status: 204 }],
+  ['another object', { json: { ok: true } }],
+] as const)('a webhook whose change is answered with %s is read again', async (_what, reply) => {
+  const webhook = restWebhook({ id: UNKNOWN_ID, name: 'changed' });
+  await using service = await startScripted(({ method }) => (method === 'GET' ? { json: webhook } : reply));
+  const { errors, body } = await service.change('updateWebhook');
+  expect(errors).toBeUndefined();
+  expect(body).toContain('"name":"changed"');
+  expect(service.fake.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET']);
+});
+
+test('a change is said to be done where the webhook can not be read again', async () => {
+  await using service = await startScripted(({ method }) =>
+    method === 'GET' ? { status: 500 } : { text: 'OK' },
+  );
+  const reply = await service.change('updateWebhook');
+  expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+  expect(reply.errors?.[0]?.message).toMatch(/^The service has changed the webhook, but does not show it\./);
+});
+
+test('so is a creation, which is not repeated', async () => {
+  await using service = await startScripted(() => ({ text: 'OK' }));
+  const reply = await service.change('createWebhook');
+  expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+  expect(reply.errors?.[0]?.message).toMatch(/^The service has created the webhook, but does not show it/);
+  expect(service.fake.requests).toHaveLength(1);
+});

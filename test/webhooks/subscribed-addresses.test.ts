@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { UpstreamError } from '../../src/upstream/client/errors.ts';
+import { type AskAddress, SubscribedAddresses } from '../../src/webhooks/subscribed-addresses.ts';
+import { addressOf } from '../support/upstream/builders.ts';
+
+const [WALLET, OTHER] = [addressOf(0xa1), addressOf(0xb2)];
+const WEBHOOK = { sharing: 'shared', webhookId: '0190aaaa-bbbb-7ccc-8ddd-000000000001' };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Over a clock that the test moves, and a service that the test changes. */
+const start = (address: string | null = WALLET) => {
+  const state = { now: Date.parse('2026-01-02T03:04:05Z'), address, asked: 0, fails: false };
+  const ask: AskAddress = async () => {
+    state.asked += 1;
+    if (state.fails) throw new UpstreamError('unavailable', 'down');
+    return state.address;
+  };
+  const subscribed = new SubscribedAddresses({ ask, now: () => state.now });
+  return {
+    state,
+    known: subscribed.of(WEBHOOK),
+    /** Whose an event is that happened so long ago. */
+    find: (agoMs = 0) => subscribed.find(WEBHOOK, () => state.now - agoMs),
+  };
+};
+
+test('the service is asked once in five minutes, and again half a minute after it failed', async () => {
+  const { state, find } = start();
+  expect([await find(), await find(HOUR_MS)]).toEqual([WALLET, WALLET]);
+  expect(state.asked).toBe(1);
+  state.now += 6 * MINUTE_MS;
+  state.fails = true;
+  expect([await find(), await find()]).toEqual([WALLET, WALLET]);
+  expect(state.asked).toBe(2);
+  state.now += MINUTE_MS;
+  expect(await find()).toBe(WALLET);
+  expect(state.asked).toBe(3);
+});
+
+test('what nothing has confirmed for a day does not count', async () => {
+  const { state, find } = start();
+  expect(await find()).toBe(WALLET);
+  state.fails = true;
+  state.now += 25 * HOUR_MS;
+  expect(await find()).toBeNull();
+  state.fails = false;
+  state.now += MINUTE_MS;
+  expect(await find()).toBe(WALLET);
+});
+
+test('a list that has changed without the gateway counts for what happens after it was noticed, and later for all', async () => {
+  const { state, find } = start();
+  expect(await find()).toBe(WALLET);
+  state.now += 6 * MINUTE_MS;
+  state.address = OTHER;
+  expect(await find()).toBeNull();
+  state.now += 2 * MINUTE_MS;
+  expect([await find(), await find(3 * MINUTE_MS)]).toEqual([OTHER, null]);
+  for (let minutes = 0; minutes < 25 * 60; minutes += 4) {
+    state.now += 4 * MINUTE_MS;
+    await find();
+  }
+  // No repetition is as old as that.
+  expect(await find(26 * HOUR_MS)).toBe(OTHER);
+});
+
+test('nothing is said while the list is being changed, nor by an answer that was on its way', async () => {
+  const { state, known, find } = start();
+  const late = known.reading();
+  const done = Promise.withResolvers<void>();
+  const changing = known.change(OTHER, () => done.promise);
+  expect(await find()).toBeNull();
+  done.resolve();
+  await changing;
+  late(WALLET);
+  state.now += 2 * MINUTE_MS;
+  expect([await find(), await find(3 * MINUTE_MS)]).toEqual([OTHER, null]);
+});
+
+test('a change that the service refused changed nothing; after one that failed only the service knows', async () => {
+  const { state, known, find } = start();
+  expect(await find()).toBe(WALLET);
+  const fail = (failure: 'rejected' | 'timeout') =>
+    known.change(OTHER, () => Promise.reject(new UpstreamError(failure, 'no')));
+  await expect(fail('rejected')).rejects.toThrow(UpstreamError);
+  expect([await find(HOUR_MS), state.asked]).toEqual([WALLET, 1]);
+  await expect(fail('timeout')).rejects.toThrow(UpstreamError);
+  expect([await find(HOUR_MS), state.asked]).toEqual([null, 2]);
+  state.now += 2 * MINUTE_MS;
+  expect(await find()).toBe(WALLET);
+});
+
+test('the same list again is no change', async () => {
+  const { known, find } = start();
+  expect(await find()).toBe(WALLET);
+  await known.change(WALLET, async () => {});
+  expect(await find(HOUR_MS)).toBe(WALLET);
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { type Reply, type SeenRequest, startFakeService } from '../support/upstream/fake-service.ts';
+import { change, documentOf, type Mutation, webhookById } from './support/documents.ts';
+import { inputOf } from './support/inputs.ts';
+import { idOf, restWebhook } from './support/rest.ts';
+
+const KNOWN = idOf(1);
+const UNKNOWN = idOf(404);
+
+/** A deployment with the two updates of the contract and nothing else; what it lacks, it answers in its own way. */
+const promisedOnly =
+  (absent: (request: SeenRequest) => Reply, unknown: Reply) =>
+  (request: SeenRequest): Reply => {
+    if (request.method !== 'PATCH') return absent(request);
+    if (!request.path.includes(KNOWN)) return unknown;
+    return request.path.endsWith('/addresses') ? { text: '' } : { json: restWebhook({ id: KNOWN }) };
+  };
+
+/** How routers say that they know no such route. */
+const ABSENT: [string, (request: SeenRequest) => Reply][] = [
+  ['405', () => ({ status: 405 })],
+  ['405 in words', () => ({ status: 405, text: 'Method Not Allowed' })],
+  ['404 without a word', () => ({ status: 404 })],
+  ['404 in words', () => ({ status: 404, text: '404 page not found' })],
+  ['404 as JSON', () => ({ status: 404, json: { message: 'Not Found' } })],
+  ['404 with the path', ({ method, path }) => ({ status: 404, text: `Cannot ${method} ${path}` })],
+];
+
+const QUERIES = {
+  'list webhooks': '{ webhooks { nodes { id } } }',
+  'get a webhook': webhookById,
+  "list a webhook's addresses": `mutation ($webhookId: UUID!) {
+    updateWebhook(input: { webhookId: $webhookId }) {
+      ... on UpdateWebhookPayload { webhook { addresses { nodes { id } } } }
+    }
+  }`,
+};
+
+const MUTATIONS: Record<string, Mutation> = {
+  'create a webhook': 'createWebhook',
+  'delete a webhook': 'deleteWebhook',
+  "replace a webhook's addresses": 'replaceWebhookAddresses',
+};
+
+describe.each(ABSENT)('a deployment that answers what it lacks with %s', (_, absent) => {
+  const other = promisedOnly(absent, { status: 404, text: 'Not Found' });
+
+  test('says which operation it lacks', async () => {
+    await using service = await startFakeService({ other });
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    const replies = [
+      ...Object.entries(QUERIES).map(
+        async ([purpose, document]) =>
+          [purpose, await gateway.query(document, { webhookId: KNOWN })] as const,
+      ),
+      ...Object.entries(MUTATIONS).map(
+        async ([purpose, mutation]) =>
+          [purpose, await gateway.query(documentOf(mutation), { input: inputOf(mutation, KNOWN) })] as const,
+      ),
+    ];
+    for (const [purpose, reply] of await Promise.all(replies)) {
+      expect(codesOf(reply)).toEqual(['UPSTREAM_REJECTED']);
+      expect(reply.errors?.[0]?.message).toContain(`no operation to ${purpose}`);
+      expect(reply.errors?.[0]?.extensions.status).toBe(
+        absent({ method: '', path: '' } as SeenRequest).status,
+      );
+    }
+  });
+
+  test('updates all the same', async () => {
+    await using service = await startFakeService({ other });
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    for (const mutation of ['updateWebhook', 'updateWebhookAddresses', 'connectWebhook'] as const) {
+      expect(await change(gateway, mutation, inputOf(mutation, KNOWN))).not.toHaveProperty('code');
+      expect(await change(gateway, mutation, inputOf(mutation, UNKNOWN))).toMatchObject({
+        code: 'NOT_FOUND',
+      });
+    }
+    expect(service.requests).toHaveLength(6);
+  });
+});
+
+test.each(['Webhook not found', 'no such subscription', `${UNKNOWN} not found`])(
+  'a 404 that tells of a webhook means the webhook: %s',
+  async (text) => {
+    await using service = await startFakeService({ other: () => ({ status: 404, text }) });
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    const { webhook } = await gateway.data<{ webhook: unknown }>(webhookById, { webhookId: UNKNOWN });
+    expect(webhook).toBeNull();
+    for (const mutation of ['deleteWebhook', 'replaceWebhookAddresses'] as const)
+      expect(await change(gateway, mutation, inputOf(mutation, UNKNOWN))).toMatchObject({
+        code: 'NOT_FOUND',
+        message: text,
+      });
+    expect(service.requests).toHaveLength(3);
+  },
+);
+
+test('a 404 that tells of nothing means the webhook where the service knows none of this id', async () => {
+  await using service = await startFakeService({ other: () => ({ status: 404 }) });
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  const { webhook } = await gateway.data<{ webhook: unknown }>(webhookById, { webhookId: UNKNOWN });
+  expect(webhook).toBeNull();
+  for (const mutation of ['deleteWebhook', 'replaceWebhookAddresses'] as const)
+    expect(await change(gateway, mutation, inputOf(mutation, UNKNOWN))).toMatchObject({ code: 'NOT_FOUND' });
+});

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createClient } from 'graphql-ws';
+import { expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+
+const KEYS = { UPSTREAM_URL: nowhere, AUTH: 'key', UPSTREAM_API_KEY: undefined };
+
+/** A socket that has said whose it is; resolves to the code that it was closed with, or null once it is acknowledged. */
+const open = async (gatewayUrl: string, key: string) => {
+  const socket = new WebSocket(`${gatewayUrl.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const answer = Promise.withResolvers<number | null>();
+  socket.on('message', () => answer.resolve(null));
+  socket.on('close', (code) => answer.resolve(code));
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { 'X-Service-Api-Key': key } }));
+  return { socket, answer: await answer.promise };
+};
+
+test('a key may have a thousand sockets open, and as many again once those are closed', async () => {
+  await using gateway = await startGateway(KEYS);
+  const sockets: WebSocket[] = [];
+  for (let index = 0; index < 1000; index += 100) {
+    const opened = await Promise.all(Array.from({ length: 100 }, () => open(gateway.url, 'one')));
+    expect(opened.map(({ answer }) => answer)).toEqual(Array(100).fill(null));
+    sockets.push(...opened.map(({ socket }) => socket));
+  }
+  expect((await open(gateway.url, 'one')).answer).toBe(1013);
+  const other = await open(gateway.url, 'another');
+  expect(other.answer).toBeNull();
+
+  sockets.pop()?.terminate();
+  let again = await open(gateway.url, 'one');
+  while (again.answer === 1013) again = await open(gateway.url, 'one');
+  expect(again.answer).toBeNull();
+  for (const socket of [...sockets, other.socket, again.socket]) socket.terminate();
+});
+
+test('beyond MAX_SOCKETS an upgrade is refused with 503, whoever asks', async () => {
+  await using gateway = await startGateway({ ...KEYS, MAX_SOCKETS: '2' });
+  const [first, second] = [await open(gateway.url, 'one'), await open(gateway.url, 'two')];
+  await expect(open(gateway.url, 'three')).rejects.toThrow('503');
+  first.socket.terminate();
+  second.socket.terminate();
+});
+
+test('a hundred subscriptions on a socket go on while the next is refused', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const client = createClient({
+    url: `${gateway.url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+  });
+  const faults: unknown[] = [];
+  const listen = (query: string) =>
+    client.subscribe({ query }, { next: () => {}, error: (error) => faults.push(error), complete: () => {} });
+  for (let index = 0; index < 100; index += 1) listen(`subscription S${index} { deliveries { cursor } }`);
+  listen('subscription { deliveries { cursor } }');
+  await eventually(() => faults.length === 1);
+  expect(faults).toEqual([
+    [expect.objectContaining({ extensions: expect.objectContaining({ code: 'OPERATION_TOO_COMPLEX' }) })],
+  ]);
+  await client.dispose();
+});
+
+test('a key that is not given is asked for by each operation, and the socket stays', async () => {
+  await using gateway = await startGateway(KEYS);
+  await using nobody = subscribe(gateway.url);
+  await nobody.ended;
+  expect(nobody.faults.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
+  expect(nobody.closes).toEqual([]);
+});
+
+test('a subscription that brings much is refused, by WebSocket and as an event stream', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const variables = { junk: 'x'.repeat(33_000) };
+  await using much = subscribe(gateway.url, { variables });
+  await much.ended;
+  expect(much.faults.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_COMPLEX']);
+  const body = JSON.stringify({ query: 'subscription { deliveries { cursor } }', variables });
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  for (const padded of [
+    body,
+    `{${' '.repeat(33_000)}${JSON.stringify({ query: 'subscription { deliveries { cursor } }' }).slice(1)}`,
+  ]) {
+    const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: padded });
+    expect(await response.text()).toContain('OPERATION_TOO_COMPLEX');
+  }
+});
+
+test('beyond MAX_SOCKETS an event stream is refused too, until one has gone', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_SOCKETS: '1' });
+  const listen = (signal?: AbortSignal) =>
+    fetch(`${gateway.url}/graphql?query=subscription{deliveries{cursor}}`, {
+      headers: { accept: 'text/event-stream' },
+      signal: signal ?? null,
+    });
+  const first = new AbortController();
+  expect((await listen(first.signal)).status).toBe(200);
+  const refused = await listen();
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).toContain('OPERATION_TOO_COMPLEX');
+  first.abort();
+  const second = new AbortController();
+  await expect.poll(async () => (await listen(second.signal)).status, { timeout: 30_000 }).toBe(200);
+  second.abort();
+});
