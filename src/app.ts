@@ -8,7 +8,7 @@ import type { Log } from './logger.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/check-gateway-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
-import { createMemory } from './upstream/cache/cache-budget.ts';
+import { createCacheBudget } from './upstream/cache/cache-budget.ts';
 
 export type App = {
   /** Where it listens: `http://host:port`. */
@@ -40,11 +40,11 @@ const NOTICE_MS = 2000;
 
 const start = async (config: Config, log: Log, opened: AsyncDisposableStack): Promise<App> => {
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
-  const memory = createMemory(bytesOfPages(config));
-  const telemetry = createTelemetry(log, memory.bytes);
+  const cacheBudget = createCacheBudget(bytesOfPages(config));
+  const telemetry = createTelemetry(log, cacheBudget.bytes);
   const starting = { config, log, telemetry, opened };
   const deliveries = await startDeliveries(starting);
-  const upstream = await startUpstream(starting, memory);
+  const upstream = await startUpstream(starting, cacheBudget);
   const server = await startServer(starting, upstream, deliveries, trusted);
 
   const { gatewayKey, sandbox } = upstream;
@@ -54,7 +54,7 @@ const start = async (config: Config, log: Log, opened: AsyncDisposableStack): Pr
     async checkKey() {
       if (gatewayKey === null || sandbox !== null || config.auth.mode === 'key') return;
       const gateway = await authenticateAnyone(gatewayKey)({ get: () => null });
-      await reportOnKey((signal) => server.askAboutKey(gateway, signal), log, stopping.signal);
+      await reportOnKey((signal) => server.requestKeyVerification(gateway, signal), log, stopping.signal);
     },
     async retire() {
       server.retire();

@@ -11,37 +11,37 @@ import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/pagination/cursor.ts';
 import type { Scope } from './graph/scopes.ts';
-import { createPatience } from './lib/deadline.ts';
-import { createInOrder, type InOrder } from './lib/keyed-queue.ts';
+import { createDeadline } from './lib/deadline.ts';
+import { createKeyedQueue, type KeyedQueue } from './lib/keyed-queue.ts';
 import type { Trace } from './lib/trace-context.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
-import type { PageStore } from './upstream/cache/page-cache.ts';
-import type { ChainPrices } from './upstream/chain-pricing.ts';
+import type { PageCache } from './upstream/cache/page-cache.ts';
+import type { ChainPricing } from './upstream/chain-pricing.ts';
 import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential } from './upstream/client/credential.ts';
 import { createOperationClient } from './upstream/client/operation-client.ts';
-import { createMeter, type Meter } from './upstream/client/usage.ts';
+import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { Freshness } from './upstream/list-loader.ts';
-import type { Item } from './upstream/parse/page-parser.ts';
+import type { PageItem } from './upstream/parse/page-parser.ts';
 import { createWebhooks } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
-import { createKeyProofs, type KeyProofs } from './webhooks/verified-keys.ts';
+import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
 
 /** What all operations share. */
 export type ContextParts = {
   readonly answers: Answers;
   readonly client: UpstreamClient;
   readonly stores: {
-    readonly transactions: PageStore<Item<Transaction>>;
-    readonly collectibles: PageStore<Item<Collectible>>;
+    readonly transactions: PageCache<PageItem<Transaction>>;
+    readonly collectibles: PageCache<PageItem<Collectible>>;
   };
   readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
   /** Milliseconds that an operation waits for the service in all. */
   readonly operationMs: number;
   /** What one operation may cost at most, whatever it was estimated at. */
   readonly maxComputeUnits: number;
-  readonly prices: ChainPrices;
+  readonly pricing: ChainPricing;
   readonly chains: Chains;
   readonly log: DeliveryLog;
   readonly wakeUps: WakeUps;
@@ -60,9 +60,9 @@ export type Caller = {
   /** Whose deliveries it sees. */
   readonly tenant: string;
   /** With whom it shares kept pages. */
-  readonly sharing: string;
+  readonly cachePartition: string;
   /** Whose budget it spends. */
-  readonly payer: string;
+  readonly billingKey: string;
   /** What it may use. */
   readonly scopes: ReadonlySet<Scope>;
   /** From when on it is refused, in milliseconds since 1970, however far away; null when it never is. */
@@ -72,47 +72,47 @@ export type Caller = {
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
 /** What the resolvers of one event have, and what that event cost. */
-type EventContext = { readonly upstream: Meter; readonly chains: Chains; readonly answer: Answer };
+type EventContext = { readonly upstream: Usage; readonly chains: Chains; readonly answer: Answer };
 
 /** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
   const all: SharedParts = {
     ...parts,
-    inOrder: createInOrder(),
-    proofs: createKeyProofs(),
+    keyedQueue: createKeyedQueue(),
+    verifiedKeys: createVerifiedKeys(),
     searches: new Searches(),
   };
   return (caller: Caller, trace: Trace, gone: AbortSignal | null) => contextOf(all, caller, trace, gone);
 };
 
 type SharedParts = ContextParts & {
-  readonly inOrder: InOrder;
-  readonly proofs: KeyProofs;
+  readonly keyedQueue: KeyedQueue;
+  readonly verifiedKeys: VerifiedKeys;
   readonly searches: Searches;
 };
 
 const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: AbortSignal | null) => {
-  const upstream = createMeter();
-  const patience = createPatience(parts.operationMs, gone);
-  const client = createOperationClient(parts.client, upstream, patience, trace, parts);
-  const { credential, tenant, sharing, payer, scopes, expiresAt } = caller;
-  const { freshness, prices, stores, inOrder, proofs, subscribed } = parts;
-  const shared = { client, credential, meter: upstream, patience, sharing };
+  const upstream = createUsage();
+  const deadline = createDeadline(parts.operationMs, gone);
+  const client = createOperationClient(parts.client, upstream, deadline, trace, parts);
+  const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
+  const { freshness, pricing, stores, keyedQueue, verifiedKeys, subscribed } = parts;
+  const shared = { client, credential, usage: upstream, deadline, cachePartition };
   return {
     upstream,
     chains: parts.chains,
     trace,
-    payer,
+    billingKey,
     scopes,
     expiresAt,
     answer: new Answer(parts.answers, gone),
     /** Who has the same sees the same. */
-    rights: () => JSON.stringify([tenant, sharing, [...scopes].sort()]),
+    authorizationKey: () => JSON.stringify([tenant, cachePartition, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, caller, trace, null),
-    /** As `proveKey` of webhooks, but by an operation of its own: nobody waits for it once the signal aborts. */
-    proveKey: (signal: AbortSignal): Promise<void> =>
-      contextOf(parts, caller, trace, signal).webhooks.proveKey(),
+    /** As `verifyKey` of webhooks, but by an operation of its own: nobody waits for it once the signal aborts. */
+    verifyKey: (signal: AbortSignal): Promise<void> =>
+      contextOf(parts, caller, trace, signal).webhooks.verifyKey(),
     cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({
       ...shared,
@@ -123,15 +123,23 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
       ...shared,
       store: stores.collectibles,
       freshness: freshness.collectibles,
-      prices,
+      pricing,
     }),
-    webhooks: createWebhooks({ client, credential, sharing, patience, inOrder, proofs, subscribed }),
+    webhooks: createWebhooks({
+      client,
+      credential,
+      cachePartition,
+      deadline,
+      keyedQueue,
+      verifiedKeys,
+      subscribed,
+    }),
     deliveries: createTenantDeliveries({
       ...parts,
       publicUrl: parts.publicUrl(),
       tenant,
       maxPageBytes: parts.answers.maxBytes / 3,
-      client: payer,
+      client: billingKey,
       gone,
     }),
   };

@@ -8,7 +8,7 @@ const WALLETS = 12;
 const SIZES = [20, 50, 100];
 const BETWEEN_MS = 40;
 /** Refusals of one page in a row, after which a walk is given up. */
-const PATIENCE = 20;
+const TIMEOUT = 20;
 
 const LOOKUPS = {
   transactions: 'transactions(first: $first, after: $after) { nodes { key: hash from to value blockTime }',
@@ -35,7 +35,7 @@ export const startPagers = (options: Options) => {
   const walks = { whole: 0, wrong: [] as string[] };
 
   const pageOf = async (query: string, variables: object): Promise<Page | null> => {
-    for (let tries = 0; tries < PATIENCE && !signal.aborted; tries += 1) {
+    for (let tries = 0; tries < TIMEOUT && !signal.aborted; tries += 1) {
       const answer = await waits.measure(
         'pages',
         ask({

@@ -12,7 +12,7 @@ const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 /** Gives operations what the parts that are started have for them. `publicUrl` is known once the gateway listens. */
 export const createOperationContext = (
   { config, telemetry }: Starting,
-  { client, stores, prices, subscribed }: Upstream,
+  { client, stores, pricing, subscribed }: Upstream,
   { log, wakeUps, feedCache, addresses, secret }: Deliveries,
   answers: Answers,
   publicUrl: () => string,
@@ -27,7 +27,7 @@ export const createOperationContext = (
     },
     operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
     maxComputeUnits: config.cost.maxComputeUnits,
-    prices,
+    pricing,
     chains: createChains(config.extraChains),
     log,
     wakeUps,

@@ -8,7 +8,7 @@ import { createAnswerEstimate } from '../graph/answer/estimate.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
 import { maskError } from '../graph/mask.ts';
 import { schema } from '../schema.ts';
-import { sharingOf } from '../server/auth/authenticate.ts';
+import { cachePartitionOf } from '../server/auth/authenticate.ts';
 import { createFrontPage } from '../server/browsers/front-page.ts';
 import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
 import { createBudgets } from '../server/graphql/limits/budgets.ts';
@@ -34,8 +34,8 @@ type Server = {
   readonly probes: Probes;
   /** Is not ready any more, and gives kept-alive connections back; still accepts. */
   retire(): void;
-  /** Resolves when the service takes the caller's key; see `askAboutKey` of webhooks. */
-  askAboutKey(caller: Caller, signal: AbortSignal): Promise<void>;
+  /** Resolves when the service takes the caller's key; see `requestKeyVerification` of webhooks. */
+  requestKeyVerification(caller: Caller, signal: AbortSignal): Promise<void>;
 };
 
 /** Of a key or a token's subject. */
@@ -52,7 +52,7 @@ export const startServer = async (
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
   const { config, log, telemetry, opened } = starting;
-  const { sandbox, gatewayKey, client, prices, news, subscribed } = upstream;
+  const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
   const { addresses } = deliveries;
   const { mode } = config.auth;
   let url = '';
@@ -90,7 +90,7 @@ export const startServer = async (
     ...everywhere,
     schema,
     createContext: contextOf,
-    estimate: createEstimate(schema, prices),
+    estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),
     maxAnswerBytes: answers.maxBytes,
     maxComputeUnits,
@@ -104,7 +104,7 @@ export const startServer = async (
   });
   const probes = createProbes({
     readLog: () => deliveries.log.probe(),
-    isUpstreamDown: client.isTakenForDown,
+    isUpstreamDown: client.isCircuitOpen,
     metrics: telemetry.scrape,
   });
   const http = createHttpServer({
@@ -114,8 +114,8 @@ export const startServer = async (
       addresses,
       signature: config.deliveries.signature,
       findSubscriber: (tenant, webhookId, happenedAt) =>
-        subscribed.find({ sharing: sharingOf(mode, tenant), webhookId }, happenedAt),
-      onStored: (tenant, concerned) => news.tell(sharingOf(mode, tenant), concerned),
+        subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
+      onStored: (tenant, concerned) => invalidation.invalidate(cachePartitionOf(mode, tenant), concerned),
       observer: telemetry.ingest,
     }),
     frontPage: createFrontPage(!config.production && trusted === null),
@@ -129,7 +129,7 @@ export const startServer = async (
     ...everywhere,
     server: http.server,
     graphql,
-    proveKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.proveKey(),
+    verifyKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.verifyKey(),
     maxSockets: config.maxSockets,
     // Without credentials the address identifies a client, and all clients behind one proxy have the same.
     maxSocketsEach: mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
@@ -150,8 +150,8 @@ export const startServer = async (
     url,
     probes,
     retire: http.retire,
-    askAboutKey: (caller, signal) =>
-      contextOf(caller, traceOf(undefined, undefined), signal).webhooks.askAboutKey(signal),
+    requestKeyVerification: (caller, signal) =>
+      contextOf(caller, traceOf(undefined, undefined), signal).webhooks.requestKeyVerification(signal),
   };
 };
 

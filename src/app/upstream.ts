@@ -1,12 +1,12 @@
 import type { Collectible } from '../collectibles/rest.ts';
 import { type Sandbox, startSandbox } from '../sandbox/server.ts';
 import type { Transaction } from '../transactions/rest.ts';
-import type { Memory } from '../upstream/cache/cache-budget.ts';
-import { createNews, type News } from '../upstream/cache/invalidation.ts';
-import { createPageStore, type PageStore } from '../upstream/cache/page-cache.ts';
-import { type ChainPrices, createChainPrices } from '../upstream/chain-pricing.ts';
+import type { CacheBudget } from '../upstream/cache/cache-budget.ts';
+import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/invalidation.ts';
+import { createPageCache, type PageCache } from '../upstream/cache/page-cache.ts';
+import { type ChainPricing, createChainPricing } from '../upstream/chain-pricing.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
-import type { Item } from '../upstream/parse/page-parser.ts';
+import type { PageItem } from '../upstream/parse/page-parser.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Starting } from './startup.ts';
@@ -18,17 +18,17 @@ export type Upstream = {
   /** The key that the gateway itself holds; null when clients bring their own. */
   readonly gatewayKey: string | null;
   readonly client: UpstreamClient;
-  readonly prices: ChainPrices;
-  readonly news: News;
+  readonly pricing: ChainPricing;
+  readonly invalidation: InvalidationBus;
   readonly stores: {
-    readonly transactions: PageStore<Item<Transaction>>;
-    readonly collectibles: PageStore<Item<Collectible>>;
+    readonly transactions: PageCache<PageItem<Transaction>>;
+    readonly collectibles: PageCache<PageItem<Collectible>>;
   };
   readonly subscribed: SubscribedAddresses;
 };
 
-/** Opens the client of the service; starts the sandbox first where there is no service. Pages are kept in `memory`. */
-export const startUpstream = async (starting: Starting, memory: Memory): Promise<Upstream> => {
+/** Opens the client of the service; starts the sandbox first where there is no service. Pages are kept in `cacheBudget`. */
+export const startUpstream = async (starting: Starting, cacheBudget: CacheBudget): Promise<Upstream> => {
   const { config, telemetry, opened } = starting;
   const sandbox = config.upstream.url === null ? await embedSandbox(starting) : null;
   const url = config.upstream.url ?? sandbox?.url;
@@ -43,19 +43,19 @@ export const startUpstream = async (starting: Starting, memory: Memory): Promise
   opened.defer(() => client.close());
   // A client's webhooks can't be asked about with another key than the client's own.
   const key = config.auth.mode === 'key' ? null : gatewayKey;
-  const news = createNews();
+  const invalidation = createInvalidationBus();
   return {
     sandbox,
     gatewayKey,
     client,
-    prices: createChainPrices(config.cost.defaultChainCount),
-    news,
+    pricing: createChainPricing(config.cost.defaultChainCount),
+    invalidation,
     stores: {
-      transactions: createPageStore(memory, news, telemetry.pages('transactions')),
-      collectibles: createPageStore(memory, news, telemetry.pages('collectibles')),
+      transactions: createPageCache(cacheBudget, invalidation, telemetry.pages('transactions')),
+      collectibles: createPageCache(cacheBudget, invalidation, telemetry.pages('collectibles')),
     },
     subscribed: new SubscribedAddresses({
-      ask: key === null ? null : createAddressLookup(client, { key, heldBy: 'gateway' }),
+      ask: key === null ? null : createAddressLookup(client, { key, owner: 'gateway' }),
     }),
   };
 };

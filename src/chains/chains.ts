@@ -1,5 +1,5 @@
 import { badUserInput } from '../graph/errors.ts';
-import { nearest } from '../lib/closest-match.ts';
+import { closestMatch } from '../lib/closest-match.ts';
 import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
 
 /** What this gateway knows of chains. */
@@ -27,7 +27,7 @@ export const createChains = (extra: readonly Chain[]): Chains => {
 
   const guessOfIds = (chainIds: readonly number[]): string => {
     const near = chainIds.map((id) =>
-      nearest(
+      closestMatch(
         String(id),
         all.map(({ chainId }) => String(chainId)),
       ),
@@ -40,7 +40,7 @@ export const createChains = (extra: readonly Chain[]): Chains => {
   const guessOfTag = (tag: string): string => {
     const chain = byName.get(tag);
     if (chain) return `: that is the name of a chain, which chainIds takes as ${chain.chainId}.`;
-    const near = nearest(tag, tags);
+    const near = closestMatch(tag, tags);
     return near === null ? '.' : `: did you mean ${near}?`;
   };
 

@@ -1,6 +1,6 @@
-import type { ChainPrices } from '../upstream/chain-pricing.ts';
+import type { ChainPricing } from '../upstream/chain-pricing.ts';
 import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
-import type { Item } from '../upstream/parse/page-parser.ts';
+import type { PageItem } from '../upstream/parse/page-parser.ts';
 import {
   type Collectible,
   collectiblesRequest,
@@ -16,9 +16,9 @@ type CollectiblesList = {
   readonly includeSpam: boolean;
 };
 
-export type CollectiblesLoader = ListLoader<CollectiblesList, Item<Collectible>>;
+export type CollectiblesLoader = ListLoader<CollectiblesList, PageItem<Collectible>>;
 
-type Parts = LoaderParts<Item<Collectible>> & { readonly prices: ChainPrices };
+type Parts = LoaderParts<PageItem<Collectible>> & { readonly pricing: ChainPricing };
 
 /** Details of a page are its spam scores and their explanations. */
 export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
@@ -28,11 +28,11 @@ export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
     fetch: (list) => async (want, signal) => {
       const { offset, limit, details } = want;
       const fetchedAt = Date.now();
-      const { credential, prices } = parts;
-      const cost = prices.of(list.chains);
+      const { credential, pricing } = parts;
+      const cost = pricing.priceOf(list.chains);
       const request = collectiblesRequest({ ...list, offset, limit, spamScores: details, credential, cost });
       const { body, bytes, computeUnits } = await parts.client.request(request, signal);
-      prices.learn(list.chains, computeUnits);
+      pricing.record(list.chains, computeUnits);
       const page = await readCollectiblesPage(body, list.address, limit, fetchedAt);
       return { page, bytes, computeUnits };
     },

@@ -16,7 +16,7 @@ import {
   readString,
   readTime,
 } from '../upstream/parse/fields.ts';
-import { type Item, readPage } from '../upstream/parse/page-parser.ts';
+import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
 
 /** A request costs the same whatever its size: a wallet's first page is small because it is often all there is. */
 export const FIRST_PAGE_SIZE = 250;
@@ -96,8 +96,8 @@ export const readCollectiblesPage = (
   owner: string,
   limit: number,
   fetchedAt: number,
-): Promise<Page<Item<Collectible>>> =>
-  readPage(
+): Promise<Page<PageItem<Collectible>>> =>
+  parsePage(
     body,
     {
       entriesField: 'entries',

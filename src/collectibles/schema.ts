@@ -129,12 +129,12 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     },
     extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
       count: ({ first }) => pageSize(first, MAX_FIRST, 'collectibles'),
-      asks: ({ first, after, chainIds, chainTags, includeSpam }, prices) => {
+      asks: ({ first, after, chainIds, chainTags, includeSpam }, pricing) => {
         const chains = chainsParameter(chainIds, chainTags);
         const requests = requestsFor(pageSize(first, MAX_FIRST, 'collectibles'));
         return {
           list: [chains, includeSpam, after],
-          computeUnits: requests * prices.of(chains),
+          computeUnits: requests * pricing.priceOf(chains),
           advice: 'Collectibles cost a compute unit a chain: name the fewest by chainIds.',
         };
       },

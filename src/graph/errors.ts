@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { MAX_REST_MS, type UpstreamError } from '../upstream/client/errors.ts';
+import { MAX_COOLDOWN_MS, type UpstreamError } from '../upstream/client/errors.ts';
 
 /** Every code that a client can meet in `extensions.code`. */
 const ERROR_CODES = [
@@ -45,7 +45,7 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
     case 'resting':
       return clientError('RATE_LIMITED', 'The service asks for fewer requests.', {
         status,
-        retryAfterMs: Math.min(retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, MAX_REST_MS),
+        retryAfterMs: Math.min(retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, MAX_COOLDOWN_MS),
       });
     case 'unauthenticated':
     case 'forbidden':
@@ -75,4 +75,4 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
 /** A 429 that does not say how long: the documented limits are a few requests a second. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
 
-const sentenceOf = (error: UpstreamError, otherwise: string): string => error.sentence || otherwise;
+const sentenceOf = (error: UpstreamError, otherwise: string): string => error.serviceMessage || otherwise;

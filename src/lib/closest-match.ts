@@ -1,5 +1,5 @@
 /** The candidate that `text` was most likely meant for: at most two slips away, one in a short text; null for none. */
-export const nearest = (text: string, candidates: readonly string[]): string | null => {
+export const closestMatch = (text: string, candidates: readonly string[]): string | null => {
   const allowed = text.length > 5 ? 2 : 1;
   const [best] = candidates
     .filter((candidate) => Math.abs(candidate.length - text.length) <= allowed)

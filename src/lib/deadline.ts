@@ -1,16 +1,16 @@
 /** How long an operation waits for the service, and whether anybody still waits for the operation. */
-export type Patience = {
+export type Deadline = {
   /** Aborts when the client or the subscriber has gone away. */
   readonly signal: AbortSignal | null;
   /** Milliseconds until the operation gives up; they run from its first request on, retries and queues included. */
   remainingMs(): number;
 };
 
-export const createPatience = (
+export const createDeadline = (
   limitMs: number,
   signal: AbortSignal | null,
   now: () => number = () => performance.now(),
-): Patience => {
+): Deadline => {
   let until: number | null = null;
   return {
     signal,
@@ -30,7 +30,7 @@ export const onAbort = (signal: AbortSignal | null, then: () => void): (() => vo
 };
 
 /** Resolves after so long, or when `signal` aborts. */
-export const pause = (ms: number, signal: AbortSignal | null): Promise<void> =>
+export const sleep = (ms: number, signal: AbortSignal | null): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

@@ -1,14 +1,14 @@
 /** A task of one owner that waits for its turn. */
-type Waiting = { readonly owner: string; readonly run: () => void };
+type QueuedTask = { readonly owner: string; readonly run: () => void };
 
 /**
  * Runs whole tasks one at a time, where FairScheduler and TimeSlices cut theirs: for tasks that can't be interrupted.
  * After each it rests for as long as the task took, so that all tasks take at most half of the event loop. Owners take
  * turns, however many tasks each of them has waiting.
  */
-export class FairTurns {
-  readonly #queues = new Map<string, Waiting[]>();
-  #isTaken = false;
+export class FairQueue {
+  readonly #queues = new Map<string, QueuedTask[]>();
+  #isBusy = false;
 
   /** Resolves to what the task gives, or rejects with what it throws, once it had its turn. */
   run<Result>(owner: string, task: () => Result): Promise<Result> {
@@ -20,28 +20,28 @@ export class FairTurns {
           reject(error);
         }
       };
-      if (!this.#isTaken) return this.#take(run);
+      if (!this.#isBusy) return this.#start(run);
       const queue = this.#queues.get(owner);
       if (queue) queue.push({ owner, run });
       else this.#queues.set(owner, [{ owner, run }]);
     });
   }
 
-  #take(run: () => void): void {
-    this.#isTaken = true;
+  #start(run: () => void): void {
+    this.#isBusy = true;
     const startedAt = performance.now();
     run();
-    setTimeout(this.#giveNext, performance.now() - startedAt);
+    setTimeout(this.#startNext, performance.now() - startedAt);
   }
 
-  readonly #giveNext = (): void => {
-    this.#isTaken = false;
+  readonly #startNext = (): void => {
+    this.#isBusy = false;
     for (const [owner, queue] of this.#queues) {
       this.#queues.delete(owner);
       const next = queue.shift();
       // Behind the others.
       if (queue.length > 0) this.#queues.set(owner, queue);
-      if (next) this.#take(next.run);
+      if (next) this.#start(next.run);
       return;
     }
   };

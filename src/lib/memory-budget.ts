@@ -10,7 +10,7 @@ export class MemoryBudget {
   }
 
   /** Adds a holder, which holds nothing to begin with. */
-  enter(): Hold {
+  reserve(): Reservation {
     let held = 0;
     return {
       grow: (bytes) => {
@@ -24,7 +24,7 @@ export class MemoryBudget {
         this.#used -= bytes;
         held -= bytes;
       },
-      leave: () => {
+      release: () => {
         this.#used -= held;
         held = 0;
       },
@@ -32,11 +32,11 @@ export class MemoryBudget {
   }
 }
 
-export type Hold = {
+export type Reservation = {
   /** Takes so many bytes more; false, and it takes none, where there is no room for them. */
   readonly grow: (bytes: number) => boolean;
   /** Gives back so many of the bytes that it holds. */
   readonly shrink: (bytes: number) => void;
   /** Gives back all the bytes that it holds. */
-  readonly leave: () => void;
+  readonly release: () => void;
 };

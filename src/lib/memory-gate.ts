@@ -2,17 +2,17 @@
  * A memory limit by waiting, where MemoryBudget refuses: a task that needs more bytes than are left waits until other
  * tasks give theirs back.
  */
-export type MemoryGate = { enter(): MemoryShare };
+export type MemoryGate = { createShare(): MemoryShare };
 
 /** What one task holds; nothing to begin with. */
 export type MemoryShare = {
-  /** Takes so many more at once: `hasRoom` has said whether the task may go on taking. Nothing, once it has left. */
+  /** Takes so many more at once: `isAvailable` has said whether the task may go on taking. Nothing, once it has left. */
   take(bytes: number): void;
-  hasRoom(): boolean;
+  isAvailable(): boolean;
   /** Resolves when there may be room, or when the share is given back. */
-  room(): Promise<void>;
+  available(): Promise<void>;
   /** Gives back all that the task holds, for good. What is left of the task takes nothing, and waits for nothing. */
-  leave(): void;
+  release(): void;
 };
 
 /** When `maxBytes` are taken, the task that has waited longest goes on alone, so that one always ends. */
@@ -35,7 +35,7 @@ export const createMemoryGate = (maxBytes: number): MemoryGate => {
   };
 
   return {
-    enter() {
+    createShare() {
       let held = 0;
       let hasLeft = false;
       const share: MemoryShare = {
@@ -44,15 +44,15 @@ export const createMemoryGate = (maxBytes: number): MemoryGate => {
           held += bytes;
           used += bytes;
         },
-        hasRoom: () => hasLeft || used <= maxBytes || privileged === share,
-        room() {
-          if (share.hasRoom()) return Promise.resolve();
+        isAvailable: () => hasLeft || used <= maxBytes || privileged === share,
+        available() {
+          if (share.isAvailable()) return Promise.resolve();
           const wait = waiting.get(share) ?? Promise.withResolvers<void>();
           waiting.set(share, wait);
           advance();
           return wait.promise;
         },
-        leave() {
+        release() {
           used -= held;
           held = 0;
           hasLeft = true;

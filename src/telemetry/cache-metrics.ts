@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { PageSource } from '../upstream/cache/page-cache.ts';
+import type { CacheResult } from '../upstream/cache/page-cache.ts';
 
 /** How a resource's pages are had; `bytes` says how much all kept pages weigh. */
 export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
@@ -18,6 +18,6 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
       this.set(bytes());
     },
   });
-  return (resource: 'transactions' | 'collectibles') => (source: PageSource) =>
+  return (resource: 'transactions' | 'collectibles') => (source: CacheResult) =>
     pages.inc({ resource, result: source === 'standIn' ? 'stand_in' : source });
 };

@@ -56,7 +56,7 @@ const levelOf = (codes: readonly ErrorCode[], abandoned: boolean): LogLevel => {
 };
 
 /** One line a failed attempt, and one whenever the service is taken for down or no longer is. */
-export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 'turned'> => ({
+export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 'circuitChanged'> => ({
   ended({ resource, method, number, error, sent, durationMs, trace }) {
     if (error === null) return;
     const { failure, status, connection } = error;
@@ -74,7 +74,7 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
       },
     );
   },
-  turned(state) {
+  circuitChanged(state) {
     if (state === 'down') log.warn('the service is taken for down');
     else log.info('the service answers again');
   },

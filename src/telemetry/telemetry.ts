@@ -31,9 +31,9 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
         upstream.ended(attempt);
         lines.upstream.ended(attempt);
       },
-      turned(state) {
-        upstream.turned(state);
-        lines.upstream.turned(state);
+      circuitChanged(state) {
+        upstream.circuitChanged(state);
+        lines.upstream.circuitChanged(state);
       },
     } satisfies UpstreamObserver,
     log: {

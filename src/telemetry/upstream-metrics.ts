@@ -68,7 +68,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
       if (number > 1) retries.inc({ resource });
       if (billed > 0) computeUnits.inc({ resource }, billed);
     },
-    turned(state) {
+    circuitChanged(state) {
       open.set(state === 'down' ? 1 : 0);
       if (state === 'down') openings.inc();
     },

@@ -1,5 +1,5 @@
 import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
-import type { Item } from '../upstream/parse/page-parser.ts';
+import type { PageItem } from '../upstream/parse/page-parser.ts';
 import { PAGE_SIZE, readTransactionsPage, type Transaction, transactionsRequest } from './rest.ts';
 
 type TransactionsList = {
@@ -8,10 +8,10 @@ type TransactionsList = {
   readonly chains: string | null;
 };
 
-export type TransactionsLoader = ListLoader<TransactionsList, Item<Transaction>>;
+export type TransactionsLoader = ListLoader<TransactionsList, PageItem<Transaction>>;
 
 /** Details of a page are its decoded calls and events. */
-export const createTransactionsLoader = (parts: LoaderParts<Item<Transaction>>): TransactionsLoader =>
+export const createTransactionsLoader = (parts: LoaderParts<PageItem<Transaction>>): TransactionsLoader =>
   createListLoader(parts, {
     name: 'transactions',
     limit: () => PAGE_SIZE,

@@ -16,7 +16,7 @@ import {
   readString,
   readTime,
 } from '../upstream/parse/fields.ts';
-import { type Item, readPage } from '../upstream/parse/page-parser.ts';
+import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
 
 /** The service never gives more on a page, and bills by request: so never ask for less. */
 export const PAGE_SIZE = 100;
@@ -103,8 +103,8 @@ export const readTransactionsPage = (
   body: unknown,
   wallet: string,
   fetchedAt: number,
-): Promise<Page<Item<Transaction>>> =>
-  readPage(
+): Promise<Page<PageItem<Transaction>>> =>
+  parsePage(
     body,
     {
       entriesField: 'transactions',

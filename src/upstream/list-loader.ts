@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader';
-import type { Patience } from '../lib/deadline.ts';
-import type { Fetch, Page, PageStore, PageWant } from './cache/page-cache.ts';
+import type { Deadline } from '../lib/deadline.ts';
+import type { Fetch, Page, PageCache, PageRequest } from './cache/page-cache.ts';
 import type { Credential } from './client/credential.ts';
 import type { OperationClient } from './client/operation-client.ts';
-import type { Meter } from './client/usage.ts';
+import type { Usage } from './client/usage.ts';
 
 /** Which page of a list. */
-export type PageAt = {
+export type PageRef = {
   /** Null for the newest page. */
   readonly offset: string | null;
   /** The identity of the item that it must follow on; null when any version of the page will do. */
@@ -15,17 +15,17 @@ export type PageAt = {
   readonly age: 'newest' | 'older' | 'now';
 };
 
-export type ReadPage<Item> = (at: PageAt) => Promise<Page<Item>>;
+export type ReadPage<Item> = (at: PageRef) => Promise<Page<Item>>;
 
 /** What one operation brings to each of its loaders. */
 export type LoaderParts<Item> = {
   readonly client: OperationClient;
   readonly credential: Credential;
-  readonly store: PageStore<Item>;
-  readonly meter: Meter;
-  readonly patience: Patience;
+  readonly store: PageCache<Item>;
+  readonly usage: Usage;
+  readonly deadline: Deadline;
   /** With whom pages are shared: all clients when the key is the gateway's, one key's clients when it is not. */
-  readonly sharing: string;
+  readonly cachePartition: string;
   readonly freshness: Freshness;
 };
 
@@ -44,19 +44,19 @@ export type ListResource<List extends AnyList, Item> = {
 
 export type ListLoader<List, Item> = { read(list: List, details: boolean): ReadPage<Item> };
 
-type Key<List> = { readonly list: List; readonly want: PageWant };
+type Key<List> = { readonly list: List; readonly want: PageRequest };
 
 /**
  * Born with an operation: wants of one tick that differ only in limit or details become one request that serves
  * them all, and a want that the operation had before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Item>(
-  { store, meter, patience, sharing, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
+  { store, usage, deadline, cachePartition, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
   resource: ListResource<List, Item>,
 ): ListLoader<List, Item> => {
   const get = (keys: readonly Key<List>[]) => {
     const { list, want } = merge(keys);
-    return store.get(want, meter, patience, resource.fetch(list));
+    return store.get(want, usage, deadline, resource.fetch(list));
   };
   // The batch resolves at once, to pages that are on their way: a slow wallet must not hold up the others.
   const loader = new DataLoader<Key<List>, { page: Promise<Page<Item>> }, string>(
@@ -72,25 +72,25 @@ export const createListLoader = <List extends AnyList, Item>(
   const { headMs, tailMs, staleMs } = freshness;
   // Who asks for a page of now wants to know what is gone by now: no older one can tell.
   const ages = {
-    newest: { maxAgeMs: headMs, standInMs: staleMs },
-    older: { maxAgeMs: tailMs, standInMs: staleMs },
-    now: { maxAgeMs: 0, standInMs: 0 },
+    newest: { maxAgeMs: headMs, staleIfErrorMs: staleMs },
+    older: { maxAgeMs: tailMs, staleIfErrorMs: staleMs },
+    now: { maxAgeMs: 0, staleIfErrorMs: 0 },
   };
 
   return {
     read: (list, details) => {
-      const name = JSON.stringify([sharing, resource.name, list]);
+      const name = JSON.stringify([cachePartition, resource.name, list]);
       return async ({ offset, follows, age }) => {
         const limit = resource.limit(offset);
         const { address } = list;
-        const want = { sharing, address, list: name, offset, follows, limit, details, ...ages[age] };
+        const want = { cachePartition, address, list: name, offset, follows, limit, details, ...ages[age] };
         return (await loader.load({ list, want })).page;
       };
     },
   };
 };
 
-const pageKey = ({ list, offset, follows }: PageWant): string => JSON.stringify([list, offset, follows]);
+const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
 const merge = <List>(keys: readonly Key<List>[]): Key<List> => {
   const [first] = keys as [Key<List>];
@@ -102,7 +102,7 @@ const merge = <List>(keys: readonly Key<List>[]): Key<List> => {
       limit: Math.max(...wants.map(({ limit }) => limit)),
       details: wants.some(({ details }) => details),
       maxAgeMs: Math.min(...wants.map(({ maxAgeMs }) => maxAgeMs)),
-      standInMs: Math.min(...wants.map(({ standInMs }) => standInMs)),
+      staleIfErrorMs: Math.min(...wants.map(({ staleIfErrorMs }) => staleIfErrorMs)),
     },
   };
 };

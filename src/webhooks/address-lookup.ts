@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createPatience } from '../lib/deadline.ts';
+import { createDeadline } from '../lib/deadline.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { Credential } from '../upstream/client/credential.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import { createOperationClient } from '../upstream/client/operation-client.ts';
-import { createTurns } from '../upstream/client/request-limiter.ts';
-import { createMeter } from '../upstream/client/usage.ts';
+import { createRequestLimiter } from '../upstream/client/request-limiter.ts';
+import { createUsage } from '../upstream/client/usage.ts';
 import { createWebhookService } from './client.ts';
 import type { AskAddress } from './subscribed-addresses.ts';
 
@@ -17,13 +17,13 @@ const AT_A_TIME = 8;
 
 /** Asks the service with the gateway's own key, outside of any operation. It costs no compute units. */
 export const createAddressLookup = (client: UpstreamClient, credential: Credential): AskAddress => {
-  const turns = createTurns(AT_A_TIME, null);
+  const turns = createRequestLimiter(AT_A_TIME, null);
   return (webhookId) => {
-    const patience = createPatience(PATIENCE_MS, null);
+    const deadline = createDeadline(PATIENCE_MS, null);
     const trace = { requestId: randomUUID(), traceparent: null };
     const limits = { maxComputeUnits: 0, operationMs: PATIENCE_MS };
-    const operation = createOperationClient(client, createMeter(), patience, trace, limits);
-    return turns.run(patience, async () => {
+    const operation = createOperationClient(client, createUsage(), deadline, trace, limits);
+    return turns.run(deadline, async () => {
       try {
         return await createWebhookService({ client: operation, credential }).soleAddress(webhookId);
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Page } from '../upstream/cache/page-cache.ts';
 import type { Credential } from '../upstream/client/credential.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import type { OperationClient } from '../upstream/client/operation-client.ts';
-import type { Item } from '../upstream/parse/page-parser.ts';
+import type { PageItem } from '../upstream/parse/page-parser.ts';
 import * as requests from './requests.ts';
 import {
   readAddressesPage,
@@ -20,9 +20,9 @@ import { AbsentOperationError, isAbsent } from './unsupported-operation.ts';
  */
 export type WebhookService = {
   /** Resolves when the service takes the key. The signal is for a question that others may come to wait for too. */
-  proveKey(signal: AbortSignal): Promise<void>;
-  list(offset: string | null): Promise<Page<Item<Webhook>>>;
-  listAddresses(webhookId: string, offset: string | null): Promise<Page<Item<Subscribed>>>;
+  verifyKey(signal: AbortSignal): Promise<void>;
+  list(offset: string | null): Promise<Page<PageItem<Webhook>>>;
+  listAddresses(webhookId: string, offset: string | null): Promise<Page<PageItem<Subscribed>>>;
   /** The webhook's only address; null when it holds none or several. */
   soleAddress(webhookId: string): Promise<string | null>;
   /** Null when there is no such webhook. */
@@ -101,7 +101,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
 
   return {
     get,
-    async proveKey(signal) {
+    async verifyKey(signal) {
       try {
         await ask(requests.listWebhooks(null, 1), signal);
       } catch (error) {
@@ -119,7 +119,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       return await readAddressesPage(body, requests.PAGE_SIZE, fetchedAt);
     },
     async soleAddress(webhookId) {
-      const found: Item<Subscribed>[] = [];
+      const found: PageItem<Subscribed>[] = [];
       let offset: string | null = null;
       for (let pages = 0; pages < MAX_SPARSE_PAGES && found.length < 2; pages += 1) {
         // `ask` would find out whether the operation or the webhook is missing: there is no address in either case.
@@ -171,5 +171,5 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
 const isDoneButUnread = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure === 'invalidResponse' && error.status === undefined;
 
-const unread = (sentence: string, cause: UpstreamError): UpstreamError =>
-  new UpstreamError('invalidResponse', `${sentence} ${cause.message}`, { cause });
+const unread = (serviceMessage: string, cause: UpstreamError): UpstreamError =>
+  new UpstreamError('invalidResponse', `${serviceMessage} ${cause.message}`, { cause });

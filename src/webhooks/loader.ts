@@ -2,22 +2,22 @@ import DataLoader from 'dataloader';
 import type { Page } from '../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import type { Item } from '../upstream/parse/page-parser.ts';
+import type { PageItem } from '../upstream/parse/page-parser.ts';
 import type { Subscribed, Webhook } from './rest.ts';
 
 /** What is read of the service, one request for each call. */
 type Source = {
   get(webhookId: string): Promise<Webhook | null>;
-  list(offset: string | null): Promise<Page<Item<Webhook>>>;
-  listAddresses(webhookId: string, offset: string | null): Promise<Page<Item<Subscribed>>>;
+  list(offset: string | null): Promise<Page<PageItem<Webhook>>>;
+  listAddresses(webhookId: string, offset: string | null): Promise<Page<PageItem<Subscribed>>>;
 };
 
 /** What one operation has read of the webhooks: each thing is asked for once, and nothing outlives the operation. */
 export type WebhookLoader = {
   /** Null when there is no such webhook. */
   load(webhookId: string): Promise<Webhook | null>;
-  readonly list: ReadPage<Item<Webhook>>;
-  addresses(webhookId: string): ReadPage<Item<Subscribed>>;
+  readonly list: ReadPage<PageItem<Webhook>>;
+  addresses(webhookId: string): ReadPage<PageItem<Subscribed>>;
   /** What the service says a webhook is now: later loads give it, and lists are read anew. */
   learn(webhook: Webhook): void;
   /** A webhook has changed, or may have: what was read of it no longer counts. */
@@ -35,7 +35,7 @@ export const createWebhookLoader = (source: Source): WebhookLoader => {
     return ids.map((id) => ({ webhook: known.get(id) ?? source.get(id) }));
   });
 
-  const readList = async (offset: string | null): Promise<Page<Item<Webhook>>> => {
+  const readList = async (offset: string | null): Promise<Page<PageItem<Webhook>>> => {
     const page = await source.list(offset);
     for (const { value } of page.items)
       if (!(value instanceof MalformedFieldError)) known.set(value.webhookId, value);

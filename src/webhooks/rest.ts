@@ -13,7 +13,7 @@ import {
   readString,
   readTime,
 } from '../upstream/parse/fields.ts';
-import { type Item, readPage } from '../upstream/parse/page-parser.ts';
+import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
 
 export type WebhookType = 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
 export type ActivityType = 'APPROVE' | 'MINT' | 'BURN' | 'RECEIVE' | 'SEND' | 'SWAP' | 'CALL';
@@ -55,7 +55,7 @@ export const readWebhook = (body: unknown): Webhook => {
 };
 
 /** The only address of a whole list; null when there are none or several, or an item is malformed. */
-export const soleAddressIn = (items: readonly Item<Subscribed>[]): string | null => {
+export const soleAddressIn = (items: readonly PageItem<Subscribed>[]): string | null => {
   const addresses = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.address));
   return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
 };
@@ -71,8 +71,8 @@ export const readWebhooksPage = (
   body: unknown,
   limit: number,
   fetchedAt: number,
-): Promise<Page<Item<Webhook>>> =>
-  readPage(
+): Promise<Page<PageItem<Webhook>>> =>
+  parsePage(
     body,
     {
       entriesField: 'webhooks',
@@ -89,8 +89,8 @@ export const readAddressesPage = (
   body: unknown,
   limit: number,
   fetchedAt: number,
-): Promise<Page<Item<Subscribed>>> =>
-  readPage(
+): Promise<Page<PageItem<Subscribed>>> =>
+  parsePage(
     isObject(body) && Array.isArray(body.addresses)
       ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }
       : body,

@@ -1,5 +1,5 @@
-import type { Patience } from '../lib/deadline.ts';
-import type { InOrder } from '../lib/keyed-queue.ts';
+import type { Deadline } from '../lib/deadline.ts';
+import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Credential } from '../upstream/client/credential.ts';
 import type { OperationClient } from '../upstream/client/operation-client.ts';
 import { createWebhookService } from './client.ts';
@@ -7,7 +7,7 @@ import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
 import { soleAddress, soleAddressIn, type Webhook } from './rest.ts';
 import type { SubscribedAddresses } from './subscribed-addresses.ts';
-import type { KeyProofs } from './verified-keys.ts';
+import type { VerifiedKeys } from './verified-keys.ts';
 
 /**
  * The webhooks of one key. What a change was answered is what a later `load` of the same operation gives. Every method
@@ -15,9 +15,9 @@ import type { KeyProofs } from './verified-keys.ts';
  */
 export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
   /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
-  proveKey(): Promise<void>;
+  verifyKey(): Promise<void>;
   /** Resolves when the service takes the key, the client's or the gateway's. */
-  askAboutKey(signal: AbortSignal): Promise<void>;
+  requestKeyVerification(signal: AbortSignal): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
   update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
   delete(webhookId: string): Promise<void>;
@@ -29,21 +29,21 @@ type Parts = {
   readonly client: OperationClient;
   readonly credential: Credential;
   /** Callers of the same one share their webhooks. */
-  readonly sharing: string;
-  readonly patience: Patience;
+  readonly cachePartition: string;
+  readonly deadline: Deadline;
   /** Shared by all operations, so that changes which came in one order arrive in it. */
-  readonly inOrder: InOrder;
+  readonly keyedQueue: KeyedQueue;
   /** Shared by all operations. */
-  readonly proofs: KeyProofs;
+  readonly verifiedKeys: VerifiedKeys;
   /** Shared by all operations, which report their changes and reads of addresses to it. */
   readonly subscribed: SubscribedAddresses;
 };
 
 /** Born with an operation. */
 export const createWebhooks = (parts: Parts): Webhooks => {
-  const { client, credential, sharing, patience, inOrder, proofs, subscribed } = parts;
+  const { client, credential, cachePartition, deadline, keyedQueue, verifiedKeys, subscribed } = parts;
   const service = createWebhookService({ client, credential });
-  const knownOf = (webhookId: string) => subscribed.of({ sharing, webhookId });
+  const knownOf = (webhookId: string) => subscribed.of({ cachePartition, webhookId });
   const { load, list, addresses, learn, forget } = createWebhookLoader({
     ...service,
     async listAddresses(webhookId, offset) {
@@ -58,17 +58,18 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     // Behind a silent service the turn may come too late: the change is then not sent.
     client.begin();
     // Whatever comes of it: after a failure nobody knows what the service has done.
-    return inOrder(`${sharing}/${webhookId}`, send).finally(() => forget(webhookId));
+    return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => forget(webhookId));
   };
 
   return {
     load,
     list,
     addresses,
-    async proveKey() {
-      if (credential.heldBy === 'client') await proofs.prove(sharing, patience, service.proveKey);
+    async verifyKey() {
+      if (credential.owner === 'client')
+        await verifiedKeys.verify(cachePartition, deadline, service.verifyKey);
     },
-    askAboutKey: service.proveKey,
+    requestKeyVerification: service.verifyKey,
     async create(creation) {
       const webhook = await service.create(creation);
       learn(webhook);

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { KnownAddress } from './known-address.ts';
 
-/** A webhook. Callers with the same `sharing` share their webhooks: see `Webhooks`. */
-export type WebhookKey = { readonly sharing: string; readonly webhookId: string };
+/** A webhook. Callers with the same `cachePartition` share their webhooks: see `Webhooks`. */
+export type WebhookKey = { readonly cachePartition: string; readonly webhookId: string };
 
 /** Asks the service for a webhook's only address; null for none or several. Rejects when the service does not answer. */
 export type AskAddress = (webhookId: string) => Promise<string | null>;
@@ -50,8 +50,8 @@ export class SubscribedAddresses {
   }
 
   /** Report changes and reads of the webhook's list to it. */
-  of({ sharing, webhookId }: WebhookKey): KnownAddress {
-    return this.#entry({ sharing, webhookId }).known;
+  of({ cachePartition, webhookId }: WebhookKey): KnownAddress {
+    return this.#entry({ cachePartition, webhookId }).known;
   }
 
   /**
@@ -93,8 +93,8 @@ export class SubscribedAddresses {
     }
   }
 
-  #entry({ sharing, webhookId }: WebhookKey): Entry {
-    return this.#entries.memo(`${sharing}/${webhookId}`);
+  #entry({ cachePartition, webhookId }: WebhookKey): Entry {
+    return this.#entries.memo(`${cachePartition}/${webhookId}`);
   }
 }
 

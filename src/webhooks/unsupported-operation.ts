@@ -4,9 +4,9 @@ import type { Operation } from './requests.ts';
 /** The service lacks an operation that not every deployment has: no webhook is at fault, and no caller can mend it. */
 export class AbsentOperationError extends UpstreamError {
   constructor({ purpose, method, path }: Operation, cause: UpstreamError) {
-    const sentence = `The service has no operation to ${purpose}: it answered ${method} ${path} with ${cause.status}.`;
-    super('rejected', sentence, {
-      sentence,
+    const serviceMessage = `The service has no operation to ${purpose}: it answered ${method} ${path} with ${cause.status}.`;
+    super('rejected', serviceMessage, {
+      serviceMessage,
       gatewayKey: cause.gatewayKey,
       cause,
       ...(cause.status !== undefined && { status: cause.status }),
@@ -22,17 +22,17 @@ export class AbsentOperationError extends UpstreamError {
  */
 export const isAbsent = async (
   { webhookId, promised, path }: Operation,
-  { status, sentence }: UpstreamError,
+  { status, serviceMessage }: UpstreamError,
   exists: (webhookId: string) => Promise<boolean>,
 ): Promise<boolean> => {
   if (status === 405) return true;
   if (status !== 404) return false;
   if (webhookId === null) return true;
-  return !promised && !tellsOfWebhook(sentence ?? '', path, webhookId) && exists(webhookId);
+  return !promised && !tellsOfWebhook(serviceMessage ?? '', path, webhookId) && exists(webhookId);
 };
 
 /** A router repeats at most the path that it does not know. */
-const tellsOfWebhook = (sentence: string, path: string, webhookId: string): boolean => {
-  const words = sentence.toLowerCase().replaceAll(path, '');
+const tellsOfWebhook = (serviceMessage: string, path: string, webhookId: string): boolean => {
+  const words = serviceMessage.toLowerCase().replaceAll(path, '');
   return words.includes(webhookId) || /\b(?:webhook|subscription)\b/.test(words);
 };

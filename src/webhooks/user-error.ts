@@ -21,15 +21,18 @@ export const orRefusal = async <Answer>(change: Promise<Answer>): Promise<Answer
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.failure !== 'rejected') throw error;
     if (error instanceof AbsentOperationError) throw error;
-    const { status, sentence } = error;
-    if (status === 404) return new WebhookRefusal('NOT_FOUND', sentence || 'There is no such webhook.');
-    const code = isTypeMismatch(sentence ?? '') ? 'TYPE_MISMATCH' : 'REJECTED';
-    return new WebhookRefusal(code, sentence || `The service refused the change with status ${status}.`);
+    const { status, serviceMessage } = error;
+    if (status === 404) return new WebhookRefusal('NOT_FOUND', serviceMessage || 'There is no such webhook.');
+    const code = isTypeMismatch(serviceMessage ?? '') ? 'TYPE_MISMATCH' : 'REJECTED';
+    return new WebhookRefusal(
+      code,
+      serviceMessage || `The service refused the change with status ${status}.`,
+    );
   }
 };
 
 /** "Webhook type balances cannot have activity_type": deployments tell it by words alone, in any order. */
-const isTypeMismatch = (sentence: string): boolean =>
-  /\b(?:transaction_type|counterparty|activity_type)\b/i.test(sentence) &&
-  /\b(?:type|types|webhooks?)\b/i.test(sentence) &&
-  /\b(?:can ?not|can't|only|not)\b/i.test(sentence);
+const isTypeMismatch = (serviceMessage: string): boolean =>
+  /\b(?:transaction_type|counterparty|activity_type)\b/i.test(serviceMessage) &&
+  /\b(?:type|types|webhooks?)\b/i.test(serviceMessage) &&
+  /\b(?:can ?not|can't|only|not)\b/i.test(serviceMessage);

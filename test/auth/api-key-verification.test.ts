@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPatience } from '../../src/lib/deadline.ts';
-import { createKeyProofs } from '../../src/webhooks/verified-keys.ts';
+import { createDeadline } from '../../src/lib/deadline.ts';
+import { createVerifiedKeys } from '../../src/webhooks/verified-keys.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
@@ -145,13 +145,13 @@ test.each([
 test('a proof counts for an hour, however often it is used', async () => {
   let hours = 0;
   let asked = 0;
-  const proofs = createKeyProofs(() => hours * 3_600_000);
-  const prove = () =>
-    proofs.prove('a holder', createPatience(1000, null), async () => {
+  const verifiedKeys = createVerifiedKeys(() => hours * 3_600_000);
+  const verify = () =>
+    verifiedKeys.verify('a holder', createDeadline(1000, null), async () => {
       asked += 1;
     });
-  for (hours of [0, 0.5, 0.99]) await prove();
+  for (hours of [0, 0.5, 0.99]) await verify();
   expect(asked).toBe(1);
-  for (hours of [1, 1.5]) await prove();
+  for (hours of [1, 1.5]) await verify();
   expect(asked).toBe(2);
 });

@@ -5,7 +5,7 @@ import { authenticateAnyone } from '../../src/server/auth/authenticate.ts';
 
 const authenticate = authenticateAnyone('held');
 
-const payerOf = async (address: string) => (await authenticate({ get: () => null }, address)).payer;
+const payerOf = async (address: string) => (await authenticate({ get: () => null }, address)).billingKey;
 
 test.each([
   ['192.0.2.7', '::ffff:192.0.2.7'],

@@ -42,7 +42,7 @@ const startRefused = async (status: number) => {
     newer: newer[0]?.hash,
     newest: async () => newestOf(await poll(gateway, address)),
     asked: () => fake.requests.length,
-    news: () =>
+    invalidation: () =>
       deliver(deliveryUrl, {
         body: { transactions: [{ address, from: address, hash: numbered(4).hash }] },
       }),
@@ -57,7 +57,7 @@ test.each([402, 429, 503])(
     const asked = over.asked();
     skip(30_000);
     expect(await over.newest()).toBe(over.older);
-    expect(await over.news()).toBe(200);
+    expect(await over.invalidation()).toBe(200);
     expect(await over.newest()).toBe(over.older);
     expect(over.asked()).toBe(asked);
     skip(30_000);

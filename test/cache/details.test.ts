@@ -32,7 +32,7 @@ const startOver = async (env: Record<string, string> = {}) => {
       answering = held.promise;
       return held.resolve;
     },
-    news: () => deliver(deliveryUrl, { body: { transactions: [{ address, from: address }] } }),
+    invalidation: () => deliver(deliveryUrl, { body: { transactions: [{ address, from: address }] } }),
     plain: () => poll(gateway, address),
     decoded: () => gateway.query(DECODED, { address }),
     fail: () => fake.transactions.set(address, () => ({ status: 500 })),
@@ -57,7 +57,7 @@ test('nor of one with more that is still on its way when there is news', async (
   const goOn = over.hold();
   const decoding = over.decoded();
   await eventually(() => over.asked().length === 1);
-  expect(await over.news()).toBe(200);
+  expect(await over.invalidation()).toBe(200);
   const plain = over.plain();
   await eventually(() => over.asked().length === 2);
   goOn();

@@ -195,7 +195,7 @@ describe('when the service fails', () => {
 });
 
 describe('a delivery that concerns an address', () => {
-  const news = (address: string, number = 1) => ({
+  const invalidation = (address: string, number = 1) => ({
     body: { transactions: [{ address, from: address, hash: numbered(number).hash }] },
   });
   const deliveryUrlOf = async (gateway: Gateway, headers: Record<string, string> = {}) =>
@@ -206,7 +206,7 @@ describe('a delivery that concerns an address', () => {
     const { gateway, address, hashAt } = over;
     const url = await deliveryUrlOf(gateway);
     await poll(gateway, address);
-    expect(await deliver(url, news(address))).toBe(200);
+    expect(await deliver(url, invalidation(address))).toBe(200);
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(2));
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(2));
   });
@@ -216,7 +216,7 @@ describe('a delivery that concerns an address', () => {
     const { gateway, address, fake } = over;
     const url = await deliveryUrlOf(gateway);
     await poll(gateway, address);
-    await deliver(url, news(freshAddress()));
+    await deliver(url, invalidation(freshAddress()));
     await poll(gateway, address);
     expect(fake.requests).toHaveLength(1);
   });
@@ -233,7 +233,7 @@ describe('a delivery that concerns an address', () => {
     });
     const before = poll(gateway, address);
     await eventually(() => fake.requests.length === 1);
-    await deliver(url, news(address));
+    await deliver(url, invalidation(address));
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(2));
     released.resolve();
     expect(newestOf(await before)).toBe(hashAt(1));
@@ -246,7 +246,7 @@ describe('a delivery that concerns an address', () => {
     const { gateway, address, fake, hashAt } = over;
     const url = await deliveryUrlOf(gateway);
     await poll(gateway, address);
-    await deliver(url, news(address));
+    await deliver(url, invalidation(address));
     fake.transactions.set(address, () => ({ status: 500 }));
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
   });
@@ -261,7 +261,7 @@ describe('a delivery that concerns an address', () => {
     const [one, other] = [withKey('one-key'), withKey('another-key')];
     const url = await deliveryUrlOf(gateway, one);
     for (const headers of [one, other]) await poll(gateway, address, headers);
-    await deliver(url, news(address));
+    await deliver(url, invalidation(address));
     for (const headers of [one, other]) await poll(gateway, address, headers);
     const keys = fake.requestsFor(address).map(({ headers }) => headers['x-service-api-key']);
     expect(keys).toEqual(['one-key', 'another-key', 'one-key']);

@@ -22,7 +22,7 @@ import { nowhere } from '../support/gateway/start.ts';
 /** What docs/subscriptions.md shows, while the shipped gateway is killed under deliveries. */
 
 /** Clients wait longer each time that they find no gateway, and a busy machine starts one slowly. */
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 const root = join(import.meta.dirname, '../..');
 
@@ -124,7 +124,7 @@ const openPages = async (url: string, scenario: string) => {
       eventually(
         () => pages.every(({ numbers }) => (numbers.at(-1) ?? 0) >= number),
         () => pages.map(({ name, numbers, failures }) => [name, numbers.at(-1), failures]),
-        PATIENCE_MS,
+        TIMEOUT_MS,
       ),
     [Symbol.dispose]: () => {
       for (const { stop } of pages) stop();
@@ -170,7 +170,7 @@ test('where the log was lost, each reads anew once and goes on from there', asyn
   await eventually(
     () => pages.every(({ refetched }) => refetched === 2),
     () => pages.map(({ name, refetched, failures }) => [name, refetched, failures]),
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
   const known = pages.map(({ numbers }) => numbers.length);
   const later = startPosting(deliveryUrl, 1_000_000);

@@ -63,7 +63,7 @@ describe('what is wrong with a request is said by its code, and costs nothing', 
 describe("what Yoga refuses is said in the gateway's words: what was expected, and what came", () => {
   const NAME = 'Expected operationName to name an operation of the document, got none or another.';
   const two = 'query A { __typename } query B { __typename }';
-  test.each<[what: string, body: string, sentence: string]>([
+  test.each<[what: string, body: string, serviceMessage: string]>([
     ['no query', '{}', 'Expected a query, got none.'],
     ['no JSON', '{', 'Expected a body of JSON, got something else.'],
     ['no object', '"x"', 'Expected a body that is a JSON object, got string.'],
@@ -76,10 +76,10 @@ describe("what Yoga refuses is said in the gateway's words: what was expected, a
       'Expected query, operationName, variables or extensions, got "document\n".',
     ],
     ['more than it reads', ' '.repeat(8 * 1024 * 1024 + 1), 'Expected a body of at most 8 MB, got more.'],
-  ])('%s', async (_what, body, sentence) => {
+  ])('%s', async (_what, body, serviceMessage) => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const reply = await gateway.post(body);
-    expect(reply.errors?.map(({ message }) => message)).toEqual([sentence]);
+    expect(reply.errors?.map(({ message }) => message)).toEqual([serviceMessage]);
     expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
     expect(reply.extensions.upstream).toEqual(nothingSpent);
   });
@@ -92,7 +92,7 @@ describe("what Yoga refuses is said in the gateway's words: what was expected, a
     );
   });
 
-  test.each<[method: string, search: string, sentence: string]>([
+  test.each<[method: string, search: string, serviceMessage: string]>([
     ['GET', '', 'Expected a query, got none.'],
     [
       'GET',
@@ -100,10 +100,10 @@ describe("what Yoga refuses is said in the gateway's words: what was expected, a
       'Expected a mutation by POST, got one by GET.',
     ],
     ['PUT', '', 'Expected GET or POST, got another method.'],
-  ])('%s of "%s"', async (method, query, sentence) => {
+  ])('%s of "%s"', async (method, query, serviceMessage) => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const response = await fetch(`${gateway.url}/graphql?${new URLSearchParams({ query })}`, { method });
-    expect(await response.json()).toMatchObject({ errors: [{ message: sentence }] });
+    expect(await response.json()).toMatchObject({ errors: [{ message: serviceMessage }] });
   });
 
   test.each(TRANSPORTS)('an operation that is not named, over %s', async (_transport, send) => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonPieces } from '../../src/lib/json/chunked-stringify.ts';
+import { stringifyChunks } from '../../src/lib/json/chunked-stringify.ts';
 
 /** What is written in pieces is what JSON.stringify gives, and no piece is long. */
 
 const MAX_PIECE = 6 * 16_384 + 1024;
 
-const piecesOf = (value: unknown) => [...jsonPieces(value)];
+const piecesOf = (value: unknown) => [...stringifyChunks(value)];
 
 const odd = fc.oneof(
   fc.constant(undefined),

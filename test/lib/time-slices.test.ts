@@ -45,51 +45,51 @@ test('owners take turns, however many works each of them has', async () => {
 
 test('where there is no room tasks wait until others leave, the first of them alone', async () => {
   const gate = createMemoryGate(100);
-  const [a, b, c] = [gate.enter(), gate.enter(), gate.enter()];
+  const [a, b, c] = [gate.createShare(), gate.createShare(), gate.createShare()];
   for (const share of [a, b, c]) share.take(40);
-  expect([a, b, c].map((share) => share.hasRoom())).toEqual([false, false, false]);
+  expect([a, b, c].map((share) => share.isAvailable())).toEqual([false, false, false]);
   const order: string[] = [];
   const waiting = [
-    b.room().then(() => order.push('b')),
+    b.available().then(() => order.push('b')),
     // A task may wait for several of its works.
-    b.room().then(() => order.push('b')),
-    c.room().then(() => order.push('c')),
+    b.available().then(() => order.push('b')),
+    c.available().then(() => order.push('c')),
   ];
   await Promise.all(waiting.slice(0, 2));
   expect(order).toEqual(['b', 'b']);
-  expect([a, b, c].map((share) => share.hasRoom())).toEqual([false, true, false]);
-  b.leave();
+  expect([a, b, c].map((share) => share.isAvailable())).toEqual([false, true, false]);
+  b.release();
   await Promise.all(waiting);
-  expect(c.hasRoom()).toBe(true);
-  b.leave();
-  a.leave();
-  c.leave();
-  const next = gate.enter();
+  expect(c.isAvailable()).toBe(true);
+  b.release();
+  a.release();
+  c.release();
+  const next = gate.createShare();
   next.take(100);
-  expect(next.hasRoom()).toBe(true);
+  expect(next.isAvailable()).toBe(true);
 });
 
 test('a task that leaves while it waits waits no more', async () => {
   const gate = createMemoryGate(10);
-  const [first, second] = [gate.enter(), gate.enter()];
+  const [first, second] = [gate.createShare(), gate.createShare()];
   first.take(10);
   second.take(10);
-  await first.room();
-  const waiting = second.room();
-  second.leave();
+  await first.available();
+  const waiting = second.available();
+  second.release();
   await waiting;
-  expect(first.hasRoom()).toBe(true);
+  expect(first.isAvailable()).toBe(true);
 });
 
 test('a task that has left takes nothing and waits for nothing, so that the others go on', async () => {
   const gate = createMemoryGate(10);
-  const [left, other, last] = [gate.enter(), gate.enter(), gate.enter()];
-  left.leave();
+  const [left, other, last] = [gate.createShare(), gate.createShare(), gate.createShare()];
+  left.release();
   left.take(1000);
-  expect(other.hasRoom()).toBe(true);
+  expect(other.isAvailable()).toBe(true);
   other.take(11);
-  await left.room();
-  await other.room();
-  other.leave();
-  expect(last.hasRoom()).toBe(true);
+  await left.available();
+  await other.available();
+  other.release();
+  expect(last.isAvailable()).toBe(true);
 });

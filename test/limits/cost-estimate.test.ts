@@ -13,7 +13,7 @@ import { createEstimate } from '../../src/graph/cost/estimate.ts';
 import { costOf, withCost } from '../../src/graph/cost/field-cost.ts';
 import { ALL_SCOPES } from '../../src/graph/scopes.ts';
 import { schema } from '../../src/schema.ts';
-import { createChainPrices } from '../../src/upstream/chain-pricing.ts';
+import { createChainPricing } from '../../src/upstream/chain-pricing.ts';
 
 /** A field that is billed and does not say so would run for nothing: no field of the schema may forget. */
 
@@ -67,7 +67,7 @@ describe('where nobody knows yet which objects a list gives', () => {
     const billed = withCost({ asks: () => ({ list: [], computeUnits: 2 }) });
     for (const { coordinate, field } of fieldsOf(lists))
       field.extensions = coordinate.endsWith('.holdings') ? billed : many;
-    return createEstimate(lists, createChainPrices(14))({ document: parse(selection) }, ALL_SCOPES)
+    return createEstimate(lists, createChainPricing(14))({ document: parse(selection) }, ALL_SCOPES)
       .computeUnits;
   };
 

@@ -195,7 +195,7 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   const upstream = { requests: 0, computeUnits: 0, cached: 0 };
   const answers = createAnswers(1e6);
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
-  const contextValue = { rights: () => '', ...forEvent(), forEvent };
+  const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
   const plugin = useSharedSubscriptions(mask, { executed: () => {} });
   plugin.onSubscribe?.({ setSubscribeFn: shared.resolve } as never);

@@ -10,7 +10,7 @@ const document =
 
 type Answer = { wallet: { address: string; transactions: { nodes: { hash: string }[] } | null } };
 
-const sentence = 'The chain of dreams is not supported';
+const serviceMessage = 'The chain of dreams is not supported';
 
 /** What a client gets when the service answers like this: one error, and the wallet without its connection. */
 async function faultOf(answer: Reply, env: Record<string, string> = {}): Promise<GraphQLFault> {
@@ -31,9 +31,9 @@ describe("the gateway's own key is no fault of the client's", () => {
   test.each([401, 403])(
     'a %i is UPSTREAM_REJECTED with the status and without the sentence',
     async (status) => {
-      const fault = await faultOf({ status, json: { error: sentence } });
+      const fault = await faultOf({ status, json: { error: serviceMessage } });
       expect(fault.extensions).toMatchObject({ code: 'UPSTREAM_REJECTED', status });
-      expect(JSON.stringify(fault)).not.toContain(sentence);
+      expect(JSON.stringify(fault)).not.toContain(serviceMessage);
     },
   );
 });
@@ -88,15 +88,18 @@ describe('429 is RATE_LIMITED', () => {
 
 describe('another 4xx is UPSTREAM_REJECTED with the status and the sentence, in whatever shape it comes', () => {
   test.each([
-    { shape: '{error}', reply: { json: { error: sentence } } },
-    { shape: '{error: {message, code}}', reply: { json: { error: { message: sentence, code: 'CHAIN' } } } },
-    { shape: '{message}', reply: { json: { message: sentence } } },
-    { shape: 'plain text', reply: { text: sentence } },
+    { shape: '{error}', reply: { json: { error: serviceMessage } } },
+    {
+      shape: '{error: {message, code}}',
+      reply: { json: { error: { message: serviceMessage, code: 'CHAIN' } } },
+    },
+    { shape: '{message}', reply: { json: { message: serviceMessage } } },
+    { shape: 'plain text', reply: { text: serviceMessage } },
   ])('$shape', async ({ reply }) => {
     for (const status of [400, 404, 422]) {
       const fault = await faultOf({ status, ...reply });
       expect(fault.extensions).toMatchObject({ code: 'UPSTREAM_REJECTED', status });
-      expect(JSON.stringify(fault)).toContain(sentence);
+      expect(JSON.stringify(fault)).toContain(serviceMessage);
     }
   });
 
@@ -165,7 +168,7 @@ test('one wallet that fails leaves the others whole', async () => {
   const item = transaction();
   fake.transactions.set(good, servingTransactions([item]));
   fake.transactions.set(fine, servingTransactions([item]));
-  fake.transactions.set(bad, () => ({ status: 404, text: sentence }));
+  fake.transactions.set(bad, () => ({ status: 404, text: serviceMessage }));
   const reply = await gateway.query(
     'query ($addresses: [Address!]!) { wallets(addresses: $addresses) { address transactions { nodes { hash } } } }',
     { addresses: [good, bad, fine] },
@@ -185,7 +188,7 @@ test('a failure is not kept: the next query asks again', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
-  fake.transactions.set(address, () => ({ status: 404, text: sentence }));
+  fake.transactions.set(address, () => ({ status: 404, text: serviceMessage }));
   expect(codesOf(await gateway.query(document, { address }))).toEqual(['UPSTREAM_REJECTED']);
   fake.transactions.set(address, servingTransactions([transaction()]));
   expect((await gateway.query(document, { address })).errors).toBeUndefined();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createPatience } from '../../src/lib/deadline.ts';
+import { createDeadline } from '../../src/lib/deadline.ts';
 import { UpstreamError } from '../../src/upstream/client/errors.ts';
-import { createRests } from '../../src/upstream/client/key-cooldowns.ts';
+import { createKeyCooldowns } from '../../src/upstream/client/key-cooldowns.ts';
 import { poll } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
@@ -40,8 +40,8 @@ const createWebhook = (gateway: Gateway, headers: Record<string, string> = {}) =
 const LIST = '{ webhooks { nodes { name } } }';
 
 test('what would have to wait long is not sent, and told how long', async () => {
-  await using over = await startOver();
-  const { fake, gateway, address } = over;
+  await using wait = await startOver();
+  const { fake, gateway, address } = wait;
   fake.script.other = tooMany({ 'retry-after': '30' });
   await createWebhook(gateway);
   for (const reply of [
@@ -58,8 +58,8 @@ test('what would have to wait long is not sent, and told how long', async () => 
 });
 
 test('an older page stands in', async () => {
-  await using over = await startOver();
-  const { fake, gateway, address } = over;
+  await using wait = await startOver();
+  const { fake, gateway, address } = wait;
   await poll(gateway, address);
   fake.script.other = tooMany({ 'retry-after': '30' });
   await createWebhook(gateway);
@@ -69,8 +69,8 @@ test('an older page stands in', async () => {
 });
 
 test('a short time is waited for, also by what already waits for its turn', async () => {
-  await using over = await startOver({ UPSTREAM_CONNECTIONS: '1' });
-  const { fake, gateway, served } = over;
+  await using wait = await startOver({ UPSTREAM_CONNECTIONS: '1' });
+  const { fake, gateway, served } = wait;
   const latencyMs = 300;
   fake.script.other = tooMany({ 'retry-after': '1' }, latencyMs);
   const creating = createWebhook(gateway);
@@ -85,8 +85,8 @@ test('a short time is waited for, also by what already waits for its turn', asyn
 });
 
 test('the operator is told of it apart from what waits for a turn', async () => {
-  await using over = await startOver();
-  const { fake, gateway, address, served } = over;
+  await using wait = await startOver();
+  const { fake, gateway, address, served } = wait;
   fake.script.other = inTurn(tooMany({ 'retry-after': '1' }), tooMany({ 'retry-after': '30' }));
   await createWebhook(gateway);
   expect(codesOf(await poll(gateway, address))).toEqual([]);
@@ -101,8 +101,8 @@ test('the operator is told of it apart from what waits for a turn', async () => 
 });
 
 test("another client's key does not have to wait", async () => {
-  await using over = await startOver(byKey);
-  const { fake, gateway, address } = over;
+  await using wait = await startOver(byKey);
+  const { fake, gateway, address } = wait;
   fake.script.other = tooMany({ 'retry-after': '30' });
   await createWebhook(gateway, withKey('of-one-client'));
   expect(codesOf(await poll(gateway, address, withKey('of-another')))).toEqual([]);
@@ -112,8 +112,8 @@ test("another client's key does not have to wait", async () => {
 test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '0' }])(
   'a 429 that does not say how long holds up nothing else: %j',
   async (headers) => {
-    await using over = await startOver();
-    const { fake, gateway, address } = over;
+    await using wait = await startOver();
+    const { fake, gateway, address } = wait;
     fake.script.other = inTurn(tooMany(headers), tooMany({ 'retry-after': '30' }));
     await createWebhook(gateway);
     expect(codesOf(await poll(gateway, address))).toEqual([]);
@@ -122,14 +122,14 @@ test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '0' }])(
 
 test('nobody waits longer than an operation has, nor rests longer than a minute, whatever the service says', async () => {
   let now = 0;
-  const rests = createRests(() => now);
-  const credential = { key: 'k', heldBy: 'gateway' } as const;
-  rests.learn(credential, new UpstreamError('rateLimited', '', { status: 429, retryAfterMs: 1e9 }));
-  const over = (ms: number) => rests.over(credential, createPatience(ms, null));
-  await expect(over(10_000)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 60_000 });
+  const cooldowns = createKeyCooldowns(() => now);
+  const credential = { key: 'k', owner: 'gateway' } as const;
+  cooldowns.record(credential, new UpstreamError('rateLimited', '', { status: 429, retryAfterMs: 1e9 }));
+  const wait = (ms: number) => cooldowns.wait(credential, createDeadline(ms, null));
+  await expect(wait(10_000)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 60_000 });
   now = 59_000;
-  await expect(over(500)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 1000 });
+  await expect(wait(500)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 1000 });
   now = 60_000;
-  expect(rests.isResting(credential)).toBe(false);
-  await expect(over(500)).resolves.toBeUndefined();
+  expect(cooldowns.isCoolingDown(credential)).toBe(false);
+  await expect(wait(500)).resolves.toBeUndefined();
 });

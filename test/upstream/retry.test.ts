@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createPatience } from '../../src/lib/deadline.ts';
+import { createDeadline } from '../../src/lib/deadline.ts';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { type Outcome, RETRY_RULES } from '../../src/upstream/client/retry.ts';
-import { createMeter } from '../../src/upstream/client/usage.ts';
+import { createUsage } from '../../src/upstream/client/usage.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { type Answer, inTurn, type Reply, startFakeService } from '../support/upstream/fake-service.ts';
@@ -34,16 +34,16 @@ async function attemptsAt(outcome: Outcome, method: (typeof methods)[number]): P
   const timeoutMs = outcome === 'silent' ? 200 : 20_000;
   const limits = { timeoutMs, connections: 4, perSecond: null };
   const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits });
-  const meter = createMeter();
-  const credential = { key: 'k', heldBy: 'gateway' } as const;
+  const usage = createUsage();
+  const credential = { key: 'k', owner: 'gateway' } as const;
   const request = { resource: 'thing', method, path: '/thing', credential, cost: 1 };
   try {
-    await expect(client.request(request, meter, createPatience(60_000, null))).rejects.toThrow();
+    await expect(client.request(request, usage, createDeadline(60_000, null))).rejects.toThrow();
   } finally {
     await client.close();
   }
-  if (outcome !== 'refused') expect(fake.requests).toHaveLength(meter.requests);
-  return meter.requests;
+  if (outcome !== 'refused') expect(fake.requests).toHaveLength(usage.requests);
+  return usage.requests;
 }
 
 describe('the table of retries', () => {
@@ -121,8 +121,8 @@ describe('Retry-After', () => {
       await using fake = await startFakeService({ transactions: busy });
       await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
       const { errors } = await gateway.query(document, { address: freshAddress() });
-      const unsaid = await withoutRetryAfter();
-      expect(errors?.[0]?.extensions).toEqual(unsaid);
+      const withoutHeader = await withoutRetryAfter();
+      expect(errors?.[0]?.extensions).toEqual(withoutHeader);
     },
   );
 

@@ -4,7 +4,7 @@ import { type AskAddress, SubscribedAddresses } from '../../src/webhooks/subscri
 import { addressOf } from '../support/upstream/builders.ts';
 
 const [WALLET, OTHER] = [addressOf(0xa1), addressOf(0xb2)];
-const WEBHOOK = { sharing: 'shared', webhookId: '0190aaaa-bbbb-7ccc-8ddd-000000000001' };
+const WEBHOOK = { cachePartition: 'shared', webhookId: '0190aaaa-bbbb-7ccc-8ddd-000000000001' };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 

@@ -36,9 +36,9 @@ describe('a filter of another type is data, in the words of the service, and cha
     'transaction_type can only be used with webhooks of type transactions',
     'activity_type is not allowed for this type',
     'Webhook type balances cannot have activity_type',
-  ])('however the service puts it: %s', async (sentence) => {
-    const refusal = await refusedWith({ status: 400, text: sentence });
-    expect(refusal).toEqual({ __typename: 'WebhookError', code: 'TYPE_MISMATCH', message: sentence });
+  ])('however the service puts it: %s', async (serviceMessage) => {
+    const refusal = await refusedWith({ status: 400, text: serviceMessage });
+    expect(refusal).toEqual({ __typename: 'WebhookError', code: 'TYPE_MISMATCH', message: serviceMessage });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Hold, MemoryBudget } from '../../lib/memory-budget.ts';
+import { MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import { BodyReader } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
@@ -67,13 +67,13 @@ export function createIngress(parts: IngressParts): Ingress {
     const startedAt = performance.now();
     const tell = (outcome: DeliveryOutcome) =>
       parts.observer?.answered(outcome, performance.now() - startedAt);
-    const hold = memory.enter();
+    const reservation = memory.reserve();
     try {
       // First of all: who has no valid url learns nothing else, not even which methods there are.
       const tenant = tenantOf(request, segments);
       if (tenant === null) throw new Refusal(404, 'not found');
       if (request.method !== 'POST') throw new Refusal(405, 'expected POST', { allow: 'POST' });
-      const duplicate = await takeDelivery(taking, tenant, request, hold);
+      const duplicate = await takeDelivery(taking, tenant, request, reservation);
       const body = duplicate ? '{"duplicate":true}' : '{"duplicate":false}';
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
       response.end(body);
@@ -83,7 +83,7 @@ export function createIngress(parts: IngressParts): Ingress {
       refuse(request, response, refusal);
       tell(refusal.status);
     } finally {
-      hold.leave();
+      reservation.release();
     }
   };
 }
@@ -94,9 +94,14 @@ async function takeDelivery(
   { log, signature, now = Date.now, limits, findSubscriber, onStored, inflating, bodies }: Taking,
   tenant: string,
   request: IncomingMessage,
-  hold: Hold,
+  reservation: Reservation,
 ): Promise<boolean> {
-  const body = await readRequestBody(request, limits ? { ...LIMITS, ...limits } : LIMITS, hold, inflating);
+  const body = await readRequestBody(
+    request,
+    limits ? { ...LIMITS, ...limits } : LIMITS,
+    reservation,
+    inflating,
+  );
   const headers = readHeaders(request.headers);
   if (signature) {
     const given = signature.header ? headerOf(request, signature.header) : headers.signature;

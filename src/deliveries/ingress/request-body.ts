@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Hold } from '../../lib/memory-budget.ts';
+import type { Reservation } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { messageOf } from '../log/errors.ts';
 import { Refusal, unavailable } from './http-error.ts';
@@ -28,14 +28,14 @@ const MAX_WAITING = 1000;
 export const createInflating = (): Semaphore => new Semaphore(MAX_INFLATING, MAX_WAITING);
 
 /**
- * All of the body, whose bytes `hold` is told of before they are kept. Rejects with a Refusal: 415 (neither plain nor
+ * All of the body, whose bytes `reservation` is told of before they are kept. Rejects with a Refusal: 415 (neither plain nor
  * gzip), 413 (bigger than `maxBytes`, as sent or as inflated), 503 (no room for it), in each of which no more of it is
  * read; 408 (not all there after `timeoutMs`), 400 (not gzip though it says so, or cut).
  */
 export async function readRequestBody(
   request: IncomingMessage,
   limits: BodyLimits,
-  hold: Hold,
+  reservation: Reservation,
   inflating: Semaphore,
 ): Promise<RequestBody> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -45,11 +45,11 @@ export async function readRequestBody(
   }
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  reserve(hold, announced);
-  const sent = await collect(request, limits, announced === 0 ? hold : null);
+  reserve(reservation, announced);
+  const sent = await collect(request, limits, announced === 0 ? reservation : null);
   if (!isGzip) return { sent, plain: sent };
   if (inflating.isFull) throw unavailable();
-  const plain = await inflating.run(() => inflated(sent, limits.maxBytes, hold));
+  const plain = await inflating.run(() => inflated(sent, limits.maxBytes, reservation));
   return { sent, plain };
 }
 
@@ -57,7 +57,7 @@ function collect(
   request: IncomingMessage,
   { maxBytes, timeoutMs }: BodyLimits,
   /** Null when it knows of the body already. */
-  hold: Hold | null,
+  reservation: Reservation | null,
 ): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -71,7 +71,7 @@ function collect(
     size += chunk.length;
     if (size > maxBytes) return fail(tooLarge(maxBytes));
     try {
-      if (hold) reserve(hold, chunk.length);
+      if (reservation) reserve(reservation, chunk.length);
       chunks.push(chunk);
     } catch (error) {
       fail(error);
@@ -90,12 +90,12 @@ function collect(
 }
 
 /** Room for the inflated body is reserved first, since a bomb inflates to a thousand times its size. */
-async function inflated(sent: Buffer, maxBytes: number, hold: Hold): Promise<Buffer> {
+async function inflated(sent: Buffer, maxBytes: number, reservation: Reservation): Promise<Buffer> {
   const atMost = Math.min(maxBytes, sent.length * MAX_RATIO);
-  reserve(hold, atMost);
+  reserve(reservation, atMost);
   try {
     const plain = await inflate(sent, { maxOutputLength: maxBytes });
-    hold.shrink(atMost - plain.length);
+    reservation.shrink(atMost - plain.length);
     return plain;
   } catch (error) {
     const isBomb = error instanceof RangeError;
@@ -103,8 +103,8 @@ async function inflated(sent: Buffer, maxBytes: number, hold: Hold): Promise<Buf
   }
 }
 
-function reserve(hold: Hold, bytes: number): void {
-  if (!hold.grow(bytes)) throw unavailable();
+function reserve(reservation: Reservation, bytes: number): void {
+  if (!reservation.grow(bytes)) throw unavailable();
 }
 
 const tooLarge = (maxBytes: number) => new Refusal(413, `expected a body of at most ${maxBytes} bytes`);

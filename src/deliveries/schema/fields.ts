@@ -43,7 +43,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_root, { webhookId }, { deliveries, webhooks }) => {
       // Else whoever makes up keys could fill the log, as many tenants.
-      await webhooks.proveKey();
+      await webhooks.verifyKey();
       return deliveries.url(webhookId ?? null);
     },
   }),

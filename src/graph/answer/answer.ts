@@ -118,36 +118,36 @@ export class Answer implements Turns {
 
   /** Whether it may go on at once; else `turn` resolves when it may. */
   get hasTurn(): boolean {
-    return this.isOver || (this.#hasRoom && !this.#answers.slices.isOver());
+    return this.isOver || (this.#isAvailable && !this.#answers.slices.isOver());
   }
 
   async turn(): Promise<void> {
     while (!this.hasTurn) {
-      if (this.#hasRoom) await this.#answers.slices.next(this);
-      else await this.#share?.room();
+      if (this.#isAvailable) await this.#answers.slices.next(this);
+      else await this.#share?.available();
     }
   }
 
   /** Gives its memory back, however it ended. */
   end(): void {
     this.#hasEnded = true;
-    this.#share?.leave();
+    this.#share?.release();
   }
 
   get #weight(): number {
     return Math.max(this.#bytes, this.#values * BYTES_A_VALUE);
   }
 
-  get #hasRoom(): boolean {
-    return this.#share?.hasRoom() ?? true;
+  get #isAvailable(): boolean {
+    return this.#share?.isAvailable() ?? true;
   }
 
   #enter(weight: number): void {
-    const share = this.#answers.memory.enter();
+    const share = this.#answers.memory.createShare();
     share.take(weight);
     this.#share = share;
     // An answer that waits for room stops waiting once its client has left.
-    onAbort(this.#gone, () => share.leave());
+    onAbort(this.#gone, () => share.release());
   }
 }
 

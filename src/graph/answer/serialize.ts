@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
-import { jsonPieces } from '../../lib/json/chunked-stringify.ts';
-import { abandoned } from '../../upstream/client/errors.ts';
+import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
+import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
 
@@ -27,7 +27,7 @@ export const written = async (making: Promise<ExecutionResult>, answer: Answer):
     const result = await making;
     const data =
       answer.isHeavy && !answer.isOver && result.data ? await writeData(result.data, answer) : null;
-    if (answer.isOver) return { data: null, errors: [answer.refusal ?? upstreamError(abandoned())] };
+    if (answer.isOver) return { data: null, errors: [answer.refusal ?? upstreamError(clientGone())] };
     return data === null ? result : Object.assign({ ...result }, { data });
   } finally {
     answer.end();
@@ -49,7 +49,7 @@ const writeData = async (data: object, answer: Answer): Promise<WrittenData | nu
     text = '';
     if (bytes > answer.maxBytes) answer.refuse();
   };
-  for (const piece of jsonPieces(data)) {
+  for (const piece of stringifyChunks(data)) {
     text += piece;
     if (text.length > CHUNK_CHARACTERS) flush();
     if (!answer.hasTurn) await answer.turn();

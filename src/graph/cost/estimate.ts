@@ -15,7 +15,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import type { ChainPrices } from '../../upstream/chain-pricing.ts';
+import type { ChainPricing } from '../../upstream/chain-pricing.ts';
 import type { GlobalId } from '../node.ts';
 import { type Scope, scopeOfField } from '../scopes.ts';
 import { costlyTypes } from './billable-types.ts';
@@ -57,7 +57,7 @@ type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonl
  * nothing else: as if no page were kept, every list as long as it may be, and every page of the service full.
  * Nothing for an operation that will not run at all.
  */
-export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Estimate => {
+export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Estimate => {
   const costly = costlyTypes(schema);
   return (operation, scopes) => {
     const root = readOperation(schema, operation);
@@ -93,7 +93,7 @@ export const createEstimate = (schema: GraphQLSchema, prices: ChainPrices): Esti
     ): void => {
       const [node] = nodes;
       const field = node && parent.getFields()[node.name.value];
-      const told = node && field && ask(field, node, reading, prices);
+      const told = node && field && ask(field, node, reading, pricing);
       if (!field || !told || !mayUse(field)) return;
       if (told.lookup)
         charge(
@@ -154,13 +154,13 @@ const ask = (
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   { variableValues }: Reading,
-  prices: ChainPrices,
+  pricing: ChainPricing,
 ) => {
   const cost: FieldCost<Record<string, unknown>> = costOf(field) ?? {};
   try {
     const args = getArgumentValues(field, node, variableValues);
     return {
-      lookup: cost.asks?.(args, prices),
+      lookup: cost.asks?.(args, pricing),
       gives: cost.gives?.(args),
       times: cost.count?.(args) ?? 1,
       name: `${field.name}${JSON.stringify(args)}`,

@@ -1,5 +1,5 @@
 import type { GraphQLField } from 'graphql';
-import type { ChainPrices } from '../../upstream/chain-pricing.ts';
+import type { ChainPricing } from '../../upstream/chain-pricing.ts';
 import type { GlobalId } from '../node.ts';
 
 /** What a field asks of the service at most, for one object that it is a field of. */
@@ -17,7 +17,7 @@ export type Lookup = {
  */
 export type FieldCost<Args> = {
   /** Left out: it asks nothing that is billed. */
-  readonly asks?: (args: Args, prices: ChainPrices) => Lookup;
+  readonly asks?: (args: Args, pricing: ChainPricing) => Lookup;
   /** The objects that it gives, so that an operation which names one twice is not taken to pay twice. */
   readonly gives?: (args: Args) => readonly GlobalId[];
   /** How many it gives at most, where nobody knows yet which; one when this is left out too. */

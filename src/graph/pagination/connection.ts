@@ -1,7 +1,7 @@
 import type { Page, PartialErrors } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
-import type { Item } from '../../upstream/parse/page-parser.ts';
+import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import { badUserInput, clientError } from '../errors.ts';
 import type { ListCursors } from './cursor.ts';
 import { type Entry, type Walked, walk } from './walk.ts';
@@ -98,7 +98,7 @@ export const pageSize = (first: number | null | undefined, max: number, what: st
 };
 
 export type ConnectionRequest<Value> = {
-  readonly read: ReadPage<Item<Value>>;
+  readonly read: ReadPage<PageItem<Value>>;
   readonly cursors: ListCursors;
   readonly first: number;
   readonly after: string | null | undefined;

@@ -1,6 +1,6 @@
 import type { Page } from '../../upstream/cache/page-cache.ts';
-import type { PageAt, ReadPage } from '../../upstream/list-loader.ts';
-import type { Item } from '../../upstream/parse/page-parser.ts';
+import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
+import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import { leadsNowhere, MAX_PAGES, pagesFrom } from './page-walk.ts';
 import type { Place, Position } from './position.ts';
 
@@ -11,7 +11,7 @@ type Timed = Position & { readonly time: number };
 
 const isTimed = (position: Position): position is Timed => position.time !== null;
 
-const NEWEST: PageAt = { offset: null, follows: null, age: 'older' };
+const NEWEST: PageRef = { offset: null, follows: null, age: 'older' };
 
 /**
  * The place just behind an item that was seen at `after`; null when nothing lies behind it any more.
@@ -19,23 +19,23 @@ const NEWEST: PageAt = { offset: null, follows: null, age: 'older' };
  * that is gone too, where it was.
  */
 export const placeAfter = async <Value>(
-  read: ReadPage<Item<Value>>,
+  read: ReadPage<PageItem<Value>>,
   after: Position,
 ): Promise<Place | null> => {
-  const at: PageAt = { offset: after.offset, follows: null, age: 'older' };
+  const at: PageRef = { offset: after.offset, follows: null, age: 'older' };
   const since = Date.now();
   const page = await read(at);
   const index = indexOf(page, after.identity);
   if (index >= 0) return { at, trail: after.trail, index: index + 1 };
   // A kept page may be from before the item: only a fresh one can say that it has moved or is gone.
-  const fresh: PageAt = page.fetchedAt < since ? { ...at, age: 'now' } : at;
+  const fresh: PageRef = page.fetchedAt < since ? { ...at, age: 'now' } : at;
   const start = { at: fresh, trail: after.trail };
   return isTimed(after) ? searchByTime(read, after, start) : searchNearby(read, after, start);
 };
 
 /** In a list without times: nearby, or else before what followed it. */
 const searchNearby = async <Value>(
-  read: ReadPage<Item<Value>>,
+  read: ReadPage<PageItem<Value>>,
   after: Position,
   start: Omit<Place, 'index'>,
 ): Promise<Place> => {
@@ -57,7 +57,7 @@ const searchNearby = async <Value>(
 
 /** In a list by time, newest first: down to what is older than the item. */
 const searchByTime = async <Value>(
-  read: ReadPage<Item<Value>>,
+  read: ReadPage<PageItem<Value>>,
   after: Timed,
   start: Omit<Place, 'index'>,
 ): Promise<Place | null> => {
@@ -75,8 +75,8 @@ const searchByTime = async <Value>(
   return null;
 };
 
-const indexOf = <Value>({ items }: Page<Item<Value>>, identity: string): number =>
+const indexOf = <Value>({ items }: Page<PageItem<Value>>, identity: string): number =>
   items.findIndex((item) => item.identity === identity);
 
-const firstOlderThan = <Value>({ items }: Page<Item<Value>>, time: number): number =>
+const firstOlderThan = <Value>({ items }: Page<PageItem<Value>>, time: number): number =>
   items.findIndex((item) => item.time !== null && item.time < time);

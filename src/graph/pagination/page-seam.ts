@@ -1,4 +1,4 @@
-import type { Item } from '../../upstream/parse/page-parser.ts';
+import type { PageItem } from '../../upstream/parse/page-parser.ts';
 
 /** Where a page goes on behind the item that the walk has reached; `passed`: the pages since lie before that item. */
 export type Join = { readonly index: number; readonly passed: boolean };
@@ -8,8 +8,8 @@ export type Join = { readonly index: number; readonly passed: boolean };
  * don't say which they are: null when only the next page can tell.
  */
 export const findJoin = <Value>(
-  items: readonly Item<Value>[],
-  last: Item<Value>,
+  items: readonly PageItem<Value>[],
+  last: PageItem<Value>,
   isLast: boolean,
 ): Join | null => {
   const again = items.findIndex(({ identity }) => identity === last.identity);
@@ -20,7 +20,7 @@ export const findJoin = <Value>(
 };
 
 /** The index of the first item that does not lie before `last` by its time; the length when all do. */
-export const firstNotNewer = <Value>(items: readonly Item<Value>[], last: Item<Value>): number => {
+export const firstNotNewer = <Value>(items: readonly PageItem<Value>[], last: PageItem<Value>): number => {
   const index = items.findIndex(({ time }) => time === null || last.time === null || time <= last.time);
   return index < 0 ? items.length : index;
 };

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Page } from '../../upstream/cache/page-cache.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import type { Item } from '../../upstream/parse/page-parser.ts';
+import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import type { Place } from './position.ts';
 
 /** One page on the way, with what it takes to come back to it. */
 export type Visit<Value> = {
-  readonly page: Page<Item<Value>>;
+  readonly page: Page<PageItem<Value>>;
   readonly at: Place['at'];
   readonly trail: readonly string[];
 };
@@ -23,7 +23,7 @@ const TRAIL_LENGTH = 8;
  * Throws UpstreamError `invalidResponse` when the service names an offset that led here.
  */
 export async function* pagesFrom<Value>(
-  read: ReadPage<Item<Value>>,
+  read: ReadPage<PageItem<Value>>,
   start: Omit<Place, 'index'>,
 ): AsyncGenerator<Visit<Value>, void, undefined> {
   const visited = new Set<string>(start.trail);

@@ -1,4 +1,4 @@
-import type { PageAt } from '../../upstream/list-loader.ts';
+import type { PageRef } from '../../upstream/list-loader.ts';
 
 /** The next item of the same page, or the page after it. */
 export type Follower = { readonly identity: string } | { readonly offset: string };
@@ -18,4 +18,4 @@ export type Position = {
 };
 
 /** Where a walk starts to take: a page, and the index on it of the first item to take. */
-export type Place = { readonly at: PageAt; readonly trail: readonly string[]; readonly index: number };
+export type Place = { readonly at: PageRef; readonly trail: readonly string[]; readonly index: number };

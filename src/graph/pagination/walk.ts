@@ -1,18 +1,18 @@
 import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import type { Item } from '../../upstream/parse/page-parser.ts';
+import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import { placeAfter } from './locate.ts';
 import { findJoin, firstNotNewer, type Join } from './page-seam.ts';
 import { leadsNowhere, MAX_PAGES, pagesFrom, type Visit } from './page-walk.ts';
 import type { Follower, Place, Position } from './position.ts';
 
-export type Entry<Value> = { readonly item: Item<Value>; readonly position: Position };
+export type Entry<Value> = { readonly item: PageItem<Value>; readonly position: Position };
 
 export type Walked<Value> = {
   readonly entries: readonly Entry<Value>[];
   readonly hasNextPage: boolean;
   /** Those that the entries were cut from, in order; none when nothing had to be read. */
-  readonly pages: readonly Page<Item<Value>>[];
+  readonly pages: readonly Page<PageItem<Value>>[];
 };
 
 const START: Place = { at: { offset: null, follows: null, age: 'newest' }, trail: [], index: 0 };
@@ -27,7 +27,7 @@ const START: Place = { at: { offset: null, follows: null, age: 'newest' }, trail
  * Throws UpstreamError `invalidResponse` when the service's offsets go in circles or lead nowhere.
  */
 export const walk = async <Value>(
-  read: ReadPage<Item<Value>>,
+  read: ReadPage<PageItem<Value>>,
   first: number,
   after: Position | null,
 ): Promise<Walked<Value>> => {
@@ -38,11 +38,11 @@ export const walk = async <Value>(
 };
 
 /** What one page adds to the walk. */
-type Cut<Value> = { readonly page: Page<Item<Value>>; readonly entries: readonly Entry<Value>[] };
+type Cut<Value> = { readonly page: Page<PageItem<Value>>; readonly entries: readonly Entry<Value>[] };
 
 const take = async <Value>(first: number, source: AsyncIterable<Cut<Value>>): Promise<Walked<Value>> => {
   const entries: Entry<Value>[] = [];
-  const pages: Page<Item<Value>>[] = [];
+  const pages: Page<PageItem<Value>>[] = [];
   for await (const cut of source) {
     pages.push(cut.page);
     const room = first - entries.length;
@@ -55,17 +55,17 @@ const take = async <Value>(first: number, source: AsyncIterable<Cut<Value>>): Pr
   return { entries, hasNextPage: false, pages };
 };
 
-const handOver = <Value>(entries: Entry<Value>[], pages: Page<Item<Value>>[]): Walked<Value> => {
+const handOver = <Value>(entries: Entry<Value>[], pages: Page<PageItem<Value>>[]): Walked<Value> => {
   if (entries.length === 0) throw leadsNowhere();
   return { entries, hasNextPage: true, pages };
 };
 
 async function* cuts<Value>(
-  read: ReadPage<Item<Value>>,
+  read: ReadPage<PageItem<Value>>,
   place: Place,
 ): AsyncGenerator<Cut<Value>, void, undefined> {
   const seen = new Set<string>();
-  let last: Item<Value> | null = null;
+  let last: PageItem<Value> | null = null;
   let held: Visit<Value>[] = [];
   for await (const visit of pagesFrom(read, place)) {
     const { items, nextOffset } = visit.page;
@@ -102,7 +102,7 @@ const cut = <Value>({ page, at, trail }: Visit<Value>, start: number, seen: Set<
 };
 
 /** What comes behind the item at `index`, in a list that has no times to tell it by. */
-const followerOf = <Value>({ items, nextOffset }: Page<Item<Value>>, index: number): Follower | null => {
+const followerOf = <Value>({ items, nextOffset }: Page<PageItem<Value>>, index: number): Follower | null => {
   if (items[index]?.time !== null) return null;
   const item = items[index + 1];
   if (item !== undefined) return { identity: item.identity };

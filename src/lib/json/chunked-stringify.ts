@@ -1,9 +1,9 @@
 /** What is longer is cut; the rest is written by JSON.stringify in one go. */
-const PIECE_CHARACTERS = 16_384;
+const CHUNK_CHARACTERS = 16_384;
 /** What a value counts for at least: nulls take time too. */
 const CHARACTERS_A_VALUE = 8;
 
-type Pieces = Generator<string, void, undefined>;
+type Chunks = Generator<string, void, undefined>;
 
 /** A list or an object that is being written. */
 type Open = {
@@ -19,7 +19,7 @@ type Open = {
  * let other work go on in between. No piece at all where JSON has no text for the value (undefined, a function). However
  * deep the value is, it takes no more of the stack.
  */
-export function* jsonPieces(value: unknown): Pieces {
+export function* stringifyChunks(value: unknown): Chunks {
   const open: Open[] = [];
   yield* begun(plainOf('', value), open);
   for (let inner = open.at(-1); inner; inner = open.at(-1)) {
@@ -40,8 +40,8 @@ export function* jsonPieces(value: unknown): Pieces {
 }
 
 /** The whole of what is small, and of a string; anything else is left open. */
-function* begun(plain: unknown, open: Open[]): Pieces {
-  if (typeof plain === 'string') yield* stringPieces(plain);
+function* begun(plain: unknown, open: Open[]): Chunks {
+  if (typeof plain === 'string') yield* stringChunks(plain);
   else if (typeof plain !== 'object' || plain === null || isSmall(plain)) {
     const text = JSON.stringify(plain);
     if (text !== undefined) yield text;
@@ -59,11 +59,11 @@ const closing = ({ keys, isEmpty }: Open): string => {
   return isEmpty ? '[]' : ']';
 };
 
-function* stringPieces(text: string): Pieces {
-  if (text.length <= PIECE_CHARACTERS) return yield JSON.stringify(text);
+function* stringChunks(text: string): Chunks {
+  if (text.length <= CHUNK_CHARACTERS) return yield JSON.stringify(text);
   yield '"';
   for (let from = 0; from < text.length; ) {
-    const to = endOfPiece(text, from);
+    const to = endOfChunk(text, from);
     yield JSON.stringify(text.slice(from, to)).slice(1, -1);
     from = to;
   }
@@ -71,8 +71,8 @@ function* stringPieces(text: string): Pieces {
 }
 
 /** Not between two halves of one character: each alone would be escaped. */
-const endOfPiece = (text: string, from: number): number => {
-  const to = Math.min(from + PIECE_CHARACTERS, text.length);
+const endOfChunk = (text: string, from: number): number => {
+  const to = Math.min(from + CHUNK_CHARACTERS, text.length);
   const last = text.charCodeAt(to - 1);
   return to < text.length && last >= 0xd800 && last < 0xdc00 ? to - 1 : to;
 };
@@ -87,24 +87,24 @@ const hasText = (plain: unknown): boolean =>
 
 const isSmall = (plain: object): boolean => {
   const left: unknown[] = [plain];
-  let room = PIECE_CHARACTERS;
+  let remaining = CHUNK_CHARACTERS;
   while (left.length > 0) {
     const value = left.pop();
-    room -= typeof value === 'string' ? value.length : 0;
+    remaining -= typeof value === 'string' ? value.length : 0;
     if (Array.isArray(value)) {
-      room -= value.length * CHARACTERS_A_VALUE;
-      if (room < 0) return false;
+      remaining -= value.length * CHARACTERS_A_VALUE;
+      if (remaining < 0) return false;
       left.push(...value);
     } else if (typeof value === 'object' && value !== null) {
       const keys = Object.keys(value);
-      room -= keys.length * CHARACTERS_A_VALUE;
-      if (room < 0) return false;
+      remaining -= keys.length * CHARACTERS_A_VALUE;
+      if (remaining < 0) return false;
       for (const key of keys) {
-        room -= key.length;
+        remaining -= key.length;
         left.push((value as Record<string, unknown>)[key]);
       }
     }
-    if (room < 0) return false;
+    if (remaining < 0) return false;
   }
   return true;
 };

@@ -12,7 +12,7 @@ const OBJECT_END = 0x7d;
 const BRACE = OBJECT ^ LIST;
 
 /** Of that size are the pieces; a longer string or number is one piece by itself. */
-const PIECE_CHARACTERS = 16_384;
+const CHUNK_CHARACTERS = 16_384;
 
 const BLANK = /^[ \t\n\r]*$/;
 const LEADING_COMMA = /^[ \t\n\r]*,/;
@@ -30,7 +30,7 @@ type Container = { readonly value: unknown[] | Record<string, unknown>; isEmpty:
 export function* parsedInPieces(
   text: string,
   parse: ParseJson,
-  pieceCharacters = PIECE_CHARACTERS,
+  pieceCharacters = CHUNK_CHARACTERS,
 ): Generator<undefined, unknown, undefined> {
   if (text.length <= pieceCharacters) return parse(text);
   const parser = new PiecewiseParser(text, parse, pieceCharacters);

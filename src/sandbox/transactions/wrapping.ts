@@ -6,9 +6,9 @@ import { moveNative } from './transfers.ts';
 import { done, type Step } from './unsigned-transaction.ts';
 
 /** The native asset goes into the wrapped token, which mints as much of itself to the owner, and logs a deposit. */
-export function depositFor(stage: Stage, payer: Hex, owner: Hex, value: bigint): Step {
+export function depositFor(stage: Stage, billingKey: Hex, owner: Hex, value: bigint): Step {
   const { wrapped: token } = stage.contracts;
-  const paid = stage.ledger.move(null, { from: payer, to: token.address, value });
+  const paid = stage.ledger.move(null, { from: billingKey, to: token.address, value });
   const minted = stage.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value });
   return {
     effects: [paid, minted],

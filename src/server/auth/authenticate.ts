@@ -11,7 +11,7 @@ export type Credentials = { get(name: string): string | null };
 type Mode = 'open' | 'key' | 'jwt';
 
 /** With whom a tenant shares kept pages: with all when they have one key, the gateway's, and else with nobody. */
-export const sharingOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
+export const cachePartitionOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
 
 /**
  * Rejects with UNAUTHENTICATED; with INTERNAL_SERVER_ERROR when it can't be told who it is. `address` is the network
@@ -21,14 +21,17 @@ export type Authenticate = (credentials: Credentials, address?: string) => Promi
 
 /** `open`: everyone acts with the gateway's key, as one tenant; an address is a payer. */
 export const authenticateAnyone = (gatewayKey: string): Authenticate => {
-  const everyone: Omit<Caller, 'payer'> = {
-    credential: { key: gatewayKey, heldBy: 'gateway' },
+  const everyone: Omit<Caller, 'billingKey'> = {
+    credential: { key: gatewayKey, owner: 'gateway' },
     tenant: 'default',
-    sharing: sharingOf('open', 'default'),
+    cachePartition: cachePartitionOf('open', 'default'),
     scopes: ALL_SCOPES,
     expiresAt: null,
   };
-  return async (_credentials, address = 'unknown') => ({ ...everyone, payer: canonicalAddress(address) });
+  return async (_credentials, address = 'unknown') => ({
+    ...everyone,
+    billingKey: canonicalAddress(address),
+  });
 };
 
 /** `key`: each client brings its own in `keyHeader`. `secret` makes tenants of keys, so that no key is kept or told. */
@@ -40,10 +43,10 @@ export const authenticateByKey =
     if (!/^[\x21-\x7e]{1,4096}$/.test(key)) throw keyMalformed(keyHeader);
     const fingerprint = createHmac('sha256', secret).update(`key:${key}`).digest('base64url').slice(0, 22);
     return {
-      credential: { key, heldBy: 'client' },
+      credential: { key, owner: 'client' },
       tenant: fingerprint,
-      sharing: sharingOf('key', fingerprint),
-      payer: fingerprint,
+      cachePartition: cachePartitionOf('key', fingerprint),
+      billingKey: fingerprint,
       scopes: ALL_SCOPES,
       expiresAt: null,
     };
@@ -51,10 +54,10 @@ export const authenticateByKey =
 
 /** `jwt`: a token says who it is and what it may use; all act with the gateway's key. */
 export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Authenticate => {
-  const credential: Credential = { key: gatewayKey, heldBy: 'gateway' };
+  const credential: Credential = { key: gatewayKey, owner: 'gateway' };
   return async (credentials) => {
     const bearer = await verify(tokenIn(credentials.get('authorization')));
-    return { ...bearer, credential, sharing: sharingOf('jwt', bearer.tenant) };
+    return { ...bearer, credential, cachePartition: cachePartitionOf('jwt', bearer.tenant) };
   };
 };
 

@@ -6,7 +6,7 @@ import { tokenRefused } from './auth-errors.ts';
 /** What a verified token says of its bearer. */
 export type Bearer = {
   readonly tenant: string;
-  readonly payer: string;
+  readonly billingKey: string;
   readonly scopes: ReadonlySet<Scope>;
   /** `exp` in milliseconds since 1970. */
   readonly expiresAt: number;
@@ -49,7 +49,7 @@ export const readClaims = (payload: JWTPayload, isTenant: (text: string) => bool
   return {
     tenant,
     // A token without a subject is its tenant's, who is nobody's namesake.
-    payer: sub === undefined ? `tenant:${tenant}` : `sub:${sub}`,
+    billingKey: sub === undefined ? `tenant:${tenant}` : `sub:${sub}`,
     scopes: new Set(SCOPES.filter((known) => granted.includes(known))),
     expiresAt: exp * 1000,
   };

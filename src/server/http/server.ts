@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { clientError } from '../../graph/errors.ts';
 import type { Log } from '../../logger.ts';
-import { createMeter } from '../../upstream/client/usage.ts';
+import { createUsage } from '../../upstream/client/usage.ts';
 import type { FrontPage } from '../browsers/front-page.ts';
 import type { GraphQLServer } from '../graphql/yoga.ts';
 import type { EventStreams } from '../sse/plugin.ts';
@@ -157,7 +157,7 @@ const STOPPING = 'The gateway stops, and nothing of this request has been done. 
 const stopping = ({ url }: IncomingMessage): object => {
   if (url?.split('?')[0] !== '/graphql') return { error: STOPPING };
   const { message, extensions } = clientError('INTERNAL_SERVER_ERROR', STOPPING);
-  return { errors: [{ message, extensions }], extensions: { upstream: createMeter() } };
+  return { errors: [{ message, extensions }], extensions: { upstream: createUsage() } };
 };
 
 const sendJson = (response: ServerResponse, status: number, body: object): void => {

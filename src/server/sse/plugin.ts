@@ -10,7 +10,7 @@ import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { EventStream } from './stream.ts';
 
 /** What a subscription came with. */
-type Arrival = Partial<Pick<Context, 'expiresAt' | 'proveKey'>> & { readonly res?: ServerResponse };
+type Arrival = Partial<Pick<Context, 'expiresAt' | 'verifyKey'>> & { readonly res?: ServerResponse };
 
 type Admitted = {
   readonly res: ServerResponse | undefined;
@@ -42,13 +42,13 @@ export const createEventStreams = (
   return {
     plugin: {
       async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-        const { request, res, proveKey, expiresAt = null } = contextValue;
+        const { request, res, verifyKey, expiresAt = null } = contextValue;
         // Who comes by WebSocket was admitted with it.
-        if (request === undefined || proveKey === undefined) return;
+        if (request === undefined || verifyKey === undefined) return;
         const [gone, revoked] = [new AbortController(), new AbortController()];
         if (res) onceClosed(res, () => gone.abort());
         try {
-          await vouch(proveKey, gone.signal, (refusal) => revoked.abort(refusal));
+          await vouch(verifyKey, gone.signal, (refusal) => revoked.abort(refusal));
           arrivals.set(request, { res, expiresAt, revoked: revoked.signal });
         } catch (refusal) {
           setResultAndStopExecution({ errors: [mask(refusal)] });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/deadline.ts';
 import type { EventReader } from '../../streams/event-source.ts';
-import { createMeter } from '../../upstream/client/usage.ts';
+import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import type { Frame } from '../subscriptions/frame.ts';
@@ -84,7 +84,7 @@ export class EventStream extends Readable {
     this.#free();
     const errors = [formatted(this.#mask(error))];
     this.push(
-      `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: createMeter() } })}\n\n${COMPLETE}`,
+      `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: createUsage() } })}\n\n${COMPLETE}`,
     );
     this.push(null);
     this.#onEnd?.();

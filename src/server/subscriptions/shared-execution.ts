@@ -56,11 +56,11 @@ export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plu
     after: string | null,
     wake: () => void,
   ): EventReader<Frame> => {
-    const { rights, payer } = operation.contextValue as Context;
+    const { authorizationKey, billingKey } = operation.contextValue as Context;
     const { tokenCount: tokens = 0, loc } = operation.document;
-    const key = JSON.stringify([rights(), source.key, identityOf(operation)]);
+    const key = JSON.stringify([authorizationKey(), source.key, identityOf(operation)]);
     try {
-      const release = documents.open({ client: payer, document: loc?.source.body ?? key, tokens, key });
+      const release = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
       return new CountedReader(feedOf(key, operation, source).read(after ?? source.after, wake), release);
     } catch (refusal) {
       return new RefusedReader(refusal);

@@ -17,7 +17,7 @@ export type Admit = (socket: SocketContext) => Promise<Caller>;
 const FORBIDDEN = 4403;
 const TRY_AGAIN_LATER = 1013;
 
-/** Resolves when the service takes the caller's own key, see `proveKey` of webhooks. */
+/** Resolves when the service takes the caller's own key, see `verifyKey` of webhooks. */
 export type ProveKey = (caller: Caller, trace: Trace, signal: AbortSignal) => Promise<void>;
 
 /**
@@ -26,24 +26,24 @@ export type ProveKey = (caller: Caller, trace: Trace, signal: AbortSignal) => Pr
  */
 export const createAdmission = (
   authenticate: Authenticate,
-  proveKey: ProveKey,
+  verifyKey: ProveKey,
   maxSocketsEach: number,
 ): Admit => {
   const open = new Map<string, number>();
   /** Those under way, and those whose key was refused: the service is not asked again by the same socket. */
   const admissions = new WeakMap<Connection, Promise<Caller>>();
 
-  const enter = (connection: Connection, payer: string): void => {
-    const count = open.get(payer) ?? 0;
+  const enter = (connection: Connection, billingKey: string): void => {
+    const count = open.get(billingKey) ?? 0;
     if (count >= maxSocketsEach) {
       close(connection, TRY_AGAIN_LATER, 'Too many sockets');
       throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxSocketsEach} sockets of a client.`);
     }
-    open.set(payer, count + 1);
+    open.set(billingKey, count + 1);
     connection.gone.signal.addEventListener('abort', () => {
-      const left = (open.get(payer) ?? 0) - 1;
-      if (left > 0) open.set(payer, left);
-      else open.delete(payer);
+      const left = (open.get(billingKey) ?? 0) - 1;
+      if (left > 0) open.set(billingKey, left);
+      else open.delete(billingKey);
     });
   };
 
@@ -53,9 +53,9 @@ export const createAdmission = (
     const caller = await authenticate(shownBy(socket), connection.address);
     const trace = traceOf(connection.traceparent, undefined);
     const leave = () => void closeDrained(connection, FORBIDDEN, 'Forbidden');
-    await vouch((enough) => proveKey(caller, trace, enough), signal, leave);
+    await vouch((enough) => verifyKey(caller, trace, enough), signal, leave);
     if (signal.aborted) return caller;
-    if (Number.isFinite(maxSocketsEach)) enter(connection, caller.payer);
+    if (Number.isFinite(maxSocketsEach)) enter(connection, caller.billingKey);
     connection.caller = caller;
     // What it showed is not needed any more.
     keep(socket, undefined);

@@ -7,7 +7,7 @@ import { onAbort } from '../../lib/deadline.ts';
 import type { Running } from '../../lib/task-tracker.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
-import type { Hold, Room } from '../graphql/limits/request-memory.ts';
+import type { Reservation, Room } from '../graphql/limits/request-memory.ts';
 import { type Operations, withRequestId } from '../graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import type { GraphQLServer } from '../graphql/yoga.ts';
@@ -78,16 +78,16 @@ const prepareWithin = async (
   claim: Claim,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const hold = preparation.room.enter();
+  const reservation = preparation.room.reserve();
   try {
-    if (!hold.grow(preparation.socket.extra.messageWeight))
+    if (!reservation.grow(preparation.socket.extra.messageWeight))
       throw tooMuch('Too many big operations are under way at once.');
-    const operation = await prepare(preparation, claim, trace, hold);
+    const operation = await prepare(preparation, claim, trace, reservation);
     // Once it is started, it holds room until it ends, whether anybody waits for it or not.
-    onAbort(claim.gone, () => operation.start !== null && hold.leave());
+    onAbort(claim.gone, () => operation.start !== null && reservation.release());
     return operation;
   } catch (error) {
-    hold.leave();
+    reservation.release();
     throw error;
   }
 };
@@ -96,7 +96,7 @@ const prepare = async (
   { graphql, admit, documents, trusted, running, socket, id, payload }: Preparation,
   { claimed, begun, gone, givenUp }: Claim,
   trace: Trace,
-  hold: Hold,
+  reservation: Reservation,
 ): Promise<SocketOperation> => {
   const { outlet, answers, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
@@ -107,7 +107,7 @@ const prepare = async (
     throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
   const caller = await admit(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
-  await documents.prepare(text, caller.payer, gone);
+  await documents.prepare(text, caller.billingKey, gone);
   const socketRoom = { memory: answers, untilTaken: () => outlet.untilTaken() };
   const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone, givenUp, socketRoom });
   const document = pipeline.parse(text);
@@ -138,7 +138,7 @@ const prepare = async (
   };
   const run = (): Promise<Awaited<OperationResult>> =>
     operation === 'subscription' ? subscribe() : execute();
-  const start = (): OperationResult => claimed(() => run().finally(hold.leave));
+  const start = (): OperationResult => claimed(() => run().finally(reservation.release));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
 

@@ -34,7 +34,7 @@ type Options = {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly documents: Documents;
-  readonly proveKey: ProveKey;
+  readonly verifyKey: ProveKey;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
@@ -63,7 +63,7 @@ const SERVICE_RESTART = 1012;
 export const serveWebSockets = (options: Options): WebSockets => {
   const { server, graphql, authenticate, documents, mask, maxSockets } = options;
   const { operations, trusted, observer } = options;
-  const admit = createAdmission(authenticate, options.proveKey, options.maxSocketsEach);
+  const admit = createAdmission(authenticate, options.verifyKey, options.maxSocketsEach);
   const running = createRunning();
   // Not that of HTTP, which strangers can fill.
   const room = createRoom();

@@ -1,35 +1,36 @@
 /** What can be overtaken by news. */
-type Datable = { outdated: boolean };
+type Invalidatable = { invalidated: boolean };
 
 /**
- * Who wants to know that something happened to an address. `sharing` keeps apart what one key's clients may see: see
+ * Who wants to know that something happened to an address. `cachePartition` keeps apart what one key's clients may see: see
  * `LoaderParts`.
  */
-export type News = {
-  /** Marks `thing` as outdated when there is news of the address, until the returned function is called. */
-  follow(sharing: string, address: string, thing: Datable): () => void;
+export type InvalidationBus = {
+  /** Marks `target` as outdated when there is news of the address, until the returned function is called. */
+  subscribe(cachePartition: string, address: string, target: Invalidatable): () => void;
   /** Outdates all that is followed of these addresses, in lower case. */
-  tell(sharing: string, addresses: readonly string[]): void;
+  invalidate(cachePartition: string, addresses: readonly string[]): void;
 };
 
-export const createNews = (): News => {
-  const followed = new Map<string, Set<Datable>>();
+export const createInvalidationBus = (): InvalidationBus => {
+  const subscriptions = new Map<string, Set<Invalidatable>>();
   return {
-    follow(sharing, address, thing) {
-      const subject = subjectOf(sharing, address);
-      const things = followed.get(subject) ?? new Set();
-      followed.set(subject, things.add(thing));
+    subscribe(cachePartition, address, target) {
+      const key = keyOf(cachePartition, address);
+      const targets = subscriptions.get(key) ?? new Set();
+      subscriptions.set(key, targets.add(target));
       return () => {
-        things.delete(thing);
-        if (things.size === 0 && followed.get(subject) === things) followed.delete(subject);
+        targets.delete(target);
+        if (targets.size === 0 && subscriptions.get(key) === targets) subscriptions.delete(key);
       };
     },
-    tell(sharing, addresses) {
+    invalidate(cachePartition, addresses) {
       for (const address of addresses) {
-        for (const thing of followed.get(subjectOf(sharing, address)) ?? []) thing.outdated = true;
+        for (const target of subscriptions.get(keyOf(cachePartition, address)) ?? [])
+          target.invalidated = true;
       }
     },
   };
 };
 
-const subjectOf = (sharing: string, address: string): string => `${sharing} ${address}`;
+const keyOf = (cachePartition: string, address: string): string => `${cachePartition} ${address}`;

@@ -1,10 +1,10 @@
-import type { Patience } from '../../lib/deadline.ts';
-import { mayStandIn, restOf } from '../client/errors.ts';
-import type { Meter } from '../client/usage.ts';
-import type { Memory } from './cache-budget.ts';
-import { createShelf, type Held } from './cache-entries.ts';
-import type { News } from './invalidation.ts';
-import { type Flight, launch } from './single-flight.ts';
+import type { Deadline } from '../../lib/deadline.ts';
+import { allowsStale, cooldownMsFor } from '../client/errors.ts';
+import type { Usage } from '../client/usage.ts';
+import type { CacheBudget } from './cache-budget.ts';
+import { createEntryStore, type EntryMeta } from './cache-entries.ts';
+import type { InvalidationBus } from './invalidation.ts';
+import { type SharedRequest, startShared } from './single-flight.ts';
 
 /** One page of a list, as one upstream request brought it. */
 export type Page<Item> = {
@@ -22,12 +22,12 @@ export type Page<Item> = {
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
-export type PageWant = {
+export type PageRequest = {
   /** With whom its pages are shared: see `LoaderParts`. */
-  readonly sharing: string;
+  readonly cachePartition: string;
   /** Whose list it is, in lower case: news of this address outdates the page. */
   readonly address: string;
-  /** Resource, `sharing`, address and filters: what all pages of one list have in common. */
+  /** Resource, `cachePartition`, address and filters: what all pages of one list have in common. */
   readonly list: string;
   /** Null for the newest page. */
   readonly offset: string | null;
@@ -42,7 +42,7 @@ export type PageWant = {
   /** A kept page this old, in milliseconds, is fresh; 0 asks for one that is fetched from now on. */
   readonly maxAgeMs: number;
   /** A kept page this old, in milliseconds, may stand in when the service fails; 0 for none. */
-  readonly standInMs: number;
+  readonly staleIfErrorMs: number;
 };
 
 /** What one upstream request brought. */
@@ -56,122 +56,136 @@ type Fetched<Item> = {
 
 /**
  * How a want was met: by a kept page that was `fresh`, or `stale` and being refreshed, or that stood in for the service
- * (`standIn`); by a request of another operation's (`joined`); or not by anything that was there (`miss`).
+ * (`staleIfError`); by a request of another operation's (`joined`); or not by anything that was there (`miss`).
  */
-export type PageSource = 'fresh' | 'stale' | 'standIn' | 'joined' | 'miss';
+export type CacheResult = 'fresh' | 'stale' | 'standIn' | 'joined' | 'miss';
 
 /** Asks the service for what is wanted. Its signal aborts when nobody waits any more. */
-export type Fetch<Item> = (want: PageWant, signal: AbortSignal) => Promise<Fetched<Item>>;
+export type Fetch<Item> = (want: PageRequest, signal: AbortSignal) => Promise<Fetched<Item>>;
 
 /** Pages that were fetched, and those that are being fetched. */
-export type PageStore<Item> = {
+export type PageCache<Item> = {
   /**
    * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
    * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
-   * meanwhile. When that fails for the service's fault, a page of no more than `standInMs` stands in, even one that
+   * meanwhile. When that fails for the service's fault, a page of no more than `staleIfErrorMs` stands in, even one that
    * there was news of, and as long as a refusal asks for (a minute at most), without asking again; when there is none,
    * the failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long
    * as one with them might have served: a want without details never displaces them.
    */
-  get(want: PageWant, meter: Meter, patience: Patience, fetch: Fetch<Item>): Promise<Page<Item>>;
+  get(want: PageRequest, usage: Usage, deadline: Deadline, fetch: Fetch<Item>): Promise<Page<Item>>;
 };
 
-type Found<Item> = { readonly page: Page<Item>; readonly source: PageSource };
+type Found<Item> = { readonly page: Page<Item>; readonly source: CacheResult };
 
-type Launched<Item> = { readonly held: Held; readonly flight: Flight<Fetched<Item>> };
+type InFlight<Item> = { readonly meta: EntryMeta; readonly sharedRequest: SharedRequest<Fetched<Item>> };
 
 /** `onGet` is told how each want was met. */
-export const createPageStore = <Item>(
-  memory: Memory,
-  news: News,
-  onGet: (source: PageSource) => void = () => {},
+export const createPageCache = <Item>(
+  budget: CacheBudget,
+  invalidation: InvalidationBus,
+  onGet: (source: CacheResult) => void = () => {},
   now: () => number = () => performance.now(),
-): PageStore<Item> => {
-  const shelf = createShelf<Fetched<Item>>(memory);
-  const inFlight = new Map<string, Launched<Item>>();
+): PageCache<Item> => {
+  const entries = createEntryStore<Fetched<Item>>(budget);
+  const inFlight = new Map<string, InFlight<Item>>();
 
-  const ask = (key: string, asked: PageWant, fetch: Fetch<Item>): Flight<Fetched<Item>> => {
+  const fetchPage = (
+    key: string,
+    original: PageRequest,
+    fetch: Fetch<Item>,
+  ): SharedRequest<Fetched<Item>> => {
     const startedAt = now();
-    // Also those still on their way: this request may take the shelf from them.
-    const before = [shelf.get(key)?.held, inFlight.get(key)?.held].map((held) => held?.detailsUntil ?? 0);
-    const detailsUntil = Math.max(lastDetailsOf(asked, startedAt), ...before);
-    const want = { ...asked, details: asked.details || detailsUntil > startedAt };
+    // Also those still on their way: this request may replace them.
+    const before = [entries.get(key)?.meta, inFlight.get(key)?.meta].map(
+      (meta) => meta?.keepDetailsUntil ?? 0,
+    );
+    const keepDetailsUntil = Math.max(lastDetailsOf(original, startedAt), ...before);
+    const want = { ...original, details: original.details || keepDetailsUntil > startedAt };
     const { follows, limit, details } = want;
-    const held: Held = { follows, limit, details, startedAt, detailsUntil, outdated: false, notBefore: 0 };
-    const unfollow = news.follow(want.sharing, want.address, held);
-    const land = () => {
-      if (inFlight.get(key) === launched) inFlight.delete(key);
+    const meta: EntryMeta = {
+      follows,
+      limit,
+      details,
+      startedAt,
+      keepDetailsUntil,
+      invalidated: false,
+      retryNotBefore: 0,
     };
-    const flight = launch((signal) =>
+    const unsubscribe = invalidation.subscribe(want.cachePartition, want.address, meta);
+    const settleInFlight = () => {
+      if (inFlight.get(key) === pending) inFlight.delete(key);
+    };
+    const sharedRequest = startShared((signal) =>
       fetch(want, signal).then(
         (fetched) => {
-          land();
-          shelf.put(key, { held, value: fetched, bytes: fetched.bytes, onGone: unfollow });
+          settleInFlight();
+          entries.put(key, { meta, value: fetched, bytes: fetched.bytes, onEvict: unsubscribe });
           return fetched;
         },
         (error: unknown) => {
-          land();
-          unfollow();
-          const known = shelf.get(key);
-          if (known) known.held.notBefore = now() + restOf(error);
+          settleInFlight();
+          unsubscribe();
+          const known = entries.get(key);
+          if (known) known.meta.retryNotBefore = now() + cooldownMsFor(error);
           throw error;
         },
       ),
     );
-    const launched = { held, flight };
-    inFlight.set(key, launched);
-    return flight;
+    const pending = { meta, sharedRequest };
+    inFlight.set(key, pending);
+    return sharedRequest;
   };
 
-  const underWay = (key: string, want: PageWant): Flight<Fetched<Item>> | null => {
-    const launched = inFlight.get(key);
-    if (!launched || launched.held.outdated || launched.flight.isAbandoned) return null;
-    return serves(launched.held, want) ? launched.flight : null;
+  const inFlightFor = (key: string, want: PageRequest): SharedRequest<Fetched<Item>> | null => {
+    const pending = inFlight.get(key);
+    if (!pending || pending.meta.invalidated || pending.sharedRequest.isAbandoned) return null;
+    return touchAndCovers(pending.meta, want) ? pending.sharedRequest : null;
   };
 
-  const kept = (key: string, want: PageWant) => {
-    const entry = shelf.get(key);
-    return entry && serves(entry.held, want) ? entry : null;
+  const entryFor = (key: string, want: PageRequest) => {
+    const entry = entries.get(key);
+    return entry && touchAndCovers(entry.meta, want) ? entry : null;
   };
 
-  const serves = (held: Held, want: PageWant): boolean => {
-    if (!covers(held, want)) return false;
-    held.detailsUntil = Math.max(lastDetailsOf(want, now()), held.detailsUntil);
+  const touchAndCovers = (meta: EntryMeta, want: PageRequest): boolean => {
+    if (!satisfies(meta, want)) return false;
+    meta.keepDetailsUntil = Math.max(lastDetailsOf(want, now()), meta.keepDetailsUntil);
     return true;
   };
 
   /** A page that needs no waiting for; what has gone stale is refreshed behind it. */
-  const atHand = (key: string, want: PageWant, fetch: Fetch<Item>): Found<Item> | null => {
-    const known = kept(key, want);
+  const cachedPage = (key: string, want: PageRequest, fetch: Fetch<Item>): Found<Item> | null => {
+    const known = entryFor(key, want);
     if (!known) return null;
-    const age = now() - known.held.startedAt;
-    const mayAsk = now() >= known.held.notBefore;
+    const age = now() - known.meta.startedAt;
+    const mayFetch = now() >= known.meta.retryNotBefore;
     const { page } = known.value;
-    if (!mayAsk && age <= want.standInMs) return { page, source: 'standIn' };
-    if (known.held.outdated || age >= want.maxAgeMs * 2) return null;
-    if (age >= want.maxAgeMs && mayAsk && !underWay(key, want))
-      ask(key, refreshing(known.held, want), fetch).keepGoing();
+    if (!mayFetch && age <= want.staleIfErrorMs) return { page, source: 'standIn' };
+    if (known.meta.invalidated || age >= want.maxAgeMs * 2) return null;
+    if (age >= want.maxAgeMs && mayFetch && !inFlightFor(key, want))
+      fetchPage(key, refreshing(known.meta, want), fetch).detach();
     return { page, source: age < want.maxAgeMs ? 'fresh' : 'stale' };
   };
 
-  const standIn = (key: string, want: PageWant, error: unknown): Page<Item> | null => {
-    const known = mayStandIn(error) ? kept(key, want) : null;
-    return known && now() - known.held.startedAt <= want.standInMs ? known.value.page : null;
+  const staleIfError = (key: string, want: PageRequest, error: unknown): Page<Item> | null => {
+    const known = allowsStale(error) ? entryFor(key, want) : null;
+    return known && now() - known.meta.startedAt <= want.staleIfErrorMs ? known.value.page : null;
   };
 
   return {
-    async get(want, meter, patience, fetch) {
+    async get(want, usage, deadline, fetch) {
       const key = JSON.stringify([want.list, want.offset]);
-      const found = atHand(key, want, fetch);
-      const joined = found ? null : underWay(key, want);
-      if (found || joined) meter.cached += 1;
-      let source: PageSource = found?.source ?? (joined ? 'joined' : 'miss');
+      const found = cachedPage(key, want, fetch);
+      const joined = found ? null : inFlightFor(key, want);
+      if (found || joined) usage.cached += 1;
+      let source: CacheResult = found?.source ?? (joined ? 'joined' : 'miss');
       try {
-        return found?.page ?? (await (joined ?? ask(key, want, fetch)).join(patience)).page;
+        return found?.page ?? (await (joined ?? fetchPage(key, want, fetch)).join(deadline)).page;
       } catch (error) {
-        const older = standIn(key, want, error);
+        const older = staleIfError(key, want, error);
         if (!older) throw error;
-        if (!joined) meter.cached += 1;
+        if (!joined) usage.cached += 1;
         source = 'standIn';
         return older;
       } finally {
@@ -181,18 +195,18 @@ export const createPageStore = <Item>(
   };
 };
 
-const covers = (held: Held, want: PageWant): boolean =>
-  held.limit >= want.limit &&
-  (held.details || !want.details) &&
-  (want.follows === null || held.follows === want.follows);
+const satisfies = (meta: EntryMeta, want: PageRequest): boolean =>
+  meta.limit >= want.limit &&
+  (meta.details || !want.details) &&
+  (want.follows === null || meta.follows === want.follows);
 
 /** As much as the page has by now: whoever is served by it must be served by the next one too. */
-const refreshing = ({ follows, limit }: Held, want: PageWant): PageWant => ({
+const refreshing = ({ follows, limit }: EntryMeta, want: PageRequest): PageRequest => ({
   ...want,
   follows,
   limit: Math.max(limit, want.limit),
 });
 
 /** Until when the details of a page that has them `now` might serve, or stand in, for the like of this want. */
-const lastDetailsOf = ({ details, maxAgeMs, standInMs }: PageWant, now: number): number =>
-  details ? now + Math.max(maxAgeMs * 2, standInMs) : 0;
+const lastDetailsOf = ({ details, maxAgeMs, staleIfErrorMs }: PageRequest, now: number): number =>
+  details ? now + Math.max(maxAgeMs * 2, staleIfErrorMs) : 0;

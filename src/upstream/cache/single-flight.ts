@@ -1,49 +1,51 @@
-import { onAbort, type Patience } from '../../lib/deadline.ts';
-import { abandoned, overdue } from '../client/errors.ts';
+import { type Deadline, onAbort } from '../../lib/deadline.ts';
+import { clientGone, deadlineExceeded } from '../client/errors.ts';
 
 /** One request under way, for all who wait for its answer. */
-export type Flight<Answer> = {
+export type SharedRequest<Answer> = {
   /** Whether the last one who waited has gone: the request is aborted, and nobody may join any more. */
   readonly isAbandoned: boolean;
-  /** The answer, or UpstreamError `timeout` when the patience ends before it comes. */
-  join(patience: Patience): Promise<Answer>;
+  /** The answer, or UpstreamError `timeout` when the deadline passes before it comes. */
+  join(deadline: Deadline): Promise<Answer>;
   /** Lets it come to its end whoever goes. */
-  keepGoing(): void;
+  detach(): void;
 };
 
-export const launch = <Answer>(start: (signal: AbortSignal) => Promise<Answer>): Flight<Answer> => {
+export const startShared = <Answer>(
+  start: (signal: AbortSignal) => Promise<Answer>,
+): SharedRequest<Answer> => {
   const controller = new AbortController();
   const answer = start(controller.signal);
   // Those who wait are told; a failure that nobody waits for is nobody's.
   answer.catch(() => {});
-  let waiting = 0;
-  const leave = () => {
-    waiting -= 1;
-    if (waiting === 0) controller.abort();
+  let waiters = 0;
+  const removeWaiter = () => {
+    waiters -= 1;
+    if (waiters === 0) controller.abort();
   };
 
   return {
     get isAbandoned() {
       return controller.signal.aborted;
     },
-    join: (patience) =>
+    join: (deadline) =>
       new Promise((resolve, reject) => {
-        waiting += 1;
-        const giveUp = (error: Error) => {
+        waiters += 1;
+        const abandon = (error: Error) => {
           settle();
-          leave();
+          removeWaiter();
           reject(error);
         };
-        const timer = setTimeout(() => giveUp(overdue()), patience.remainingMs());
-        const stopListening = onAbort(patience.signal, () => giveUp(abandoned()));
+        const timer = setTimeout(() => abandon(deadlineExceeded()), deadline.remainingMs());
+        const stopListening = onAbort(deadline.signal, () => abandon(clientGone()));
         const settle = () => {
           clearTimeout(timer);
           stopListening();
         };
         answer.then(resolve, reject).finally(settle);
       }),
-    keepGoing() {
-      waiting += 1;
+    detach() {
+      waiters += 1;
     },
   };
 };

@@ -2,22 +2,22 @@ import { onAbort } from '../../lib/deadline.ts';
 import { UpstreamError } from './errors.ts';
 
 /** What an attempt tells of the service. */
-export type Verdict = 'up' | 'down' | 'unknown';
+export type ServiceState = 'up' | 'down' | 'unknown';
 
 /** Leave to make one attempt. Whoever gets one says how it ended, exactly once. */
-type Pass = {
+type Permit = {
   /** False when the service has come to be taken for down since. */
   isValid(): boolean;
-  settle(verdict: Verdict): void;
+  settle(verdict: ServiceState): void;
 };
 
 /** Spares a service that is down, and those who would wait for it. */
-export type Breaker = {
+export type CircuitBreaker = {
   /**
    * Leave to make an attempt. When the service is taken for down, one attempt goes through every so often, and those
    * who come meanwhile wait for it, not for long. Rejects with UpstreamError `unavailable`.
    */
-  admit(signal: AbortSignal | null): Promise<Pass>;
+  admit(signal: AbortSignal | null): Promise<Permit>;
   /** Whether the service is taken for down. */
   isOpen(): boolean;
 };
@@ -29,16 +29,16 @@ const PROBE_EVERY_MS = 500;
 
 type Probe = { readonly startedAt: number; readonly ended: PromiseWithResolvers<void> };
 
-/** `onTurn` is told when the service comes to be taken for down, and when it no longer is. */
-export const createBreaker = (
-  onTurn: (state: 'down' | 'up') => void = () => {},
+/** `onStateChange` is told when the service comes to be taken for down, and when it no longer is. */
+export const createCircuitBreaker = (
+  onStateChange: (state: 'down' | 'up') => void = () => {},
   now: () => number = () => performance.now(),
-): Breaker => {
+): CircuitBreaker => {
   let failures = 0;
   let probe: Probe | null = null;
   const isOpen = () => failures >= FAILURES;
 
-  const pass = (own: Probe | null): Pass => ({
+  const permit = (own: Probe | null): Permit => ({
     isValid: () => own !== null || !isOpen(),
     settle(verdict) {
       const wasOpen = isOpen();
@@ -46,21 +46,21 @@ export const createBreaker = (
       if (verdict === 'down') failures += 1;
       own?.ended.resolve();
       if (!isOpen()) probe = null;
-      if (isOpen() !== wasOpen) onTurn(wasOpen ? 'up' : 'down');
+      if (isOpen() !== wasOpen) onStateChange(wasOpen ? 'up' : 'down');
     },
   });
 
   return {
     isOpen,
     async admit(signal) {
-      if (!isOpen()) return pass(null);
+      if (!isOpen()) return permit(null);
       if (probe === null || now() - probe.startedAt >= PROBE_EVERY_MS) {
         probe = { startedAt: now(), ended: Promise.withResolvers() };
-        return pass(probe);
+        return permit(probe);
       }
       await firstOf(probe.ended.promise, PROBE_EVERY_MS, signal);
-      if (isOpen()) throw takenForDown();
-      return pass(null);
+      if (isOpen()) throw circuitOpen();
+      return permit(null);
     },
   };
 };
@@ -77,7 +77,7 @@ const firstOf = (ended: Promise<void>, ms: number, signal: AbortSignal | null): 
     ended.then(done);
   });
 
-export const takenForDown = (): UpstreamError =>
+export const circuitOpen = (): UpstreamError =>
   new UpstreamError(
     'unavailable',
     'The service has failed too often in a row, and is left alone for a moment.',

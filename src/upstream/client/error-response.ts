@@ -2,21 +2,21 @@ import type { Dispatcher } from 'undici';
 import type { Credential } from './credential.ts';
 import { UpstreamError, type UpstreamFailure } from './errors.ts';
 
-const MAX_SENTENCE = 500;
+const MAX_MESSAGE = 500;
 
 /** What an answer that is not 2xx means, in whichever of its body shapes the service put it. */
-export const refusal = (
+export const readErrorResponse = (
   status: number,
   headers: Dispatcher.ResponseData['headers'],
   body: string,
   credential: Credential,
 ): UpstreamError => {
   const retryAfterMs = readRetryAfter(headers['retry-after']);
-  const sentence = readSentence(body, headers).replaceAll(credential.key, '[key]').slice(0, MAX_SENTENCE);
+  const serviceMessage = readMessage(body, headers).replaceAll(credential.key, '[key]').slice(0, MAX_MESSAGE);
   return new UpstreamError(failureOf(status), `The service answered ${status}.`, {
     status,
-    sentence,
-    gatewayKey: credential.heldBy === 'gateway',
+    serviceMessage,
+    gatewayKey: credential.owner === 'gateway',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 };
@@ -31,10 +31,10 @@ const failureOf = (status: number): UpstreamFailure => {
 };
 
 /** `{"error": "…"}`, `{"error": {"message": "…"}}`, `{"message": "…"}` or plain text; markup says nothing to a caller. */
-const readSentence = (body: string, headers: Dispatcher.ResponseData['headers']): string => {
+const readMessage = (body: string, headers: Dispatcher.ResponseData['headers']): string => {
   try {
     const parsed: unknown = JSON.parse(body);
-    return sentenceIn(parsed) ?? '';
+    return messageIn(parsed) ?? '';
   } catch {
     const markup = String(headers['content-type'] ?? '').includes('html') || /^\s*</.test(body);
     return markup ? '' : body.trim();
@@ -43,11 +43,11 @@ const readSentence = (body: string, headers: Dispatcher.ResponseData['headers'])
 
 const MAX_LEVELS = 8;
 
-const sentenceIn = (value: unknown, levels = MAX_LEVELS): string | undefined => {
+const messageIn = (value: unknown, levels = MAX_LEVELS): string | undefined => {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null || levels === 0) return undefined;
   const { error, message } = value as { error?: unknown; message?: unknown };
-  return sentenceIn(error, levels - 1) ?? sentenceIn(message, levels - 1);
+  return messageIn(error, levels - 1) ?? messageIn(message, levels - 1);
 };
 
 /** Seconds or an HTTP date, as milliseconds from now; undefined when it is neither. */

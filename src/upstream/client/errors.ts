@@ -31,8 +31,8 @@ type Facts = {
   readonly status?: number;
   /** What became of the connection, where that was the failure. Without both, nothing was sent, or it did not read. */
   readonly connection?: ConnectionFailure;
-  /** The service's own words, where it said any. */
-  readonly sentence?: string;
+  /** The service's message, where it sent one. */
+  readonly serviceMessage?: string;
   /** Milliseconds, where the service asked to wait. */
   readonly retryAfterMs?: number;
   /** Whether the key that was sent is the gateway's own: what the service thinks of it is then no client's business. */
@@ -45,7 +45,7 @@ export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
   readonly status: number | undefined;
   readonly connection: ConnectionFailure | undefined;
-  readonly sentence: string | undefined;
+  readonly serviceMessage: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly gatewayKey: boolean;
 
@@ -55,28 +55,28 @@ export class UpstreamError extends Error {
     this.failure = failure;
     this.status = facts.status;
     this.connection = facts.connection;
-    this.sentence = facts.sentence;
+    this.serviceMessage = facts.serviceMessage;
     this.retryAfterMs = facts.retryAfterMs;
     this.gatewayKey = facts.gatewayKey ?? false;
   }
 }
 
 /** The operation's whole time is over. */
-export const overdue = (): UpstreamError =>
+export const deadlineExceeded = (): UpstreamError =>
   new UpstreamError('timeout', 'The service did not answer within the time that an operation has.');
 
-export const tooCostly = (maxComputeUnits: number): UpstreamError =>
+export const costLimitExceeded = (maxComputeUnits: number): UpstreamError =>
   new UpstreamError(
     'tooCostly',
     `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than it was estimated at. The limit is MAX_COMPUTE_UNITS.`,
   );
 
 /** No client is left to hear this. */
-export const abandoned = (connection?: 'aborted'): UpstreamError =>
+export const clientGone = (connection?: 'aborted'): UpstreamError =>
   new UpstreamError('unavailable', 'Nobody waits for the answer any more.', connection && { connection });
 
 /** The service's failures, for which an older page makes up; what is wrong with a request or a key is not. */
-const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
+const STALE_IF_ERROR: ReadonlySet<UpstreamFailure> = new Set([
   'unavailable',
   'timeout',
   'quota',
@@ -85,19 +85,19 @@ const MENDED_BY_AGE: ReadonlySet<UpstreamFailure> = new Set([
   'invalidResponse',
 ]);
 
-export const mayStandIn = (error: unknown): boolean =>
-  error instanceof UpstreamError && MENDED_BY_AGE.has(error.failure);
+export const allowsStale = (error: unknown): boolean =>
+  error instanceof UpstreamError && STALE_IF_ERROR.has(error.failure);
 
 /** A service, or what stands before it, may say too much: it is asked again each minute. */
-export const MAX_REST_MS = 60_000;
+export const MAX_COOLDOWN_MS = 60_000;
 
 /** A key that was told off is not used for the same again at once, also when it was not told how long to wait. */
-const REST_MS = 500;
+const MIN_COOLDOWN_MS = 500;
 
 /** Milliseconds for which the service shall not be asked for what it has just refused. */
-export const restOf = (error: unknown): number => {
+export const cooldownMsFor = (error: unknown): number => {
   if (!(error instanceof UpstreamError)) return 0;
   const { failure, retryAfterMs } = error;
-  const leastMs = failure === 'rateLimited' || failure === 'quota' ? REST_MS : 0;
-  return Math.min(Math.max(retryAfterMs ?? 0, leastMs), MAX_REST_MS);
+  const leastMs = failure === 'rateLimited' || failure === 'quota' ? MIN_COOLDOWN_MS : 0;
+  return Math.min(Math.max(retryAfterMs ?? 0, leastMs), MAX_COOLDOWN_MS);
 };

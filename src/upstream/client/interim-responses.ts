@@ -12,7 +12,8 @@ export const createConnector = (timeoutMs: number): buildConnector.connector => 
     connect(options, (...result) => {
       const [, socket] = result;
       // There is no socket where it could not connect, whatever the types say. Over HTTP/2 interim responses are frames.
-      if (socket && !('alpnProtocol' in socket && socket.alpnProtocol === 'h2')) passOverContinue(socket);
+      if (socket && !('alpnProtocol' in socket && socket.alpnProtocol === 'h2'))
+        skipContinueResponses(socket);
       callback(...result);
     });
 };
@@ -20,7 +21,7 @@ export const createConnector = (timeoutMs: number): buildConnector.connector => 
 /** A service that sends more of them for one request is taken to give no answer. */
 const MAX_INTERIM = 100;
 
-const passOverContinue = (socket: Socket): void => {
+const skipContinueResponses = (socket: Socket): void => {
   const heads = new ResponseHeads();
   const write = socket.write;
   socket.write = ((...parameters: Parameters<typeof write>) => {

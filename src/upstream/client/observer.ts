@@ -28,7 +28,7 @@ export type UpstreamObserver = {
   sending(): void;
   ended(attempt: Attempt): void;
   /** The service has come to be taken for down, or no longer is. */
-  turned(state: 'down' | 'up'): void;
+  circuitChanged(state: 'down' | 'up'): void;
 };
 
-export const nobody: UpstreamObserver = { sending() {}, ended() {}, turned() {} };
+export const noopObserver: UpstreamObserver = { sending() {}, ended() {}, circuitChanged() {} };

@@ -1,11 +1,11 @@
-import { createPatience, type Patience } from '../../lib/deadline.ts';
+import { createDeadline, type Deadline } from '../../lib/deadline.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { UpstreamClient } from './client.ts';
-import { tooCostly } from './errors.ts';
+import { costLimitExceeded } from './errors.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './send-request.ts';
-import type { Meter } from './usage.ts';
+import type { Usage } from './usage.ts';
 
-/** The service as one operation sees it: it pays for what it asks, and all that it asks shares its patience. */
+/** The service as one operation sees it: it pays for what it asks, and all that it asks shares its deadline. */
 export type OperationClient = {
   /** The operation's time runs from here on, also where it waits for its turn before it asks. */
   begin(): void;
@@ -22,19 +22,19 @@ type Limits = {
 
 export const createOperationClient = (
   client: UpstreamClient,
-  meter: Meter,
-  patience: Patience,
+  usage: Usage,
+  deadline: Deadline,
   trace: Trace,
   { maxComputeUnits, operationMs }: Limits,
 ): OperationClient => ({
-  begin: () => void patience.remainingMs(),
+  begin: () => void deadline.remainingMs(),
   async request(request, signal) {
-    if (request.cost > 0 && meter.computeUnits + request.cost > maxComputeUnits)
-      throw tooCostly(maxComputeUnits);
+    if (request.cost > 0 && usage.computeUnits + request.cost > maxComputeUnits)
+      throw costLimitExceeded(maxComputeUnits);
     return client.request(
       { ...request, trace },
-      meter,
-      signal ? createPatience(operationMs, signal) : patience,
+      usage,
+      signal ? createDeadline(operationMs, signal) : deadline,
     );
   },
 });

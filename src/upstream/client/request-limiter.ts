@@ -1,43 +1,43 @@
-import { onAbort, type Patience } from '../../lib/deadline.ts';
-import { abandoned, overdue, UpstreamError } from './errors.ts';
+import { type Deadline, onAbort } from '../../lib/deadline.ts';
+import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
 
 /** Who may ask the service now: first come, first served, so many at a time and so many a second. */
-export type Turns = {
+export type RequestLimiter = {
   /**
    * Runs `task` when it is its turn, which lasts as long as the task does. Rejects with UpstreamError `timeout` when the
-   * patience ends before, or `rateLimited` when the pace alone shows that it will.
+   * deadline passes before, or `rateLimited` when the pace alone shows that it will.
    */
-  run<Answer>(patience: Patience, task: () => Promise<Answer>): Promise<Answer>;
+  run<Answer>(deadline: Deadline, task: () => Promise<Answer>): Promise<Answer>;
 };
 
-type Waiting = { readonly start: () => void };
+type Waiter = { readonly start: () => void };
 
-export const createTurns = (
-  atATime: number,
+export const createRequestLimiter = (
+  concurrency: number,
   perSecond: number | null,
   now: () => number = () => performance.now(),
-): Turns => {
-  const queue = new Set<Waiting>();
+): RequestLimiter => {
+  const queue = new Set<Waiter>();
   const gapMs = perSecond === null ? 0 : 1000 / perSecond;
   let busy = 0;
   let nextStartAt = 0;
   let timer: NodeJS.Timeout | null = null;
 
-  const isFree = () => busy < atATime && timer === null && now() >= nextStartAt;
+  const isFree = () => busy < concurrency && timer === null && now() >= nextStartAt;
   const begin = () => {
     nextStartAt = now() + gapMs;
     busy += 1;
   };
   const advance = () => {
     for (const next of queue) {
-      if (!isFree()) return wakeUpInTime();
+      if (!isFree()) return scheduleNext();
       queue.delete(next);
       begin();
       next.start();
     }
   };
-  const wakeUpInTime = () => {
-    if (timer !== null || busy >= atATime) return;
+  const scheduleNext = () => {
+    if (timer !== null || busy >= concurrency) return;
     timer = setTimeout(
       () => {
         timer = null;
@@ -47,35 +47,35 @@ export const createTurns = (
     );
   };
 
-  const wait = (patience: Patience): Promise<void> =>
+  const wait = (deadline: Deadline): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = () => {
         clearTimeout(timeout);
         stopListening();
       };
-      const waiting: Waiting = {
+      const waiter: Waiter = {
         start() {
           settle();
           resolve();
         },
       };
-      const giveUp = (error: UpstreamError) => {
+      const abandon = (error: UpstreamError) => {
         settle();
-        if (queue.delete(waiting)) reject(error);
+        if (queue.delete(waiter)) reject(error);
       };
-      const timeout = setTimeout(() => giveUp(overdue()), patience.remainingMs());
-      const stopListening = onAbort(patience.signal, () => giveUp(abandoned()));
-      queue.add(waiting);
+      const timeout = setTimeout(() => abandon(deadlineExceeded()), deadline.remainingMs());
+      const stopListening = onAbort(deadline.signal, () => abandon(clientGone()));
+      queue.add(waiter);
       advance();
     });
 
   return {
-    async run(patience, task) {
+    async run(deadline, task) {
       const paceMs = nextStartAt - now() + queue.size * gapMs;
       // With room for an answer: a turn that comes when nobody waits any more would be wasted.
-      if (paceMs > 0 && paceMs + gapMs > patience.remainingMs()) throw tooMany(paceMs);
+      if (paceMs > 0 && paceMs + gapMs > deadline.remainingMs()) throw tooMany(paceMs);
       if (queue.size === 0 && isFree()) begin();
-      else await wait(patience);
+      else await wait(deadline);
       try {
         return await task();
       } finally {

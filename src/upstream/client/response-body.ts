@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { JsonSize } from '../../lib/json/size-scanner.ts';
-import type { Hold, MemoryBudget } from '../../lib/memory-budget.ts';
+import type { MemoryBudget, Reservation } from '../../lib/memory-budget.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import { UpstreamError } from './errors.ts';
 
@@ -12,13 +12,13 @@ const MAX_VALUES = 1_000_000;
 /** Smaller bodies have too few values to be counted. */
 const COUNTED_FROM_BYTES = 1024 * 1024;
 /** Of an answer that is a refusal: it needs no more than a sentence. */
-const MAX_REFUSAL_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Larger than a page of the most items that the contract allows: such bodies are received and parsed one at a time. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
 /** What the bodies of all answers under way share. */
-export type BodyRoom = {
+export type BodyLimits = {
   /** For the bytes that are being received. */
   readonly memory: MemoryBudget;
   /** For large bodies: each takes several times its size while it is parsed. */
@@ -30,47 +30,47 @@ export type BodyRoom = {
  * `invalidResponse` when it is larger than 32 MB or of more than a million JSON values, `unavailable` when there is no
  * room for it, and reads no further.
  */
-export const readWhole = async <Value>(
+export const readBody = async <Value>(
   body: Body,
-  { memory, large }: BodyRoom,
+  { memory, large }: BodyLimits,
   parse: (bytes: Buffer) => Promise<Value>,
 ): Promise<Value> => {
-  const hold = memory.enter();
-  const arriving = new ArrivingBody(body, hold);
+  const reservation = memory.reserve();
+  const collector = new BodyCollector(body, reservation);
   try {
-    if (await arriving.receive(LARGE_BYTES)) return await parse(arriving.whole());
-    if (large.isFull) throw noRoom();
+    if (await collector.receive(LARGE_BYTES)) return await parse(collector.whole());
+    if (large.isFull) throw overMemoryLimit();
     const read = large.run(async () => {
-      await arriving.receive(MAX_BYTES);
-      return parse(arriving.whole());
+      await collector.receive(MAX_BYTES);
+      return parse(collector.whole());
     });
     return await Promise.race([read, failureOf(body)]);
   } catch (error) {
     body.destroy();
     throw error;
   } finally {
-    hold.leave();
+    reservation.release();
   }
 };
 
-/** Rejects when the body fails or is given up, also while nothing reads it. */
+/** Rejects when the body fails or is abandoned, also while nothing reads it. */
 const failureOf = (body: Body): Promise<never> =>
   new Promise((_resolve, reject) => {
     body.once('error', reject);
   });
 
 /** A body as far as it has arrived. */
-class ArrivingBody {
+class BodyCollector {
   readonly #chunks: AsyncIterator<Buffer>;
-  readonly #hold: Hold;
+  readonly #reservation: Reservation;
   readonly #size = new JsonSize();
   readonly #received: Buffer[] = [];
   #bytes = 0;
   #counted = 0;
 
-  constructor(body: Body, hold: Hold) {
+  constructor(body: Body, reservation: Reservation) {
     this.#chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
-    this.#hold = hold;
+    this.#reservation = reservation;
   }
 
   /** Resolves with whether all has arrived, false once more than `bytes` have. */
@@ -91,7 +91,7 @@ class ArrivingBody {
   #add(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
-    if (!this.#hold.grow(chunk.length)) throw noRoom();
+    if (!this.#reservation.grow(chunk.length)) throw overMemoryLimit();
     this.#received.push(chunk);
     if (this.#bytes <= COUNTED_FROM_BYTES) return;
     for (; this.#counted < this.#received.length; this.#counted += 1)
@@ -101,15 +101,15 @@ class ArrivingBody {
 }
 
 /** As text, the first 64 KB of a body; no more is read. */
-export const readBeginning = async (body: Body): Promise<string> => {
+export const readPrefix = async (body: Body): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes >= MAX_REFUSAL_BYTES) break;
+    if (bytes >= MAX_ERROR_BYTES) break;
   }
-  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES));
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES));
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -118,7 +118,7 @@ const tooLarge = (limit: string): UpstreamError =>
   new UpstreamError('invalidResponse', `Expected an answer of at most ${limit} from the service, got more.`);
 
 /** Counts as a cut connection, so that a read is tried again: in a moment there may be room. */
-const noRoom = (): UpstreamError =>
+const overMemoryLimit = (): UpstreamError =>
   new UpstreamError(
     'unavailable',
     "There is no room for the service's answer: too many large ones come at once.",

@@ -23,7 +23,7 @@ const NONE: readonly UpstreamMethod[] = [];
 export const RETRY_RULES: readonly Rule[] = [
   { outcome: 'refused', methods: ALL, why: 'The service never saw the request.' },
   { outcome: 'broken', methods: REPEATABLE, why: 'It may have been carried out, or not.' },
-  { outcome: 429, methods: REPEATABLE, why: 'The service asks for patience, and gets it.' },
+  { outcome: 429, methods: REPEATABLE, why: 'The service asks the client to wait, and the client does.' },
   { outcome: 502, methods: REPEATABLE, why: 'Something between here and the service hiccuped.' },
   { outcome: 503, methods: REPEATABLE, why: 'It says itself that this will pass.' },
   { outcome: 504, methods: REPEATABLE, why: 'Something between here and the service hiccuped.' },

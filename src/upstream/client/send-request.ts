@@ -5,9 +5,9 @@ import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
 import { MAX_SHAPES, TooManyShapesError } from '../../lib/json/shapes.ts';
 import { childOf, type Trace } from '../../lib/trace-context.ts';
 import { type Credential, withoutKey } from './credential.ts';
-import { refusal } from './error-response.ts';
-import { abandoned, UpstreamError } from './errors.ts';
-import { type BodyRoom, readBeginning, readWhole } from './response-body.ts';
+import { readErrorResponse } from './error-response.ts';
+import { clientGone, UpstreamError } from './errors.ts';
+import { type BodyLimits, readBody, readPrefix } from './response-body.ts';
 import type { UpstreamMethod } from './retry.ts';
 
 export type UpstreamRequest = {
@@ -41,19 +41,19 @@ type Target = {
   readonly agent: Agent;
   readonly base: URL;
   readonly keyHeader: string;
-  readonly room: BodyRoom;
+  readonly bodyLimits: BodyLimits;
 };
 
 /** One attempt: a request and its whole answer within `timeoutMs`. Every failure is an UpstreamError. */
-export const exchange = async (
-  { agent, base, keyHeader, room }: Target,
+export const sendRequest = async (
+  { agent, base, keyHeader, bodyLimits }: Target,
   request: UpstreamRequest,
   timeoutMs: number,
   signal: AbortSignal | null,
 ): Promise<UpstreamAnswer> => {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(tooLate(timeoutMs)), timeoutMs);
-  const stopListening = onAbort(signal, () => controller.abort(abandoned('aborted')));
+  const stopListening = onAbort(signal, () => controller.abort(clientGone('aborted')));
   try {
     const { statusCode, headers, body } = await agent.request({
       origin: base.origin,
@@ -69,7 +69,7 @@ export const exchange = async (
       signal: controller.signal,
     });
     if (statusCode < 200 || statusCode > 299)
-      throw refusal(statusCode, headers, await readBeginning(body), request.credential);
+      throw readErrorResponse(statusCode, headers, await readPrefix(body), request.credential);
     const computeUnits = readComputeUnits(headers) ?? request.cost;
     if (request.ignoresBody) {
       // The status says that it is done: what becomes of the body changes nothing.
@@ -77,7 +77,7 @@ export const exchange = async (
       return { body: null, bytes: 0, computeUnits };
     }
     const type = withoutKey(typeOf(headers), request.credential);
-    return await readWhole(body, room, async (bytes) => ({
+    return await readBody(body, bodyLimits, async (bytes) => ({
       body: await parseBody(withoutKey(utf8.decode(bytes), request.credential), type),
       bytes: bytes.length,
       computeUnits,

@@ -1,5 +1,5 @@
 /** What one operation cost: it stands in every response as `extensions.upstream`. */
-export type Meter = {
+export type Usage = {
   /** Upstream requests that the operation started, those that were tried again included. */
   requests: number;
   /** Compute units of those requests; of one under way, what it costs by the contract. */
@@ -8,26 +8,26 @@ export type Meter = {
   cached: number;
 };
 
-export const createMeter = (): Meter => ({ requests: 0, computeUnits: 0, cached: 0 });
+export const createUsage = (): Usage => ({ requests: 0, computeUnits: 0, cached: 0 });
 
-type Bill = {
+type Reservation = {
   /** What it did cost in the end. */
   settle(computeUnits: number): void;
   /** Nothing was sent. */
-  cancel(): void;
+  release(): void;
 };
 
 /** Counts a request before it is sent: an operation that only started one may be answered before the service does. */
-export const openBill = (meter: Meter, cost: number): Bill => {
-  meter.requests += 1;
-  meter.computeUnits += cost;
+export const reserveUsage = (usage: Usage, cost: number): Reservation => {
+  usage.requests += 1;
+  usage.computeUnits += cost;
   const settle = (computeUnits: number) => {
-    meter.computeUnits += computeUnits - cost;
+    usage.computeUnits += computeUnits - cost;
   };
   return {
     settle,
-    cancel() {
-      meter.requests -= 1;
+    release() {
+      usage.requests -= 1;
       settle(0);
     },
   };

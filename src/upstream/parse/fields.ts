@@ -10,22 +10,22 @@ export type RawObject = Readonly<Record<string, unknown>>;
 
 export class MalformedFieldError extends Error {
   readonly field: string;
-  readonly complaint: string;
+  readonly problem: string;
 
-  constructor(field: string, complaint: string) {
+  constructor(field: string, problem: string) {
     // Malformed fields come by the thousand, and where one was read tells nothing: a stack would cost more than the rest.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    super(`${field}: ${complaint}`);
+    super(`${field}: ${problem}`);
     Error.stackTraceLimit = stackTraceLimit;
     this.name = 'MalformedFieldError';
     this.field = field;
-    this.complaint = complaint;
+    this.problem = problem;
   }
 
   /** The same complaint, its field named from further out: `hash` becomes `transactions[3].hash`. */
   within(place: string): MalformedFieldError {
-    return new MalformedFieldError(`${place}.${this.field}`, this.complaint);
+    return new MalformedFieldError(`${place}.${this.field}`, this.problem);
   }
 }
 

@@ -6,7 +6,7 @@ import { UpstreamError } from '../client/errors.ts';
 import { isObject, MalformedFieldError, malformed, optional, type RawObject, readTime } from './fields.ts';
 
 /** One entry of a page: what it is, and how a walk finds it again when the pages have shifted. */
-export type Item<Value> = {
+export type PageItem<Value> = {
   /** Equal for the same thing on any page of the list. */
   readonly identity: string;
   /** Milliseconds since 1970 by which the list is ordered, newest first; null where it has no such order. */
@@ -28,11 +28,11 @@ type ListReader<Value> = {
  * Reads the envelope that all lists share, and lets other work run meanwhile. Rejects with UpstreamError
  * `invalidResponse` when the body is no such envelope, or holds more than was asked for.
  */
-export const readPage = async <Value>(
+export const parsePage = async <Value>(
   body: unknown,
   reader: ListReader<Value>,
   fetchedAt: number,
-): Promise<Page<Item<Value>>> => {
+): Promise<Page<PageItem<Value>>> => {
   const { entriesField, maxEntries } = reader;
   try {
     if (!isObject(body)) throw malformed('body', 'an object', body);
@@ -62,9 +62,9 @@ export const readPage = async <Value>(
 const readItems = async <Value>(
   entries: readonly unknown[],
   reader: ListReader<Value>,
-): Promise<Item<Value>[]> => {
+): Promise<PageItem<Value>[]> => {
   const slice = new TimeSlice();
-  const items: Item<Value>[] = [];
+  const items: PageItem<Value>[] = [];
   let time: number | null = null;
   for (const [index, entry] of entries.entries()) {
     if (slice.isOver) await slice.next();
@@ -113,13 +113,13 @@ const MAX_PROBLEM_LEVELS = 200;
 
 const readPartialErrors = ({ errors, warnings }: RawObject): PartialErrors | null => {
   const present = {
-    ...(hasContent(errors) && { errors: withinReason(errors, 'errors') }),
-    ...(hasContent(warnings) && { warnings: withinReason(warnings, 'warnings') }),
+    ...(hasContent(errors) && { errors: withinBounds(errors, 'errors') }),
+    ...(hasContent(warnings) && { warnings: withinBounds(warnings, 'warnings') }),
   };
   return Object.keys(present).length > 0 ? present : null;
 };
 
-const withinReason = (problems: unknown, field: string): unknown =>
+const withinBounds = (problems: unknown, field: string): unknown =>
   isWithin(problems, { levels: MAX_PROBLEM_LEVELS, characters: MAX_PROBLEM_CHARACTERS })
     ? problems
     : `The service sent ${field} of more than ${MAX_PROBLEM_CHARACTERS} characters or ${MAX_PROBLEM_LEVELS} levels, which are left out.`;

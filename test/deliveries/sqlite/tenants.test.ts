@@ -74,17 +74,17 @@ test('tenant 8,192 and those after it store, read, subscribe and keep to their r
     expect(statuses).toEqual(tenants.map(() => 200));
   }
   for (const tenant of tenants) {
-    const rights = bearer(await tokenOf({ sub: tenant }));
+    const authorizationKey = bearer(await tokenOf({ sub: tenant }));
     const numbers = async () => {
-      const { deliveries } = await gateway.data<Deliveries>(DELIVERIES, {}, rights);
+      const { deliveries } = await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey);
       return deliveries.edges.map(({ node }) => node.payload);
     };
     await expect.poll(numbers, { timeout: 20_000 }).toEqual([2, 3, 4].map((number) => activity(number)));
-    const { deliveries } = await gateway.data<Deliveries>(DELIVERIES, {}, rights);
+    const { deliveries } = await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey);
     const after = deliveries.edges[1]?.cursor ?? '';
-    const rest = await gateway.data<Deliveries>(DELIVERIES, { after }, rights);
+    const rest = await gateway.data<Deliveries>(DELIVERIES, { after }, authorizationKey);
     expect(rest.deliveries.edges).toEqual(deliveries.edges.slice(2));
-    await using dashboard = subscribe(gateway.url, { after, connectionParams: rights });
+    await using dashboard = subscribe(gateway.url, { after, connectionParams: authorizationKey });
     await eventually(() => dashboard.edges.length > 0);
     expect(dashboard.edges[0]?.node.payload).toEqual(activity(4));
   }
@@ -163,8 +163,10 @@ test('a tenant whose log contradicts itself is answered 503 alone, and said once
     range(3, 22).map((number) => deliver(number % 10 === 0 ? ill : well, { body: activity(number) })),
   );
   expect(statuses).toEqual(range(3, 22).map((number) => (number % 10 === 0 ? 503 : 200)));
-  const rights = bearer(await tokenOf({ sub: 'well' }));
-  expect((await gateway.data<Deliveries>(DELIVERIES, {}, rights)).deliveries.edges).toHaveLength(18);
+  const authorizationKey = bearer(await tokenOf({ sub: 'well' }));
+  expect((await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey)).deliveries.edges).toHaveLength(
+    18,
+  );
   const told = gateway.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
   expect(told.map(({ msg }) => msg)).toEqual([
     'a delivery can not be stored',

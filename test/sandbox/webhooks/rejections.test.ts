@@ -22,9 +22,9 @@ describe('an id that is no UUID', () => {
     [`urn:uuid:${full.slice(0, -1)}`, 'invalid group length in group 4: expected 12, found 11'],
     [`%7B${full.slice(0, -1)}%7D`, 'invalid group length in group 4: expected 12, found 11'],
     ['urn:uuid:xyz', `${character} \`x\` at 10`],
-  ])('%s: %s', async (id, complaint) => {
+  ])('%s: %s', async (id, problem) => {
     await using service = startService();
-    const refused = { status: 400, headers: PLAIN, body: `Invalid URL: UUID parsing failed: ${complaint}` };
+    const refused = { status: 400, headers: PLAIN, body: `Invalid URL: UUID parsing failed: ${problem}` };
     for (const [method, path] of [
       ['GET', `/${id}`],
       ['PATCH', `/${id}`],
@@ -150,9 +150,9 @@ describe('a body of the wrong shape', () => {
     [{ token_address: USDC.slice(2) }, 'token_address: invalid value'],
   ] as const;
 
-  test.each(WRONG)('%j', async (wrong, complaint) => {
+  test.each(WRONG)('%j', async (wrong, problem) => {
     await using service = startService();
-    const body = expect.stringContaining(complaint);
+    const body = expect.stringContaining(problem);
     expect(service.ask('POST', '', { ...NEW, ...wrong })).toMatchObject({
       status: 422,
       headers: PLAIN,
@@ -185,11 +185,11 @@ describe('a body of the wrong shape', () => {
     ['PUT', { addresses: [BOB, 7] }, 'addresses[1]: '],
     ['PUT', {}, 'missing field `addresses`'],
     ['PUT', { addresses: null }, 'addresses: '],
-  ])('addresses by %s: %j', async (method, wrong, complaint) => {
+  ])('addresses by %s: %j', async (method, wrong, problem) => {
     await using service = startService();
     const id = service.create();
     const refused = service.ask(method, `/${id}/addresses`, wrong);
-    expect(refused).toMatchObject({ status: 422, headers: PLAIN, body: expect.stringContaining(complaint) });
+    expect(refused).toMatchObject({ status: 422, headers: PLAIN, body: expect.stringContaining(problem) });
     expect(service.json('GET', `/${id}/addresses`)).toEqual({ addresses: [ALICE] });
   });
 

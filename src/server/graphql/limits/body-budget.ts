@@ -21,11 +21,11 @@ export const useBodyRoom = (): Plugin => {
     onRequestParse({ request, requestParser, setRequestParser, serverContext, fetchAPI }) {
       const { res } = serverContext as { readonly res?: ServerResponse };
       if (!requestParser || !res || isOrdinary(request)) return;
-      const hold = room.enter();
-      onceClosed(res, hold.leave);
+      const reservation = room.reserve();
+      onceClosed(res, reservation.release);
       const judge = (size: JsonSize): void => {
         if (size.values > MAX_VALUES) throw tooManyValues();
-        if (!hold.grow(weightOf(size))) throw noRoom();
+        if (!reservation.grow(weightOf(size))) throw noRoom();
       };
       setRequestParser((whole) => requestParser(judged(whole, judge, fetchAPI)));
     },

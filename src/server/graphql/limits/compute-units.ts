@@ -20,26 +20,26 @@ type Options = {
 /** Refuses what would cost too much before it asks for anything; the same whatever it came by. */
 export const useComputeUnitLimits = (options: Options): Plugin<Context> => {
   const { estimate, maxComputeUnits, budgets, onComputeUnitRefusal } = options;
-  const refuse = (payer: string, cost: Cost): GraphQLError | null => {
+  const refuse = (billingKey: string, cost: Cost): GraphQLError | null => {
     const isTooComplex = cost.computeUnits > maxComputeUnits;
     const refusal = isTooComplex
       ? tooComplex(cost, maxComputeUnits)
-      : budgets && beyondBudget(payer, cost, budgets);
+      : budgets && beyondBudget(billingKey, cost, budgets);
     if (refusal) onComputeUnitRefusal(isTooComplex ? 'operation' : 'client');
     return refusal;
   };
   return {
     onExecute({ args, setResultAndStopExecution }) {
-      const { payer, upstream, scopes } = args.contextValue;
+      const { billingKey, upstream, scopes } = args.contextValue;
       const cost = estimate(args, scopes);
-      const refusal = refuse(payer, cost);
+      const refusal = refuse(billingKey, cost);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
       // One that is given up half-way is not settled: nobody can tell what the service will have billed for it.
-      return { onExecuteDone: () => budgets?.settle(payer, cost.computeUnits, upstream.computeUnits) };
+      return { onExecuteDone: () => budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits) };
     },
     onSubscribe({ args, setResultAndStopExecution }) {
-      const { payer, scopes } = args.contextValue;
-      const refusal = refuse(payer, estimate(args, scopes));
+      const { billingKey, scopes } = args.contextValue;
+      const refusal = refuse(billingKey, estimate(args, scopes));
       if (refusal) setResultAndStopExecution({ errors: [refusal] });
     },
   };

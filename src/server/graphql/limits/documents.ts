@@ -2,7 +2,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { parseDocument, validateDocument } from '../../../graph/document/limits.ts';
 import { clientError } from '../../../graph/errors.ts';
-import { FairTurns } from '../../../lib/fair-queue.ts';
+import { FairQueue } from '../../../lib/fair-queue.ts';
 import { createBudgets } from './budgets.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { MAX_ERRORS } from './error-limit.ts';
@@ -15,7 +15,7 @@ export type Documents = {
    * Parses and validates a text ahead of the pipeline, which then finds it in the cache. A new text waits for its turn,
    * and its tokens count against its client's. Rejects with RATE_LIMITED when the client has used those up, or has gone.
    */
-  prepare(text: string, payer: string, gone: AbortSignal): Promise<void>;
+  prepare(text: string, billingKey: string, gone: AbortSignal): Promise<void>;
 };
 
 type Options = {
@@ -34,7 +34,7 @@ export const createDocuments = ({ schema, closed }: Options): Documents => {
   const cache = createDocumentCache();
   const judged = new WeakMap<DocumentNode, readonly GraphQLError[]>();
   const budgets = createBudgets(TOKENS_A_MINUTE);
-  const turns = new FairTurns();
+  const queue = new FairQueue();
 
   const judge = (document: DocumentNode): readonly GraphQLError[] => {
     const known = judged.get(document);
@@ -56,10 +56,10 @@ export const createDocuments = ({ schema, closed }: Options): Documents => {
       return Math.min(text.length / BYTES_A_TOKEN, MAX_TOKENS_OF_NO_GRAPHQL);
     }
   };
-  const readFor = (payer: string, text: string): void => {
-    const shortfall = budgets.take(payer, 1);
+  const readFor = (billingKey: string, text: string): void => {
+    const shortfall = budgets.take(billingKey, 1);
     if (shortfall) throw throttled(shortfall.retryAfterMs);
-    budgets.settle(payer, 1, read(text));
+    budgets.settle(billingKey, 1, read(text));
   };
 
   return {
@@ -71,11 +71,11 @@ export const createDocuments = ({ schema, closed }: Options): Documents => {
       onExecute: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
       onSubscribe: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
     },
-    async prepare(text, payer, gone) {
+    async prepare(text, billingKey, gone) {
       if (cache.documentCache.get(text)) return;
-      await turns.run(payer, () => {
+      await queue.run(billingKey, () => {
         if (gone.aborted) throw throttled(null);
-        if (!cache.documentCache.get(text)) readFor(payer, text);
+        if (!cache.documentCache.get(text)) readFor(billingKey, text);
       });
     },
   };

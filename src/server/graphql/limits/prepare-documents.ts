@@ -6,6 +6,6 @@ import type { Documents } from './documents.ts';
 export const useNewDocuments = ({ prepare }: Documents): Plugin => ({
   async onParams({ params: { query }, request, context }) {
     const { admitted } = context as { readonly admitted?: Caller };
-    if (typeof query === 'string' && admitted) await prepare(query, admitted.payer, request.signal);
+    if (typeof query === 'string' && admitted) await prepare(query, admitted.billingKey, request.signal);
   },
 });

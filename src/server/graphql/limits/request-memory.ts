@@ -22,34 +22,34 @@ export const weightOfText = (text: string): number =>
   isAlwaysOrdinary(text.length) ? text.length : weightOf(new JsonSize().add(Buffer.from(text)));
 
 /** What one operation holds; nothing to begin with. */
-export type Hold = {
+export type Reservation = {
   /** Holds so much in all from now on; false when there is no room for it. */
   grow(weight: number): boolean;
   /** For good: who has left holds nothing more. */
-  leave(): void;
+  release(): void;
 };
 
 /** Bounds what all operations together hold of what they came with, from its first byte until they are answered. */
-export type Room = { enter(): Hold };
+export type Room = { reserve(): Reservation };
 
 export const createRoom = (): Room => {
   let held = 0;
   return {
-    enter() {
+    reserve() {
       let own = 0;
-      let hasLeft = false;
+      let isReleased = false;
       return {
         grow(weight) {
-          if (hasLeft || weight <= ORDINARY_BYTES) return true;
+          if (isReleased || weight <= ORDINARY_BYTES) return true;
           if (held - own + weight > MAX_BYTES) return false;
           held += weight - own;
           own = weight;
           return true;
         },
-        leave() {
+        release() {
           held -= own;
           own = 0;
-          hasLeft = true;
+          isReleased = true;
         },
       };
     },

@@ -32,19 +32,19 @@ export const useSocketRoom = (): Plugin<Arrival> => ({
     const bytes = answer?.estimate?.bytes ?? 0;
     if (!socketRoom || bytes <= LIGHT_BYTES) return;
     setExecuteFn(async (args): Promise<ExecutionResult> => {
-      const share = socketRoom.memory.enter();
+      const share = socketRoom.memory.createShare();
       share.take(bytes);
-      const stopListening = onAbort(gone, share.leave);
-      const leave = () => {
+      const stopListening = onAbort(gone, share.release);
+      const release = () => {
         stopListening();
-        share.leave();
+        share.release();
       };
       try {
-        while (!share.hasRoom() && !gone?.aborted) await share.room();
+        while (!share.isAvailable() && !gone?.aborted) await share.available();
         return await executeFn(args);
       } finally {
         // The answer is sent within this turn of the event loop.
-        setImmediate(() => void socketRoom.untilTaken().then(leave));
+        setImmediate(() => void socketRoom.untilTaken().then(release));
       }
     });
   },

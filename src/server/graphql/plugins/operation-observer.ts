@@ -5,7 +5,7 @@ import type { Caller, Context } from '../../../context.ts';
 import { type ErrorCode, isErrorCode } from '../../../graph/errors.ts';
 import { maskError } from '../../../graph/mask.ts';
 import type { Trace } from '../../../lib/trace-context.ts';
-import type { Meter } from '../../../upstream/client/usage.ts';
+import type { Usage } from '../../../upstream/client/usage.ts';
 import { traceOf } from '../../http/request-id.ts';
 import { onceClosed } from '../../http/response-closed.ts';
 import type { SubscribeResult } from '../../subscriptions/shared-execution.ts';
@@ -28,7 +28,7 @@ export type AnsweredOperation = {
   /** Milliseconds that it ran for; null when it did not. */
   readonly durationMs: number | null;
   /** What it cost so far; null when it did not run. */
-  readonly upstream: Readonly<Meter> | null;
+  readonly upstream: Readonly<Usage> | null;
   readonly trace: Trace;
 };
 

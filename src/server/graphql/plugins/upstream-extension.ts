@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../../context.ts';
-import { createMeter, type Meter } from '../../../upstream/client/usage.ts';
+import { createUsage, type Usage } from '../../../upstream/client/usage.ts';
 
 /** `extensions.upstream` on every response: what the operation cost. An event of a subscription has its own, see subscriptions/. */
 export const useUpstreamExtension = (): Plugin<Context> => ({
@@ -19,11 +19,11 @@ export const useUpstreamExtension = (): Plugin<Context> => ({
   // What was refused before it ran asked nothing of the service.
   onResultProcess({ result, setResult }) {
     if (!isAsyncIterable(result) && !Array.isArray(result) && !result.extensions?.upstream)
-      setResult(withCost(result as ExecutionResult, createMeter()));
+      setResult(withCost(result as ExecutionResult, createUsage()));
   },
 });
 
-const withCost = (result: ExecutionResult, upstream: Meter): ExecutionResult => ({
+const withCost = (result: ExecutionResult, upstream: Usage): ExecutionResult => ({
   ...result,
   extensions: { ...result.extensions, upstream: { ...upstream } },
 });
