@@ -36,16 +36,16 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
 };
 
 /** For a balancer that probes each second and acts on the first refusal. With the time to stop it must fit into 10 s. */
-const NOTICE_MS = 2000;
+const READINESS_DELAY_MS = 2000;
 
 const start = async (config: Config, log: Log, opened: AsyncDisposableStack): Promise<App> => {
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(bytesOfPages(config));
   const telemetry = createTelemetry(log, cacheBudget.bytes);
-  const starting = { config, log, telemetry, opened };
-  const deliveries = await startDeliveries(starting);
-  const upstream = await startUpstream(starting, cacheBudget);
-  const server = await startServer(starting, upstream, deliveries, trusted);
+  const startup = { config, log, telemetry, opened };
+  const deliveries = await startDeliveries(startup);
+  const upstream = await startUpstream(startup, cacheBudget);
+  const server = await startServer(startup, upstream, deliveries, trusted);
 
   const { gatewayKey, sandbox } = upstream;
   const stopping = new AbortController();
@@ -58,7 +58,7 @@ const start = async (config: Config, log: Log, opened: AsyncDisposableStack): Pr
     },
     async retire() {
       server.retire();
-      if (server.probes.isWatched()) await delay(NOTICE_MS);
+      if (server.probes.isPolled()) await delay(READINESS_DELAY_MS);
     },
     async stop() {
       stopping.abort();

@@ -2,11 +2,11 @@ import type { Chains } from './chains/chains.ts';
 import { createCollectiblesLoader } from './collectibles/loader.ts';
 import type { Collectible } from './collectibles/rest.ts';
 import type { FeedCache } from './deliveries/feed/cache.ts';
-import type { WakeUps } from './deliveries/feed/change-notifier.ts';
-import type { DeliveryAddresses } from './deliveries/ingress/delivery-url.ts';
+import type { ChangeNotifier } from './deliveries/feed/change-notifier.ts';
+import type { DeliveryUrls } from './deliveries/ingress/delivery-url.ts';
 import type { DeliveryLog } from './deliveries/log/log.ts';
 import type { ReaderObserver } from './deliveries/log/observer.ts';
-import { Searches } from './deliveries/log/search-limits.ts';
+import { SearchLimiter } from './deliveries/log/search-limits.ts';
 import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/pagination/cursor.ts';
@@ -24,7 +24,7 @@ import { createOperationClient } from './upstream/client/operation-client.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { Freshness } from './upstream/list-loader.ts';
 import type { PageItem } from './upstream/parse/page-parser.ts';
-import { createWebhooks } from './webhooks/session.ts';
+import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
 
@@ -44,10 +44,10 @@ export type ContextParts = {
   readonly pricing: ChainPricing;
   readonly chains: Chains;
   readonly log: DeliveryLog;
-  readonly wakeUps: WakeUps;
+  readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
-  readonly addresses: DeliveryAddresses;
+  readonly addresses: DeliveryUrls;
   readonly subscribed: SubscribedAddresses;
   readonly cursorsOf: CursorsOf;
   /** How the service reaches this gateway, known once it listens. */
@@ -74,26 +74,27 @@ export type Context = ReturnType<ReturnType<typeof createContext>>;
 /** What the resolvers of one event have, and what that event cost. */
 type EventContext = { readonly upstream: Usage; readonly chains: Chains; readonly answer: Answer };
 
-/** What one operation has: loaders that are born with it, and what it cost so far. `gone` aborts when nobody waits for it. */
+/** What one operation has: loaders that are born with it, and what it cost so far. `clientSignal` aborts when nobody waits for it. */
 export const createContext = (parts: ContextParts) => {
   const all: SharedParts = {
     ...parts,
     keyedQueue: createKeyedQueue(),
     verifiedKeys: createVerifiedKeys(),
-    searches: new Searches(),
+    searchLimiter: new SearchLimiter(),
   };
-  return (caller: Caller, trace: Trace, gone: AbortSignal | null) => contextOf(all, caller, trace, gone);
+  return (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) =>
+    contextOf(all, caller, trace, clientSignal);
 };
 
 type SharedParts = ContextParts & {
   readonly keyedQueue: KeyedQueue;
   readonly verifiedKeys: VerifiedKeys;
-  readonly searches: Searches;
+  readonly searchLimiter: SearchLimiter;
 };
 
-const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: AbortSignal | null) => {
+const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => {
   const upstream = createUsage();
-  const deadline = createDeadline(parts.operationMs, gone);
+  const deadline = createDeadline(parts.operationMs, clientSignal);
   const client = createOperationClient(parts.client, upstream, deadline, trace, parts);
   const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
   const { freshness, pricing, stores, keyedQueue, verifiedKeys, subscribed } = parts;
@@ -105,7 +106,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
     billingKey,
     scopes,
     expiresAt,
-    answer: new Answer(parts.answers, gone),
+    answer: new Answer(parts.answers, clientSignal),
     /** Who has the same sees the same. */
     authorizationKey: () => JSON.stringify([tenant, cachePartition, [...scopes].sort()]),
     /** What the next event of the same caller's subscription has: each is an operation of its own. */
@@ -125,7 +126,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
       freshness: freshness.collectibles,
       pricing,
     }),
-    webhooks: createWebhooks({
+    webhooks: createWebhookSession({
       client,
       credential,
       cachePartition,
@@ -140,7 +141,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, gone: Abort
       tenant,
       maxPageBytes: parts.answers.maxBytes / 3,
       client: billingKey,
-      gone,
+      clientSignal,
     }),
   };
 };

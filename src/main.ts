@@ -2,7 +2,7 @@ import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { type App, startApp } from './app.ts';
 import { ConfigError, readConfig } from './config/config.ts';
-import { namesWithoutEffect } from './config/environment.ts';
+import { unknownVariables } from './config/environment.ts';
 import { createLog, type Log } from './logger.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
@@ -28,7 +28,7 @@ const start = async (): Promise<void> => {
       isStopping = true;
       void stop(app, log, signal);
     });
-  const names = namesWithoutEffect(process.env);
+  const names = unknownVariables(process.env);
   if (names.length > 0) log.warn('what is set has no effect', { names });
   // From here on it can be stopped, and says so.
   log.info('listening', { url: app.url });
@@ -60,7 +60,7 @@ start().catch((error: unknown) => {
 
 /** What is missing may be there under a name that is misspelled. */
 const refusalOf = ({ message }: ConfigError): string => {
-  const names = namesWithoutEffect(process.env);
+  const names = unknownVariables(process.env);
   return names.length > 0 ? `${message}\nSet, but without effect: ${names.join(', ')}` : message;
 };
 

@@ -8,7 +8,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { pack, unpack } from '../../src/deliveries/sqlite/worker/packing.ts';
-import { Store } from '../../src/deliveries/sqlite/write/write-store.ts';
+import { WriteStore } from '../../src/deliveries/sqlite/write/write-store.ts';
 import { concernedBy, deliveryBody, WEBHOOK } from './delivery.ts';
 import { type Measured, summary } from './posts.ts';
 
@@ -22,7 +22,10 @@ const directory = mkdtempSync(join(tmpdir(), 'bench-sqlite-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const logCommit = (): Commit => {
-  const { transaction, appending } = new Store(join(directory, 'log.db'), { create: true, check: false });
+  const { transaction, appending } = new WriteStore(join(directory, 'log.db'), {
+    create: true,
+    check: false,
+  });
   return (numbers) => {
     const deliveries = numbers.map((number) => ({
       tenant: 'default',

@@ -1,4 +1,4 @@
-import { byEventStream, byWebSocket, startStormClient } from '../../test/support/clients/load-client.ts';
+import { byEventStream, byWebSocket, startLoadClient } from '../../test/support/clients/load-client.ts';
 
 const MOST_BETWEEN_CUTS = 100;
 const CUTS = 1000;
@@ -12,7 +12,7 @@ const startReader = ({ url, token, after }: Options, transport: typeof byWebSock
   const times: number[] = [];
   const cuts: number[] = [];
   for (let at = 0; cuts.length < CUTS; cuts.push(at)) at += 1 + Math.floor(Math.random() * MOST_BETWEEN_CUTS);
-  const client = startStormClient({
+  const client = startLoadClient({
     url,
     transport,
     after,

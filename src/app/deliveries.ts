@@ -1,20 +1,20 @@
 import { ConfigError } from '../config/config.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
-import { WakeUps } from '../deliveries/feed/change-notifier.ts';
-import { createDeliveryAddresses, type DeliveryAddresses } from '../deliveries/ingress/delivery-url.ts';
+import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
+import { createDeliveryUrls, type DeliveryUrls } from '../deliveries/ingress/delivery-url.ts';
 import { DeliverySecretError, loadDeliverySecret } from '../deliveries/ingress/secret.ts';
 import { LogOpenError, messageOf } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observed-log.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
-import type { Starting } from './startup.ts';
+import type { Startup } from './startup.ts';
 
 /** The log of deliveries, and what its readers share. */
 export type Deliveries = {
   readonly log: DeliveryLog;
-  readonly wakeUps: WakeUps;
+  readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
-  readonly addresses: DeliveryAddresses;
+  readonly addresses: DeliveryUrls;
   /** Makes delivery urls, cursors, and the tenants of keys. */
   readonly secret: string;
 };
@@ -28,7 +28,7 @@ export const startDeliveries = async ({
   log,
   telemetry,
   opened,
-}: Starting): Promise<Deliveries> => {
+}: Startup): Promise<Deliveries> => {
   const observer = telemetry.log;
   const onTrimError = (error: unknown) =>
     log.warn('old deliveries could not be dropped', { error: messageOf(error) });
@@ -38,9 +38,9 @@ export const startDeliveries = async ({
     opened.defer(() => deliveryLog.close());
     return {
       log: deliveryLog,
-      wakeUps: new WakeUps(deliveryLog),
+      changeNotifier: new ChangeNotifier(deliveryLog),
       feedCache: new FeedCache(FEED_CACHE_BYTES),
-      addresses: createDeliveryAddresses(secret),
+      addresses: createDeliveryUrls(secret),
       secret,
     };
   } catch (error) {

@@ -3,7 +3,7 @@ import { createContext } from '../context.ts';
 import type { Answers } from '../graph/answer/answer.ts';
 import { createCursors } from '../graph/pagination/cursor.ts';
 import type { Deliveries } from './deliveries.ts';
-import type { Starting } from './startup.ts';
+import type { Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
 
 /** One deadline for all that an operation asks, in attempts that take as long as one may. */
@@ -11,9 +11,9 @@ const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 
 /** Gives operations what the parts that are started have for them. `publicUrl` is known once the gateway listens. */
 export const createOperationContext = (
-  { config, telemetry }: Starting,
+  { config, telemetry }: Startup,
   { client, stores, pricing, subscribed }: Upstream,
-  { log, wakeUps, feedCache, addresses, secret }: Deliveries,
+  { log, changeNotifier, feedCache, addresses, secret }: Deliveries,
   answers: Answers,
   publicUrl: () => string,
 ) =>
@@ -30,7 +30,7 @@ export const createOperationContext = (
     pricing,
     chains: createChains(config.extraChains),
     log,
-    wakeUps,
+    changeNotifier,
     feedCache,
     readers: telemetry.readers,
     addresses,

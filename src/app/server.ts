@@ -16,7 +16,7 @@ import { createDocuments } from '../server/graphql/limits/documents.ts';
 import { createOperations } from '../server/graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
 import { createGraphQL } from '../server/graphql/yoga.ts';
-import { createProbes, type Probes } from '../server/http/health.ts';
+import { createHealthEndpoints, type HealthEndpoints } from '../server/http/health.ts';
 import { traceOf } from '../server/http/request-id.ts';
 import { createHttpServer, type HttpServer } from '../server/http/server.ts';
 import { createUnsentLimit } from '../server/http/unsent-limit.ts';
@@ -25,13 +25,13 @@ import { serveWebSockets } from '../server/websocket/server.ts';
 import { createAuthenticate } from './authenticate.ts';
 import type { Deliveries } from './deliveries.ts';
 import { createOperationContext } from './operation-context.ts';
-import type { Starting } from './startup.ts';
+import type { Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
 
 type Server = {
   /** Where it listens: `http://host:port`. */
   readonly url: string;
-  readonly probes: Probes;
+  readonly probes: HealthEndpoints;
   /** Is not ready any more, and gives kept-alive connections back; still accepts. */
   retire(): void;
   /** Resolves when the service takes the caller's key; see `requestKeyVerification` of webhooks. */
@@ -46,12 +46,12 @@ const MIN_UNSENT_BYTES = 64 * 1024 * 1024;
 
 /** Serves every transport, and listens. Rejects with ConfigError where the address can't be bound. */
 export const startServer = async (
-  starting: Starting,
+  startup: Startup,
   upstream: Upstream,
   deliveries: Deliveries,
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
-  const { config, log, telemetry, opened } = starting;
+  const { config, log, telemetry, opened } = startup;
   const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
   const { addresses } = deliveries;
   const { mode } = config.auth;
@@ -60,11 +60,11 @@ export const startServer = async (
 
   const authenticate = createAuthenticate(config, gatewayKey, deliveries.secret, log);
   const answers = createAnswers(config.maxAnswerMb * 1024 * 1024);
-  const contextOf = createOperationContext(starting, upstream, deliveries, answers, publicUrl);
+  const contextOf = createOperationContext(startup, upstream, deliveries, answers, publicUrl);
   const mask = (error: unknown) =>
-    maskError(error, (stranger) =>
+    maskError(error, (unexpected) =>
       log.error('an operation met an error that is not in the catalogue', {
-        error: stranger instanceof Error ? stranger.stack : String(stranger),
+        error: unexpected instanceof Error ? unexpected.stack : String(unexpected),
       }),
     );
   /** What holds on every transport. */
@@ -102,7 +102,7 @@ export const startServer = async (
     events: telemetry.events,
     onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
   });
-  const probes = createProbes({
+  const probes = createHealthEndpoints({
     readLog: () => deliveries.log.probe(),
     isUpstreamDown: client.isCircuitOpen,
     metrics: telemetry.scrape,

@@ -3,7 +3,7 @@ import type { Log } from '../logger.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** What each stage of the start is given. */
-export type Starting = {
+export type Startup = {
   readonly config: Config;
   readonly log: Log;
   readonly telemetry: Telemetry;

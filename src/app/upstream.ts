@@ -9,7 +9,7 @@ import { createUpstreamClient, type UpstreamClient } from '../upstream/client/cl
 import type { PageItem } from '../upstream/parse/page-parser.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
-import type { Starting } from './startup.ts';
+import type { Startup } from './startup.ts';
 
 /** The service, as the gateway asks it. */
 export type Upstream = {
@@ -28,9 +28,9 @@ export type Upstream = {
 };
 
 /** Opens the client of the service; starts the sandbox first where there is no service. Pages are kept in `cacheBudget`. */
-export const startUpstream = async (starting: Starting, cacheBudget: CacheBudget): Promise<Upstream> => {
-  const { config, telemetry, opened } = starting;
-  const sandbox = config.upstream.url === null ? await embedSandbox(starting) : null;
+export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget): Promise<Upstream> => {
+  const { config, telemetry, opened } = startup;
+  const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
   if (url === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
@@ -60,7 +60,7 @@ export const startUpstream = async (starting: Starting, cacheBudget: CacheBudget
   };
 };
 
-const embedSandbox = async ({ config, log, opened }: Starting): Promise<Sandbox> => {
+const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> => {
   const sandbox = await startSandbox({
     ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
     keyHeader: config.upstream.apiKeyHeader,

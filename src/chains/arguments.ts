@@ -26,10 +26,10 @@ export const chainsParameter = (
   const tags = [...new Set(chainTags)].toSorted();
   if (ids.length + tags.length > MAX_CHAINS)
     throw badUserInput(`Expected at most ${MAX_CHAINS} chain ids and tags, got ${ids.length + tags.length}.`);
-  const strange = tags.find((tag) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tag));
-  if (strange !== undefined)
+  const unknownTag = tags.find((tag) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(tag));
+  if (unknownTag !== undefined)
     throw badUserInput(
-      `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(strange.slice(0, 80))}.`,
+      `Expected chainTags of a letter and at most 63 letters, digits, - and _, got ${JSON.stringify(unknownTag.slice(0, 80))}.`,
     );
   return [...ids, ...tags].join(',') || null;
 };

@@ -9,14 +9,14 @@ export type Chains = {
   /** The id of the chain that the service calls so; null for a name that is not known. */
   idOf(name: string): number | null;
   /** Throws BAD_USER_INPUT for an id or a tag that is not known, since nothing would be found by it. */
-  expectKnown(
+  assertKnown(
     chainIds: readonly number[] | null | undefined,
     chainTags?: readonly string[] | null | undefined,
   ): void;
 };
 
 /** One error names at most so many ids. */
-const MAX_TOLD = 5;
+const MAX_LISTED = 5;
 
 /** `extra` are added, and take the place of known ones of the same id. */
 export const createChains = (extra: readonly Chain[]): Chains => {
@@ -47,8 +47,8 @@ export const createChains = (extra: readonly Chain[]): Chains => {
   return {
     all,
     idOf: (name) => byName.get(name)?.chainId ?? null,
-    expectKnown(chainIds, chainTags) {
-      const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_TOLD);
+    assertKnown(chainIds, chainTags) {
+      const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_LISTED);
       if (ids.length > 0)
         throw badUserInput(
           `Expected chainIds that the query { chains { chainId name } } lists, or that EXTRA_CHAINS adds, got ${ids.join(', ')}${guessOfIds(ids)}`,

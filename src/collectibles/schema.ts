@@ -1,7 +1,7 @@
 import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { UNSAID } from '../graph/descriptions.ts';
+import { NULL_WHEN_OMITTED } from '../graph/descriptions.ts';
 import { connect, type PageArgs, pageSize } from '../graph/pagination/connection.ts';
 import { itemConnectionType } from '../graph/pagination/connection-type.ts';
 import { selectsBelow } from '../graph/selection.ts';
@@ -40,32 +40,36 @@ Collectible.implement({
     }),
     tokenStandardName: t.exposeString('tokenStandardName', {
       nullable: true,
-      description: `As the service wrote it. ${UNSAID}`,
+      description: `As the service wrote it. ${NULL_WHEN_OMITTED}`,
     }),
     tokenId: t.expose('tokenId', { type: 'BigInt', description: "The token's number in its contract." }),
     chain: t.exposeString('chain', { description: "The service's name of the chain." }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain that it is on.' }),
-    name: t.exposeString('name', { nullable: true, description: UNSAID }),
+    name: t.exposeString('name', { nullable: true, description: NULL_WHEN_OMITTED }),
     description: t.exposeString('description', {
       nullable: true,
-      description: UNSAID,
+      description: NULL_WHEN_OMITTED,
       extensions: withCost({ bytes: 200 }),
     }),
-    symbol: t.exposeString('symbol', { nullable: true, description: UNSAID }),
+    symbol: t.exposeString('symbol', { nullable: true, description: NULL_WHEN_OMITTED }),
     imageUrl: t.expose('imageUrl', {
       type: 'URL',
       nullable: true,
-      description: `May lead on to the collection's own host, and may be ipfs://. ${UNSAID}`,
+      description: `May lead on to the collection's own host, and may be ipfs://. ${NULL_WHEN_OMITTED}`,
     }),
     lastSalePrice: t.expose('lastSalePrice', {
       type: 'Decimal',
       nullable: true,
       description: "In the service's unit. Null when no sale is known.",
     }),
-    metadata: t.expose('metadata', { type: CollectibleMetadata, nullable: true, description: UNSAID }),
+    metadata: t.expose('metadata', {
+      type: CollectibleMetadata,
+      nullable: true,
+      description: NULL_WHEN_OMITTED,
+    }),
     isSpam: t.exposeBoolean('isSpam', {
       nullable: true,
-      description: `Whether the service takes it for spam. ${UNSAID}`,
+      description: `Whether the service takes it for spam. ${NULL_WHEN_OMITTED}`,
     }),
     spamScore: t.exposeFloat('spamScore', {
       nullable: true,
@@ -80,7 +84,7 @@ Collectible.implement({
     lastAcquired: t.expose('lastAcquired', {
       type: 'DateTime',
       nullable: true,
-      description: `When the wallet last got one. ${UNSAID}`,
+      description: `When the wallet last got one. ${NULL_WHEN_OMITTED}`,
     }),
   }),
 });
@@ -88,7 +92,10 @@ Collectible.implement({
 CollectibleMetadata.implement({
   description: "What the token's metadata says.",
   fields: (t) => ({
-    uri: t.exposeString('uri', { nullable: true, description: `Where the metadata is kept. ${UNSAID}` }),
+    uri: t.exposeString('uri', {
+      nullable: true,
+      description: `Where the metadata is kept. ${NULL_WHEN_OMITTED}`,
+    }),
     attributes: t.expose('attributes', {
       type: [CollectibleAttribute],
       description: 'Empty when there are none.',
@@ -99,10 +106,10 @@ CollectibleMetadata.implement({
 CollectibleAttribute.implement({
   description: 'A trait.',
   fields: (t) => ({
-    key: t.exposeString('key', { nullable: true, description: UNSAID }),
+    key: t.exposeString('key', { nullable: true, description: NULL_WHEN_OMITTED }),
     value: t.exposeString('value', {
       nullable: true,
-      description: `What is not text is given as the JSON that it was. ${UNSAID}`,
+      description: `What is not text is given as the JSON that it was. ${NULL_WHEN_OMITTED}`,
     }),
   }),
 });
@@ -129,7 +136,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     },
     extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
       count: ({ first }) => pageSize(first, MAX_FIRST, 'collectibles'),
-      asks: ({ first, after, chainIds, chainTags, includeSpam }, pricing) => {
+      lookup: ({ first, after, chainIds, chainTags, includeSpam }, pricing) => {
         const chains = chainsParameter(chainIds, chainTags);
         const requests = requestsFor(pageSize(first, MAX_FIRST, 'collectibles'));
         return {
@@ -141,7 +148,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags, includeSpam }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
-      context.chains.expectKnown(chainIds, chainTags);
+      context.chains.assertKnown(chainIds, chainTags);
       return connect({
         read: context.collectibles.read({ address, chains, includeSpam }, selectsBelow(info, DETAILS)),
         cursors: context.cursorsOf(['collectibles', address, chains, includeSpam]),

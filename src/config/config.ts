@@ -168,14 +168,14 @@ export const readConfig = (env: Environment): Config => {
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
   };
-  for (const name of REFUSED_YET.filter((variable) => env[variable]))
+  for (const name of UNSUPPORTED.filter((variable) => env[variable]))
     problems.push(`${name}: this version does not support it yet, and going on without it would not be safe`);
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 };
 
 /** Who sets one of these counts on it. */
-const REFUSED_YET = ['REDIS_URL'] as const;
+const UNSUPPORTED = ['REDIS_URL'] as const;
 
 const integerIn = (min: number, max: number) =>
   z

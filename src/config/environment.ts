@@ -60,18 +60,18 @@ const NODE_ENVS = ['', 'production', 'development', 'test'];
  * Names that look like the gateway's own and mean nothing to it: `UPSTREAM_TIMOUT_MS`, and NODE_ENV as `NODE_ENV=prod`.
  * None is worth a refusal: Kubernetes sets CACHE_PORT where a service is called cache.
  */
-export const namesWithoutEffect = (env: Readonly<Record<string, string | undefined>>): string[] => {
-  const strangers = Object.keys(env).filter(
-    (name) => env[name] && !KNOWN.has(name) && ROOMS.has(roomOf(name)),
+export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] => {
+  const unknownNames = Object.keys(env).filter(
+    (name) => env[name] && !KNOWN.has(name) && PREFIXES.has(prefixOf(name)),
   );
   const { NODE_ENV = '' } = env;
-  return NODE_ENVS.includes(NODE_ENV) ? strangers : [...strangers, `NODE_ENV=${NODE_ENV}`];
+  return NODE_ENVS.includes(NODE_ENV) ? unknownNames : [...unknownNames, `NODE_ENV=${NODE_ENV}`];
 };
 
 const KNOWN: ReadonlySet<string> = new Set(VARIABLES);
 
 /** Of `CACHE_MAX_MB`, `CACHE`. */
-const roomOf = (name: string): string => name.split('_')[0] ?? name;
+const prefixOf = (name: string): string => name.split('_')[0] ?? name;
 
 /** NODE_OPTIONS and its like are Node's. */
-const ROOMS: ReadonlySet<string> = new Set(VARIABLES.map(roomOf).filter((room) => room !== 'NODE'));
+const PREFIXES: ReadonlySet<string> = new Set(VARIABLES.map(prefixOf).filter((prefix) => prefix !== 'NODE'));

@@ -1,13 +1,13 @@
-import { Readings } from './events/body-reader.ts';
+import { BodyReader } from './events/body-reader.ts';
 import type { ReadEvent } from './events/payload.ts';
 import type { FeedCache } from './feed/cache.ts';
-import type { WakeUps } from './feed/change-notifier.ts';
+import type { ChangeNotifier } from './feed/change-notifier.ts';
 import { createDeliverySource, type DeliverySource } from './feed/source.ts';
-import type { DeliveryAddresses } from './ingress/delivery-url.ts';
-import { ByteBudget, withinBudget } from './log/byte-budget.ts';
+import type { DeliveryUrls } from './ingress/delivery-url.ts';
+import { ByteBudget, limitReads } from './log/byte-budget.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
 import type { ReaderObserver } from './log/observer.ts';
-import { createOperationReads, type Searches } from './log/search-limits.ts';
+import { createOperationReads, type SearchLimiter } from './log/search-limits.ts';
 
 /** What one tenant sees of the deliveries. */
 export type TenantDeliveries = {
@@ -29,13 +29,13 @@ export type TenantDeliveries = {
   /** What happened, by its body: to `address`, or all when it is null; as `payload`. */
   events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]>;
   /**
-   * What is stored after `after`, or from now on when that is null, and all that follows. `explain` makes what a reader
+   * What is stored after `after`, or from now on when that is null, and all that follows. `mapError` makes what a reader
    * is told of an error that ends it.
    */
   subscribe(
     after: string | null,
     filter: DeliveryFilter,
-    explain?: (error: unknown) => unknown,
+    mapError?: (error: unknown) => unknown,
   ): DeliverySource;
 };
 
@@ -44,45 +44,45 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 type Parts = {
   readonly log: DeliveryLog;
-  readonly wakeUps: WakeUps;
+  readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
   readonly readers: ReaderObserver;
-  readonly addresses: DeliveryAddresses;
+  readonly addresses: DeliveryUrls;
   readonly publicUrl: string;
   readonly tenant: string;
   /** Of the bodies of one page: an answer has room for both payload and events of each. */
   readonly maxPageBytes: number;
-  readonly searches: Searches;
+  readonly searchLimiter: SearchLimiter;
   /** The client that sent the operation. */
   readonly client: string;
   /** Aborts when no client waits for the operation any more. */
-  readonly gone: AbortSignal | null;
+  readonly clientSignal: AbortSignal | null;
 };
 
 export const createTenantDeliveries = ({
   log,
-  wakeUps,
+  changeNotifier,
   feedCache: cache,
   readers: observer,
   addresses,
   publicUrl,
   tenant,
   maxPageBytes,
-  searches,
+  searchLimiter,
   client,
-  gone,
+  clientSignal,
 }: Parts): TenantDeliveries => {
   const budget = new ByteBudget(MAX_BYTES);
-  const readings = new Readings(budget);
-  const reads = createOperationReads({ log, tenant, client, gone, searches });
-  const { read, get } = withinBudget(reads, budget, maxPageBytes);
+  const bodyReader = new BodyReader(budget);
+  const reads = createOperationReads({ log, tenant, client, clientSignal, searchLimiter });
+  const { read, get } = limitReads(reads, budget, maxPageBytes);
   return {
     url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
     read,
     get,
-    payload: (delivery) => readings.payload(delivery),
-    events: (delivery, address) => readings.events(delivery, address),
-    subscribe: (after, filter, explain) =>
-      createDeliverySource({ log, wakeUps, tenant, cache, observer, after, filter, explain }),
+    payload: (delivery) => bodyReader.payload(delivery),
+    events: (delivery, address) => bodyReader.events(delivery, address),
+    subscribe: (after, filter, mapError) =>
+      createDeliverySource({ log, changeNotifier, tenant, cache, observer, after, filter, mapError }),
   };
 };

@@ -1,2 +1,2 @@
 /** Ends the description of a field that is null where the service leaves it out. */
-export const UNSAID = 'Null where the service does not say.';
+export const NULL_WHEN_OMITTED = 'Null where the service does not say.';

@@ -4,13 +4,13 @@ import { clientError, type ErrorCode, isErrorCode, upstreamError } from './error
 
 /**
  * What a client is told of an error that an operation met: catalogued errors as they are, upstream failures by their
- * code, faults of the request as BAD_USER_INPUT. A stranger is masked, and `onStranger` gets to know it.
+ * code, faults of the request as BAD_USER_INPUT. A stranger is masked, and `onUnexpected` gets to know it.
  */
-export const maskError = (error: unknown, onStranger: (error: unknown) => void): GraphQLError => {
-  if (!(error instanceof GraphQLError)) return catalogue(error, onStranger);
-  const cause = originOf(error);
+export const maskError = (error: unknown, onUnexpected: (error: unknown) => void): GraphQLError => {
+  if (!(error instanceof GraphQLError)) return toClientError(error, onUnexpected);
+  const cause = originalErrorOf(error);
   if (cause === null) return withCode(error, 'BAD_USER_INPUT');
-  const { message, extensions } = catalogue(cause, onStranger);
+  const { message, extensions } = toClientError(cause, onUnexpected);
   return new GraphQLError(message, { nodes: error.nodes, path: error.path, extensions });
 };
 
@@ -35,16 +35,16 @@ const httpOf = ({ extensions: { http, originalError } }: GraphQLError): object =
   return { http: originalError === undefined ? http : { ...http, spec: false } };
 };
 
-const catalogue = (error: unknown, onStranger: (error: unknown) => void): GraphQLError => {
+const toClientError = (error: unknown, onUnexpected: (error: unknown) => void): GraphQLError => {
   if (error instanceof GraphQLError) return error;
   if (error instanceof UpstreamError) return upstreamError(error);
-  onStranger(error);
+  onUnexpected(error);
   return clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
 };
 
 /** What a resolver threw; null when graphql itself made the error, of a request that it could not accept. */
-const originOf = (error: GraphQLError): unknown => {
+const originalErrorOf = (error: GraphQLError): unknown => {
   const { originalError } = error;
   if (originalError === undefined) return null;
-  return originalError instanceof GraphQLError ? originOf(originalError) : originalError;
+  return originalError instanceof GraphQLError ? originalErrorOf(originalError) : originalError;
 };

@@ -22,7 +22,7 @@ builder.queryFields((t) => ({
     description: 'The object of this id. Null when it is gone; BAD_USER_INPUT when no Node has such an id.',
     authScopes,
     args: { id: t.arg.id({ required: true, description: 'Whose object.' }) },
-    extensions: withCost<{ id: string }>({ gives: ({ id }) => [decodeGlobalId(id)] }),
+    extensions: withCost<{ id: string }>({ returns: ({ id }) => [decodeGlobalId(id)] }),
     resolve: (_root, { id }, context, info) => loadNode(id, context, info),
   }),
   nodes: t.field({
@@ -32,7 +32,7 @@ builder.queryFields((t) => ({
     authScopes,
     args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
     extensions: withCost<{ ids: readonly string[] }>({
-      gives: ({ ids }) => (ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
+      returns: ({ ids }) => (ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
     }),
     resolve: (_root, { ids }, context, info) => {
       if (ids.length > MAX_NODES)

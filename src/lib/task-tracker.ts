@@ -1,11 +1,11 @@
 /** What is under way and will end by itself. */
-export type Running = {
+export type TaskTracker = {
   track<Result>(task: Result): Result;
   /** Resolves when all that is under way now has ended, at the latest after `withinMs`. */
-  drained(withinMs: number): Promise<void>;
+  drain(withinMs: number): Promise<void>;
 };
 
-export const createRunning = (): Running => {
+export const createTaskTracker = (): TaskTracker => {
   const tasks = new Set<Promise<unknown>>();
   return {
     track(task) {
@@ -16,12 +16,15 @@ export const createRunning = (): Running => {
       }
       return task;
     },
-    drained: (withinMs) => settled(tasks, withinMs),
+    drain: (withinMs) => allSettledWithin(tasks, withinMs),
   };
 };
 
 /** Resolves when all tasks have ended, at the latest after `withinMs`. */
-export const settled = async (tasks: Iterable<Promise<unknown>>, withinMs: number): Promise<void> => {
+export const allSettledWithin = async (
+  tasks: Iterable<Promise<unknown>>,
+  withinMs: number,
+): Promise<void> => {
   const deadline = Promise.withResolvers<void>();
   const timer = setTimeout(deadline.resolve, withinMs);
   await Promise.race([Promise.allSettled(tasks), deadline.promise]);

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { SandboxWorld } from './chain/simulator.ts';
+import { ChainSimulator } from './chain/simulator.ts';
 import { DEMO_SUBSCRIBERS } from './demo-wallets.ts';
 import { createFaultsRoute, createStatsRoute } from './http/admin-routes.ts';
 import { createKeyCheck } from './http/api-key.ts';
@@ -45,7 +45,7 @@ export type Sandbox = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
-  readonly world: SandboxWorld;
+  readonly simulator: ChainSimulator;
   readonly webhooks: Webhooks;
   /** In this process they work whether or not they were switched on. */
   readonly faults: Faults;
@@ -74,10 +74,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   let url = '';
   const logoUrl = (chainId: number, token: Hex | null) => `${url}${logoPath(chainId, token)}`;
-  const world = new SandboxWorld({ seed, now, logoUrl });
+  const simulator = new ChainSimulator({ seed, now, logoUrl });
   const { deliveryTimeoutMs, retryBaseMs, signatureSecret } = options;
   const webhooks = createWebhooks({
-    world,
+    simulator,
     now,
     demoAddresses: DEMO_SUBSCRIBERS,
     log,
@@ -85,19 +85,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ...(retryBaseMs !== undefined && { retryBaseMs }),
     ...(signatureSecret !== undefined && { signatureSecret }),
   });
-  world.onBlock((block) => webhooks.handleBlock(block));
+  simulator.onBlock((block) => webhooks.handleBlock(block));
 
   const faults = new Faults();
   const counter = new Counter();
   const stopping = new AbortController();
-  const lookups = { world, now, cursors: new Cursors(`${apiKey}/${seed}`) };
+  const lookups = { simulator, now, cursors: new Cursors(`${apiKey}/${seed}`) };
   const server = createServer(
     createService({
       routes: [
         createTransactionsRoute(lookups),
         createCollectiblesRoute({ ...lookups, baseUrl: () => url }),
-        createImageRoute(world),
-        createLogoRoute(world),
+        createImageRoute(simulator),
+        createLogoRoute(simulator),
         webhooks.route,
         createStatsRoute(counter),
         createFaultsRoute(options.faults === true ? faults : null),
@@ -116,14 +116,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const sandbox: Sandbox = {
     url,
     apiKey,
-    world,
+    simulator,
     webhooks,
     faults,
     stats: () => counter.stats,
-    mine: (chainId) => world.mine(chainId),
-    tick: () => world.tick(),
+    mine: (chainId) => simulator.mine(chainId),
+    tick: () => simulator.tick(),
     startClock() {
-      clock ??= setInterval(() => world.tick(), blockMs);
+      clock ??= setInterval(() => simulator.tick(), blockMs);
     },
     connectDemo: (deliveryUrl) => webhooks.connectDemo(deliveryUrl),
     start(deliveryUrl) {

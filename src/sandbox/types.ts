@@ -110,7 +110,7 @@ export type DecodedInput = { readonly name: string; readonly type: string; reado
 export type Decoded = { readonly name: string; readonly inputs: readonly DecodedInput[] };
 
 /** The chain side, as the webhooks see it. */
-export type World = {
+export type ChainReader = {
   readonly chains: readonly Chain[];
   /** Null for a contract that the service does not know. */
   token(chainId: number, address: Hex): Token | null;

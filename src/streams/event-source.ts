@@ -21,7 +21,7 @@ type Rendering<Event, Item> = {
   /** Makes, once for all readers of a feed, what they take. */
   readonly render: (event: Event) => Promise<Item>;
   /** What an item weighs in memory, in bytes. */
-  readonly weigh: (item: Item) => number;
+  readonly sizeOf: (item: Item) => number;
   /** Called when the feed's last reader has closed. */
   readonly onIdle: () => void;
 };

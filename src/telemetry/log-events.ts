@@ -18,7 +18,7 @@ export const createOperationLines =
     transport,
     codes,
     abandoned,
-    strangers,
+    unexpectedErrors,
     durationMs,
     upstream,
     trace,
@@ -29,7 +29,7 @@ export const createOperationLines =
       transport,
       ...(failed && { codes }),
       ...(abandoned && { abandoned }),
-      ...(strangers.length > 0 && { errors: strangers.slice(0, MAX_STACKS).map(stackOf) }),
+      ...(unexpectedErrors.length > 0 && { errors: unexpectedErrors.slice(0, MAX_STACKS).map(stackOf) }),
       ...(durationMs !== null && { durationMs: rounded(durationMs) }),
       ...upstream,
       ...namesOf(trace),
@@ -60,7 +60,7 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
   ended({ resource, method, number, error, sent, durationMs, trace }) {
     if (error === null) return;
     const { failure, status, connection } = error;
-    log[sent ? loudnessOf(error) : 'debug'](
+    log[sent ? severityOf(error) : 'debug'](
       sent ? 'an upstream request failed' : 'an upstream request was not sent',
       {
         resource,
@@ -80,7 +80,7 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
   },
 });
 
-const loudnessOf = ({ failure, connection, gatewayKey }: UpstreamError): LogLevel => {
+const severityOf = ({ failure, connection, gatewayKey }: UpstreamError): LogLevel => {
   if (connection === 'aborted') return 'debug';
   const refused = failure === 'unauthenticated' || failure === 'forbidden';
   if (refused && gatewayKey) return 'error';

@@ -1,7 +1,7 @@
 import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { UNSAID } from '../graph/descriptions.ts';
+import { NULL_WHEN_OMITTED } from '../graph/descriptions.ts';
 import { connect, type PageArgs, pageSize } from '../graph/pagination/connection.ts';
 import { itemConnectionType } from '../graph/pagination/connection-type.ts';
 import { selectsBelow } from '../graph/selection.ts';
@@ -64,32 +64,32 @@ Transaction.implement({
       resolve: ({ chain, chainId }, _args, { chains }) => chainId ?? chains.idOf(chain),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
-    blockHash: t.expose('blockHash', { type: 'Hex', nullable: true, description: UNSAID }),
+    blockHash: t.expose('blockHash', { type: 'Hex', nullable: true, description: NULL_WHEN_OMITTED }),
     blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'Height of the block.' }),
     blockTime: t.expose('blockTime', { type: 'DateTime', description: 'Time of the block.' }),
     index: t.expose('index', {
       type: 'BigInt',
       nullable: true,
-      description: `Position in the block. ${UNSAID}`,
+      description: `Position in the block. ${NULL_WHEN_OMITTED}`,
     }),
     from: t.expose('from', { type: 'Address', description: 'The sender.' }),
     to: t.expose('to', { type: 'Address', nullable: true, description: 'Null when a contract is created.' }),
-    value: t.expose('value', { type: 'BigInt', nullable: true, description: `Wei. ${UNSAID}` }),
+    value: t.expose('value', { type: 'BigInt', nullable: true, description: `Wei. ${NULL_WHEN_OMITTED}` }),
     data: t.expose('data', {
       type: 'Hex',
       nullable: true,
-      description: `Call data; 0x when empty. ${UNSAID}`,
+      description: `Call data; 0x when empty. ${NULL_WHEN_OMITTED}`,
       extensions: withCost({ bytes: 400 }),
     }),
     nonce: t.expose('nonce', {
       type: 'BigInt',
       nullable: true,
-      description: `How many transactions the sender had sent before. ${UNSAID}`,
+      description: `How many transactions the sender had sent before. ${NULL_WHEN_OMITTED}`,
     }),
     gasPrice: t.expose('gasPrice', {
       type: 'BigInt',
       nullable: true,
-      description: `Wei per gas. ${UNSAID}`,
+      description: `Wei per gas. ${NULL_WHEN_OMITTED}`,
     }),
     gasUsed: t.expose('gasUsed', {
       type: 'BigInt',
@@ -129,7 +129,11 @@ Log.implement({
   description: 'An event as it was emitted.',
   fields: (t) => ({
     address: t.expose('address', { type: 'Address', description: 'The emitting contract.' }),
-    data: t.expose('data', { type: 'Hex', nullable: true, description: `What is not indexed. ${UNSAID}` }),
+    data: t.expose('data', {
+      type: 'Hex',
+      nullable: true,
+      description: `What is not indexed. ${NULL_WHEN_OMITTED}`,
+    }),
     topics: t.expose('topics', { type: ['Hex'], description: 'The signature and what is indexed.' }),
     decoded: t.expose('decoded', {
       type: DecodedEvent,
@@ -139,14 +143,17 @@ Log.implement({
   }),
 });
 
-for (const [type, thing, one] of [
+for (const [type, subject, one] of [
   [DecodedCall, 'function', 'A function'],
   [DecodedEvent, 'event', 'An event'],
 ] as const)
   type.implement({
     description: `${one} and its parameters, decoded by the service.`,
     fields: (t) => ({
-      name: t.exposeString('name', { nullable: true, description: `Of the ${thing}. ${UNSAID}` }),
+      name: t.exposeString('name', {
+        nullable: true,
+        description: `Of the ${subject}. ${NULL_WHEN_OMITTED}`,
+      }),
       inputs: t.expose('inputs', { type: [DecodedInputType], description: 'In the order of the ABI.' }),
     }),
   });
@@ -155,7 +162,7 @@ DecodedInputType.implement({
   description: 'One decoded parameter.',
   fields: (t) => ({
     name: t.exposeString('name', { nullable: true, description: 'Null when the ABI names none.' }),
-    type: t.exposeString('type', { nullable: true, description: `The Solidity type. ${UNSAID}` }),
+    type: t.exposeString('type', { nullable: true, description: `The Solidity type. ${NULL_WHEN_OMITTED}` }),
     value: t.expose('value', {
       type: 'JSON',
       nullable: true,
@@ -182,7 +189,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
     },
     extensions: withCost<PageArgs & ChainArgs>({
       count: ({ first }) => pageSize(first, MAX_FIRST, 'transactions'),
-      asks: ({ first, after, chainIds, chainTags }) => ({
+      lookup: ({ first, after, chainIds, chainTags }) => ({
         list: [chainsParameter(chainIds, chainTags), after],
         computeUnits: requestsFor(pageSize(first, MAX_FIRST, 'transactions')) * REQUEST_COST,
         advice: `Transactions cost a compute unit for each ${PAGE_SIZE}: ask for fewer by first.`,
@@ -190,7 +197,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {
       const chains = chainsParameter(chainIds, chainTags);
-      context.chains.expectKnown(chainIds, chainTags);
+      context.chains.assertKnown(chainIds, chainTags);
       return connect({
         read: context.transactions.read({ address, chains }, selectsBelow(info, DETAILS)),
         cursors: context.cursorsOf(['transactions', address, chains]),

@@ -27,7 +27,7 @@ builder.queryFields((t) => ({
       'The wallet of this address. There is one for every address: an unused one has empty connections.',
     authScopes: { wallets: true },
     args: { address: t.arg({ type: 'Address', required: true, description: 'Whose wallet.' }) },
-    extensions: withCost<{ address: string }>({ gives: ({ address }) => [globalIdOf(address)] }),
+    extensions: withCost<{ address: string }>({ returns: ({ address }) => [globalIdOf(address)] }),
     resolve: (_root, { address }) => ({ address }),
   }),
   wallets: t.field({
@@ -36,7 +36,7 @@ builder.queryFields((t) => ({
     authScopes: { wallets: true },
     args: { addresses: t.arg({ type: ['Address'], required: true, description: 'Whose wallets.' }) },
     extensions: withCost<{ addresses: readonly string[] }>({
-      gives: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : distinct(addresses).map(globalIdOf)),
+      returns: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : distinct(addresses).map(globalIdOf)),
     }),
     resolve: (_root, { addresses }) => {
       if (addresses.length > MAX_WALLETS)

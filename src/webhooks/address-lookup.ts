@@ -6,26 +6,26 @@ import { UpstreamError } from '../upstream/client/errors.ts';
 import { createOperationClient } from '../upstream/client/operation-client.ts';
 import { createRequestLimiter } from '../upstream/client/request-limiter.ts';
 import { createUsage } from '../upstream/client/usage.ts';
-import { createWebhookService } from './client.ts';
-import type { AskAddress } from './subscribed-addresses.ts';
+import { createWebhookClient } from './client.ts';
+import type { FetchAddress } from './subscribed-addresses.ts';
 
 /** Longer than a delivery waits, so that a late answer serves the next delivery. */
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 
 /** Bounded, so that deliveries with made-up webhook ids don't hold up operations. */
-const AT_A_TIME = 8;
+const CONCURRENCY = 8;
 
 /** Asks the service with the gateway's own key, outside of any operation. It costs no compute units. */
-export const createAddressLookup = (client: UpstreamClient, credential: Credential): AskAddress => {
-  const turns = createRequestLimiter(AT_A_TIME, null);
+export const createAddressLookup = (client: UpstreamClient, credential: Credential): FetchAddress => {
+  const limiter = createRequestLimiter(CONCURRENCY, null);
   return (webhookId) => {
-    const deadline = createDeadline(PATIENCE_MS, null);
+    const deadline = createDeadline(TIMEOUT_MS, null);
     const trace = { requestId: randomUUID(), traceparent: null };
-    const limits = { maxComputeUnits: 0, operationMs: PATIENCE_MS };
+    const limits = { maxComputeUnits: 0, operationMs: TIMEOUT_MS };
     const operation = createOperationClient(client, createUsage(), deadline, trace, limits);
-    return turns.run(deadline, async () => {
+    return limiter.run(deadline, async () => {
       try {
-        return await createWebhookService({ client: operation, credential }).soleAddress(webhookId);
+        return await createWebhookClient({ client: operation, credential }).soleAddress(webhookId);
       } catch (error) {
         // The webhook is unknown, or this deployment has no such operation: there is no address.
         if (error instanceof UpstreamError && error.failure === 'rejected') return null;

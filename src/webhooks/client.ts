@@ -12,13 +12,13 @@ import {
   soleAddressIn,
   type Webhook,
 } from './rest.ts';
-import { AbsentOperationError, isAbsent } from './unsupported-operation.ts';
+import { isUnsupported, UnsupportedOperationError } from './unsupported-operation.ts';
 
 /**
  * The service's operations on webhooks, one request each, with one key. Every method rejects with UpstreamError when
- * the service does not do as asked; with AbsentOperationError when this deployment can't.
+ * the service does not do as asked; with UnsupportedOperationError when this deployment can't.
  */
-export type WebhookService = {
+export type WebhookClient = {
   /** Resolves when the service takes the key. The signal is for a question that others may come to wait for too. */
   verifyKey(signal: AbortSignal): Promise<void>;
   list(offset: string | null): Promise<Page<PageItem<Webhook>>>;
@@ -44,9 +44,9 @@ const COST = 0;
 const MAX_SPARSE_PAGES = 3;
 
 /** The id that no webhook has. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-export const createWebhookService = ({ client, credential }: Parts): WebhookService => {
+export const createWebhookClient = ({ client, credential }: Parts): WebhookClient => {
   const send = async (
     { method, path, query, body, ignoresBody }: requests.Operation,
     signal?: AbortSignal,
@@ -63,7 +63,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
   };
 
   /** Asks by the one harmless question that the contract has every deployment answer: a change of no addresses. */
-  const exists = (webhookId: string): Promise<boolean> =>
+  const webhookExists = (webhookId: string): Promise<boolean> =>
     send(requests.updateAddresses(webhookId, {})).then(
       () => true,
       (error: unknown) => {
@@ -76,15 +76,15 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
     try {
       return await send(operation, signal);
     } catch (error) {
-      if (error instanceof UpstreamError && (await isAbsent(operation, error, exists)))
-        throw new AbsentOperationError(operation, error);
+      if (error instanceof UpstreamError && (await isUnsupported(operation, error, webhookExists)))
+        throw new UnsupportedOperationError(operation, error);
       throw error;
     }
   };
 
   /** Whoever looks for the webhook has taken the key; any other refusal may come before. */
-  const missWebhook = (signal: AbortSignal): Promise<unknown> =>
-    send(requests.updateAddresses(NOBODY, {}), signal).catch((error: unknown) => {
+  const probeUnknownWebhook = (signal: AbortSignal): Promise<unknown> =>
+    send(requests.updateAddresses(NIL_UUID, {}), signal).catch((error: unknown) => {
       if (!(error instanceof UpstreamError) || error.status !== 404) throw error;
     });
 
@@ -93,7 +93,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
     try {
       return readWebhook(await ask(requests.getWebhook(webhookId)));
     } catch (error) {
-      if (error instanceof AbsentOperationError) throw error;
+      if (error instanceof UnsupportedOperationError) throw error;
       if (error instanceof UpstreamError && error.status === 404) return null;
       throw error;
     }
@@ -105,8 +105,8 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       try {
         await ask(requests.listWebhooks(null, 1), signal);
       } catch (error) {
-        if (!(error instanceof AbsentOperationError)) throw error;
-        await missWebhook(signal);
+        if (!(error instanceof UnsupportedOperationError)) throw error;
+        await probeUnknownWebhook(signal);
       }
     },
     async list(offset) {
@@ -136,7 +136,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       try {
         return readWebhook(await ask(requests.createWebhook(webhook)));
       } catch (error) {
-        throw isDoneButUnread(error)
+        throw isAppliedButUnread(error)
           ? unread(
               'The service has created the webhook, but does not show it: look for it in webhooks.',
               error,
@@ -148,7 +148,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
       try {
         return readWebhook(await ask(requests.updateWebhook(webhookId, changes)));
       } catch (error) {
-        if (!isDoneButUnread(error)) throw error;
+        if (!isAppliedButUnread(error)) throw error;
         const webhook = await get(webhookId).catch(() => null);
         if (webhook === null)
           throw unread('The service has changed the webhook, but does not show it.', error);
@@ -168,7 +168,7 @@ export const createWebhookService = ({ client, credential }: Parts): WebhookServ
 };
 
 /** The service answered 2xx, but its body is not the contract's. */
-const isDoneButUnread = (error: unknown): error is UpstreamError =>
+const isAppliedButUnread = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure === 'invalidResponse' && error.status === undefined;
 
 const unread = (serviceMessage: string, cause: UpstreamError): UpstreamError =>

@@ -49,12 +49,12 @@ export class KnownAddress {
       if (this.#version !== version || this.#changing > 0) return;
       const isTrusted = this.#now() - this.knownAt <= TRUSTED_MS;
       if (isTrusted && this.#address !== address) this.#changedAt = this.#now();
-      this.learn(address);
+      this.prime(address);
     };
   }
 
   /** The list holds this address, since an unknown time. */
-  learn(address: string | null): void {
+  prime(address: string | null): void {
     this.#address = address;
     this.#knownAt = this.#now();
   }
@@ -84,6 +84,6 @@ export class KnownAddress {
     this.#version += 1;
     if (address === undefined || address !== this.#address) this.#changedAt = this.#now();
     if (address === undefined) this.#address = undefined;
-    else this.learn(address);
+    else this.prime(address);
   }
 }

@@ -19,9 +19,9 @@ export type WebhookLoader = {
   readonly list: ReadPage<PageItem<Webhook>>;
   addresses(webhookId: string): ReadPage<PageItem<Subscribed>>;
   /** What the service says a webhook is now: later loads give it, and lists are read anew. */
-  learn(webhook: Webhook): void;
+  prime(webhook: Webhook): void;
   /** A webhook has changed, or may have: what was read of it no longer counts. */
-  forget(webhookId: string): void;
+  invalidate(webhookId: string): void;
 };
 
 export const createWebhookLoader = (source: Source): WebhookLoader => {
@@ -41,16 +41,16 @@ export const createWebhookLoader = (source: Source): WebhookLoader => {
       if (!(value instanceof MalformedFieldError)) known.set(value.webhookId, value);
     return page;
   };
-  const lists = once((offset: string | null) => {
+  const lists = memoize((offset: string | null) => {
     const page = readList(offset);
     reading.add(page);
     return page.finally(() => reading.delete(page));
   });
-  const addresses = once(([webhookId, offset]: readonly [string, string | null]) =>
+  const addresses = memoize(([webhookId, offset]: readonly [string, string | null]) =>
     source.listAddresses(webhookId, offset),
   );
 
-  const forget = (webhookId: string): void => {
+  const invalidate = (webhookId: string): void => {
     known.delete(webhookId);
     webhooks.clear(webhookId);
     lists.clear();
@@ -64,16 +64,16 @@ export const createWebhookLoader = (source: Source): WebhookLoader => {
       (webhookId) =>
       ({ offset }) =>
         addresses.get([webhookId, offset]),
-    learn(webhook) {
-      forget(webhook.webhookId);
+    prime(webhook) {
+      invalidate(webhook.webhookId);
       known.set(webhook.webhookId, webhook);
     },
-    forget,
+    invalidate,
   };
 };
 
 /** Asks once for each key, and at once. */
-const once = <Key, Answer>(ask: (key: Key) => Promise<Answer>) => {
+const memoize = <Key, Answer>(ask: (key: Key) => Promise<Answer>) => {
   const asked = new Map<string, Promise<Answer>>();
   return {
     get(key: Key): Promise<Answer> {

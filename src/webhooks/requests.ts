@@ -8,7 +8,7 @@ export type Operation = Omit<UpstreamRequest, 'resource' | 'credential' | 'cost'
   /** Null for the operations on all webhooks. */
   readonly webhookId: string | null;
   /** Whether the contract promises it: the others are known of deployments only. */
-  readonly promised: boolean;
+  readonly guaranteed: boolean;
 };
 
 /** A filter that is undefined or absent is not sent, null is sent as null. */
@@ -49,7 +49,7 @@ export const PAGE_SIZE = 100;
 export const listWebhooks = (offset: string | null, limit: number = PAGE_SIZE): Operation => ({
   purpose: 'list webhooks',
   webhookId: null,
-  promised: false,
+  guaranteed: false,
   method: 'GET',
   path: PATH,
   query: pageQuery(offset, limit),
@@ -58,7 +58,7 @@ export const listWebhooks = (offset: string | null, limit: number = PAGE_SIZE): 
 export const createWebhook = ({ type, name, url, addresses, ...filters }: NewWebhook): Operation => ({
   purpose: 'create a webhook',
   webhookId: null,
-  promised: false,
+  guaranteed: false,
   method: 'POST',
   path: PATH,
   body: { name, url, type: type.toLowerCase(), addresses, ...filterFields(filters) },
@@ -67,7 +67,7 @@ export const createWebhook = ({ type, name, url, addresses, ...filters }: NewWeb
 export const getWebhook = (webhookId: string): Operation => ({
   purpose: 'get a webhook',
   webhookId,
-  promised: false,
+  guaranteed: false,
   method: 'GET',
   path: `${PATH}/${webhookId}`,
 });
@@ -78,7 +78,7 @@ export const updateWebhook = (
 ): Operation => ({
   purpose: 'update a webhook',
   webhookId,
-  promised: true,
+  guaranteed: true,
   method: 'PATCH',
   path: `${PATH}/${webhookId}`,
   body: { name, url, active, ...filterFields(filters) },
@@ -87,7 +87,7 @@ export const updateWebhook = (
 export const deleteWebhook = (webhookId: string): Operation => ({
   purpose: 'delete a webhook',
   webhookId,
-  promised: false,
+  guaranteed: false,
   method: 'DELETE',
   path: `${PATH}/${webhookId}`,
   ignoresBody: true,
@@ -100,7 +100,7 @@ export const listAddresses = (
 ): Operation => ({
   purpose: "list a webhook's addresses",
   webhookId,
-  promised: false,
+  guaranteed: false,
   method: 'GET',
   path: `${PATH}/${webhookId}/addresses`,
   query: pageQuery(offset, limit),
@@ -109,7 +109,7 @@ export const listAddresses = (
 export const replaceAddresses = (webhookId: string, addresses: readonly string[]): Operation => ({
   purpose: "replace a webhook's addresses",
   webhookId,
-  promised: false,
+  guaranteed: false,
   method: 'PUT',
   path: `${PATH}/${webhookId}/addresses`,
   ignoresBody: true,
@@ -122,7 +122,7 @@ export const updateAddresses = (
 ): Operation => ({
   purpose: "update a webhook's addresses",
   webhookId,
-  promised: true,
+  guaranteed: true,
   method: 'PATCH',
   path: `${PATH}/${webhookId}/addresses`,
   ignoresBody: true,

@@ -2,7 +2,7 @@ import type { Deadline } from '../lib/deadline.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Credential } from '../upstream/client/credential.ts';
 import type { OperationClient } from '../upstream/client/operation-client.ts';
-import { createWebhookService } from './client.ts';
+import { createWebhookClient } from './client.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
 import { soleAddress, soleAddressIn, type Webhook } from './rest.ts';
@@ -13,7 +13,7 @@ import type { VerifiedKeys } from './verified-keys.ts';
  * The webhooks of one key. What a change was answered is what a later `load` of the same operation gives. Every method
  * rejects with UpstreamError when the service does not do as asked.
  */
-export type Webhooks = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
+export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
   /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
   verifyKey(): Promise<void>;
   /** Resolves when the service takes the key, the client's or the gateway's. */
@@ -40,11 +40,11 @@ type Parts = {
 };
 
 /** Born with an operation. */
-export const createWebhooks = (parts: Parts): Webhooks => {
+export const createWebhookSession = (parts: Parts): WebhookSession => {
   const { client, credential, cachePartition, deadline, keyedQueue, verifiedKeys, subscribed } = parts;
-  const service = createWebhookService({ client, credential });
+  const service = createWebhookClient({ client, credential });
   const knownOf = (webhookId: string) => subscribed.of({ cachePartition, webhookId });
-  const { load, list, addresses, learn, forget } = createWebhookLoader({
+  const { load, list, addresses, prime, invalidate } = createWebhookLoader({
     ...service,
     async listAddresses(webhookId, offset) {
       const know = knownOf(webhookId).reading();
@@ -58,7 +58,7 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     // Behind a silent service the turn may come too late: the change is then not sent.
     client.begin();
     // Whatever comes of it: after a failure nobody knows what the service has done.
-    return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => forget(webhookId));
+    return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => invalidate(webhookId));
   };
 
   return {
@@ -72,13 +72,13 @@ export const createWebhooks = (parts: Parts): Webhooks => {
     requestKeyVerification: service.verifyKey,
     async create(creation) {
       const webhook = await service.create(creation);
-      learn(webhook);
-      knownOf(webhook.webhookId).learn(soleAddress(creation.addresses));
+      prime(webhook);
+      knownOf(webhook.webhookId).prime(soleAddress(creation.addresses));
       return webhook;
     },
     async update(webhookId, changes) {
       const webhook = await change(webhookId, () => service.update(webhookId, changes));
-      learn(webhook);
+      prime(webhook);
       return webhook;
     },
     delete: (webhookId) => change(webhookId, () => service.delete(webhookId)),

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { KnownAddress } from './known-address.ts';
 
-/** A webhook. Callers with the same `cachePartition` share their webhooks: see `Webhooks`. */
+/** A webhook. Callers with the same `cachePartition` share their webhooks: see `WebhookSession`. */
 export type WebhookKey = { readonly cachePartition: string; readonly webhookId: string };
 
 /** Asks the service for a webhook's only address; null for none or several. Rejects when the service does not answer. */
-export type AskAddress = (webhookId: string) => Promise<string | null>;
+export type FetchAddress = (webhookId: string) => Promise<string | null>;
 
 type Options = {
   /** Null when the gateway has no key of its own: then addresses are known by callers' changes and reads alone. */
-  readonly ask: AskAddress | null;
+  readonly ask: FetchAddress | null;
   /** Milliseconds since 1970; default: the system's clock. */
   readonly now?: () => number;
 };
@@ -17,33 +17,33 @@ type Options = {
 type Entry = {
   readonly known: KnownAddress;
   /** The question under way: settles with the service's answer, or after MAX_WAIT_MS. */
-  asking: Promise<void> | null;
+  fetching: Promise<void> | null;
   failedAt: number;
 };
 
 /** Finds changes that were made without this gateway. */
-const ASK_EVERY_MS = 5 * 60_000;
-const ASK_AGAIN_MS = 30_000;
+const REFRESH_MS = 5 * 60_000;
+const RETRY_MS = 30_000;
 /** A delivery must be answered within a second. */
 const MAX_WAIT_MS = 500;
-const MAX_ASKING = 1000;
+const MAX_FETCHING = 1000;
 const MAX_WEBHOOKS = 20_000;
 
 /** Knows the subscribed address of webhooks whose list holds a single address. */
 export class SubscribedAddresses {
-  readonly #ask: AskAddress | null;
+  readonly #fetch: FetchAddress | null;
   readonly #now: () => number;
   readonly #entries: LRUCache<string, Entry>;
-  #asking = 0;
+  #fetching = 0;
 
   constructor({ ask, now = Date.now }: Options) {
-    this.#ask = ask;
+    this.#fetch = ask;
     this.#now = now;
     this.#entries = new LRUCache<string, Entry>({
       max: MAX_WEBHOOKS,
       memoMethod: (): Entry => ({
         known: new KnownAddress(now),
-        asking: null,
+        fetching: null,
         failedAt: Number.NEGATIVE_INFINITY,
       }),
     });
@@ -66,30 +66,30 @@ export class SubscribedAddresses {
 
   #isDue({ known, failedAt }: Entry): boolean {
     const now = this.#now();
-    return this.#ask !== null && now - known.knownAt > ASK_EVERY_MS && now - failedAt > ASK_AGAIN_MS;
+    return this.#fetch !== null && now - known.knownAt > REFRESH_MS && now - failedAt > RETRY_MS;
   }
 
   /** Asks one question at a time for a webhook. Callers that come meanwhile share its answer, and its half second. */
   async #refresh(webhookId: string, entry: Entry): Promise<void> {
-    if (entry.asking === null && this.#asking < MAX_ASKING) {
+    if (entry.fetching === null && this.#fetching < MAX_FETCHING) {
       const answer = this.#read(webhookId, entry).finally(() => {
-        entry.asking = null;
+        entry.fetching = null;
       });
-      entry.asking = atMost(MAX_WAIT_MS, answer);
+      entry.fetching = withTimeout(MAX_WAIT_MS, answer);
     }
-    await entry.asking;
+    await entry.fetching;
   }
 
   async #read(webhookId: string, entry: Entry): Promise<void> {
-    const learn = entry.known.reading();
-    this.#asking += 1;
+    const prime = entry.known.reading();
+    this.#fetching += 1;
     try {
-      const address = await this.#ask?.(webhookId);
-      if (address !== undefined) learn(address);
+      const address = await this.#fetch?.(webhookId);
+      if (address !== undefined) prime(address);
     } catch {
       entry.failedAt = this.#now();
     } finally {
-      this.#asking -= 1;
+      this.#fetching -= 1;
     }
   }
 
@@ -98,7 +98,7 @@ export class SubscribedAddresses {
   }
 }
 
-const atMost = async (ms: number, task: Promise<void>): Promise<void> => {
+const withTimeout = async (ms: number, task: Promise<void>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -1,10 +1,10 @@
 import { UpstreamError } from '../upstream/client/errors.ts';
-import { AbsentOperationError } from './unsupported-operation.ts';
+import { UnsupportedOperationError } from './unsupported-operation.ts';
 
 type Code = 'NOT_FOUND' | 'TYPE_MISMATCH' | 'REJECTED';
 
 /** What the caller can mend, told as data. */
-export class WebhookRefusal {
+export class WebhookUserError {
   readonly code: Code;
   readonly message: string;
 
@@ -15,16 +15,17 @@ export class WebhookRefusal {
 }
 
 /** The answer of a change, or what the caller can mend; every other failure is passed on. */
-export const orRefusal = async <Answer>(change: Promise<Answer>): Promise<Answer | WebhookRefusal> => {
+export const asUserError = async <Answer>(change: Promise<Answer>): Promise<Answer | WebhookUserError> => {
   try {
     return await change;
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.failure !== 'rejected') throw error;
-    if (error instanceof AbsentOperationError) throw error;
+    if (error instanceof UnsupportedOperationError) throw error;
     const { status, serviceMessage } = error;
-    if (status === 404) return new WebhookRefusal('NOT_FOUND', serviceMessage || 'There is no such webhook.');
+    if (status === 404)
+      return new WebhookUserError('NOT_FOUND', serviceMessage || 'There is no such webhook.');
     const code = isTypeMismatch(serviceMessage ?? '') ? 'TYPE_MISMATCH' : 'REJECTED';
-    return new WebhookRefusal(
+    return new WebhookUserError(
       code,
       serviceMessage || `The service refused the change with status ${status}.`,
     );

@@ -35,10 +35,10 @@ const startKeyed = async (other: Answer, env: Record<string, string> = {}) => {
 
 /** A subscription on a WebSocket of its own, and all that it was told. */
 const bySocket = async ({ url }: Gateway, headers: Record<string, string>, query = DOCUMENT) => {
-  const told: string[] = [];
-  const socket = await openRawSocket(url, (text) => told.push(String(text)), headers);
+  const received: string[] = [];
+  const socket = await openRawSocket(url, (text) => received.push(String(text)), headers);
   socket.write(subscribeMessage(query));
-  return { ...socket, text: () => told.join('\n') };
+  return { ...socket, text: () => received.join('\n') };
 };
 
 const byStream = ({ url }: Gateway, headers: Record<string, string>) =>

@@ -1,6 +1,6 @@
 import { exportSPKI } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { publishedKeys } from '../../src/server/auth/jwks.ts';
+import { jwksKeys } from '../../src/server/auth/jwks.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, issuerKey, startIssuer, tokenOf } from '../support/gateway/tokens.ts';
 
@@ -140,7 +140,7 @@ describe('an issuer that fails is no fault of the client', () => {
     const key = await issuerKey('one');
     await using issuer = await startIssuer(key.jwk);
     const failures: unknown[] = [];
-    const { getKey } = publishedKeys(issuer.url, (error) => failures.push(error), {
+    const { getKey } = jwksKeys(issuer.url, (error) => failures.push(error), {
       refreshMs: 0,
       maxMs: 60_000,
     });

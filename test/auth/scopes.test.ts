@@ -55,7 +55,7 @@ test('every root field says which scope it needs, or that it needs none', () => 
 test('every field that the service bills says so too, wherever it is reached from', () => {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const billed = types.flatMap((type) =>
-    Object.values(type.getFields()).filter((field) => costOf(field)?.asks !== undefined),
+    Object.values(type.getFields()).filter((field) => costOf(field)?.lookup !== undefined),
   );
   expect(billed.length).toBeGreaterThanOrEqual(2);
   expect(billed.map(scopeOfField)).toEqual(billed.map(() => 'wallets'));

@@ -3,7 +3,7 @@ import { attack, json } from '../support/clients/raw-http.ts';
 import { listenTo, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { overEventStream, overHttp, TRANSPORTS } from '../support/clients/transports.ts';
 import { byKey } from '../support/gateway/keys.ts';
-import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf, type GraphQLFault, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { ADDRESS, different } from '../support/payloads/expensive-documents.ts';
@@ -78,7 +78,7 @@ const laborious = (number: number, count = 100): string => {
 describe('the shipped process with AUTH=jwt', () => {
   let shipped: Shipped;
   beforeAll(async () => {
-    shipped = await startShipped(byToken);
+    shipped = await startGatewayProcess(byToken);
   });
   afterAll(() => shipped[Symbol.asyncDispose]());
 
@@ -141,7 +141,7 @@ describe('the shipped process with AUTH=jwt', () => {
         .poll(async () => codesOf(await send(shipped.url, { query: next() }, mallory)), { interval: 0 })
         .toEqual(['RATE_LIMITED']);
     using client = await listenTo(shipped, mallory);
-    const codes = () => JSON.stringify(client.told);
+    const codes = () => JSON.stringify(client.received);
     await expect
       .poll(() => {
         client.write(subscribeMessage(next(), {}, String(number)));

@@ -10,7 +10,7 @@ import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.
 
 const FRIEND = 'https://dashboard.example';
 const OTHER_FRIEND = 'https://wallet.example';
-const STRANGER = 'https://stranger.example';
+const FOREIGN_ORIGIN = 'https://stranger.example';
 
 let fake: FakeWallets;
 let gateway: Gateway;
@@ -69,12 +69,15 @@ describe('what a page of another site makes its visitor send is refused', () => 
   test.each<[string, Sent]>([
     ['a GET, as an image or a script has it', { headers: { 'sec-fetch-site': 'cross-site' } }],
     ["a GET of a sibling's page", { headers: { 'sec-fetch-site': 'same-site' } }],
-    ['a GET by script', { headers: { 'sec-fetch-site': 'cross-site', origin: STRANGER } }],
-    ["a GET by an old browser's script", { headers: { origin: STRANGER } }],
+    ['a GET by script', { headers: { 'sec-fetch-site': 'cross-site', origin: FOREIGN_ORIGIN } }],
+    ["a GET by an old browser's script", { headers: { origin: FOREIGN_ORIGIN } }],
     ['a GET from a sandboxed frame', { headers: { 'sec-fetch-site': 'cross-site', origin: 'null' } }],
     ['an event stream', { headers: { 'sec-fetch-site': 'cross-site', accept: 'text/event-stream' } }],
-    ['a post of JSON', { ...POST, headers: { ...json, 'sec-fetch-site': 'cross-site', origin: STRANGER } }],
-    ["an old browser's post of JSON", { ...POST, headers: { ...json, origin: STRANGER } }],
+    [
+      'a post of JSON',
+      { ...POST, headers: { ...json, 'sec-fetch-site': 'cross-site', origin: FOREIGN_ORIGIN } },
+    ],
+    ["an old browser's post of JSON", { ...POST, headers: { ...json, origin: FOREIGN_ORIGIN } }],
     [
       'a link that is followed',
       { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } },
@@ -98,7 +101,7 @@ describe('what a page of another site makes its visitor send is refused', () => 
   });
 
   test('a WebSocket', async () => {
-    expect(await upgrade({ origin: STRANGER })).toBe(403);
+    expect(await upgrade({ origin: FOREIGN_ORIGIN })).toBe(403);
   });
 });
 
@@ -190,7 +193,7 @@ describe('a preflight is answered', () => {
     expect(headers.vary).toMatch(/\bOrigin\b/);
   });
 
-  test.each([STRANGER, 'null', `${FRIEND}.stranger.example`])('not for %s', async (origin) => {
+  test.each([FOREIGN_ORIGIN, 'null', `${FRIEND}.stranger.example`])('not for %s', async (origin) => {
     const { headers } = await preflight(origin);
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     expect(headers.vary).toMatch(/\bOrigin\b/);

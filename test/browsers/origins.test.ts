@@ -6,7 +6,7 @@ import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts
 
 /** The refusal of a page names its origin and ALLOWED_ORIGINS, the setting that would admit it. */
 
-const STRANGER = 'https://stranger.example';
+const FOREIGN_ORIGIN = 'https://stranger.example';
 const LOOPBACK = ['http://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:8080', 'https://localhost'];
 
 type Sent = { method?: string; headers?: Record<string, string>; path?: string; body?: string };
@@ -65,14 +65,14 @@ const refusalsIn = ({ logLines }: Gateway) =>
 describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
   test('is answered with the origin and with ALLOWED_ORIGINS, and so is who reads the log', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-    const { status, allowed, body } = await come(gateway.url, STRANGER);
+    const { status, allowed, body } = await come(gateway.url, FOREIGN_ORIGIN);
     expect(status).toBe(403);
     expect(allowed ?? null).toBeNull();
-    expect(body).toContain(STRANGER);
+    expect(body).toContain(FOREIGN_ORIGIN);
     expect(body).toContain('ALLOWED_ORIGINS');
     const lines = refusalsIn(gateway);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ level: 'info', origin: STRANGER });
+    expect(lines[0]).toMatchObject({ level: 'info', origin: FOREIGN_ORIGIN });
     expect(JSON.stringify(lines[0])).toContain('ALLOWED_ORIGINS');
   });
 
@@ -89,10 +89,10 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
   });
 
   test('comes in when ALLOWED_ORIGINS has it', async () => {
-    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ALLOWED_ORIGINS: STRANGER });
-    const { status, allowed } = await come(gateway.url, STRANGER);
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ALLOWED_ORIGINS: FOREIGN_ORIGIN });
+    const { status, allowed } = await come(gateway.url, FOREIGN_ORIGIN);
     expect(status).toBeLessThan(300);
-    expect(allowed).toBe(STRANGER);
+    expect(allowed).toBe(FOREIGN_ORIGIN);
     expect(refusalsIn(gateway)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
       const { status, allowed } = await come(sandboxed.url, origin);
       expect([status && status < 300, allowed]).toEqual([true, origin]);
     }
-    for (const origin of [STRANGER, 'null', 'http://localhost.stranger.example', 'file://localhost'])
+    for (const origin of [FOREIGN_ORIGIN, 'null', 'http://localhost.stranger.example', 'file://localhost'])
       expect((await come(sandboxed.url, origin)).status).toBe(403);
   });
 
@@ -118,7 +118,7 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
 
 test('the log has one line for each origin, and not many of them', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  for (let times = 0; times < 20; times += 1) await send(gateway.url, STRANGER, post);
+  for (let times = 0; times < 20; times += 1) await send(gateway.url, FOREIGN_ORIGIN, post);
   expect(refusalsIn(gateway)).toHaveLength(1);
   for (let number = 0; number < 200; number += 1)
     await send(gateway.url, `https://stranger-${number}.example`, get);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
-import { namesWithoutEffect, VARIABLES } from '../../src/config/environment.ts';
-import { startShipped } from '../support/gateway/process.ts';
+import { unknownVariables, VARIABLES } from '../../src/config/environment.ts';
+import { startGatewayProcess } from '../support/gateway/process.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -163,7 +163,7 @@ describe('what is set and has no effect', () => {
       MAX_COMPUTE_UNIT: '5',
       AUTH_: 'x',
     };
-    expect(namesWithoutEffect({ ...service, ...misspelled })).toEqual(Object.keys(misspelled));
+    expect(unknownVariables({ ...service, ...misspelled })).toEqual(Object.keys(misspelled));
   });
 
   test('is no variable that it knows: it reads each, and no other', () => {
@@ -179,19 +179,19 @@ describe('what is set and has no effect', () => {
       HOSTNAME: 'here',
       npm_config_cache: '/tmp',
     };
-    expect(namesWithoutEffect({ ...mistakes, ...others, CACHE_MAX: '' })).toEqual([]);
+    expect(unknownVariables({ ...mistakes, ...others, CACHE_MAX: '' })).toEqual([]);
   });
 
   test.each(['production', 'development', 'test', '', undefined])('is not NODE_ENV=%s', (NODE_ENV) => {
-    expect(namesWithoutEffect({ NODE_ENV })).toEqual([]);
+    expect(unknownVariables({ NODE_ENV })).toEqual([]);
   });
 
   test.each(['prod', 'Production', 'staging'])('is NODE_ENV=%s', (NODE_ENV) => {
-    expect(namesWithoutEffect({ NODE_ENV })).toEqual([`NODE_ENV=${NODE_ENV}`]);
+    expect(unknownVariables({ NODE_ENV })).toEqual([`NODE_ENV=${NODE_ENV}`]);
   });
 
   test('is told in one warning at start, by name and without its value', async () => {
-    await using gateway = await startShipped({
+    await using gateway = await startGatewayProcess({
       UPSTREAM_TIMOUT_MS: '1',
       JWT_SECRETS: secret,
       NODE_ENV: 'prod',
@@ -205,7 +205,7 @@ describe('what is set and has no effect', () => {
   });
 
   test('is nothing, of what the project itself sets', async () => {
-    await using gateway = await startShipped();
+    await using gateway = await startGatewayProcess();
     expect(gateway.lines.filter((line) => line.includes('"level":"warn"'))).toEqual([]);
   });
 });

@@ -132,8 +132,8 @@ describe('a file that is not as it should be is told at start, each problem by i
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(ConfigError);
-    const told = (error as ConfigError).problems;
-    for (const problem of problems) expect(told.filter((each) => problem.test(each))).toHaveLength(1);
+    const received = (error as ConfigError).problems;
+    for (const problem of problems) expect(received.filter((each) => problem.test(each))).toHaveLength(1);
   });
 
   test('no file', async () => {

@@ -9,8 +9,8 @@ const byReviver = (text: string): unknown =>
     const { source } = context;
     if (!Number.isFinite(value)) return source;
     const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e');
-    const [whole = '', written = ''] = mantissa.split('.');
-    const fraction = written.replace(/0+$/, '');
+    const [whole = '', serializeAnswer = ''] = mantissa.split('.');
+    const fraction = serializeAnswer.replace(/0+$/, '');
     const zeros = Number(exponent) - fraction.length;
     if (zeros > 100) return value;
     if (zeros < 0) {

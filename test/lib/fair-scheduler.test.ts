@@ -56,8 +56,8 @@ test('what is aborted runs no further step, and what throws ends alone', async (
     throw new Error('broken');
   });
   await expect(failed).rejects.toThrow('broken');
-  given.abort(new Error('given up'));
-  await expect(aborted).rejects.toThrow('given up');
+  given.abort(new Error('aborted'));
+  await expect(aborted).rejects.toThrow('aborted');
   const { done } = long;
   await turn();
   expect(long.done).toBe(done);

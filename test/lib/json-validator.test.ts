@@ -80,8 +80,8 @@ test('what JSON.parse gives an object or a list of is valid, and nothing else', 
 test('JSON is valid, however it is written, and wherever it is damaged not', () => {
   const json = fc.tuple(fc.json({ maxDepth: 5 }), fc.nat(3));
   fc.assert(
-    fc.property(json, fc.nat(), fc.nat(), token, ([written, space], cut, place, damage) => {
-      const text = JSON.stringify([JSON.parse(written)], null, space);
+    fc.property(json, fc.nat(), fc.nat(), token, ([serializeAnswer, space], cut, place, damage) => {
+      const text = JSON.stringify([JSON.parse(serializeAnswer)], null, space);
       expect(isValid(text, cut)).toBe(true);
       const at = place % text.length;
       const damaged = text.slice(0, at) + damage + text.slice(at + 1);

@@ -125,8 +125,8 @@ test('an event that weighs more than it may is told with its cursor, and the sub
   await readersToBe(gateway.url, 1);
   for (const activities of [2000, 1])
     expect(await deliver(deliveryUrl, { body: body(activities) })).toBe(200);
-  await eventually(() => socket.told.length === 2);
-  const [heavy, next] = socket.told.map(({ payload }) => payload as Told);
+  await eventually(() => socket.received.length === 2);
+  const [heavy, next] = socket.received.map(({ payload }) => payload as Told);
   const { deliveries } = await gateway.data<{ deliveries: { edges: { cursor: string }[] } }>(
     '{ deliveries(first: 1) { edges { cursor } } }',
   );
@@ -148,11 +148,11 @@ test('a heavy event is the same by WebSocket, by server-sent events and by query
   using stream = await listenToEvents(gateway.url, EVENTS);
   await readersToBe(gateway.url, 2);
   expect(await deliver(deliveryUrl, { body: body(2000) })).toBe(200);
-  await eventually(() => socket.told.length === 1 && stream.text().endsWith('}\n\n'));
+  await eventually(() => socket.received.length === 1 && stream.text().endsWith('}\n\n'));
   const { deliveries } = await gateway.data<{ deliveries: { edges: Told['data'][] } }>(
     `{ deliveries(first: 1) { edges { cursor node { ${everyFieldOf('WebhookDelivery')} } } } }`,
   );
-  const bySocket = socket.told[0]?.payload as Told;
+  const bySocket = socket.received[0]?.payload as Told;
   expect(bySocket.data?.deliveries).toEqual(deliveries.edges[0]);
   expect(JSON.stringify(bySocket).length).toBeGreaterThan(MB);
   expect(JSON.parse(/^data: (.*)$/m.exec(stream.text())?.[1] ?? '')).toEqual(bySocket);

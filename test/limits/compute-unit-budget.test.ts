@@ -220,7 +220,7 @@ describe('how many chains the default has', () => {
     const serve = servingCollectibles([]);
     fake.collectibles.set(one, async (request) => ({
       ...(await serve(request)),
-      headers: { 'X-Compute-Units-Cost': 'unsaid' },
+      headers: { 'X-Compute-Units-Cost': 'unknown' },
     }));
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url, DEFAULT_CHAIN_COUNT: '17' });
     const reply = await gateway.query(document, { all: [one] });

@@ -8,7 +8,7 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { costlyTypes } from '../../src/graph/cost/billable-types.ts';
+import { billableTypes } from '../../src/graph/cost/billable-types.ts';
 import { createEstimate } from '../../src/graph/cost/estimate.ts';
 import { costOf, withCost } from '../../src/graph/cost/field-cost.ts';
 import { ALL_SCOPES } from '../../src/graph/scopes.ts';
@@ -35,13 +35,13 @@ test('each connection of a wallet says what it asks of the service', () => {
     ({ parent, field }) => parent === 'Wallet' && getNamedType(field.type).name.endsWith('Connection'),
   );
   expect(connections.length).toBeGreaterThan(1);
-  expect(connections.filter(({ field }) => !costOf(field)?.asks).map(({ coordinate }) => coordinate)).toEqual(
-    [],
-  );
+  expect(
+    connections.filter(({ field }) => !costOf(field)?.lookup).map(({ coordinate }) => coordinate),
+  ).toEqual([]);
 });
 
 test('each list that leads to what is billed says which or how many it gives', () => {
-  const costly = costlyTypes(schema);
+  const costly = billableTypes(schema);
   const lists = fieldsOf(schema).filter(({ parent, field }) => {
     const type = getNamedType(field.type);
     // The edges and nodes of a connection are as many as the connection says.
@@ -51,7 +51,7 @@ test('each list that leads to what is billed says which or how many it gives', (
     return isMany && costly.has(type);
   });
   expect(lists.map(({ coordinate }) => coordinate)).toContain('Query.wallets');
-  const silent = lists.filter(({ field }) => !costOf(field)?.gives && !costOf(field)?.count);
+  const silent = lists.filter(({ field }) => !costOf(field)?.returns && !costOf(field)?.count);
   expect(silent.map(({ coordinate }) => coordinate)).toEqual([]);
 });
 
@@ -64,7 +64,7 @@ describe('where nobody knows yet which objects a list gives', () => {
       type Query { people(first: Int!): [Person!]! }
     `);
     const many = withCost<{ first: number }>({ count: ({ first }) => first });
-    const billed = withCost({ asks: () => ({ list: [], computeUnits: 2 }) });
+    const billed = withCost({ lookup: () => ({ list: [], computeUnits: 2 }) });
     for (const { coordinate, field } of fieldsOf(lists))
       field.extensions = coordinate.endsWith('.holdings') ? billed : many;
     return createEstimate(lists, createChainPricing(14))({ document: parse(selection) }, ALL_SCOPES)

@@ -139,12 +139,12 @@ test('every transaction of the sandbox has the id of its chain', async () => {
   const known = new Map(CHAINS.map(({ id, name }) => [name, id]));
   const tags = ['mainnet', 'testnet', 'devnet'];
   const seen = new Set<string>();
-  for (const persona of ['whale', 'tester', 'palmist']) {
+  for (const profile of ['whale', 'tester', 'palmist']) {
     const { wallet } = await sandboxed.data<{
       wallet: { transactions: { nodes: { chain: string; chainId: number | null }[] } };
     }>(
       'query ($address: Address!, $tags: [String!]) { wallet(address: $address) { transactions(first: 500, chainTags: $tags) { nodes { chain chainId } } } }',
-      { address: demoAddress(persona), tags },
+      { address: demoAddress(profile), tags },
     );
     for (const { chain, chainId } of wallet.transactions.nodes) {
       seen.add(chain);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { createProbes } from '../../src/server/http/health.ts';
+import { createHealthEndpoints } from '../../src/server/http/health.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
@@ -39,14 +39,14 @@ test('a log that takes nothing is told once, and is no reason to be taken out', 
   const { sum } = await scrape(gateway.url);
   expect(sum('gateway_log_errors_total', { task: 'append' })).toBeGreaterThanOrEqual(3);
   expect(sum('gateway_deliveries_total', { outcome: '503' })).toBeGreaterThanOrEqual(3);
-  const told = gateway.logLines.filter((line) => line.includes('the delivery log'));
-  expect(told.filter((line) => line.includes('"append"'))).toHaveLength(1);
-  expect(told.at(-1)).toContain('takes deliveries again');
+  const received = gateway.logLines.filter((line) => line.includes('the delivery log'));
+  expect(received.filter((line) => line.includes('"append"'))).toHaveLength(1);
+  expect(received.at(-1)).toContain('takes deliveries again');
 });
 
 test('a gateway that can not read its log is not ready, until it can', async () => {
   let readLog: () => Promise<unknown> = () => Promise.reject(new Error('broken'));
-  const { byPath } = createProbes({
+  const { byPath } = createHealthEndpoints({
     readLog: () => readLog(),
     isUpstreamDown: () => false,
     metrics: () => Promise.reject(new Error('not asked for')),

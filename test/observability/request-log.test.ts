@@ -126,13 +126,13 @@ test('over WebSocket each operation has an id of its own, which its errors carry
   await using first = subscribe(gateway.url, { query });
   await using second = subscribe(gateway.url, { query });
   await Promise.all([first.ended, second.ended]);
-  const told = [first, second].map(({ faults }) => faults[0]?.extensions as { requestId?: string });
+  const received = [first, second].map(({ faults }) => faults[0]?.extensions as { requestId?: string });
   const lines = linesOf(gateway, 'an operation failed');
   expect(lines.map(({ transport }) => transport)).toEqual(['websocket', 'websocket']);
   expect(new Set(lines.map(({ requestId }) => requestId))).toEqual(
-    new Set(told.map(({ requestId }) => requestId)),
+    new Set(received.map(({ requestId }) => requestId)),
   );
-  expect(new Set(told.map(({ requestId }) => requestId)).size).toBe(2);
+  expect(new Set(received.map(({ requestId }) => requestId)).size).toBe(2);
 });
 
 test('a fault of the gateway is an error with its stack, of which the client learns the id alone', async () => {

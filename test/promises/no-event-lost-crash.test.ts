@@ -105,8 +105,8 @@ test('kill -9 while the sandbox delivers, then a restart: no block is missing fo
   };
   const expected: string[] = [];
   const tick = () => {
-    const told = sandbox.tick().filter(({ transactions }) => transactions.some(isTold));
-    expected.push(...told.map(({ chain, number }) => `${chain.id}:${number}`));
+    const received = sandbox.tick().filter(({ transactions }) => transactions.some(isTold));
+    expected.push(...received.map(({ chain, number }) => `${chain.id}:${number}`));
   };
   const only = { filter: { types: ['TRANSACTIONS'] } };
   const seen: string[] = [];

@@ -111,8 +111,8 @@ test('a full disk is 503 until there is room again, and loses nothing that was a
   await rm(ballast);
   await expect.poll(post, { timeout: 10_000 }).toBe(200);
   // Said once when it began and once when it was over, however many were refused.
-  const told = gateway.lines.filter((line) => /the delivery log (is unavailable|takes)/.test(line));
-  expect(told.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
+  const received = gateway.lines.filter((line) => /the delivery log (is unavailable|takes)/.test(line));
+  expect(received.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
   await gateway.end('SIGKILL');
   await using again = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
   const stored = await storedNumbers(again.url);

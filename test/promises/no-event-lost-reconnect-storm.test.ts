@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { expect, test } from 'vitest';
-import { byEventStream, byWebSocket, startStormClient } from '../support/clients/load-client.ts';
+import { byEventStream, byWebSocket, startLoadClient } from '../support/clients/load-client.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere } from '../support/gateway/start.ts';
@@ -120,7 +120,7 @@ test('200 clients that are cut 20 times each, over a restart, have all of 30,000
   const clients = Array.from({ length: CLIENTS }, (_, number) => {
     const cuts = new Set<number>();
     while (cuts.size < CUTS) cuts.add(1 + Math.floor(random() * (DELIVERIES - 1)));
-    return startStormClient({
+    return startLoadClient({
       url,
       transport: number < EVENT_STREAMS ? byEventStream : byWebSocket,
       after: deliveries.head,

@@ -52,9 +52,9 @@ test('a soak tells of what was lost, stored twice, or told otherwise than the lo
     bearer(token),
   );
   const cursors = deliveries.edges.map(({ cursor }) => cursor);
-  const readerOf = (told: readonly (string | undefined)[]) => ({
-    cursors: told.map(String),
-    times: told.map(() => 30),
+  const readerOf = (received: readonly (string | undefined)[]) => ({
+    cursors: received.map(String),
+    times: received.map(() => 30),
   });
   const waits = new Waits();
   const acknowledged = new Map([1, 2, 3, 4].map((number) => [number, 10]));

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
-import { SandboxWorld } from '../../src/sandbox/chain/simulator.ts';
+import { ChainSimulator } from '../../src/sandbox/chain/simulator.ts';
 import { CHAINS } from '../../src/sandbox/chains.ts';
 import { DEMO_WALLETS, demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import type { Hex, Transfer } from '../../src/sandbox/types.ts';
 import { NOON } from './support/sandbox.ts';
 
 const EVERYWHERE = new Set(CHAINS.map((chain) => chain.id));
-const all = (world: SandboxWorld, wallet: Hex) =>
-  world.transactions(wallet, EVERYWHERE, 1e6, null).transactions;
-const worldAt = (now: number, seed = 'sandbox') => new SandboxWorld({ seed, now: () => now });
-const hashesOf = (world: SandboxWorld, name: string) => all(world, demoAddress(name)).map(({ hash }) => hash);
+const all = (simulator: ChainSimulator, wallet: Hex) =>
+  simulator.transactions(wallet, EVERYWHERE, 1e6, null).transactions;
+const simulatorAt = (now: number, seed = 'sandbox') => new ChainSimulator({ seed, now: () => now });
+const hashesOf = (simulator: ChainSimulator, name: string) =>
+  all(simulator, demoAddress(name)).map(({ hash }) => hash);
 
 test('there are the default 14 chains, more under other tags, and an id beyond 2^31-1', () => {
   const tagged = (tag: string) => CHAINS.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
@@ -27,13 +28,13 @@ test('demo wallets are at least 20, with addresses of their own that no seed cha
 });
 
 test('a seed has one history, whenever the sandbox starts; another seed has another', () => {
-  const first = hashesOf(worldAt(NOON), 'swapper');
-  expect(hashesOf(worldAt(NOON + 86_400_000), 'swapper')).toEqual(first);
-  expect(hashesOf(worldAt(NOON, 'other'), 'swapper')).not.toEqual(first);
+  const first = hashesOf(simulatorAt(NOON), 'swapper');
+  expect(hashesOf(simulatorAt(NOON + 86_400_000), 'swapper')).toEqual(first);
+  expect(hashesOf(simulatorAt(NOON, 'other'), 'swapper')).not.toEqual(first);
 });
 
 test('the history ends at the start of 2026, or at the clock if that is earlier', () => {
-  const newest = (now: number) => all(worldAt(now), demoAddress('whale'))[0]?.blockTime ?? 0;
+  const newest = (now: number) => all(simulatorAt(now), demoAddress('whale'))[0]?.blockTime ?? 0;
   const [end, day] = [Date.UTC(2026, 0, 1), 86_400_000];
   expect(newest(NOON)).toBeLessThan(end);
   expect(newest(NOON)).toBeGreaterThan(end - 3 * day);
@@ -43,7 +44,7 @@ test('the history ends at the start of 2026, or at the clock if that is earlier'
 });
 
 test('live blocks are decided by the seed and the number of the block, and come at the time it is', () => {
-  const [one, two] = [worldAt(NOON), worldAt(NOON)];
+  const [one, two] = [simulatorAt(NOON), simulatorAt(NOON)];
   for (let block = 0; block < 20; block += 1) {
     const [mined, again] = [one.mine(8453), two.mine(8453)];
     expect(mined.time).toBe(NOON);
@@ -55,22 +56,22 @@ test('live blocks are decided by the seed and the number of the block, and come 
 });
 
 test('a restart mines other blocks, even if it mines the same numbers', () => {
-  expect(worldAt(NOON).mine(1).hash).not.toBe(worldAt(NOON + 1_000).mine(1).hash);
+  expect(simulatorAt(NOON).mine(1).hash).not.toBe(simulatorAt(NOON + 1_000).mine(1).hash);
 });
 
 test('block numbers rise by one, and time never falls even if the clock does', () => {
   let time = NOON;
-  const world = new SandboxWorld({ seed: 'sandbox', now: () => time });
-  const first = world.mine(1);
+  const simulator = new ChainSimulator({ seed: 'sandbox', now: () => time });
+  const first = simulator.mine(1);
   time -= 60_000;
-  const second = world.mine(1);
+  const second = simulator.mine(1);
   expect([second.number, second.time]).toEqual([first.number + 1, first.time]);
 });
 
 test('the metronome transacts in every live block', () => {
-  const world = worldAt(NOON);
+  const simulator = simulatorAt(NOON);
   for (let tick = 0; tick < 50; tick += 1) {
-    for (const { transactions } of world.tick()) {
+    for (const { transactions } of simulator.tick()) {
       expect(
         transactions.some(({ from, effects }) => involves(demoAddress('metronome'), from, effects)),
       ).toBe(true);
@@ -88,12 +89,12 @@ const sideOf = (wallet: Hex, transfer: Transfer) =>
     : { before: transfer.toBefore, after: transfer.toAfter, change: transfer.value };
 
 test('balances run on from one transfer to the next, and are never negative', () => {
-  const world = worldAt(NOON);
-  for (let tick = 0; tick < 100; tick += 1) world.tick();
+  const simulator = simulatorAt(NOON);
+  for (let tick = 0; tick < 100; tick += 1) simulator.tick();
   for (const name of ['whale', 'metronome', 'wrapper', 'flipper', 'editions']) {
     const wallet = demoAddress(name);
     const balances = new Map<string, bigint>();
-    for (const { chain, effects } of all(world, wallet).toReversed()) {
+    for (const { chain, effects } of all(simulator, wallet).toReversed()) {
       for (const effect of effects) {
         if (effect.kind !== 'transfer' || ![effect.from, effect.to].includes(wallet)) continue;
         const { before, after, change } = sideOf(wallet, effect);
@@ -109,12 +110,12 @@ test('balances run on from one transfer to the next, and are never negative', ()
 });
 
 test('every fungible transfer but of wrapping has its log, with the same parties and value', () => {
-  const world = worldAt(NOON);
+  const simulator = simulatorAt(NOON);
   let compared = 0;
-  for (const transaction of all(world, demoAddress('whale'))) {
+  for (const transaction of all(simulator, demoAddress('whale'))) {
     const logged = transaction.logs.flatMap((log) => {
-      const decoded = world.decodeLog(transaction.chain.id, log);
-      const isCoin = world.token(transaction.chain.id, log.address)?.standard === 'erc20';
+      const decoded = simulator.decodeLog(transaction.chain.id, log);
+      const isCoin = simulator.token(transaction.chain.id, log.address)?.standard === 'erc20';
       return decoded?.name === 'Transfer' && isCoin ? [decoded.inputs.map(({ value }) => value)] : [];
     });
     const zero = `0x${'0'.repeat(40)}`;
@@ -130,20 +131,20 @@ test('every fungible transfer but of wrapping has its log, with the same parties
 });
 
 test('a failed transaction moves nothing and logs nothing', () => {
-  const failed = all(worldAt(NOON), demoAddress('unlucky')).filter(({ success }) => !success);
+  const failed = all(simulatorAt(NOON), demoAddress('unlucky')).filter(({ success }) => !success);
   expect(failed.length).toBeGreaterThan(50);
   for (const { logs, effects } of failed) expect([logs, effects]).toEqual([[], []]);
 });
 
 test('memory does not grow with time: old live transactions make room, the history stays', () => {
-  const world = worldAt(NOON);
-  const history = hashesOf(world, 'metronome');
-  for (let tick = 0; tick < 800; tick += 1) world.tick();
-  const kept = hashesOf(world, 'metronome');
+  const simulator = simulatorAt(NOON);
+  const history = hashesOf(simulator, 'metronome');
+  for (let tick = 0; tick < 800; tick += 1) simulator.tick();
+  const kept = hashesOf(simulator, 'metronome');
   expect(kept.length).toBeLessThan(history.length + 2_000);
   expect(kept.slice(-history.length)).toEqual(history);
 });
 
 test('mining a chain that there is not is a mistake', () => {
-  expect(() => worldAt(NOON).mine(424242)).toThrow('424242');
+  expect(() => simulatorAt(NOON).mine(424242)).toThrow('424242');
 });

@@ -160,7 +160,7 @@ test('the clock makes blocks of several chains, and stops with the sandbox', asy
   const sandbox = await openSandbox({ blockMs: 10 });
   const chains = new Set<number>();
   let blocks = 0;
-  sandbox.world.onBlock(({ chain }) => {
+  sandbox.simulator.onBlock(({ chain }) => {
     blocks += 1;
     chains.add(chain.id);
   });

@@ -5,7 +5,7 @@ import { crowd, head, send } from '../support/clients/raw-http.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { overHttp } from '../support/clients/transports.ts';
 import { watchHealth } from '../support/gateway/health.ts';
-import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 
 /** Bodies of a few kilobytes that come to much more once they are inflated or read. */
 
@@ -27,7 +27,7 @@ describe('the shipped process', () => {
   let path: string;
   let before: number;
   beforeAll(async () => {
-    shipped = await startShipped();
+    shipped = await startGatewayProcess();
     ({ deliveryUrl: url } = await deliveriesOf(shipped.url));
     path = new URL(url).pathname;
     await deliver(url, { body: listOf('{},', 4.9 * MEGABYTE) });

@@ -2,10 +2,10 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TRANSPORTS } from '../support/clients/transports.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
-import { bombs, different, numbers } from '../support/payloads/expensive-documents.ts';
-import { forged, prototypes, streams, tricks } from '../support/payloads/injection-payloads.ts';
+import { different, expensiveDocuments, numbers } from '../support/payloads/expensive-documents.ts';
+import { forged, injections, prototypes, streams } from '../support/payloads/injection-payloads.ts';
 
 /** What can be done to the gateway with a document, its variables and its names. */
 
@@ -22,13 +22,13 @@ const postFrom = async (localAddress: string, url: string, query: string): Promi
 /** More than it ever grew by, and less than what it holds when it forgets nothing. */
 const MEGABYTES = 384;
 
-const groups = { bombs, numbers, tricks, forged, streams, prototypes };
+const groups = { expensiveDocuments, numbers, injections, forged, streams, prototypes };
 
 describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the service for', (_name, env) => {
   let shipped: Shipped;
   let before: number;
   beforeAll(async () => {
-    shipped = await startShipped(env);
+    shipped = await startGatewayProcess(env);
     before = await shipped.megabytes();
   });
   afterAll(() => shipped[Symbol.asyncDispose]());

@@ -11,7 +11,7 @@ import {
   upgrade,
 } from '../support/clients/raw-http.ts';
 import { eventually } from '../support/clients/subscribe.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 
 /** What can be done to the gateway with a socket of one's own. */
@@ -20,7 +20,7 @@ const LOOKUP = `{ wallet(address: "${addressOf(1)}") { transactions { nodes { ha
 const ASKED = `query=${encodeURIComponent(LOOKUP)}`;
 const STRICT = 'accept: application/graphql-response+json';
 const CLOSE = 'connection: close';
-const STRANGER = 'origin: https://stranger.example';
+const FOREIGN_ORIGIN = 'origin: https://stranger.example';
 const REBOUND = ['host: rebound.example', 'origin: http://rebound.example'];
 const MEGABYTE = 1024 * 1024;
 
@@ -70,10 +70,10 @@ const quick: [what: string, how: Attack, status: number][] = [
   ['a form of no type', form(), 415],
   ['a mutation by GET', get('query=mutation%7B__typename%7D', STRICT), 405],
   ['a mutation by GET as an event stream', stream('query=mutation%7B__typename%7D'), 405],
-  ['a post of another site', post({ query: LOOKUP }, STRANGER), 403],
+  ['a post of another site', post({ query: LOOKUP }, FOREIGN_ORIGIN), 403],
   ['a GET of another site', get(ASKED, STRICT, 'sec-fetch-site: cross-site'), 403],
   ['an event stream of another site', stream(ASKED, 'sec-fetch-site: cross-site'), 403],
-  ['a WebSocket of another site', send(upgrade('/graphql', STRANGER)), 403],
+  ['a WebSocket of another site', send(upgrade('/graphql', FOREIGN_ORIGIN)), 403],
   ['a WebSocket of a sandboxed frame', send(upgrade('/graphql', 'origin: null')), 403],
   ['a page whose name leads here', post({ query: LOOKUP }, ...REBOUND), 403],
   ['a WebSocket of a page whose name leads here', send(upgrade('/graphql', ...REBOUND)), 403],
@@ -110,7 +110,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
   let shipped: Shipped;
   let before: number;
   beforeAll(async () => {
-    shipped = await startShipped(env);
+    shipped = await startGatewayProcess(env);
     before = await shipped.megabytes();
   });
   afterAll(() => shipped[Symbol.asyncDispose]());
@@ -152,7 +152,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
 });
 
 test('an offer of HTTP/2 keeps nobody from being answered in HTTP/1.1', async () => {
-  await using shipped = await startShipped();
+  await using shipped = await startGatewayProcess();
   const offer = [
     'connection: upgrade, http2-settings, close',
     'upgrade: h2c',
@@ -166,7 +166,7 @@ test('an offer of HTTP/2 keeps nobody from being answered in HTTP/1.1', async ()
 });
 
 test('a target that names the host as well is understood, and is the host that counts', async () => {
-  await using shipped = await startShipped();
+  await using shipped = await startGatewayProcess();
   const to = (host: string, path: string) =>
     send(head(`GET http://${host}${path}`, 'host: localhost', CLOSE));
   for (const path of ['/health/live', '/graphql?query=%7B__typename%7D'])

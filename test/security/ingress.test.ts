@@ -6,7 +6,7 @@ import { byEventStream, byWebSocket } from '../support/clients/load-client.ts';
 import { type Attack, attack, crowd, forever, head, send, upgrade } from '../support/clients/raw-http.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { TRANSPORTS } from '../support/clients/transports.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
 /** What can be done to the gateway by who poses as the service. */
@@ -108,16 +108,16 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   let path: string;
   let before: number;
   /** What subscribers are told. */
-  const told = { socket: [] as string[], stream: [] as string[] };
+  const received = { socket: [] as string[], stream: [] as string[] };
   const cuts: (() => void)[] = [];
   beforeAll(async () => {
-    shipped = await startShipped(env);
+    shipped = await startGatewayProcess(env);
     before = await shipped.megabytes();
     const { deliveryUrl, head: end } = await deliveriesOf(shipped.url);
     url = deliveryUrl;
     path = new URL(url).pathname;
-    cuts.push(byWebSocket(shipped.url, end, (cursor) => told.socket.push(cursor), ignore));
-    cuts.push(byEventStream(shipped.url, end, (cursor) => told.stream.push(cursor), ignore));
+    cuts.push(byWebSocket(shipped.url, end, (cursor) => received.socket.push(cursor), ignore));
+    cuts.push(byEventStream(shipped.url, end, (cursor) => received.stream.push(cursor), ignore));
     await readersToBe(shipped.url, 2);
   });
   afterAll(() => {
@@ -146,12 +146,12 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
 
   test('shows what was not refused, once, on every transport', async () => {
     expect(await deliver(url, { webhookId: WEBHOOK, body: activity(2) })).toBe(200);
-    await eventually(() => told.socket.length >= 2 && told.stream.length >= 2);
+    await eventually(() => received.socket.length >= 2 && received.stream.length >= 2);
     for (const [, ask] of TRANSPORTS) {
       const { deliveries } = (await ask(shipped.url, { query: read })).data as Read;
       const cursors = deliveries.edges.map(({ cursor }) => cursor);
       expect(cursors).toHaveLength(2);
-      expect(told).toEqual({ socket: cursors, stream: cursors });
+      expect(received).toEqual({ socket: cursors, stream: cursors });
     }
   });
 
@@ -165,7 +165,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   });
 
   test('takes a signed delivery once, and none with a signature that is forged', async () => {
-    await using careful = await startShipped({ ...env, ...SIGNED });
+    await using careful = await startGatewayProcess({ ...env, ...SIGNED });
     const { deliveryUrl } = await deliveriesOf(careful.url);
     const { pathname } = new URL(deliveryUrl);
     const bring = (signature: string | null, at = pathname) =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Attack, attack, crowd, head, json, send } from '../support/clients/raw-http.ts';
 import { listenTo, message, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { ADDRESS } from '../support/payloads/expensive-documents.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
@@ -44,7 +44,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   let before: number;
   let answer = () => {};
   beforeAll(async () => {
-    shipped = await startShipped({ ...env, ...SLOW });
+    shipped = await startGatewayProcess({ ...env, ...SLOW });
     before = await shipped.megabytes();
   });
   beforeEach(() => {
@@ -92,7 +92,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
     const client = await listenTo(shipped);
     const variables = objects(values);
     client.write(...Array.from({ length: count }, (_, id) => subscribeMessage(LOOKUP, variables, `${id}`)));
-    const of = (type: string) => client.told.filter((each) => each.type === type);
+    const of = (type: string) => client.received.filter((each) => each.type === type);
     return {
       ...client,
       refused: () => of('error').flatMap(({ payload }) => codesOf({ errors: payload as GraphQLFault[] })),
@@ -144,7 +144,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
     using wrong = await listenTo(shipped);
     for (let number = 0; number < 100; number += 1)
       wrong.write(subscribeMessage('{ nope }', objects(64_000), `${number}`));
-    await eventually(() => wrong.told.length === 100);
+    await eventually(() => wrong.received.length === 100);
     await expect
       .poll(
         async () => {

@@ -4,7 +4,7 @@ import WebSocket from 'ws';
 import { listenTo, message, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { watchLiveness } from '../support/gateway/liveness.ts';
-import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
@@ -64,19 +64,20 @@ const byEventStream: Receive = async (url, query) => {
 
 const byWebSocket: Receive = async (url, query) => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  const told: string[] = [];
+  const received: string[] = [];
   const completed = Promise.withResolvers<void>();
   socket.on('message', (data) => {
-    told.push(String(data));
-    if (told.length === 1) socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
-    if (told.length === 3) completed.resolve();
+    received.push(String(data));
+    if (received.length === 1)
+      socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+    if (received.length === 3) completed.resolve();
   });
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');
   await completed.promise;
   socket.close();
-  expect(told[2]).toBe('{"id":"1","type":"complete"}');
-  return /^\{"id":"1","type":"next","payload":(.*)\}$/.exec(told[1] ?? '')?.[1] ?? '';
+  expect(received[2]).toBe('{"id":"1","type":"complete"}');
+  return /^\{"id":"1","type":"next","payload":(.*)\}$/.exec(received[1] ?? '')?.[1] ?? '';
 };
 
 const TRANSPORTS: [way: string, receive: Receive][] = [
@@ -102,7 +103,7 @@ describe('the shipped process', () => {
     JSON.parse(await post(query, variables)) as { data?: unknown; errors?: GraphQLFault[] };
 
   beforeAll(async () => {
-    shipped = await startShipped({
+    shipped = await startGatewayProcess({
       NODE_OPTIONS: '--max-old-space-size=512',
       CACHE_HEAD_MS: '600000',
       CACHE_TAIL_MS: '600000',
@@ -179,7 +180,7 @@ describe('the shipped process', () => {
     const lists = aliases(45, 'transactions(first: 1000) { nodes { hash data } }');
     const heavy = `wallet(address: "${silent}") { ${lists} }`;
     using client = await listenTo(shipped);
-    const isTold = (id: string) => client.told.some((each) => each.id === id && each.type === 'next');
+    const isTold = (id: string) => client.received.some((each) => each.id === id && each.type === 'next');
     client.write(
       subscribeMessage(`{ ${heavy} }`, {}, 'first'),
       subscribeMessage(`{ ${heavy} }`, {}, 'second'),

@@ -5,7 +5,7 @@ import WebSocket from 'ws';
 import { deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { overHttp, TRANSPORTS } from '../support/clients/transports.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
@@ -44,21 +44,21 @@ type IdPage = { deliveries: { nodes: { id: string }[]; pageInfo: { endCursor: st
 type Told = object;
 
 /** A subscriber that goes on, whatever it is told. */
-type Listen = (gatewayUrl: string, query: string, told: Told[], ended: () => void) => () => void;
+type Listen = (gatewayUrl: string, query: string, received: Told[], ended: () => void) => () => void;
 
-const bySocket: Listen = (url, query, told, ended) => {
+const bySocket: Listen = (url, query, received, ended) => {
   const client = createSocketClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
   });
-  client.subscribe({ query }, { next: (result) => told.push(result), error: ended, complete: ended });
+  client.subscribe({ query }, { next: (result) => received.push(result), error: ended, complete: ended });
   return () => void client.dispose();
 };
 
-const byEventStream: Listen = (url, query, told, ended) => {
+const byEventStream: Listen = (url, query, received, ended) => {
   const client = createEventStreamClient({ url: `${url}/graphql`, retryAttempts: 0 });
-  client.subscribe({ query }, { next: (result) => told.push(result), error: ended, complete: ended });
+  client.subscribe({ query }, { next: (result) => received.push(result), error: ended, complete: ended });
   return () => client.dispose();
 };
 
@@ -67,7 +67,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   let url: string;
   let before: number;
   beforeAll(async () => {
-    shipped = await startShipped({ ...env, ...SMALL_HEAP });
+    shipped = await startGatewayProcess({ ...env, ...SMALL_HEAP });
     ({ deliveryUrl: url } = await deliveriesOf(shipped.url));
     // What it takes to store and to read a body of the largest size.
     await store([dense(4.9 * MEGABYTE), long()]);
@@ -141,22 +141,22 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   ])(
     'tells a subscriber by %s of a body that it asks for too often, and goes on with the next',
     async (_by, listen) => {
-      const told: Told[] = [];
+      const received: Told[] = [];
       let ends = 0;
       const query = `subscription { deliveries { cursor node { ${times(49, 'payload')} } } }`;
-      const stop = listen(shipped.url, query, told, () => {
+      const stop = listen(shipped.url, query, received, () => {
         ends += 1;
       });
       await readersToBe(shipped.url, 1);
       await store([dense(4.9 * MEGABYTE), small()]);
-      await eventually(() => told.length === 2);
+      await eventually(() => received.length === 2);
       const { data } = await overHttp(shipped.url, { query: '{ deliveries(last: 2) { edges { cursor } } }' });
       const [big, next] = (data as { deliveries: { edges: { cursor: string }[] } }).deliveries.edges;
-      expect(told[0]).toMatchObject({
+      expect(received[0]).toMatchObject({
         data: null,
         errors: [{ extensions: { code: 'OPERATION_TOO_COMPLEX', cursor: big?.cursor } }],
       });
-      expect(told[1]).toMatchObject({
+      expect(received[1]).toMatchObject({
         data: {
           deliveries: { cursor: next?.cursor, node: { a0: { number: bodies }, a48: { number: bodies } } },
         },

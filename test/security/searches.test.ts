@@ -88,10 +88,10 @@ test('a stop during 500 such operations ends with 0', async () => {
 
 test('what clients searched for that are gone is searched no more', async () => {
   const { url } = await startFull();
-  const gone = new AbortController();
-  const attack = Promise.allSettled(attackers(url, 100, gone.signal));
+  const clientSignal = new AbortController();
+  const attack = Promise.allSettled(attackers(url, 100, clientSignal.signal));
   await pause(500);
-  gone.abort();
+  clientSignal.abort();
   await attack;
   // Else they would have the log for longer than an operation waits for it.
   const { data, errors } = await ask(url, `{ deliveries(${NEVER}) { head } }`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activity, deliveriesOf } from '../support/clients/deliver.ts';
 import { overHttp, type Send, TRANSPORTS } from '../support/clients/transports.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { heldKey } from '../support/gateway/start.ts';
 import { bearer, byToken, jwtSecret, tokenOf } from '../support/gateway/tokens.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
@@ -61,7 +61,7 @@ describe.each(settings)(
     let deliveryUrl: string;
     let secrets: Record<string, string>;
     beforeAll(async () => {
-      shipped = await startShipped({
+      shipped = await startGatewayProcess({
         DELIVERY_SECRET: deliverySecret,
         DELIVERY_SIGNATURE_SECRET: signatureSecret,
         DELIVERY_SIGNATURE_HEADER: 'x-signature',
@@ -81,8 +81,8 @@ describe.each(settings)(
 
     const expectSilence = (said: readonly string[]) => {
       for (const [name, secret] of Object.entries(secrets)) {
-        const told = said.filter((text) => text.includes(secret));
-        expect(told.map((text) => `${name}: ${text.slice(0, 500)}`)).toEqual([]);
+        const received = said.filter((text) => text.includes(secret));
+        expect(received.map((text) => `${name}: ${text.slice(0, 500)}`)).toEqual([]);
       }
     };
 

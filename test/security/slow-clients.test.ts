@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { deliveriesOf } from '../support/clients/deliver.ts';
 import { type Attack, attack, drip, head, json, send, upgrade } from '../support/clients/raw-http.ts';
 import { message } from '../support/clients/raw-socket.ts';
-import { CONFIGURATIONS, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, startGatewayProcess } from '../support/gateway/process.ts';
 
 /** Who is slow, or stops half-way, is cut off, whichever way it came in. */
 
@@ -29,7 +29,7 @@ const attacksBy = (path: string): [what: string, how: Attack, answer: RegExp][] 
 
 test('who is slow or says nothing asks for nothing, and is cut off', async () => {
   await using started = new AsyncDisposableStack();
-  const all = await Promise.all(CONFIGURATIONS.map(([, env]) => startShipped(env)));
+  const all = await Promise.all(CONFIGURATIONS.map(([, env]) => startGatewayProcess(env)));
   for (const shipped of all) started.use(shipped);
   const answers = all.map(async ({ url }) => {
     const { pathname } = new URL((await deliveriesOf(url)).deliveryUrl);

@@ -3,7 +3,7 @@ import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { listenTo, message, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { watchLiveness } from '../support/gateway/liveness.ts';
-import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -20,18 +20,18 @@ const distinct = (number: number) =>
 let shipped: Shipped;
 let url: string;
 beforeAll(async () => {
-  shipped = await startShipped({ NODE_OPTIONS: '--max-old-space-size=512' });
+  shipped = await startGatewayProcess({ NODE_OPTIONS: '--max-old-space-size=512' });
   url = (await deliveriesOf(shipped.url)).deliveryUrl;
 });
 afterAll(() => shipped[Symbol.asyncDispose]());
 
 type Client = Awaited<ReturnType<typeof listenTo>>;
 
-const codes = ({ told }: Client) =>
-  told.flatMap(({ type, payload }) =>
+const codes = ({ received }: Client) =>
+  received.flatMap(({ type, payload }) =>
     type === 'error' ? codesOf({ errors: payload as GraphQLFault[] }) : [],
   );
-const events = ({ told }: Client) => told.filter(({ type }) => type === 'next').length;
+const events = ({ received }: Client) => received.filter(({ type }) => type === 'next').length;
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
 
 test('documents that have nothing in common are bounded, and those that are taken get each delivery', async () => {

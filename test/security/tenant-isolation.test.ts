@@ -3,7 +3,7 @@ import { activity, deliver } from '../support/clients/deliver.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { overEventStream, overHttp, TRANSPORTS } from '../support/clients/transports.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -64,7 +64,7 @@ describe.each(settings)('the shipped process in $name with $mode', ({ mode, env,
   const read = async (who: Credentials) => (await overHttp(shipped.url, { query: READ }, who)).data as Read;
 
   beforeAll(async () => {
-    shipped = await startShipped(env);
+    shipped = await startGatewayProcess(env);
     shipped.fake.script.other = acceptingKeys;
     before = await shipped.megabytes();
     [alice, bob] = [await credentials('alice'), await credentials('bob')];
@@ -180,13 +180,13 @@ describe.each(settings)('the shipped process in $name with $mode', ({ mode, env,
       await deliver(alices.deliveryUrl, { webhookId: WEBHOOK, body: activity(number + 1) });
     }
     await eventually(() => socket.edges.length > 1);
-    const told = JSON.stringify(socket.edges);
+    const received = JSON.stringify(socket.edges);
     let streamed = '';
     for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       streamed += chunk;
       if (streamed.includes('"block_number":13')) break;
     }
-    for (const text of [told, streamed]) {
+    for (const text of [received, streamed]) {
       expect(text.match(/"block_number":\d+/g)).toEqual(['"block_number":11', '"block_number":13']);
       expect(text).not.toContain(secret);
     }

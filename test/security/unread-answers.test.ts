@@ -5,7 +5,7 @@ import { head, json } from '../support/clients/raw-http.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { overHttp } from '../support/clients/transports.ts';
-import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 
@@ -27,7 +27,7 @@ const LESS_BYTES = 8_000_000;
 const MEGABYTES = 400;
 
 const start = async () => {
-  const shipped = await startShipped({ NODE_OPTIONS: '--max-old-space-size=300' });
+  const shipped = await startGatewayProcess({ NODE_OPTIONS: '--max-old-space-size=300' });
   shipped.fake.transactions.set(WALLET, servingTransactions(items));
   return shipped;
 };
@@ -103,7 +103,7 @@ describe('the shipped process holds no more than there is room for of what is no
 });
 
 test('an answer of more than 64 MB goes out whole, where MAX_ANSWER_MB has room for it', async () => {
-  await using shipped = await startShipped({ MAX_ANSWER_MB: '128' });
+  await using shipped = await startGatewayProcess({ MAX_ANSWER_MB: '128' });
   shipped.fake.transactions.set(WALLET, servingTransactions(items));
   const parts = Array.from({ length: 18 }, (_, number) => `part${number}`);
   const { data, errors } = await overHttp(shipped.url, { query: answerOf(parts) });

@@ -11,7 +11,7 @@ import {
 } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
-import { CONFIGURATIONS, type Shipped, startShipped } from '../support/gateway/process.ts';
+import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -36,9 +36,9 @@ const bulkOf = (bytes: number) => ({ x: Array<object>(Math.floor(bytes / 3)).fil
 /** A close frame of 1002 at the end of what was said, read as UTF-8. */
 const PROTOCOL_ERROR = '\u0002\u0003\ufffd';
 
-const codes = (told: readonly { type: string; payload?: unknown }[]) => [
+const codes = (received: readonly { type: string; payload?: unknown }[]) => [
   ...new Set(
-    told
+    received
       .filter(({ type }) => type === 'error')
       .flatMap(({ payload }) => codesOf({ errors: payload as GraphQLFault[] })),
   ),
@@ -81,7 +81,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   let url: string;
   let head: string;
   beforeAll(async () => {
-    gateway = await startShipped(env);
+    gateway = await startGatewayProcess(env);
     ({ deliveryUrl: url, head } = await deliveriesOf(gateway.url));
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
@@ -97,9 +97,9 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
     client.write(...documents.map((query, n) => subscribeMessage(query, {}, `s${n}`)));
     await readersToBe(gateway.url, 100);
     await deliver(url, { body: { name: 'for a hundred' } });
-    await eventually(() => client.told.length === 100);
-    expect(new Set(client.told.map(({ id }) => id)).size).toBe(100);
-    for (const { id, payload } of client.told)
+    await eventually(() => client.received.length === 100);
+    expect(new Set(client.received.map(({ id }) => id)).size).toBe(100);
+    for (const { id, payload } of client.received)
       expect(JSON.stringify(payload)).toContain(`"n${id?.slice(1)}":`);
   });
 
@@ -110,8 +110,8 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
       const ids = Array.from({ length: 1000 }, (_, n) => `${batch}-${n}`);
       client.write(...ids.map((id) => subscribeMessage(ALL, {}, id)));
     }
-    await eventually(() => client.told.length === 19_900);
-    expect(codes(client.told)).toEqual(['OPERATION_TOO_COMPLEX']);
+    await eventually(() => client.received.length === 19_900);
+    expect(codes(client.received)).toEqual(['OPERATION_TOO_COMPLEX']);
     await readersToBe(gateway.url, 100);
     expect((await gateway.megabytes()) - before).toBeLessThan(150);
   });
@@ -119,8 +119,8 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   test('an id of 200 KB is refused, and the socket lives on', async () => {
     using client = await listen();
     client.write(subscribeMessage(ALL, {}, 'x'.repeat(200_000)), message({ type: 'ping' }));
-    await eventually(() => client.told.length === 2);
-    expect(codes(client.told)).toEqual(['OPERATION_TOO_COMPLEX']);
+    await eventually(() => client.received.length === 2);
+    expect(codes(client.received)).toEqual(['OPERATION_TOO_COMPLEX']);
     await readersToBe(gateway.url, 0);
   });
 
@@ -137,7 +137,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
     client.write(clientFrame('!', PING), clientFrame('', CONTINUATION | LAST));
     await readersToBe(gateway.url, 2);
     await deliver(url, { body: { name: 'in parts' } });
-    const heard = (id: string) => client.told.filter((one) => one.id === id);
+    const heard = (id: string) => client.received.filter((one) => one.id === id);
     await eventually(() => heard('parts').length >= 2 && heard('bytes').length === heard('parts').length);
     expect(heard('parts').map(({ payload }) => payload)).toEqual(
       heard('bytes').map(({ payload }) => payload),
@@ -164,7 +164,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
       expect(sent).toBeLessThan(200_000);
       expect((await gateway.megabytes()) - before).toBeLessThan(100);
       client.readOn();
-      await eventually(() => client.told.length >= 1000);
+      await eventually(() => client.received.length >= 1000);
     },
   );
 
@@ -200,15 +200,15 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
     const params = (bytes: number) => ({ x: 'x'.repeat(bytes) });
     using much = await openRawSocket(gateway.url, () => {}, params(BEFORE_ADMISSION));
     expect(await much.closed).toBe(4400);
-    const told: string[] = [];
+    const received: string[] = [];
     using less = await openRawSocket(
       gateway.url,
-      (text) => told.push(`${text}`),
+      (text) => received.push(`${text}`),
       params(BEFORE_ADMISSION - 100),
     );
     less.write(subscribeMessage('{ __typename }', { filler: 'x'.repeat(BEFORE_ADMISSION) }));
-    await eventually(() => told.length === 2);
-    expect(told[0]).toContain('"Query"');
+    await eventually(() => received.length === 2);
+    expect(received[0]).toContain('"Query"');
   });
 
   test('it asks nothing of the service for all of them, says nothing of them, and goes on', async () => {
@@ -222,7 +222,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
 describe.each(CONFIGURATIONS)('the shipped process in %s, of clients that show no key,', (_name, env) => {
   let gateway: Shipped;
   beforeAll(async () => {
-    gateway = await startShipped({ ...env, ...byKey });
+    gateway = await startGatewayProcess({ ...env, ...byKey });
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -251,11 +251,11 @@ describe.each(CONFIGURATIONS)('the shipped process in %s, of clients that show n
   test('drops those that ask for much, and refuses those that ask for less', async () => {
     using less = await listenTo(gateway);
     less.write(subscribeMessage(ALL, { filler: 'x'.repeat(BEFORE_ADMISSION - 300) }));
-    await eventually(() => less.told.length === 1);
-    expect(codes(less.told)).toEqual(['UNAUTHENTICATED']);
+    await eventually(() => less.received.length === 1);
+    expect(codes(less.received)).toEqual(['UNAUTHENTICATED']);
     less.write(subscribeMessage(ALL, { filler: 'x'.repeat(BEFORE_ADMISSION) }));
     expect(await less.closed).toBe(4400);
-    expect(less.told).toHaveLength(1);
+    expect(less.received).toHaveLength(1);
   });
 
   test('serves who shows one beside them', async () => {

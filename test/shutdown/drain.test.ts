@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { startGateway } from '../support/gateway/start.ts';
-import { startHeldService } from '../support/upstream/blocking-service.ts';
+import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 /** A gateway that stops finishes what runs, however it was asked for: drain-sockets.test.ts has the WebSockets. */
 
@@ -19,7 +19,7 @@ const MUTATION = `mutation {
 }`;
 
 test('of two requests that were sent at once over a connection both are answered', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
@@ -41,7 +41,7 @@ test('of two requests that were sent at once over a connection both are answered
 test.each(['application/json', 'text/event-stream'])(
   'a mutation under way is answered as %s',
   async (accept) => {
-    await using service = await startHeldService();
+    await using service = await startBlockingService();
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const response = fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -80,7 +80,7 @@ test('at SIGTERM it is not ready first, while it still serves who has not seen i
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s again does not cut off what the first one lets finish',
   async (signal) => {
-    await using service = await startHeldService();
+    await using service = await startBlockingService();
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-again-'));
     try {
       const env = { DATA_DIR: dataDir, UPSTREAM_URL: service.url, UPSTREAM_API_KEY: 'a-key' };

@@ -9,7 +9,7 @@ import { eventually } from '../support/clients/subscribe.ts';
 import { overEventStream, overHttp } from '../support/clients/transports.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { heldKey } from '../support/gateway/start.ts';
-import { startHeldService } from '../support/upstream/blocking-service.ts';
+import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 /** Every request that the process has taken is answered before it ends, whatever it waits for. */
 
@@ -24,7 +24,7 @@ const update = (number: number) => {
 /** The process as shipped, over a service that answers nothing about webhooks until it is let. */
 const startHeld = async () => {
   await using made = new AsyncDisposableStack();
-  const service = made.use(await startHeldService());
+  const service = made.use(await startBlockingService());
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-drain-http-'));
   made.defer(() => rm(dataDir, { recursive: true, force: true }));
   const env = { UPSTREAM_URL: service.url, UPSTREAM_API_KEY: heldKey, DATA_DIR: dataDir };
@@ -53,7 +53,7 @@ test('at SIGTERM all that the service has not answered is UPSTREAM_TIMEOUT, what
   }
   expect(await exit).toBe(0);
   expect(await client.closed).toBe(1012);
-  const next = client.told.filter(({ type }) => type === 'next');
+  const next = client.received.filter(({ type }) => type === 'next');
   expect(next).toHaveLength(20);
   expect(JSON.stringify(next).match(/"UPSTREAM_TIMEOUT"/g)).toHaveLength(20);
   const lines = gateway.lines.filter((line) => line.includes('"level":"error"'));

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { attack, json } from '../support/clients/raw-http.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { heldKey } from '../support/gateway/start.ts';
-import { startHeldService } from '../support/upstream/blocking-service.ts';
+import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 /** Requests that are sent at once over a connection: one that waits for another to be answered has not begun. */
 
@@ -20,7 +20,7 @@ const posted = (number: number) => {
 /** The process as shipped, over a service that answers nothing about webhooks until it is let. */
 const startHeld = async () => {
   await using made = new AsyncDisposableStack();
-  const service = made.use(await startHeldService());
+  const service = made.use(await startBlockingService());
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-pipelining-'));
   made.defer(() => rm(dataDir, { recursive: true, force: true }));
   const env = { UPSTREAM_URL: service.url, UPSTREAM_API_KEY: heldKey, DATA_DIR: dataDir };

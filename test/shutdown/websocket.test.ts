@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { upgrade } from '../support/clients/raw-http.ts';
 import { listenTo, subscribeMessage } from '../support/clients/raw-socket.ts';
-import { startReturningClient } from '../support/clients/reconnecting-client.ts';
+import { startReconnectingClient } from '../support/clients/reconnecting-client.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { heldKey, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, expiringSoon, tokenOf } from '../support/gateway/tokens.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
-import { startHeldService } from '../support/upstream/blocking-service.ts';
+import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 /**
  * A client of graphql-ws asks again, on its next socket, for all that it got no `complete` for. A gateway that closes a
@@ -59,9 +59,9 @@ const startDeployment = async (upstreamUrl: string) => {
 };
 
 test('a mutation that is answered while the process stops is done once, and answered once', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using deployment = await startDeployment(service.url);
-  await using client = startReturningClient(deployment.url);
+  await using client = startReconnectingClient(deployment.url);
   const answers = client.ask(update('one'));
   await service.asked(1);
   const { exit } = await deployment.stop();
@@ -73,9 +73,9 @@ test('a mutation that is answered while the process stops is done once, and answ
 });
 
 test('a mutation that comes while the process stops is done once', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using deployment = await startDeployment(service.url);
-  await using client = startReturningClient(deployment.url);
+  await using client = startReconnectingClient(deployment.url);
   const first = client.ask(update('one'));
   await service.asked(1);
   const { exit } = await deployment.stop();
@@ -94,7 +94,7 @@ test.each([
   ['query', WEBHOOK],
   ['mutation', update('one')],
 ])('a %s under way is answered and completed before its socket is closed', async (_type, document) => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   using client = await listenTo(gateway);
   client.write(subscribeMessage(document, {}, 'under way'));
@@ -103,21 +103,21 @@ test.each([
   service.answerAll();
   await stopped;
   expect(await client.closed).toBe(1012);
-  expect(client.told.map(({ id, type }) => `${id}: ${type}`)).toEqual([
+  expect(client.received.map(({ id, type }) => `${id}: ${type}`)).toEqual([
     'under way: next',
     'under way: complete',
   ]);
 });
 
 test('a mutation that the service does not answer in time is answered for it, and a query is left to be repeated', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   using client = await listenTo(gateway);
   client.write(subscribeMessage(update('one'), {}, 'mutation'), subscribeMessage(WEBHOOK, {}, 'query'));
   await service.asked(2);
   await gateway.stop();
   expect(await client.closed).toBe(1012);
-  expect(client.told).toMatchObject([
+  expect(client.received).toMatchObject([
     {
       id: 'mutation',
       type: 'next',
@@ -131,13 +131,13 @@ test('a mutation that the service does not answer in time is answered for it, an
 });
 
 test('a mutation that is answered in the place of the service counts as that, and asks for nothing more', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
   using client = await listenTo(gateway, bearer(await tokenOf(expiringSoon())));
   client.write(subscribeMessage(`mutation { first: ${updateField('one')} second: ${updateField('two')} }`));
   await service.asked(1);
   expect(await client.closed).toBe(4403);
-  expect(client.told).toMatchObject([
+  expect(client.received).toMatchObject([
     { payload: { errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }] } },
     { type: 'complete' },
   ]);
@@ -152,7 +152,7 @@ test('a mutation that is answered in the place of the service counts as that, an
 });
 
 test('a WebSocket that is asked for while the gateway stops is refused', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   using client = await listenTo(gateway);
   client.write(subscribeMessage(update('one')));
@@ -169,13 +169,13 @@ test('a WebSocket that is asked for while the gateway stops is refused', async (
   expect(answer).toMatch(/^HTTP\/1.1 503 /);
   service.answerAll();
   await stopped;
-  expect(client.told.map(({ type }) => type)).toEqual(['next', 'complete']);
+  expect(client.received.map(({ type }) => type)).toEqual(['next', 'complete']);
 });
 
 test('when a token expires a mutation under way is done once, and its subscription goes on with the next token', async () => {
-  await using service = await startHeldService();
+  await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
-  await using client = startReturningClient(gateway.url, async () =>
+  await using client = startReconnectingClient(gateway.url, async () =>
     bearer(await tokenOf(client.closes.length === 0 ? expiringSoon() : {})),
   );
   client.listen(LISTEN);

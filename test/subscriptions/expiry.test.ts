@@ -75,11 +75,11 @@ test('a token that expires frees its readers at once, read or stalled, and serve
     'subscription { deliveries { cursor node { payload } } }',
     expiring,
   );
-  const told: string[] = [];
-  using stalled = await openRawSocket(gateway.url, (payload) => told.push(String(payload)), expiring);
+  const received: string[] = [];
+  using stalled = await openRawSocket(gateway.url, (payload) => received.push(String(payload)), expiring);
   stalled.write(subscribeMessage(ALL));
   // Answers no close, as its peer may not.
-  using silent = await openRawSocket(gateway.url, (payload) => told.push(String(payload)), expiring);
+  using silent = await openRawSocket(gateway.url, (payload) => received.push(String(payload)), expiring);
   silent.write(subscribeMessage(ALL));
   await readersToBe(gateway.url, 4);
   stalled.stall();
@@ -89,7 +89,7 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   await readersToBe(gateway.url, 0);
   expect(await silent.closed).toBe(4403);
 
-  const answered = told.length;
+  const answered = received.length;
   silent.write(subscribeMessage('{ __typename }', {}, 'late'));
   await deliver(deliveryUrl, { body: { name: 'late' } });
   await reading.ended;
@@ -102,7 +102,7 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   expect(stalledStream.text()).toMatch(/"UNAUTHENTICATED".*\n\nevent: complete\ndata:\n\n$/);
   stalled.readOn();
   expect(await stalled.closed).toBe(4403);
-  expect(told.slice(answered).join()).not.toMatch(/late/);
+  expect(received.slice(answered).join()).not.toMatch(/late/);
   expect(
     (await scrape(gateway.url)).sum('gateway_operations_total', { transport: 'websocket', type: 'query' }),
   ).toBe(0);
@@ -127,8 +127,8 @@ test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by sock
   while (!(await expired())) await setTimeout(10);
   using client = await listenTo(gateway);
   client.write(subscribeMessage(ALL, { after: head }));
-  await eventually(() => client.told.length === 1);
-  expect(client.told[0]).toMatchObject({
+  await eventually(() => client.received.length === 1);
+  expect(client.received[0]).toMatchObject({
     type: 'error',
     payload: [{ extensions: { code: 'CURSOR_EXPIRED', reason: 'trimmed' } }],
   });

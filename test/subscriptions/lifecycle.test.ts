@@ -33,20 +33,20 @@ test('a subscription that was completed while its socket was full sends nothing 
   await readersToBe(gateway.url, 2);
   stalled.stall();
   for (let number = 0; number < 10; number += 1) await deliver(url, { body: large(`${number}`, 2_000_000) });
-  await eventually(() => other.told.length === 10);
+  await eventually(() => other.received.length === 10);
   stalled.write(message({ id: 'gone', type: 'complete' }));
   await readersToBe(gateway.url, 1);
   await deliver(url, { body: { name: 'late' } });
-  await eventually(() => other.told.length === 11);
+  await eventually(() => other.received.length === 11);
   stalled.readOn();
   stalled.write(message({ type: 'ping' }));
-  await eventually(() => stalled.told.some(({ type }) => type === 'pong'));
+  await eventually(() => stalled.received.some(({ type }) => type === 'pong'));
   await deliver(url, { body: { name: 'later' } });
-  await eventually(() => other.told.length === 12);
+  await eventually(() => other.received.length === 12);
   stalled.write(message({ type: 'ping' }));
-  await eventually(() => stalled.told.filter(({ type }) => type === 'pong').length === 2);
-  expect(stalled.told.filter(({ type }) => type === 'next').length).toBeLessThan(10);
-  expect(JSON.stringify(stalled.told)).not.toContain('"late');
+  await eventually(() => stalled.received.filter(({ type }) => type === 'pong').length === 2);
+  expect(stalled.received.filter(({ type }) => type === 'next').length).toBeLessThan(10);
+  expect(JSON.stringify(stalled.received)).not.toContain('"late');
 });
 
 test('a subscription that was completed before it knew where the log ends is none', async () => {
@@ -64,10 +64,10 @@ test('a subscription that was completed before it knew where the log ends is non
   }
   await readersToBe(gateway.url, 1);
   await deliver(url, { body: { name: 'late' } });
-  await eventually(() => other.told.length === 1);
+  await eventually(() => other.received.length === 1);
   hasty.write(message({ type: 'ping' }));
-  await eventually(() => hasty.told.length > 0);
-  expect(hasty.told).toEqual([{ type: 'pong' }]);
+  await eventually(() => hasty.received.length > 0);
+  expect(hasty.received).toEqual([{ type: 'pong' }]);
   expect(head).not.toBe('');
 });
 
@@ -82,10 +82,10 @@ test('an id can be used again as soon as it was completed, and is of its last su
     // Also when the former was under way.
     client.write(message({ id: '1', type: 'complete' }), subscribeMessage(ALL, { after: head }));
     await deliver(url, { body: { name: 'one' } });
-    await eventually(() => client.told.some(({ type }) => type === 'next'));
+    await eventually(() => client.received.some(({ type }) => type === 'next'));
     client.write(message({ type: 'ping' }));
-    await eventually(() => client.told.some(({ type }) => type === 'pong'));
-    expect(client.told.map(({ type }) => type)).toEqual(['next', 'pong']);
+    await eventually(() => client.received.some(({ type }) => type === 'pong'));
+    expect(client.received.map(({ type }) => type)).toEqual(['next', 'pong']);
     await readersToBe(gateway.url, 1);
   }
   await readersToBe(gateway.url, 0);

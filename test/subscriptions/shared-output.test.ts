@@ -11,16 +11,16 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { FeedCache } from '../../src/deliveries/feed/cache.ts';
-import { WakeUps } from '../../src/deliveries/feed/change-notifier.ts';
+import { ChangeNotifier } from '../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../src/deliveries/feed/source.ts';
 import type { StoredDelivery } from '../../src/deliveries/log/log.ts';
 import { Answer, createAnswers } from '../../src/graph/answer/answer.ts';
 import { clientError } from '../../src/graph/errors.ts';
 import { maskError } from '../../src/graph/mask.ts';
 import {
-  formatted,
   type SubscribeResult,
-  useSharedSubscriptions,
+  toFormattedError,
+  useSharedExecution,
 } from '../../src/server/subscriptions/shared-execution.ts';
 import { address, appendNumbers, numberOf, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
@@ -178,7 +178,7 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   const source = () =>
     createDeliverySource({
       log,
-      wakeUps: new WakeUps(log),
+      changeNotifier: new ChangeNotifier(log),
       tenant: TENANT,
       cache: new FeedCache(1e6),
       after,
@@ -197,7 +197,7 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
   const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
-  const plugin = useSharedSubscriptions(mask, { executed: () => {} });
+  const plugin = useSharedExecution(mask, { executed: () => {} });
   plugin.onSubscribe?.({ setSubscribeFn: shared.resolve } as never);
   const codes: unknown[] = [];
 
@@ -225,12 +225,12 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
         frame = reader?.take();
       }
       const { data, errors } = (await own.next()).value as ExecutionResult;
-      const told = errors?.slice(0, 20).map((error) => formatted(mask(error)));
+      const received = errors?.slice(0, 20).map((error) => toFormattedError(mask(error)));
       expect(String(frame.payload)).toBe(
-        JSON.stringify({ data, ...(told && { errors: told }), extensions: { upstream } }),
+        JSON.stringify({ data, ...(received && { errors: received }), extensions: { upstream } }),
       );
       expect(String(frame.payload)).not.toContain('secret');
-      codes.push(...(told ?? []).map(({ extensions }) => extensions?.code));
+      codes.push(...(received ?? []).map(({ extensions }) => extensions?.code));
     }
     reader?.close();
     await own.return(undefined);

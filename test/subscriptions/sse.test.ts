@@ -30,13 +30,13 @@ const listen = (url: string, after: string | null, signal: AbortSignal) =>
 type Told = { data: { deliveries: { cursor: string; node: { payload: ReturnType<typeof activity> } } } };
 
 const take = async (response: Response, count: number): Promise<Told[]> => {
-  const told: Told[] = [];
+  const received: Told[] = [];
   for await (const { event, data } of eventsOf(response)) {
     expect(event).toBe('next');
-    told.push(JSON.parse(data));
-    if (told.length === count) break;
+    received.push(JSON.parse(data));
+    if (received.length === count) break;
   }
-  return told;
+  return received;
 };
 
 const blockOf = ({ data }: Told) => data.deliveries.node.payload.activities[0]?.block_number;
@@ -52,12 +52,12 @@ test('an event stream carries deliveries, and resumes after a cursor without a g
   expect(stream.headers.get('content-type')).toContain('text/event-stream');
   expect(stream.headers.get('cache-control')).toBe('no-store, no-transform');
   await deliver(deliveryUrl, { body: activity(1) });
-  const [told] = await take(stream, 1);
-  expect(told && blockOf(told)).toBe(1);
+  const [received] = await take(stream, 1);
+  expect(received && blockOf(received)).toBe(1);
   first.abort();
   await deliver(deliveryUrl, { body: activity(2) });
   const second = new AbortController();
-  const resumed = await listen(gateway.url, told?.data.deliveries.cursor ?? null, second.signal);
+  const resumed = await listen(gateway.url, received?.data.deliveries.cursor ?? null, second.signal);
   await deliver(deliveryUrl, { body: activity(3) });
   expect((await take(resumed, 2)).map(blockOf)).toEqual([2, 3]);
   second.abort();

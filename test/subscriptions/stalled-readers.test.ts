@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { deliveriesOf } from '../support/clients/deliver.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
-import { startShipped } from '../support/gateway/process.ts';
+import { startGatewayProcess } from '../support/gateway/process.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -89,7 +89,7 @@ const READERS = [
 test.each(READERS)(
   'one that stalls by %s while 200 MB arrive costs no memory, and goes on without a gap',
   async (_name, open) => {
-    await using gateway = await startShipped();
+    await using gateway = await startGatewayProcess();
     await using made = new AsyncDisposableStack();
     const { deliveryUrl, head } = await deliveriesOf(gateway.url);
     const reading = await bySocket(gateway.url, head, made);
@@ -113,7 +113,7 @@ test.each(READERS)(
 );
 
 test.each(READERS)('a thousand that stall by %s cost what their sockets hold', async (_name, open) => {
-  await using gateway = await startShipped();
+  await using gateway = await startGatewayProcess();
   await using made = new AsyncDisposableStack();
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   const reading = await bySocket(gateway.url, head, made);

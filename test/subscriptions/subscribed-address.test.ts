@@ -207,7 +207,7 @@ describe('whose an activity is', () => {
     for (let number = 0; number < 20; number += 1) {
       expect(await deliver(url, { webhookId: idOf(1), body: received(number) })).toBe(200);
       if (number > 0) continue;
-      // It is answered while the question is still open, which is given up after five seconds.
+      // It is answered while the question is still open, which is abandoned after five seconds.
       expect(service.requests.length).toBeGreaterThan(0);
       expect(service.requests.map(({ abandoned }) => abandoned)).not.toContain(true);
     }

@@ -57,7 +57,7 @@ test('it is back with the first request that the service answers, and for all wh
   expect(fake.requests).toHaveLength(50);
 });
 
-test('a service that hangs is given up on, and found again when it answers', async () => {
+test('requests to a service that hangs time out, and it is used again when it answers', async () => {
   await using fake = await startFakeWallets();
   const env = { UPSTREAM_TIMEOUT_MS: '1500', CACHE_HEAD_MS: '0', CACHE_STALE_MS: '0' };
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });

@@ -10,7 +10,8 @@ import {
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** A page as the service wrote it, with `literal` where the text has "?". */
-const written = (page: object, literal: string): string => JSON.stringify(page).replace('"?"', literal);
+const serializeAnswer = (page: object, literal: string): string =>
+  JSON.stringify(page).replace('"?"', literal);
 
 test.each([
   { literal: '9007199254740993', value: '9007199254740993' },
@@ -28,7 +29,7 @@ test.each([
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const page = transactionsEnvelope([transaction({ value: '?' })]);
-  fake.transactions.set(address, () => ({ text: written(page, literal) }));
+  fake.transactions.set(address, () => ({ text: serializeAnswer(page, literal) }));
   const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: unknown[] } } }>(
     'query ($address: Address!) { wallet(address: $address) { transactions { nodes { value } } } }',
     { address },
@@ -43,7 +44,7 @@ test.each(['0.123456789012345678901', '12345678.000000000000000001', '0.5', '3']
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     const address = freshAddress();
     const page = collectiblesEnvelope([collectible({ last_sale_price: '?' })]);
-    fake.collectibles.set(address, () => ({ text: written(page, literal) }));
+    fake.collectibles.set(address, () => ({ text: serializeAnswer(page, literal) }));
     const { wallet } = await gateway.data<{ wallet: { collectibles: { nodes: unknown[] } } }>(
       'query ($address: Address!) { wallet(address: $address) { collectibles { nodes { lastSalePrice } } } }',
       { address },
@@ -57,7 +58,7 @@ test('a number that nobody could mean is not worked out', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const page = transactionsEnvelope([transaction({ value: '?' }), transaction()]);
-  fake.transactions.set(address, () => ({ text: written(page, '1e999999999') }));
+  fake.transactions.set(address, () => ({ text: serializeAnswer(page, '1e999999999') }));
   const reply = await gateway.query<{ wallet: { transactions: { nodes: unknown[] } } }>(
     'query ($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }',
     { address },

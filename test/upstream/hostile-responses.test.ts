@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { overHttp } from '../support/clients/transports.ts';
 import { watchHealth } from '../support/gateway/health.ts';
-import { type Shipped, startShipped } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import {
   collectible,
@@ -42,7 +42,7 @@ type Reply = {
 describe('the shipped process over a service that misbehaves', () => {
   let shipped: Shipped;
   beforeAll(async () => {
-    shipped = await startShipped(SMALL_HEAP);
+    shipped = await startGatewayProcess(SMALL_HEAP);
   });
   afterAll(() => shipped[Symbol.asyncDispose]());
 

@@ -40,7 +40,7 @@ const NATIVE: Deed[] = ['pays Bob', 'is paid by Carol', 'pays Bob on Base'];
 const moved = DEED_NAMES.filter((name) => !['approves USDC', 'calls the router'].includes(name));
 
 /** A filter, how the service writes it, and what of the day passes. */
-type Filter = readonly [input: Variables, written: Variables, passes: readonly Deed[]];
+type Filter = readonly [input: Variables, serializeAnswer: Variables, passes: readonly Deed[]];
 
 const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', readonly Filter[]>> = {
   TRANSACTIONS: [
@@ -69,18 +69,26 @@ const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', reado
 describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with %s', (type) => {
   const base = { name: 'mine', type, addresses: [ALICE] };
 
-  test.each(FILTERS[type])('created with %j, it hears only what matches', async (input, written, passes) => {
-    await using managed = await startManaged();
-    const { gateway } = managed;
-    const { webhook } = await change(gateway, 'createWebhook', { ...base, ...input });
-    expect(webhook).toMatchObject({ name: 'mine', type, active: true, deliversHere: true, ...input });
-    const state = await managed.state(webhook.webhookId);
-    expect(state).toMatchObject({ name: 'mine', type: type.toLowerCase(), url: webhook.url, ...written });
-    expect(await managed.addresses(webhook.webhookId)).toEqual([ALICE]);
+  test.each(FILTERS[type])(
+    'created with %j, it hears only what matches',
+    async (input, serializeAnswer, passes) => {
+      await using managed = await startManaged();
+      const { gateway } = managed;
+      const { webhook } = await change(gateway, 'createWebhook', { ...base, ...input });
+      expect(webhook).toMatchObject({ name: 'mine', type, active: true, deliversHere: true, ...input });
+      const state = await managed.state(webhook.webhookId);
+      expect(state).toMatchObject({
+        name: 'mine',
+        type: type.toLowerCase(),
+        url: webhook.url,
+        ...serializeAnswer,
+      });
+      expect(await managed.addresses(webhook.webhookId)).toEqual([ALICE]);
 
-    await live(managed);
-    expect(await arrived(gateway, webhook.webhookId)).toEqual(passes);
-  });
+      await live(managed);
+      expect(await arrived(gateway, webhook.webhookId)).toEqual(passes);
+    },
+  );
 
   test('each field changes to a value and to null', async () => {
     await using managed = await startManaged();
@@ -90,21 +98,21 @@ describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with 
     const fields: [Variables, Variables][] = [
       [{ name: 'ours' }, { name: 'ours' }],
       [{ url: 'https://example.org/hook' }, { url: 'https://example.org/hook' }],
-      ...own.map(([input, written]): [Variables, Variables] => [input, written]),
+      ...own.map(([input, serializeAnswer]): [Variables, Variables] => [input, serializeAnswer]),
     ];
-    for (const [input, written] of fields) {
+    for (const [input, serializeAnswer] of fields) {
       const before = await managed.state(webhookId);
       const { webhook } = await change(gateway, 'updateWebhook', { webhookId, ...input });
       expect(webhook).toMatchObject(input);
       const changed = await managed.state(webhookId);
-      expect({ ...changed, updated_at: null }).toEqual({ ...before, ...written, updated_at: null });
+      expect({ ...changed, updated_at: null }).toEqual({ ...before, ...serializeAnswer, updated_at: null });
       expect(changed?.updated_at).not.toBe(before?.updated_at);
 
       const cleared = Object.fromEntries(Object.keys(input).map((field) => [field, null]));
       const emptied = await change(gateway, 'updateWebhook', { webhookId, ...cleared });
       expect(emptied.webhook).toMatchObject(cleared);
       const state = await managed.state(webhookId);
-      for (const field of Object.keys(written)) expect(state?.[field] ?? null).toBeNull();
+      for (const field of Object.keys(serializeAnswer)) expect(state?.[field] ?? null).toBeNull();
       expect(await readWebhook(gateway, webhookId)).toEqual(emptied.webhook);
     }
   });

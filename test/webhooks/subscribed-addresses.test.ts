@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UpstreamError } from '../../src/upstream/client/errors.ts';
-import { type AskAddress, SubscribedAddresses } from '../../src/webhooks/subscribed-addresses.ts';
+import { type FetchAddress, SubscribedAddresses } from '../../src/webhooks/subscribed-addresses.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 
 const [WALLET, OTHER] = [addressOf(0xa1), addressOf(0xb2)];
@@ -11,7 +11,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Over a clock that the test moves, and a service that the test changes. */
 const start = (address: string | null = WALLET) => {
   const state = { now: Date.parse('2026-01-02T03:04:05Z'), address, asked: 0, fails: false };
-  const ask: AskAddress = async () => {
+  const ask: FetchAddress = async () => {
     state.asked += 1;
     if (state.fails) throw new UpstreamError('unavailable', 'down');
     return state.address;

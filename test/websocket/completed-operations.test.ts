@@ -26,15 +26,15 @@ const complete = (id = '1') => message({ id, type: 'complete' });
 type Client = Awaited<ReturnType<typeof listenTo>>;
 
 /** What was written before has been read by then, and what it came to was told. */
-const heardOut = async ({ write, told }: Client): Promise<void> => {
-  const pongs = () => told.filter(({ type }) => type === 'pong').length;
+const heardOut = async ({ write, received }: Client): Promise<void> => {
+  const pongs = () => received.filter(({ type }) => type === 'pong').length;
   const before = pongs();
   write(message({ type: 'ping' }));
   await eventually(() => pongs() > before);
 };
 
 const typesOf = (client: Client, id: string) =>
-  client.told.filter((one) => one.id === id).map(({ type }) => type);
+  client.received.filter((one) => one.id === id).map(({ type }) => type);
 
 const abandoned = ({ requests }: { readonly requests: readonly SeenRequest[] }) =>
   requests.map((request) => request.abandoned);
@@ -50,7 +50,7 @@ test('a query that is completed is aborted, and says nothing any more', async ()
   client.write(complete());
   await eventually(() => abandoned(fake)[0] === true);
   await heardOut(client);
-  expect(client.told).toEqual([{ type: 'pong' }]);
+  expect(client.received).toEqual([{ type: 'pong' }]);
   const { sum } = await scrape(gateway.url);
   expect(sum('gateway_operations_total', { type: 'query', code: 'ABANDONED' })).toBe(1);
 });
@@ -70,7 +70,7 @@ test('the id of a query that was completed is at once of the next one alone', as
   await eventually(() => fake.requestsFor(slow).every((request) => request.abandoned));
   await heardOut(client);
   expect(typesOf(client, '1')).toEqual(['next', 'complete']);
-  expect(client.told[0]).toMatchObject({
+  expect(client.received[0]).toMatchObject({
     payload: { data: { wallet: { transactions: { nodes: [{}, {}] } } } },
   });
 });
@@ -100,7 +100,7 @@ test('a request that two sockets wait for goes on when one completes, and ends w
   expect(fake.requestsFor(shared).map((request) => request.abandoned)).toEqual([false]);
   released.resolve();
   await eventually(() => typesOf(two, 'shared').length === 2);
-  expect(two.told.find(({ id }) => id === 'shared')).toMatchObject({
+  expect(two.received.find(({ id }) => id === 'shared')).toMatchObject({
     payload: { data: { wallet: { transactions: { nodes: [{}, {}] } } } },
   });
   expect(fake.requests).toHaveLength(2);
@@ -134,7 +134,7 @@ test('of a mutation that is completed, what was sent comes to its end and the re
   expect(patches.map((patch) => patch.abandoned)).toEqual([false]);
   expect(patches[0]?.path).toContain(idOf(1));
   await heardOut(client);
-  expect(client.told).toEqual([{ type: 'pong' }]);
+  expect(client.received).toEqual([{ type: 'pong' }]);
 });
 
 test('operations that were completed count no longer, and wait for no turn', async () => {
@@ -160,7 +160,7 @@ test('operations that were completed count no longer, and wait for no turn', asy
   const open = freshAddress();
   client.write(ask(open));
   await eventually(() => typesOf(client, '1').length === 2);
-  expect(client.told.map(({ id, type }) => `${id} ${type}`)).toEqual([
+  expect(client.received.map(({ id, type }) => `${id} ${type}`)).toEqual([
     '100 error',
     '100 error',
     '100 error',

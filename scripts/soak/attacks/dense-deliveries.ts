@@ -11,7 +11,7 @@ const BURST = 20;
  * two are within the limits of a body; of the second every number is within those of JSON values too.
  */
 const dense = [gzipSync(`${'1e1,'.repeat(1_200_000)}1]`), gzipSync(`${'1e99,'.repeat(240_000)}1]`)];
-const bombs = [
+const expensiveDocuments = [
   gzipSync(`${' '.repeat(4.9 * MB)}1`),
   gzipSync(`${'1e1,'.repeat(10 * MB)}1]`),
   gzipSync(Buffer.alloc(50 * MB, '[')),
@@ -27,7 +27,7 @@ export const denseDeliveries: Family = {
     const headers = { 'content-encoding': 'gzip' };
     return async (number, signal) => {
       const post = async (index: number): Promise<string> => {
-        const end = dense[index] ?? bombs[index % bombs.length] ?? Buffer.alloc(0);
+        const end = dense[index] ?? expensiveDocuments[index % expensiveDocuments.length] ?? Buffer.alloc(0);
         const body = Buffer.concat([gzipSync(`[${number},${index},`), end]);
         return outcomeOf(await ask({ url: deliveryUrl, headers, body, signal }));
       };

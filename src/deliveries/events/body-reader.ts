@@ -1,11 +1,11 @@
 import type { ByteBudget } from '../log/byte-budget.ts';
 import { BudgetSpentError } from '../log/errors.ts';
 import type { StoredDelivery } from '../log/log.ts';
-import { isWithinReason, readBody, sizeOf } from './body.ts';
+import { isWithinLimits, parseStored, scanJson } from './body.ts';
 import { eventCountIn, eventsIn, type ReadEvent } from './payload.ts';
 
 /** What a body is given as. */
-type Form = 'payload' | 'events';
+type View = 'payload' | 'events';
 
 /**
  * What a value, and an event, count for at least: less than they have of a real body, and about a quarter of what they
@@ -14,13 +14,13 @@ type Form = 'payload' | 'events';
 const BYTES_A_VALUE = 16;
 const BYTES_AN_EVENT = 256;
 
-type Reading = {
+type ParsedBody = {
   readonly payload: Promise<unknown>;
   eventCount: number | null;
   events: readonly ReadEvent[] | null;
   /** What giving it once comes to, in bytes. */
   readonly bytes: number;
-  readonly given: Set<Form>;
+  readonly given: Set<View>;
 };
 
 /**
@@ -28,20 +28,20 @@ type Reading = {
  * paid for: what is taken from the budget is what a body comes to beyond its bytes, and all of it for each time that it
  * is given again. Both reject with BudgetSpentError when there is not as much left.
  */
-export class Readings {
+export class BodyReader {
   readonly #budget: ByteBudget;
-  readonly #known = new WeakMap<StoredDelivery, Reading>();
+  readonly #known = new WeakMap<StoredDelivery, ParsedBody>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
 
-  /** The body itself; see `readBody`. */
+  /** The body itself; see `parseStored`. */
   payload(delivery: StoredDelivery): Promise<unknown> {
     return this.#inTurn(() => {
       const reading = this.#read(delivery);
-      this.#give(delivery, reading, 'payload', reading.bytes);
+      this.#charge(delivery, reading, 'payload', reading.bytes);
       return reading.payload;
     });
   }
@@ -52,7 +52,7 @@ export class Readings {
       const reading = this.#read(delivery);
       const payload = await reading.payload;
       reading.eventCount ??= eventCountIn(payload);
-      this.#give(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));
+      this.#charge(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));
       if (address !== null) return eventsIn(payload, delivery, address);
       reading.events ??= eventsIn(payload, delivery);
       return reading.events;
@@ -66,17 +66,17 @@ export class Readings {
     return given;
   }
 
-  #read(delivery: StoredDelivery): Reading {
+  #read(delivery: StoredDelivery): ParsedBody {
     const known = this.#known.get(delivery);
     if (known) return known;
     const { body } = delivery;
-    const size = sizeOf(body);
-    const bytes = isWithinReason(size) ? Math.max(size.bytes, size.values * BYTES_A_VALUE) : size.bytes;
+    const size = scanJson(body);
+    const bytes = isWithinLimits(size) ? Math.max(size.bytes, size.values * BYTES_A_VALUE) : size.bytes;
     this.#take(delivery, bytes - size.bytes);
-    const payload = readBody(body, size);
+    const payload = parseStored(body, size);
     // Where the budget refuses it, nothing waits for it: a failure that nothing listens to ends the process.
     payload.catch(ignore);
-    const reading: Reading = {
+    const reading: ParsedBody = {
       payload,
       eventCount: null,
       events: null,
@@ -88,7 +88,7 @@ export class Readings {
   }
 
   /** `bytes` is what giving it in this form comes to. */
-  #give(delivery: StoredDelivery, reading: Reading, form: Form, bytes: number): void {
+  #charge(delivery: StoredDelivery, reading: ParsedBody, form: View, bytes: number): void {
     this.#take(delivery, reading.given.has(form) ? bytes : bytes - reading.bytes);
     reading.given.add(form);
   }

@@ -18,11 +18,11 @@ const PIECE_BYTES = 65_536;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads posted bodies. */
-export class BodyReader {
+export class BodyParser {
   readonly #large = new Semaphore(1, Number.POSITIVE_INFINITY);
 
   /**
-   * Parses a posted body for its summary. A body beyond the bounds (see `readBody`) becomes its text, one string: parsing
+   * Parses a posted body for its summary. A body beyond the bounds (see `parseStored`) becomes its text, one string: parsing
    * it takes too much memory, and reading the result too much stack. Digits that a float can't hold are lost: types,
    * chains and addresses have none. Rejects with TypeError when the body is not UTF-8, and with SyntaxError when it
    * is no JSON object or array.
@@ -40,7 +40,7 @@ async function readPosted(bytes: Uint8Array): Promise<unknown> {
     if (slice.isOver) await slice.next();
     size.add(piece);
   }
-  const parsed = isWithinReason(size) ? await withinShapes(parseInSlices(utf8.decode(bytes))) : null;
+  const parsed = isWithinLimits(size) ? await withinShapes(parseInSlices(utf8.decode(bytes))) : null;
   if (parsed !== null) return objectOf(parsed.value);
   const validator = new JsonValidator(size.depth);
   for (const piece of pieces(withoutByteOrderMark(bytes))) {
@@ -74,10 +74,10 @@ function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
 const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
-export const sizeOf = (body: Uint8Array): JsonSize => new JsonSize().add(body);
+export const scanJson = (body: Uint8Array): JsonSize => new JsonSize().add(body);
 
 /** Whether a body is parsed; else it is given as its text. */
-export const isWithinReason = ({ depth, values }: JsonSize): boolean =>
+export const isWithinLimits = ({ depth, values }: JsonSize): boolean =>
   depth <= MAX_DEPTH && values <= MAX_VALUES;
 
 /**
@@ -85,8 +85,8 @@ export const isWithinReason = ({ depth, values }: JsonSize): boolean =>
  * for a float. What is nested beyond 200 levels, or has more than 250,000 values or 50,000 shapes of objects, is the text
  * itself. A long body is parsed in slices.
  */
-export async function readBody(bytes: Uint8Array, size: JsonSize): Promise<unknown> {
+export async function parseStored(bytes: Uint8Array, size: JsonSize): Promise<unknown> {
   const text = utf8.decode(bytes);
-  const parsed = isWithinReason(size) ? await withinShapes(parseInSlices(text, parseExactJson)) : null;
+  const parsed = isWithinLimits(size) ? await withinShapes(parseInSlices(text, parseExactJson)) : null;
   return parsed === null ? text : parsed.value;
 }

@@ -110,7 +110,7 @@ export const eventsIn = (
 /**
  * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens
  * moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by just these, so it has an event
- * for each, unless its body is beyond the bounds of `readBody`.
+ * for each, unless its body is beyond the bounds of `parseStored`.
  */
 function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): string[] {
   const concerned: string[] = [];

@@ -52,9 +52,9 @@ function readSide(raw: RawObject, prefix: Prefix): SwapSide | null {
 }
 
 function tokenOf(address: unknown, metadata: unknown, beside: RawObject, prefix: string): TokenInfo {
-  const told = isObject(metadata) ? metadata : {};
+  const details = isObject(metadata) ? metadata : {};
   const read = <Value>(field: string, as: (value: unknown) => Value | null): Value | null =>
-    as(told[field]) ?? as(beside[`${prefix}${field}`]);
+    as(details[field]) ?? as(beside[`${prefix}${field}`]);
   return {
     address: addressOf(address),
     symbol: read('symbol', textOf),

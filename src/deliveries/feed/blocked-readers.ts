@@ -1,7 +1,7 @@
 import type { Reader } from './reader.ts';
 
 /** Readers that have taken all that they could, by their places. */
-export class Waiting<Item> {
+export class BlockedReaders<Item> {
   readonly #byPlace = new Map<string, Set<Reader<Item>>>();
 
   places(): string[] {
@@ -13,14 +13,14 @@ export class Waiting<Item> {
   }
 
   add(place: string, reader: Reader<Item>): void {
-    const here = this.#byPlace.get(place) ?? new Set();
-    this.#byPlace.set(place, here.add(reader));
+    const readersHere = this.#byPlace.get(place) ?? new Set();
+    this.#byPlace.set(place, readersHere.add(reader));
   }
 
   remove(reader: Reader<Item>): void {
     const { place } = reader;
-    const here = place === null ? undefined : this.#byPlace.get(place);
-    if (here?.delete(reader) && here.size === 0 && place !== null) this.#byPlace.delete(place);
+    const readersHere = place === null ? undefined : this.#byPlace.get(place);
+    if (readersHere?.delete(reader) && readersHere.size === 0 && place !== null) this.#byPlace.delete(place);
   }
 
   /** All who wait at the place, and wait no longer. */

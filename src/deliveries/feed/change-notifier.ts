@@ -1,15 +1,15 @@
-import { isPassing } from '../log/errors.ts';
+import { isTransient } from '../log/errors.ts';
 import type { DeliveryLog } from '../log/log.ts';
 
 /** Who waits for more of a tenant's log. */
-export type LogWatcher = {
+export type ChangeListener = {
   /** There may be more: a hint, as the log gives it. */
-  grown(): void;
+  changed(): void;
   /** A poll has found that the log has grown: to this sequence. */
-  polled(head: number): void;
+  onPoll(head: number): void;
 };
 
-type Watched = { readonly watchers: Set<LogWatcher>; readonly stop: () => void };
+type Watched = { readonly watchers: Set<ChangeListener>; readonly stop: () => void };
 
 const POLL_MS = 1000;
 
@@ -18,7 +18,7 @@ const POLL_MS = 1000;
  * `pollMs` (default: 1000) asks which tenants' logs have grown, and calls their watchers. Idle tenants cost nothing,
  * however many. While the log can't be read, polls call nothing.
  */
-export class WakeUps {
+export class ChangeNotifier {
   readonly #log: DeliveryLog;
   readonly #pollMs: number;
   readonly #byTenant = new Map<string, Watched>();
@@ -34,7 +34,7 @@ export class WakeUps {
   }
 
   /** Until the returned function is called. */
-  watch(tenant: string, watcher: LogWatcher): () => void {
+  watch(tenant: string, watcher: ChangeListener): () => void {
     const { watchers, stop } = this.#byTenant.get(tenant) ?? this.#start(tenant);
     watchers.add(watcher);
     return () => {
@@ -45,9 +45,9 @@ export class WakeUps {
   }
 
   #start(tenant: string): Watched {
-    const watchers = new Set<LogWatcher>();
+    const watchers = new Set<ChangeListener>();
     const stop = this.#log.onAppend(tenant, () => {
-      for (const watcher of watchers) watcher.grown();
+      for (const watcher of watchers) watcher.changed();
     });
     const watched = { watchers, stop };
     this.#byTenant.set(tenant, watched);
@@ -66,32 +66,32 @@ export class WakeUps {
       this.#mark = null;
     } else if (!this.#isPolling) {
       this.#isPolling = true;
-      await this.#ask().catch(ignore);
+      await this.#pollLog().catch(ignore);
       this.#isPolling = false;
     }
   };
 
   /** Rejects while the log can't answer. */
-  async #ask(): Promise<void> {
+  async #pollLog(): Promise<void> {
     try {
       const since = this.#mark;
-      const { mark, heads } = await this.#log.grown(since);
+      const { mark, heads } = await this.#log.changed(since);
       this.#mark = mark;
       const isUnknown = heads === null && (since !== null || this.#hasFailed);
       this.#hasFailed = false;
-      if (isUnknown) return this.#tellAll();
+      if (isUnknown) return this.#notifyAll();
       for (const [tenant, head] of heads ?? [])
-        for (const watcher of this.#byTenant.get(tenant)?.watchers ?? []) watcher.polled(head);
+        for (const watcher of this.#byTenant.get(tenant)?.watchers ?? []) watcher.onPoll(head);
     } catch (error) {
       this.#hasFailed = true;
-      if (isPassing(error)) throw error;
+      if (isTransient(error)) throw error;
       // The log is closed for good: watchers learn it when they read.
-      this.#tellAll();
+      this.#notifyAll();
     }
   }
 
-  #tellAll(): void {
-    for (const { watchers } of this.#byTenant.values()) for (const watcher of watchers) watcher.grown();
+  #notifyAll(): void {
+    for (const { watchers } of this.#byTenant.values()) for (const watcher of watchers) watcher.changed();
   }
 }
 

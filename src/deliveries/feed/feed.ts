@@ -1,25 +1,25 @@
 import { sequenceIn } from '../log/cursor.ts';
-import { isPassing, ReadAbortedError } from '../log/errors.ts';
+import { isTransient, ReadAbortedError } from '../log/errors.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
 import type { ReaderObserver } from '../log/observer.ts';
-import { Waiting } from './blocked-readers.ts';
+import { BlockedReaders } from './blocked-readers.ts';
 import type { FeedCache, FeedEntry } from './cache.ts';
-import type { WakeUps } from './change-notifier.ts';
+import type { ChangeNotifier } from './change-notifier.ts';
 import { type FeedReader, Reader } from './reader.ts';
 
 export type FeedOptions<Item> = {
   readonly log: DeliveryLog;
   /** Of the same log. */
-  readonly wakeUps: WakeUps;
+  readonly changeNotifier: ChangeNotifier;
   readonly tenant: string;
   readonly filter: DeliveryFilter;
   readonly cache: FeedCache;
   /** Makes, once for all its readers, what they take. */
   readonly render: (delivery: StoredDelivery) => Item | Promise<Item>;
   /** What an item weighs in the cache, in bytes. */
-  readonly weigh: (item: Item) => number;
+  readonly sizeOf: (item: Item) => number;
   /** What readers are told of an error that ends them. Default: the error. */
-  readonly explain?: ((error: unknown) => unknown) | undefined;
+  readonly mapError?: ((error: unknown) => unknown) | undefined;
   readonly observer?: ReaderObserver | undefined;
   /** Called when the last reader has closed. */
   readonly onIdle?: (() => void) | undefined;
@@ -32,7 +32,7 @@ const RETRY_MS = 1000;
 const PAGE = 16;
 const PAGE_BYTES = 32_768;
 /** A rare filter moves on by pages without a delivery, so that no part of the log is searched twice. */
-const PAGE_LOOKS = 10_000;
+const PAGE_SCAN_LIMIT = 10_000;
 
 /**
  * A tenant's deliveries through one filter, for any number of readers: each place in the log is read and rendered once
@@ -42,18 +42,18 @@ const PAGE_LOOKS = 10_000;
 export class Feed<Item> {
   readonly #options: FeedOptions<Item>;
   readonly #readers = new Set<Reader<Item>>();
-  readonly #waiting = new Waiting<Item>();
+  readonly #blocked = new BlockedReaders<Item>();
   readonly #reading = new Set<string>();
   /** The places that are read again after a pause. */
   readonly #retrying = new Set<string>();
-  readonly #kept = new Map<string, FeedEntry>();
+  readonly #cached = new Map<string, FeedEntry>();
   /** The page that readers are being woken for: they find it here even where the cache is too small for it. */
-  #fresh: ReadonlyMap<string, FeedEntry> = new Map();
+  #currentPage: ReadonlyMap<string, FeedEntry> = new Map();
   /** The end of the log, where only a wake-up helps; null while it is not known. */
-  #end: string | null = null;
+  #tail: string | null = null;
   /** The newest place that the log was seen to have. */
   #newest = 0;
-  #wakeUps = 0;
+  #changeNotifier = 0;
   /** Aborts when the last reader has closed. */
   #reads = new AbortController();
   #stopListening: (() => void) | null = null;
@@ -73,32 +73,32 @@ export class Feed<Item> {
 
   /** @internal */
   entryAfter(place: string): FeedEntry | undefined {
-    return this.#fresh.get(place) ?? this.#kept.get(place);
+    return this.#currentPage.get(place) ?? this.#cached.get(place);
   }
 
   /** @internal */
   wait(reader: Reader<Item>, place: string): void {
-    this.#waiting.add(place, reader);
-    if (place !== this.#end) void this.#read(place);
+    this.#blocked.add(place, reader);
+    if (place !== this.#tail) void this.#read(place);
   }
 
   /** @internal */
-  leave(reader: Reader<Item>): void {
+  stopWaiting(reader: Reader<Item>): void {
     if (!this.#readers.delete(reader)) return;
-    this.#waiting.remove(reader);
+    this.#blocked.remove(reader);
     if (this.#readers.size > 0) return;
     this.#stopListening?.();
     this.#reads.abort();
-    this.#options.cache.forget(this.#kept);
+    this.#options.cache.forget(this.#cached);
     this.#options.onIdle?.();
   }
 
   #listen(): void {
     this.#reads = new AbortController();
-    const { wakeUps, tenant, observer } = this.#options;
-    const unwatch = wakeUps.watch(tenant, {
-      grown: () => this.#lookAgain(),
-      polled: (head) => this.#catchUp(head),
+    const { changeNotifier, tenant, observer } = this.#options;
+    const unwatch = changeNotifier.watch(tenant, {
+      changed: () => this.#onChange(),
+      onPoll: (head) => this.#catchUp(head),
     });
     const unobserve = observer?.reading(() => this.#lags());
     this.#stopListening = () => {
@@ -114,12 +114,12 @@ export class Feed<Item> {
   #catchUp(head: number): void {
     const isBefore = (place: string) => (sequenceIn(place) ?? 0) < head;
     this.#newest = Math.max(this.#newest, head);
-    if (this.#end !== null && isBefore(this.#end)) this.#end = null;
-    for (const place of this.#waiting.places()) if (isBefore(place)) void this.#read(place);
+    if (this.#tail !== null && isBefore(this.#tail)) this.#tail = null;
+    for (const place of this.#blocked.places()) if (isBefore(place)) void this.#read(place);
   }
 
   /** Takes the head that a page had. False when a poll has found a newer one since the page was read. */
-  #see(head: string): boolean {
+  #recordHead(head: string): boolean {
     const known = this.#newest;
     this.#newest = sequenceIn(head) ?? known;
     return this.#newest >= known;
@@ -132,10 +132,10 @@ export class Feed<Item> {
     });
   }
 
-  #lookAgain(): void {
-    this.#wakeUps += 1;
-    const end = this.#end;
-    this.#end = null;
+  #onChange(): void {
+    this.#changeNotifier += 1;
+    const end = this.#tail;
+    this.#tail = null;
     this.#readFor(end);
   }
 
@@ -145,7 +145,7 @@ export class Feed<Item> {
     try {
       reader.startAt(await log.head(tenant));
     } catch (error) {
-      if (isPassing(error))
+      if (isTransient(error))
         setTimeout(() => this.#readers.has(reader) && this.#start(reader), RETRY_MS).unref();
       else this.#fail([reader], error);
     }
@@ -155,27 +155,27 @@ export class Feed<Item> {
   async #read(place: string): Promise<void> {
     if (this.#reading.has(place)) return;
     this.#reading.add(place);
-    const wakeUps = this.#wakeUps;
+    const changeNotifier = this.#changeNotifier;
     try {
-      const { entries, reached, hasMore, head } = await this.#page(place);
+      const { entries, scannedTo, hasMore, head } = await this.#page(place);
       this.#reading.delete(place);
-      const isCurrent = this.#see(head) && wakeUps === this.#wakeUps;
+      const isCurrent = this.#recordHead(head) && changeNotifier === this.#changeNotifier;
       const isEnd = !hasMore && isCurrent;
-      const passed = this.#end;
-      if (isEnd) this.#end = reached;
-      if (entries.size > 0) this.#give(place, entries);
+      const passed = this.#tail;
+      if (isEnd) this.#tail = scannedTo;
+      if (entries.size > 0) this.#publish(place, entries);
       // Nothing between the two places matches: nobody looks there again.
-      else this.#waiting.move(place, reached);
+      else this.#blocked.move(place, scannedTo);
       // What was appended while reading has called back already, and nobody was told.
-      if (!isEnd) this.#readFor(reached);
+      if (!isEnd) this.#readFor(scannedTo);
       // The log ended there before, and its call is still to come, or was lost.
-      else if (passed !== reached) this.#readFor(passed);
+      else if (passed !== scannedTo) this.#readFor(passed);
     } catch (error) {
       this.#reading.delete(place);
       // Readers may have come since.
       if (error instanceof ReadAbortedError) this.#readFor(place);
-      else if (isPassing(error)) this.#retryLater(place);
-      else this.#fail(this.#waiting.release(place), error);
+      else if (isTransient(error)) this.#retryLater(place);
+      else this.#fail(this.#blocked.release(place), error);
     }
   }
 
@@ -191,34 +191,34 @@ export class Feed<Item> {
 
   /** For who waits at the place, if anybody does. */
   #readFor(place: string | null): void {
-    if (place !== null && this.#waiting.has(place)) void this.#read(place);
+    if (place !== null && this.#blocked.has(place)) void this.#read(place);
   }
 
   async #page(place: string) {
-    const { log, tenant, filter, render, weigh } = this.#options;
-    const range = { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxLooks: PAGE_LOOKS };
+    const { log, tenant, filter, render, sizeOf } = this.#options;
+    const range = { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
     const page = await log.read(tenant, range, { signal: this.#reads.signal });
     const entries = new Map<string, FeedEntry>();
     let at = place;
     for (const [index, delivery] of page.deliveries.entries()) {
       const item = await render(delivery);
       const isLast = index === page.deliveries.length - 1;
-      const next = isLast ? page.reached : delivery.cursor;
-      entries.set(at, { after: at, item, next, bytes: weigh(item) });
+      const next = isLast ? page.scannedTo : delivery.cursor;
+      entries.set(at, { after: at, item, next, bytes: sizeOf(item) });
       at = next;
     }
     return { ...page, entries };
   }
 
-  #give(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
-    for (const entry of entries.values()) this.#options.cache.keep(entry, this.#kept);
-    this.#fresh = entries;
-    for (const reader of this.#waiting.release(place)) reader.wake();
-    this.#fresh = new Map();
+  #publish(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
+    for (const entry of entries.values()) this.#options.cache.keep(entry, this.#cached);
+    this.#currentPage = entries;
+    for (const reader of this.#blocked.release(place)) reader.wake();
+    this.#currentPage = new Map();
   }
 
   #fail(readers: Iterable<Reader<Item>>, error: unknown): void {
-    const told = this.#options.explain?.(error) ?? error;
-    for (const reader of readers) reader.fail(told);
+    const mapped = this.#options.mapError?.(error) ?? error;
+    for (const reader of readers) reader.fail(mapped);
   }
 }

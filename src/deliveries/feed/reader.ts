@@ -15,7 +15,7 @@ export type FeedReader<Item> = {
 type Source<Item> = {
   entryAfter(place: string): FeedEntry | undefined;
   wait(reader: Reader<Item>, place: string): void;
-  leave(reader: Reader<Item>): void;
+  stopWaiting(reader: Reader<Item>): void;
 };
 
 export class Reader<Item> implements FeedReader<Item> {
@@ -51,7 +51,7 @@ export class Reader<Item> implements FeedReader<Item> {
 
   close(): void {
     this.#isClosed = true;
-    this.#source.leave(this);
+    this.#source.stopWaiting(this);
   }
 
   startAt(place: string): void {

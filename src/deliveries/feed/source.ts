@@ -1,14 +1,14 @@
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
 import type { ReaderObserver } from '../log/observer.ts';
 import type { FeedCache } from './cache.ts';
-import type { WakeUps } from './change-notifier.ts';
+import type { ChangeNotifier } from './change-notifier.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import { iterate } from './iterate.ts';
 
 type SourceOptions = {
   readonly log: DeliveryLog;
   /** Of the same log. */
-  readonly wakeUps: WakeUps;
+  readonly changeNotifier: ChangeNotifier;
   readonly tenant: string;
   readonly cache: FeedCache;
   readonly observer?: ReaderObserver | undefined;
@@ -16,7 +16,7 @@ type SourceOptions = {
   readonly after: string | null;
   readonly filter: DeliveryFilter;
   /** What readers are told of an error that ends them. Default: the error. */
-  readonly explain?: ((error: unknown) => unknown) | undefined;
+  readonly mapError?: ((error: unknown) => unknown) | undefined;
 };
 
 /** One subscriber's deliveries: to be iterated alone, or to be read from a feed with all who have the same key. */
@@ -26,15 +26,15 @@ export type DeliverySource = AsyncIterable<StoredDelivery, undefined> & {
   feed<Item>(rendering: Rendering<Item>): Feed<Item>;
 };
 
-type Rendering<Item> = Pick<FeedOptions<Item>, 'render' | 'weigh' | 'onIdle'>;
+type Rendering<Item> = Pick<FeedOptions<Item>, 'render' | 'sizeOf' | 'onIdle'>;
 
 export const createDeliverySource = ({ after, ...options }: SourceOptions): DeliverySource => ({
   key: JSON.stringify([options.tenant, options.filter]),
   after,
   feed: (rendering) => new Feed({ ...options, ...rendering }),
   [Symbol.asyncIterator]() {
-    const weigh = ({ body }: StoredDelivery) => body.byteLength;
-    const feed = new Feed({ ...options, render: (delivery) => delivery, weigh });
+    const sizeOf = ({ body }: StoredDelivery) => body.byteLength;
+    const feed = new Feed({ ...options, render: (delivery) => delivery, sizeOf });
     return iterate((wake) => feed.read(after, wake));
   },
 });

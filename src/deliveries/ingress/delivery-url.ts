@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Where the service posts a tenant's events to: `/deliveries/{tenant}/{token}`, the token proving that we made it. */
-export interface DeliveryAddresses {
+export interface DeliveryUrls {
   /**
    * `publicUrl` is how the service reaches this gateway, with or without a path of its own. `webhookId` is for a
    * service that does not name the webhook in its headers. Throws RangeError for a tenant that no path can carry.
@@ -17,7 +17,7 @@ export interface DeliveryAddresses {
 /** Whether a url's path can carry it. */
 export const isTenant = (text: string): boolean => !['', '.', '..'].includes(text) && text.isWellFormed();
 
-export function createDeliveryAddresses(secret: string | Uint8Array): DeliveryAddresses {
+export function createDeliveryUrls(secret: string | Uint8Array): DeliveryUrls {
   // The secret may also sign other things: the prefix keeps those from being tokens.
   const tokenOf = (tenant: string) =>
     createHmac('sha256', secret).update(`delivery-url:1:${tenant}`).digest();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Why a delivery is not taken. `message` is all that its sender learns. */
-export class Refusal extends Error {
+export class IngressError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -16,8 +16,8 @@ export class Refusal extends Error {
 const RETRY_AFTER_S = 5;
 
 /** Not now; a later try may well be taken. */
-export const unavailable = (): Refusal =>
-  new Refusal(503, 'deliveries can not be stored now', { 'retry-after': String(RETRY_AFTER_S) });
+export const unavailable = (): IngressError =>
+  new IngressError(503, 'deliveries can not be stored now', { 'retry-after': String(RETRY_AFTER_S) });
 
 const LINGER_MS = 1000;
 
@@ -25,7 +25,7 @@ const LINGER_MS = 1000;
  * Answers, and where the request's body has not all been read, closes the connection. Not at once: a sender that is
  * still sending would meet a reset instead of the answer. So for a moment what it sends is thrown away.
  */
-export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+export function sendError(request: IncomingMessage, response: ServerResponse, refusal: IngressError): void {
   // A gateway that stops has answered in its place.
   if (response.headersSent) return;
   const body = JSON.stringify({ error: refusal.message });

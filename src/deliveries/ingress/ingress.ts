@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
-import { BodyReader } from '../events/body.ts';
+import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
 import type { DeliveryOutcome, IngestObserver } from '../log/observer.ts';
-import { provenTenants } from './connection-tenant.ts';
-import type { DeliveryAddresses } from './delivery-url.ts';
+import { cacheByConnection } from './connection-tenant.ts';
+import type { DeliveryUrls } from './delivery-url.ts';
 import { readHeaders, uuidOf } from './headers.ts';
-import { Refusal, refuse, unavailable } from './http-error.ts';
+import { IngressError, sendError, unavailable } from './http-error.ts';
 import { type BodyLimits, createInflating, type RequestBody, readRequestBody } from './request-body.ts';
 import { isSigned } from './signature.ts';
 
@@ -21,7 +21,7 @@ type SignatureCheck = {
 
 export type IngressParts = {
   readonly log: DeliveryLog;
-  readonly addresses: Pick<DeliveryAddresses, 'tenantOf'>;
+  readonly addresses: Pick<DeliveryUrls, 'tenantOf'>;
   /** Without it, the url's token is what proves the sender. */
   readonly signature?: SignatureCheck | null | undefined;
   /** Default: the system's clock. */
@@ -59,36 +59,36 @@ const MAX_HELD_BYTES = 64 * 1024 * 1024;
  */
 export function createIngress(parts: IngressParts): Ingress {
   const memory = new MemoryBudget(parts.maxHeldBytes ?? MAX_HELD_BYTES);
-  const taking: Taking = { ...parts, inflating: createInflating(), bodies: new BodyReader() };
-  const tenantOf = provenTenants(parts.addresses);
+  const taking: Taking = { ...parts, inflating: createInflating(), bodies: new BodyParser() };
+  const tenantOf = cacheByConnection(parts.addresses);
   return async (request, response, segments) => {
     // A sender that goes away has nobody left to tell.
     request.on('error', ignore);
     const startedAt = performance.now();
-    const tell = (outcome: DeliveryOutcome) =>
+    const report = (outcome: DeliveryOutcome) =>
       parts.observer?.answered(outcome, performance.now() - startedAt);
     const reservation = memory.reserve();
     try {
       // First of all: who has no valid url learns nothing else, not even which methods there are.
       const tenant = tenantOf(request, segments);
-      if (tenant === null) throw new Refusal(404, 'not found');
-      if (request.method !== 'POST') throw new Refusal(405, 'expected POST', { allow: 'POST' });
+      if (tenant === null) throw new IngressError(404, 'not found');
+      if (request.method !== 'POST') throw new IngressError(405, 'expected POST', { allow: 'POST' });
       const duplicate = await takeDelivery(taking, tenant, request, reservation);
       const body = duplicate ? '{"duplicate":true}' : '{"duplicate":false}';
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
       response.end(body);
-      tell(duplicate ? 'duplicate' : 'stored');
+      report(duplicate ? 'duplicate' : 'stored');
     } catch (error) {
-      const refusal = error instanceof Refusal ? error : unavailable();
-      refuse(request, response, refusal);
-      tell(refusal.status);
+      const refusal = error instanceof IngressError ? error : unavailable();
+      sendError(request, response, refusal);
+      report(refusal.status);
     } finally {
       reservation.release();
     }
   };
 }
 
-type Taking = IngressParts & { readonly inflating: Semaphore; readonly bodies: BodyReader };
+type Taking = IngressParts & { readonly inflating: Semaphore; readonly bodies: BodyParser };
 
 async function takeDelivery(
   { log, signature, now = Date.now, limits, findSubscriber, onStored, inflating, bodies }: Taking,
@@ -105,7 +105,8 @@ async function takeDelivery(
   const headers = readHeaders(request.headers);
   if (signature) {
     const given = signature.header ? headerOf(request, signature.header) : headers.signature;
-    if (!isAuthentic(body, given, signature.secrets)) throw new Refusal(401, 'expected a valid signature');
+    if (!isAuthentic(body, given, signature.secrets))
+      throw new IngressError(401, 'expected a valid signature');
   }
   const parsed = await readJson(bodies, body.plain);
   const said = summarize(parsed);
@@ -150,11 +151,11 @@ function webhookOf({ url }: IncomingMessage): string | null {
   return query === undefined ? null : uuidOf(new URLSearchParams(query).get('webhook'));
 }
 
-async function readJson(bodies: BodyReader, body: Buffer): Promise<unknown> {
+async function readJson(bodies: BodyParser, body: Buffer): Promise<unknown> {
   try {
     return await bodies.read(body);
   } catch {
-    throw new Refusal(400, 'expected a JSON object or array');
+    throw new IngressError(400, 'expected a JSON object or array');
   }
 }
 

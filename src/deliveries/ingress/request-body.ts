@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib';
 import type { Reservation } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { messageOf } from '../log/errors.ts';
-import { Refusal, unavailable } from './http-error.ts';
+import { IngressError, unavailable } from './http-error.ts';
 
 export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };
 
@@ -28,7 +28,7 @@ const MAX_WAITING = 1000;
 export const createInflating = (): Semaphore => new Semaphore(MAX_INFLATING, MAX_WAITING);
 
 /**
- * All of the body, whose bytes `reservation` is told of before they are kept. Rejects with a Refusal: 415 (neither plain nor
+ * All of the body, whose bytes `reservation` is told of before they are kept. Rejects with an IngressError: 415 (neither plain nor
  * gzip), 413 (bigger than `maxBytes`, as sent or as inflated), 503 (no room for it), in each of which no more of it is
  * read; 408 (not all there after `timeoutMs`), 400 (not gzip though it says so, or cut).
  */
@@ -41,7 +41,7 @@ export async function readRequestBody(
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== 'identity') {
-    throw new Refusal(415, 'expected a body that is plain or gzip', { 'accept-encoding': 'gzip' });
+    throw new IngressError(415, 'expected a body that is plain or gzip', { 'accept-encoding': 'gzip' });
   }
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
@@ -83,8 +83,8 @@ function collect(
     const [only] = chunks;
     resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
   };
-  const cut = () => fail(new Refusal(400, 'the body ended early'));
-  const timer = setTimeout(() => fail(new Refusal(408, 'the body took too long')), timeoutMs);
+  const cut = () => fail(new IngressError(400, 'the body ended early'));
+  const timer = setTimeout(() => fail(new IngressError(408, 'the body took too long')), timeoutMs);
   request.on('data', take).on('end', end).on('close', cut);
   return promise;
 }
@@ -99,7 +99,7 @@ async function inflated(sent: Buffer, maxBytes: number, reservation: Reservation
     return plain;
   } catch (error) {
     const isBomb = error instanceof RangeError;
-    throw isBomb ? tooLarge(maxBytes) : new Refusal(400, `the body is not gzip: ${messageOf(error)}`);
+    throw isBomb ? tooLarge(maxBytes) : new IngressError(400, `the body is not gzip: ${messageOf(error)}`);
   }
 }
 
@@ -107,4 +107,4 @@ function reserve(reservation: Reservation, bytes: number): void {
   if (!reservation.grow(bytes)) throw unavailable();
 }
 
-const tooLarge = (maxBytes: number) => new Refusal(413, `expected a body of at most ${maxBytes} bytes`);
+const tooLarge = (maxBytes: number) => new IngressError(413, `expected a body of at most ${maxBytes} bytes`);

@@ -9,8 +9,8 @@ const MIN_LENGTH = 32;
 
 /** The secret could not be read or made; the message names the file and the cause. */
 export class DeliverySecretError extends Error {
-  constructor(path: string, complaint: string, cause?: unknown) {
-    super(`${path}: ${complaint}`, { cause });
+  constructor(path: string, problem: string, cause?: unknown) {
+    super(`${path}: ${problem}`, { cause });
     this.name = 'DeliverySecretError';
   }
 }

@@ -15,7 +15,7 @@ export class ByteBudget {
   }
 
   /** Of what is there already. */
-  spend(bytes: number): void {
+  charge(bytes: number): void {
     this.#left -= bytes;
   }
 
@@ -33,7 +33,7 @@ export class ByteBudget {
  * more than is left, or more than `maxPageBytes`, but brings one delivery at least. Once nothing is left, rejects with
  * BudgetSpentError.
  */
-export const withinBudget = ({ read, get }: LogReads, budget: ByteBudget, maxPageBytes: number): LogReads => {
+export const limitReads = ({ read, get }: LogReads, budget: ByteBudget, maxPageBytes: number): LogReads => {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(cursor: string | null, task: () => Promise<Answer>): Promise<Answer> => {
     const answer = last.then(() => {
@@ -48,13 +48,13 @@ export const withinBudget = ({ read, get }: LogReads, budget: ByteBudget, maxPag
       inTurn(null, async () => {
         const maxBytes = Math.min(budget.left, maxPageBytes, range.maxBytes ?? maxPageBytes);
         const page = await read({ ...range, maxBytes });
-        for (const { body } of page.deliveries) budget.spend(body.byteLength);
+        for (const { body } of page.deliveries) budget.charge(body.byteLength);
         return page;
       }),
     get: (cursor) =>
       inTurn(cursor, async () => {
         const delivery = await get(cursor);
-        if (delivery !== null) budget.spend(delivery.body.byteLength);
+        if (delivery !== null) budget.charge(delivery.body.byteLength);
         return delivery;
       }),
   };

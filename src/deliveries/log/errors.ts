@@ -48,14 +48,14 @@ export class BudgetSpentError extends Error {
 
 /** The filters of one operation have used up the index entries and deliveries that they may look at. */
 export class SearchSpentError extends Error {
-  readonly maxLooks: number;
+  readonly maxScanned: number;
   /** Where the search can go on: nothing was found up to here. Null when the search had not begun. */
   readonly cursor: string | null;
 
-  constructor(maxLooks: number, cursor: string | null) {
+  constructor(maxScanned: number, cursor: string | null) {
     super('the looks that the filters of one operation may take are used up');
     this.name = 'SearchSpentError';
-    this.maxLooks = maxLooks;
+    this.maxScanned = maxScanned;
     this.cursor = cursor;
   }
 }
@@ -71,7 +71,7 @@ export class LogBusyError extends Error {
 /** The caller aborted the read. */
 export class ReadAbortedError extends Error {
   constructor() {
-    super('the reading of deliveries was given up');
+    super('the reading of deliveries was aborted');
     this.name = 'ReadAbortedError';
   }
 }
@@ -112,19 +112,19 @@ export class LogClosedError extends LogUnavailableError {
 }
 
 /** A log that can't be read now may be read later; one that was closed won't. */
-export const isPassing = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   error instanceof LogUnavailableError && !(error instanceof LogClosedError);
 
 /** The log could not be opened; the message names the path and the cause. */
 export class LogOpenError extends Error {
   readonly path: string;
-  readonly complaint: string;
+  readonly problem: string;
 
-  constructor(path: string, complaint: string, cause?: unknown) {
-    super(`${path}: ${complaint}`, { cause });
+  constructor(path: string, problem: string, cause?: unknown) {
+    super(`${path}: ${problem}`, { cause });
     this.name = 'LogOpenError';
     this.path = path;
-    this.complaint = complaint;
+    this.problem = problem;
   }
 }
 

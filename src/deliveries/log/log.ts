@@ -35,7 +35,7 @@ export type StoredDelivery = NewDelivery & {
 };
 
 /** Where a delivery is stored. A duplicate (same tenant, webhook and body) has the place of the first one. */
-export type Appended = {
+export type AppendResult = {
   readonly cursor: string;
   readonly sequence: number;
   readonly duplicate: boolean;
@@ -65,7 +65,7 @@ export type DeliveryRange = {
    * About how many index entries and deliveries a filter may look at: then the page ends early, with what was found so
    * far. Default: no limit.
    */
-  readonly maxLooks?: number | undefined;
+  readonly maxScanned?: number | undefined;
 };
 
 /** How a read is scheduled and cancelled. */
@@ -81,20 +81,20 @@ export type DeliveryPage = {
   readonly deliveries: readonly StoredDelivery[];
   /** Whether the range holds more that match, or, when the page is cut, that may match. */
   readonly hasMore: boolean;
-  /** Whether `maxLooks` were spent before the whole range was looked through. */
+  /** Whether `maxScanned` were spent before the whole range was looked through. */
   readonly isCut: boolean;
   /** Index entries and deliveries that were looked at; 0 without a filter. */
-  readonly looked: number;
+  readonly scanned: number;
   /**
    * How far the log was looked through: what does not match is not looked at again by who goes on from here, as
    * `after` when the oldest were taken, as `before` when the newest were. When nothing follows the oldest, it is `head`.
    */
-  readonly reached: string;
+  readonly scannedTo: string;
   /** The end of the log when the page was read. */
   readonly head: string;
 };
 
-export type Growth = {
+export type Changes = {
   readonly mark: string;
   /** The newest sequence of each tenant whose log has grown. */
   readonly heads: ReadonlyMap<string, number> | null;
@@ -108,7 +108,7 @@ export interface DeliveryLog {
    * Resolves once all of the batch is durable, with one answer for each, in the batch's order. Rejects with
    * UnstorableError when one of them can't be stored. The others are stored, and are duplicates when they are sent again.
    */
-  append(batch: readonly NewDelivery[]): Promise<readonly Appended[]>;
+  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]>;
   /**
    * Rejects with InvalidCursorError or CursorExpiredError for a cursor that can't be gone on from. Reading after the
    * head is fine, and empty.
@@ -124,7 +124,7 @@ export interface DeliveryLog {
    * The tenants whose logs have grown since `mark`, from an earlier answer: a safety net for lost wake-ups. `heads` is null
    * when `mark` is null, too old or from an earlier writer.
    */
-  grown(mark: string | null): Promise<Growth>;
+  changed(mark: string | null): Promise<Changes>;
   /** Drops what is beyond the retention. The log does so by itself, too. */
   trim(): Promise<void>;
   /** Calls back after each commit that added to the tenant's log. A hint only: it may come late, twice or for nothing. */

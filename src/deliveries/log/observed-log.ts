@@ -44,7 +44,7 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
     // Answered from memory, so that success says nothing about the store.
     head: (tenant) => log.head(tenant),
     probe: () => reading(log.probe()),
-    grown: (mark) => log.grown(mark),
+    changed: (mark) => log.changed(mark),
     trim: () => log.trim(),
     onAppend: (tenant, listener) => log.onAppend(tenant, listener),
     close: () => log.close(),

@@ -3,7 +3,7 @@ import type { DeliveryLog, DeliveryPage, DeliveryRange, ReadOptions, StoredDeliv
 
 type Limits = {
   /** Index entries and deliveries that the filters of one operation may look at. */
-  readonly maxLooks: number;
+  readonly maxScanned: number;
   /** Milliseconds that one operation may wait for the log in all. */
   readonly maxMs: number;
   /** Searches of one client that may be under way at a time; an operation's are made one after another. */
@@ -12,14 +12,14 @@ type Limits = {
 
 const LIMITS: Limits = {
   /** About a second's work. */
-  maxLooks: 500_000,
+  maxScanned: 500_000,
   /** Less than a stopping gateway gives what runs. */
   maxMs: 4000,
   maxEach: 250,
 };
 
 /** The searches of all clients that are under way, and what bounds them. */
-export class Searches {
+export class SearchLimiter {
   readonly limits: Limits;
   readonly #underWay = new Map<string, number>();
 
@@ -50,8 +50,8 @@ type Parts = {
   /** The client that sent the operation. Clients take turns. */
   readonly client: string;
   /** Aborts when no client waits for the operation any more. */
-  readonly gone: AbortSignal | null;
-  readonly searches: Searches;
+  readonly clientSignal: AbortSignal | null;
+  readonly searchLimiter: SearchLimiter;
 };
 
 /** Reads of one tenant's log. */
@@ -61,23 +61,29 @@ export type LogReads = {
 };
 
 /**
- * One operation's reads of its tenant's log. They reject with SearchSpentError when the filters have used `maxLooks` up
+ * One operation's reads of its tenant's log. They reject with SearchSpentError when the filters have used `maxScanned` up
  * and the page is empty. They reject with LogBusyError when the log takes too long, or the client has too many searches.
  */
-export const createOperationReads = ({ log, tenant, client, gone, searches }: Parts): LogReads => {
-  const { maxLooks, maxMs } = searches.limits;
-  let looksLeft = maxLooks;
+export const createOperationReads = ({
+  log,
+  tenant,
+  client,
+  clientSignal,
+  searchLimiter,
+}: Parts): LogReads => {
+  const { maxScanned, maxMs } = searchLimiter.limits;
+  let scansLeft = maxScanned;
   let waitedMs = 0;
 
   const inTime = async <Answer>(task: (options: ReadOptions) => Promise<Answer>): Promise<Answer> => {
     const begunAt = performance.now();
     const leftMs = maxMs - waitedMs;
     const controller = new AbortController();
-    const giveUp = () => controller.abort();
-    const timer = setTimeout(giveUp, Math.max(0, leftMs));
+    const abortRead = () => controller.abort();
+    const timer = setTimeout(abortRead, Math.max(0, leftMs));
     // AbortSignal.any refuses the signals of some requests.
-    gone?.addEventListener('abort', giveUp, { once: true });
-    if (leftMs <= 0 || gone?.aborted) giveUp();
+    clientSignal?.addEventListener('abort', abortRead, { once: true });
+    if (leftMs <= 0 || clientSignal?.aborted) abortRead();
     try {
       return await task({ caller: client, signal: controller.signal });
     } catch (error) {
@@ -85,17 +91,17 @@ export const createOperationReads = ({ log, tenant, client, gone, searches }: Pa
     } finally {
       waitedMs += performance.now() - begunAt;
       clearTimeout(timer);
-      gone?.removeEventListener('abort', giveUp);
+      clientSignal?.removeEventListener('abort', abortRead);
     }
   };
 
   const search = async (range: DeliveryRange): Promise<DeliveryPage> => {
-    if (looksLeft <= 0) throw new SearchSpentError(maxLooks, range.after ?? null);
-    const end = searches.begin(client);
+    if (scansLeft <= 0) throw new SearchSpentError(maxScanned, range.after ?? null);
+    const end = searchLimiter.begin(client);
     try {
-      const page = await inTime((options) => log.read(tenant, { ...range, maxLooks: looksLeft }, options));
-      looksLeft -= page.looked;
-      if (page.isCut && page.deliveries.length === 0) throw new SearchSpentError(maxLooks, page.reached);
+      const page = await inTime((options) => log.read(tenant, { ...range, maxScanned: scansLeft }, options));
+      scansLeft -= page.scanned;
+      if (page.isCut && page.deliveries.length === 0) throw new SearchSpentError(maxScanned, page.scannedTo);
       return page;
     } finally {
       end();

@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { UNSAID } from '../../graph/descriptions.ts';
+import { NULL_WHEN_OMITTED } from '../../graph/descriptions.ts';
 import { ActivityType, AssetType } from '../../webhooks/schema/enums.ts';
 import type { ActivityEvent } from '../events/events.ts';
 import { Swap, TokenInfo } from './token.ts';
@@ -14,26 +14,30 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     }),
     typeName: t.exposeString('typeName', {
       nullable: true,
-      description: `As the service wrote it. ${UNSAID}`,
+      description: `As the service wrote it. ${NULL_WHEN_OMITTED}`,
     }),
-    chainId: t.expose('chainId', { type: 'ChainId', nullable: true, description: UNSAID }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInt', nullable: true, description: UNSAID }),
-    blockTime: t.expose('blockTime', { type: 'DateTime', nullable: true, description: UNSAID }),
-    transactionHash: t.expose('transactionHash', { type: 'Hex', nullable: true, description: UNSAID }),
+    chainId: t.expose('chainId', { type: 'ChainId', nullable: true, description: NULL_WHEN_OMITTED }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInt', nullable: true, description: NULL_WHEN_OMITTED }),
+    blockTime: t.expose('blockTime', { type: 'DateTime', nullable: true, description: NULL_WHEN_OMITTED }),
+    transactionHash: t.expose('transactionHash', {
+      type: 'Hex',
+      nullable: true,
+      description: NULL_WHEN_OMITTED,
+    }),
     transactionFrom: t.expose('transactionFrom', {
       type: 'Address',
       nullable: true,
-      description: `The transaction's sender. ${UNSAID}`,
+      description: `The transaction's sender. ${NULL_WHEN_OMITTED}`,
     }),
     transactionTo: t.expose('transactionTo', {
       type: 'Address',
       nullable: true,
-      description: `The transaction's recipient. ${UNSAID}`,
+      description: `The transaction's recipient. ${NULL_WHEN_OMITTED}`,
     }),
     transactionValue: t.expose('transactionValue', {
       type: 'BigInt',
       nullable: true,
-      description: `Wei. ${UNSAID}`,
+      description: `Wei. ${NULL_WHEN_OMITTED}`,
     }),
     assetType: t.expose('assetType', {
       type: AssetType,
@@ -63,7 +67,7 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     value: t.expose('value', {
       type: 'BigInt',
       nullable: true,
-      description: `In the asset's smallest unit. ${UNSAID}`,
+      description: `In the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsd: t.exposeFloat('valueUsd', { nullable: true, description: 'Null when the price is not known.' }),
     subscribedAddress: t.expose('subscribedAddress', {

@@ -4,7 +4,7 @@ import type { PageInfo } from '../../graph/pagination/connection.ts';
 import type { DeliveryFilter, DeliveryPage, StoredDelivery } from '../log/log.ts';
 import type { TenantDeliveries } from '../tenant-deliveries.ts';
 import { WebhookDelivery } from './delivery.ts';
-import { tellClient } from './errors.ts';
+import { mapErrorsAsync } from './errors.ts';
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 1000;
@@ -72,7 +72,7 @@ export const deliveriesPage = async (
   const { take, limit } = readSize(range);
   const after = range.after ?? undefined;
   const before = range.before ?? undefined;
-  const page = await tellClient(deliveries.read({ after, before, take, limit, filter }));
+  const page = await mapErrorsAsync(deliveries.read({ after, before, take, limit, filter }));
   return {
     page,
     pageInfo: {

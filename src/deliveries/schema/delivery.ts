@@ -5,7 +5,7 @@ import { withScope } from '../../graph/scopes.ts';
 import { WebhookType } from '../../webhooks/schema/enums.ts';
 import { InvalidCursorError } from '../log/errors.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
-import { tellClient, toClient } from './errors.ts';
+import { mapErrorsAsync, toClientError } from './errors.ts';
 import { DeliveryEvent, shapeOf } from './event.ts';
 
 const AGAIN = 'Each further selection counts as reading the body again.';
@@ -19,7 +19,7 @@ builder.node(WebhookDelivery, {
   loadOne: (cursor, { deliveries }) =>
     deliveries.get(cursor).catch((error: unknown) => {
       if (error instanceof InvalidCursorError) throw badUserInput('Expected the id of a WebhookDelivery.');
-      throw toClient(error);
+      throw toClientError(error);
     }),
   fields: (t) => ({
     webhookId: t.expose('webhookId', {
@@ -65,13 +65,13 @@ builder.node(WebhookDelivery, {
       },
       extensions: withCost({ items: 2 }),
       resolve: async (delivery, { address }, { deliveries, answer }) =>
-        answer.list(await tellClient(deliveries.events(delivery, address ?? null)), shapeOf) as never,
+        answer.list(await mapErrorsAsync(deliveries.events(delivery, address ?? null)), shapeOf) as never,
     }),
     payload: t.field({
       type: 'JSON',
       description: `The body as it came; an integer beyond 2^53 as a string. One of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text, a string, and has no events. ${AGAIN}`,
       extensions: withCost({ bytes: 1500 }),
-      resolve: (delivery, _args, { deliveries }) => tellClient(deliveries.payload(delivery)),
+      resolve: (delivery, _args, { deliveries }) => mapErrorsAsync(deliveries.payload(delivery)),
     }),
   }),
 });

@@ -14,7 +14,7 @@ const RETRY_AFTER_MS = 1000;
  * The client's error for a cursor that can't be resumed, a limit that was passed, or a log that can't be read. Other
  * errors stay as they are.
  */
-export const toClient = (error: unknown): unknown => {
+export const toClientError = (error: unknown): unknown => {
   if (error instanceof CursorExpiredError)
     return clientError('CURSOR_EXPIRED', `Can not go on from this cursor: ${error.message}.`, {
       reason: error.reason,
@@ -30,7 +30,7 @@ export const toClient = (error: unknown): unknown => {
   if (error instanceof SearchSpentError)
     return clientError(
       'OPERATION_TOO_COMPLEX',
-      `Expected filters that look at ${error.maxLooks} index entries and deliveries at most, got more: ask for fewer at a time, or go on from the cursor.`,
+      `Expected filters that look at ${error.maxScanned} index entries and deliveries at most, got more: ask for fewer at a time, or go on from the cursor.`,
       error.cursor === null ? {} : { cursor: error.cursor },
     );
   if (error instanceof LogBusyError)
@@ -42,10 +42,10 @@ export const toClient = (error: unknown): unknown => {
   return error;
 };
 
-export const tellClient = async <Value>(promise: Promise<Value>): Promise<Value> => {
+export const mapErrorsAsync = async <Value>(promise: Promise<Value>): Promise<Value> => {
   try {
     return await promise;
   } catch (error) {
-    throw toClient(error);
+    throw toClientError(error);
   }
 };

@@ -9,7 +9,7 @@ import {
   WebhookDeliveryConnection,
   WebhookDeliveryEdge,
 } from './connection.ts';
-import { toClient } from './errors.ts';
+import { toClientError } from './errors.ts';
 import { DeliveryFilter, logFilter } from './filter.ts';
 
 builder.queryFields((t) => ({
@@ -80,7 +80,7 @@ builder.subscriptionField('deliveries', (t) =>
       filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
     },
     subscribe: (_root, { after, filter }, { deliveries }) =>
-      deliveries.subscribe(after ?? null, logFilter(filter), toClient),
+      deliveries.subscribe(after ?? null, logFilter(filter), toClientError),
     resolve: (delivery) => delivery,
   }),
 );

@@ -43,7 +43,7 @@ const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${
 
 const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
 
-const damaged = (complaint: string) =>
+const damaged = (problem: string) =>
   new LogDamagedError(
-    `the delivery log is damaged (${complaint}). Nothing of it was changed; restore a copy, or move the file away to start an empty log`,
+    `the delivery log is damaged (${problem}). Nothing of it was changed; restore a copy, or move the file away to start an empty log`,
   );

@@ -19,7 +19,7 @@ export function lockDirectory(directory: string): () => void {
   } catch (error) {
     lock?.close();
     const busy = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-    const complaint = busy ? 'the delivery log is in use by another process' : messageOf(error);
-    throw new LogOpenError(path, complaint, error);
+    const problem = busy ? 'the delivery log is in use by another process' : messageOf(error);
+    throw new LogOpenError(path, problem, error);
   }
 }

@@ -12,11 +12,11 @@ import {
   UnstorableError,
 } from '../log/errors.ts';
 import type {
-  Appended,
+  AppendResult,
+  Changes,
   DeliveryLog,
   DeliveryPage,
   DeliveryRange,
-  Growth,
   NewDelivery,
   ReadOptions,
   StoredDelivery,
@@ -84,10 +84,10 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Delivery
 /** The place before a tenant's first delivery. */
 const NOTHING: Place = { sequence: 0, fingerprint: 0 };
 
-type Waiting = {
+type PendingBatch = {
   readonly batch: readonly NewDelivery[];
   readonly bytes: number;
-  readonly resolve: (appended: readonly Appended[]) => void;
+  readonly resolve: (appended: readonly AppendResult[]) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -103,7 +103,7 @@ class SqliteLog implements DeliveryLog {
   readonly #release: () => void;
   readonly #listeners = new AppendListeners();
   #timer: NodeJS.Timeout | undefined;
-  #waiting: Waiting[] = [];
+  #pending: PendingBatch[] = [];
   #waitingBytes = 0;
   #trimming: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
@@ -127,18 +127,18 @@ class SqliteLog implements DeliveryLog {
     this.#trimEvery(TRIM_EVERY_MS, options.onTrimError ?? ignore);
   }
 
-  append(batch: readonly NewDelivery[]): Promise<readonly Appended[]> {
+  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
     if (this.#closing) return Promise.reject(new LogClosedError());
     let bytes = 0;
     for (const { body } of batch) bytes += body.byteLength;
     // One delivery is always taken where nothing waits, however small the bound.
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes)
       return Promise.reject(new LogUnavailableError('too much waits to be stored'));
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Appended[]>();
+    const { promise, resolve, reject } = Promise.withResolvers<readonly AppendResult[]>();
     this.#waitingBytes += bytes;
     // What arrives within a turn of the event loop crosses to the writer together, but of much the first part at once:
     // it is being written while the rest is still being read.
-    const count = this.#waiting.push({ batch, bytes, resolve, reject });
+    const count = this.#pending.push({ batch, bytes, resolve, reject });
     if (count === 1) setImmediate(this.#send);
     else if (count === MAX_CROSSING) this.#send();
     return promise;
@@ -164,9 +164,9 @@ class SqliteLog implements DeliveryLog {
     await this.#read('probe', null);
   }
 
-  async grown(mark: string | null): Promise<Growth> {
+  async changed(mark: string | null): Promise<Changes> {
     if (this.#closing) throw new LogClosedError();
-    return this.#threads.write('grown', mark);
+    return this.#threads.write('changed', mark);
   }
 
   async head(tenant: string): Promise<string> {
@@ -220,12 +220,12 @@ class SqliteLog implements DeliveryLog {
     this.#listeners.notifyAll();
   }
 
-  readonly #read: LogThreads['read'] = (name, takes, signal) =>
-    this.#closing ? Promise.reject(new LogClosedError()) : this.#threads.read(name, takes, signal);
+  readonly #read: LogThreads['read'] = (name, params, signal) =>
+    this.#closing ? Promise.reject(new LogClosedError()) : this.#threads.read(name, params, signal);
 
   readonly #send = (): void => {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this.#pending;
+    this.#pending = [];
     if (waiting.length === 0) return;
     const packed = pack(waiting.flatMap(({ batch }) => batch));
     this.#threads.write('append', packed, [packed.bytes.buffer]).then(
@@ -239,12 +239,12 @@ class SqliteLog implements DeliveryLog {
     );
   };
 
-  #stored(waiting: readonly Waiting[], { sequences, fingerprints }: Placed): void {
-    const grown = new Set<string>();
+  #stored(waiting: readonly PendingBatch[], { sequences, fingerprints }: Placed): void {
+    const changed = new Set<string>();
     let next = 0;
     for (const { batch, bytes, resolve, reject } of waiting) {
       this.#waitingBytes -= bytes;
-      const appended: Appended[] = [];
+      const appended: AppendResult[] = [];
       let refusal: string | null = null;
       for (const { tenant } of batch) {
         const [sequence = Number.NaN, fingerprint = null] = [sequences[next], fingerprints[next]];
@@ -252,7 +252,7 @@ class SqliteLog implements DeliveryLog {
         if (typeof sequence === 'string') refusal ??= sequence;
         else {
           const place = { sequence: Math.abs(sequence), fingerprint };
-          if (this.#hasGrown(tenant, place)) grown.add(tenant);
+          if (this.#notifyAppended(tenant, place)) changed.add(tenant);
           const cursor = this.#cursors.cursor(tenant, place);
           appended.push({ cursor, sequence: place.sequence, duplicate: sequence < 0 });
         }
@@ -260,11 +260,11 @@ class SqliteLog implements DeliveryLog {
       if (refusal === null) resolve(appended);
       else reject(new UnstorableError(refusal));
     }
-    this.#listeners.notify(grown);
+    this.#listeners.notify(changed);
   }
 
   /** A duplicate may be news, too: the thread that stored it may have ended before it answered. */
-  #hasGrown(tenant: string, place: Place): boolean {
+  #notifyAppended(tenant: string, place: Place): boolean {
     const head = this.#heads.get(tenant) ?? NOTHING;
     if (place.sequence <= head.sequence) return false;
     this.#heads.set(tenant, place);

@@ -22,8 +22,8 @@ export const MAX_SEQUENCE = 2 ** 40 - 1;
 
 /**
  * `floor` is the highest sequence that was trimmed: floor + 1 … head are what the tenant's log holds, without a hole.
- * Those up to `indexed` are in segments, see Segmenting; those up to `identified` in `identity`, see Identities. `oldest`
- * is when the first one was received, or earlier while deliveries are being dropped; null without any. See Trimming.
+ * Those up to `indexed` are in segments, see SegmentBuilder; those up to `identified` in `identity`, see IdentityIndex. `oldest`
+ * is when the first one was received, or earlier while deliveries are being dropped; null without any. See RetentionTrimmer.
  *
  * A delivery's `id` is its tenant and its sequence in one, so that the table is in their order without an index.
  * `identity` is what makes a delivery a duplicate. The body comes last, so that a row's other columns are read without

@@ -2,9 +2,9 @@ import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/deadline.ts';
 import { createMemoryGate, type MemoryGate, type MemoryShare } from '../../lib/memory-gate.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
-import { fullAnswer } from './errors.ts';
+import { answerLimitReached } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
-import { SlicedList, type Turns } from './sliced-list.ts';
+import { SlicedList, type SliceTurns } from './sliced-list.ts';
 import { type Weight, weightOfJson } from './weight.ts';
 
 /** What the answers of all operations share. */
@@ -32,9 +32,9 @@ const FEW = 50;
 const BYTES_A_VALUE = 16;
 
 /** What the answer to one operation, or one event, weighs so far, and whether it may go on being made. */
-export class Answer implements Turns {
+export class Answer implements SliceTurns {
   readonly #answers: Answers;
-  readonly #gone: AbortSignal | null;
+  readonly #clientSignal: AbortSignal | null;
   /** Null while the answer is light. */
   #share: MemoryShare | null = null;
   readonly #weights = new WeakMap<object, Weight>();
@@ -48,10 +48,10 @@ export class Answer implements Turns {
   /** Whether anything was left out of it. Such an answer is never sent. */
   isCut = false;
 
-  /** `gone` aborts when the client has left. */
-  constructor(answers: Answers, gone: AbortSignal | null) {
+  /** `clientSignal` aborts when the client has left. */
+  constructor(answers: Answers, clientSignal: AbortSignal | null) {
     this.#answers = answers;
-    this.#gone = gone;
+    this.#clientSignal = clientSignal;
   }
 
   get maxBytes(): number {
@@ -75,7 +75,7 @@ export class Answer implements Turns {
   }
 
   refuse(): void {
-    this.refusal ??= fullAnswer(this.maxBytes, this.estimate);
+    this.refusal ??= answerLimitReached(this.maxBytes, this.estimate);
   }
 
   /** As `add`, for any JSON value. A large one that comes again is not looked through again. */
@@ -109,7 +109,7 @@ export class Answer implements Turns {
    * resolve then, where the failure of another has ended the operation.
    */
   get isOver(): boolean {
-    return this.#hasEnded || this.refusal !== null || this.#gone?.aborted === true;
+    return this.#hasEnded || this.refusal !== null || this.#clientSignal?.aborted === true;
   }
 
   cut(): void {
@@ -147,7 +147,7 @@ export class Answer implements Turns {
     share.take(weight);
     this.#share = share;
     // An answer that waits for room stops waiting once its client has left.
-    onAbort(this.#gone, () => share.release());
+    onAbort(this.#clientSignal, () => share.release());
   }
 }
 

@@ -2,7 +2,7 @@ import { type GraphQLNamedType, isEnumType } from 'graphql';
 
 /** Usual sizes of lists and leaves, for fields that say none of their own (`items` and `bytes` in graph/cost/field-cost.ts). */
 
-export const USUAL_ITEMS = 4;
+export const DEFAULT_ITEMS = 4;
 
 /** By scalar, as JSON. */
 const BYTES: ReadonlyMap<string, number> = new Map([
@@ -25,5 +25,5 @@ const BYTES: ReadonlyMap<string, number> = new Map([
 const BYTES_OF_ENUM = 12;
 const BYTES_OF_ANOTHER = 32;
 
-export const usualBytes = (type: GraphQLNamedType): number =>
+export const defaultBytes = (type: GraphQLNamedType): number =>
   BYTES.get(type.name) ?? (isEnumType(type) ? BYTES_OF_ENUM : BYTES_OF_ANOTHER);

@@ -3,7 +3,7 @@ import { clientError } from '../errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 
 /** The error of an operation whose answer is estimated to weigh more than the limit. */
-export const heavyAnswer = (maxBytes: number, estimate: AnswerEstimate): GraphQLError =>
+export const answerTooLarge = (maxBytes: number, estimate: AnswerEstimate): GraphQLError =>
   clientError(
     'OPERATION_TOO_COMPLEX',
     `Expected an operation whose answer weighs at most ${shown(maxBytes)} (MAX_ANSWER_MB), got one estimated at ${shown(estimate.bytes)}; ${heaviestOf(estimate)}`,
@@ -11,7 +11,7 @@ export const heavyAnswer = (maxBytes: number, estimate: AnswerEstimate): GraphQL
   );
 
 /** The error of an answer, or an event, that exceeds the limit while it is made. */
-export const fullAnswer = (maxBytes: number, estimate: AnswerEstimate | null): GraphQLError => {
+export const answerLimitReached = (maxBytes: number, estimate: AnswerEstimate | null): GraphQLError => {
   const expected = `Expected an answer of at most ${shown(maxBytes)} (MAX_ANSWER_MB), got one of more`;
   if (estimate === null) return clientError('OPERATION_TOO_COMPLEX', `${expected}.`);
   return clientError(

@@ -15,12 +15,12 @@ import {
   type SelectionSetNode,
   TypeNameMetaFieldDef,
 } from 'graphql';
-import { collectFields, type Reading } from '../cost/collect-fields.ts';
+import { collectFields, type DocumentInfo } from '../cost/collect-fields.ts';
 import { type Operation, readOperation } from '../cost/estimate.ts';
 import { costOf, type FieldCost } from '../cost/field-cost.ts';
 import type { GlobalId } from '../node.ts';
 import { type Scope, scopeOfField } from '../scopes.ts';
-import { USUAL_ITEMS, usualBytes } from './default-sizes.ts';
+import { DEFAULT_ITEMS, defaultBytes } from './default-sizes.ts';
 
 /** What an answer is taken to weigh before it is made. */
 export type AnswerEstimate = {
@@ -66,10 +66,10 @@ const NULL = 4;
 
 class Weighing {
   #heaviest: Heaviest & { readonly isCounted: boolean } = { field: '', bytes: 0, isCounted: false };
-  readonly #reading: Reading;
+  readonly #reading: DocumentInfo;
   readonly #scopes: ReadonlySet<Scope>;
 
-  constructor(reading: Reading, scopes: ReadonlySet<Scope>) {
+  constructor(reading: DocumentInfo, scopes: ReadonlySet<Scope>) {
     this.#reading = reading;
     this.#scopes = scopes;
   }
@@ -95,25 +95,30 @@ class Weighing {
     const field = node && this.#reading.schema.getField(parent, node.name.value);
     if (!field) return 0;
     if (field === TypeNameMetaFieldDef) return parent.name.length + BRACES;
-    const told = this.#ask(field, node);
-    if (told === null) return NULL;
+    const declared = this.#ask(field, node);
+    if (declared === null) return NULL;
     const type = getNamedType(field.type);
     const sets = nodes.flatMap((each) => each.selectionSet ?? []);
     const bytes = isListType(getNullableType(field.type))
-      ? BRACES + this.#ofItems(type, sets, place, told)
-      : this.#ofValue(type, sets, { ...place, items: told.count }, told);
-    this.#note(place, bytes, told.count !== null);
+      ? BRACES + this.#ofItems(type, sets, place, declared)
+      : this.#ofValue(type, sets, { ...place, items: declared.count }, declared);
+    this.#note(place, bytes, declared.count !== null);
     return bytes;
   }
 
-  #ofItems(type: GraphQLNamedType, sets: readonly SelectionSetNode[], place: Place, told: Told): number {
-    const { gives, items } = told;
-    if (gives === null) {
-      const count = told.count ?? place.items ?? items;
+  #ofItems(
+    type: GraphQLNamedType,
+    sets: readonly SelectionSetNode[],
+    place: Place,
+    declared: DeclaredSize,
+  ): number {
+    const { returns, items } = declared;
+    if (returns === null) {
+      const count = declared.count ?? place.items ?? items;
       const inner = { ...place, times: place.times * count, items: null };
-      return count * (COMMA + this.#ofValue(type, sets, inner, told));
+      return count * (COMMA + this.#ofValue(type, sets, inner, declared));
     }
-    const byType = Map.groupBy(gives, ({ typename }) => typename);
+    const byType = Map.groupBy(returns, ({ typename }) => typename);
     return [...byType].reduce((sum, [typename, { length }]) => {
       const given = this.#reading.schema.getType(typename);
       if (!isObjectType(given)) return sum;
@@ -123,8 +128,13 @@ class Weighing {
   }
 
   /** An abstract type stands for the heaviest of its possible types. */
-  #ofValue(type: GraphQLNamedType, sets: readonly SelectionSetNode[], place: Place, told: Told): number {
-    if (isLeafType(type)) return told.bytes ?? usualBytes(type);
+  #ofValue(
+    type: GraphQLNamedType,
+    sets: readonly SelectionSetNode[],
+    place: Place,
+    declared: DeclaredSize,
+  ): number {
+    if (isLeafType(type)) return declared.bytes ?? defaultBytes(type);
     if (isObjectType(type)) return this.ofObject(type, sets, place);
     if (!isAbstractType(type)) return 0;
     const possible = this.#reading.schema.getPossibleTypes(type);
@@ -132,14 +142,14 @@ class Weighing {
   }
 
   /** What a field says of this use of it; null when it will be refused. */
-  #ask(field: GraphQLField<unknown, unknown>, node: FieldNode): Told | null {
+  #ask(field: GraphQLField<unknown, unknown>, node: FieldNode): DeclaredSize | null {
     const scope = scopeOfField(field);
     if (scope !== undefined && !this.#scopes.has(scope)) return null;
     const cost: FieldCost<Record<string, unknown>> = costOf(field) ?? {};
     try {
       const args = getArgumentValues(field, node, this.#reading.variableValues);
-      const { items = USUAL_ITEMS, bytes = null } = cost;
-      return { gives: cost.gives?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
+      const { items = DEFAULT_ITEMS, bytes = null } = cost;
+      return { returns: cost.returns?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
     } catch (error) {
       if (error instanceof GraphQLError) return null;
       throw error;
@@ -157,8 +167,8 @@ class Weighing {
   }
 }
 
-type Told = {
-  readonly gives: readonly GlobalId[] | null;
+type DeclaredSize = {
+  readonly returns: readonly GlobalId[] | null;
   readonly count: number | null;
   readonly items: number;
   readonly bytes: number | null;

@@ -5,7 +5,7 @@ import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
 
 /** The data of a heavy answer, as the JSON that it is sent as. */
-export class WrittenData {
+export class SerializedData {
   readonly chunks: readonly Buffer[];
 
   constructor(chunks: readonly Buffer[]) {
@@ -22,9 +22,12 @@ export class WrittenData {
  * The result as it is sent. The data of a heavy answer is written in slices. An answer that weighs too much, or whose
  * client has left, has no data. Gives back the memory that the answer holds.
  */
-export const written = async (making: Promise<ExecutionResult>, answer: Answer): Promise<ExecutionResult> => {
+export const serializeAnswer = async (
+  execution: Promise<ExecutionResult>,
+  answer: Answer,
+): Promise<ExecutionResult> => {
   try {
-    const result = await making;
+    const result = await execution;
     const data =
       answer.isHeavy && !answer.isOver && result.data ? await writeData(result.data, answer) : null;
     if (answer.isOver) return { data: null, errors: [answer.refusal ?? upstreamError(clientGone())] };
@@ -38,7 +41,7 @@ export const written = async (making: Promise<ExecutionResult>, answer: Answer):
 const CHUNK_CHARACTERS = 512 * 1024;
 
 /** Null where it is not written to its end. */
-const writeData = async (data: object, answer: Answer): Promise<WrittenData | null> => {
+const writeData = async (data: object, answer: Answer): Promise<SerializedData | null> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let text = '';
@@ -59,11 +62,11 @@ const writeData = async (data: object, answer: Answer): Promise<WrittenData | nu
     }
   }
   flush();
-  return new WrittenData(chunks);
+  return new SerializedData(chunks);
 };
 
 /** The text that JSON.stringify gives of a result whose data is written already, as bytes. */
-export const assembled = (result: object, data: WrittenData): Buffer => {
+export const assembleJson = (result: object, data: SerializedData): Buffer => {
   const parts: (Buffer | string)[] = [];
   for (const [key, value] of Object.entries(result)) {
     const text = value === data ? '' : JSON.stringify(value);

@@ -1,5 +1,5 @@
 /** Says when long work may go on, and whether it still has to. */
-export type Turns = {
+export type SliceTurns = {
   readonly isOver: boolean;
   /** Called when something is left out because it is over. */
   cut(): void;
@@ -14,12 +14,12 @@ export type Turns = {
  */
 export class SlicedList<Item, Given = Item> implements AsyncIterable<Given> {
   readonly length: number;
-  readonly #turns: Turns;
+  readonly #turns: SliceTurns;
   readonly #items: readonly Item[];
   readonly #read: (item: Item) => Given | undefined;
 
   /** `read` makes what is given of an item when its turn has come; an item that it makes undefined is left out. */
-  constructor(turns: Turns, items: readonly Item[], read: (item: Item) => Given | undefined) {
+  constructor(turns: SliceTurns, items: readonly Item[], read: (item: Item) => Given | undefined) {
     this.length = items.length;
     this.#turns = turns;
     this.#items = items;

@@ -30,13 +30,13 @@ type Resolve = NonNullable<GraphQLField<unknown, Context>['resolve']>;
 type Weigh = (value: unknown, answer: Answer, info: GraphQLResolveInfo) => unknown;
 
 const weighed = ({ type, resolve = defaultFieldResolver }: GraphQLField<unknown, Context>): Resolve => {
-  const weigh = weighFor(type);
+  const sizeOf = weighFor(type);
   return (source, args, context, info) => {
     const value = resolve(source, args, context, info);
     const { answer } = context;
     return value instanceof Promise
-      ? value.then((resolved) => weigh(resolved, answer, info))
-      : weigh(value, answer, info);
+      ? value.then((resolved) => sizeOf(resolved, answer, info))
+      : sizeOf(value, answer, info);
   };
 };
 

@@ -9,7 +9,7 @@ import {
 import { costOf } from './field-cost.ts';
 
 /** The types with a field on them, or anywhere below them, that the service bills: nothing else has to be walked. */
-export const costlyTypes = (schema: GraphQLSchema): ReadonlySet<GraphQLNamedType> => {
+export const billableTypes = (schema: GraphQLSchema): ReadonlySet<GraphQLNamedType> => {
   const types = Object.values(schema.getTypeMap());
   const costly = new Set<GraphQLNamedType>();
   const leads = (type: GraphQLNamedType): boolean => {
@@ -17,7 +17,7 @@ export const costlyTypes = (schema: GraphQLSchema): ReadonlySet<GraphQLNamedType
       return true;
     if (!isObjectType(type) && !isInterfaceType(type)) return false;
     return Object.values(type.getFields()).some(
-      (field) => costOf(field)?.asks !== undefined || costly.has(getNamedType(field.type)),
+      (field) => costOf(field)?.lookup !== undefined || costly.has(getNamedType(field.type)),
     );
   };
   for (let known = -1; known < costly.size; ) {

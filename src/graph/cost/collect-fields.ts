@@ -12,7 +12,7 @@ import {
 import { isIncluded, type VariableValues } from '../selection.ts';
 
 /** What a document is read with, before it runs. */
-export type Reading = {
+export type DocumentInfo = {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variableValues: VariableValues;
@@ -23,7 +23,7 @@ export type Reading = {
  * them, each fragment once, without what `@skip` and `@include` leave out.
  */
 export const collectFields = (
-  reading: Reading,
+  reading: DocumentInfo,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): ReadonlyMap<string, readonly FieldNode[]> => {
@@ -31,19 +31,23 @@ export const collectFields = (
   const fields = new Map<string, FieldNode[]>();
   const visited = new Set<string>();
 
-  const concerns = (condition: string | undefined): boolean => {
+  const typeApplies = (condition: string | undefined): boolean => {
     if (condition === undefined || condition === type.name) return true;
     const conditional = schema.getType(condition);
     return isAbstractType(conditional) && schema.isSubType(conditional, type);
   };
   /** What a fragment adds; a named one adds it once. */
-  const spread = (fragment: FragmentSpreadNode | InlineFragmentNode): SelectionSetNode | undefined => {
+  const fragmentSelection = (
+    fragment: FragmentSpreadNode | InlineFragmentNode,
+  ): SelectionSetNode | undefined => {
     if (fragment.kind === Kind.INLINE_FRAGMENT)
-      return concerns(fragment.typeCondition?.name.value) ? fragment.selectionSet : undefined;
+      return typeApplies(fragment.typeCondition?.name.value) ? fragment.selectionSet : undefined;
     const { value: name } = fragment.name;
     const definition = visited.has(name) ? undefined : fragments.get(name);
     visited.add(name);
-    return definition && concerns(definition.typeCondition.name.value) ? definition.selectionSet : undefined;
+    return definition && typeApplies(definition.typeCondition.name.value)
+      ? definition.selectionSet
+      : undefined;
   };
   const collect = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections.filter((each) => isIncluded(each, variableValues))) {
@@ -52,7 +56,7 @@ export const collectFields = (
         fields.set(name, fields.get(name) ?? []);
         fields.get(name)?.push(selection);
       } else {
-        const added = spread(selection);
+        const added = fragmentSelection(selection);
         if (added) collect(added);
       }
     }

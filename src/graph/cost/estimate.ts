@@ -18,9 +18,9 @@ import {
 import type { ChainPricing } from '../../upstream/chain-pricing.ts';
 import type { GlobalId } from '../node.ts';
 import { type Scope, scopeOfField } from '../scopes.ts';
-import { costlyTypes } from './billable-types.ts';
-import { collectFields, type Reading } from './collect-fields.ts';
-import { costOf, type FieldCost, type Lookup } from './field-cost.ts';
+import { billableTypes } from './billable-types.ts';
+import { collectFields, type DocumentInfo } from './collect-fields.ts';
+import { type BilledLookup, costOf, type FieldCost } from './field-cost.ts';
 
 export type Operation = {
   readonly document: DocumentNode;
@@ -29,7 +29,7 @@ export type Operation = {
 };
 
 /** The field that the largest part of a cost is for. */
-type DearestField = {
+type CostliestField = {
   /** By the names that the answer would have. */
   readonly path: string;
   readonly computeUnits: number;
@@ -40,17 +40,17 @@ type DearestField = {
 export type Cost = {
   readonly computeUnits: number;
   /** Null for an operation that costs nothing. */
-  readonly dearest: DearestField | null;
+  readonly costliest: CostliestField | null;
 };
 
 /** What an operation may cost at most when it may use these scopes: what it may not use asks for nothing. */
 export type Estimate = (operation: Operation, scopes: ReadonlySet<Scope>) => Cost;
 
 /** What one list of one object may cost, and the field that asks for it. */
-type LineItem = Lookup & { readonly path: string };
+type LineItem = BilledLookup & { readonly path: string };
 
 /** One object that `key` names, or `times` so many that nobody can name yet. */
-type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonly times: number };
+type CostNode = { readonly type: GraphQLObjectType; readonly key: string; readonly times: number };
 
 /**
  * Reads what an operation may cost from its document and variables, as its fields tell it (see FieldCost), and from
@@ -58,18 +58,19 @@ type Subject = { readonly type: GraphQLObjectType; readonly key: string; readonl
  * Nothing for an operation that will not run at all.
  */
 export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Estimate => {
-  const costly = costlyTypes(schema);
+  const costly = billableTypes(schema);
   return (operation, scopes) => {
     const root = readOperation(schema, operation);
     if (root === null) return total([]);
     const { reading, type, selectionSet } = root;
-    const bill = new Map<string, LineItem>();
+    const lineItems = new Map<string, LineItem>();
 
-    const charge = (list: string, item: LineItem, subjects: readonly Subject[]): void => {
+    const charge = (list: string, item: LineItem, subjects: readonly CostNode[]): void => {
       for (const { key, times } of subjects) {
         const line = `${key}.${list}`;
         const computeUnits = item.computeUnits * times;
-        if (computeUnits > (bill.get(line)?.computeUnits ?? 0)) bill.set(line, { ...item, computeUnits });
+        if (computeUnits > (lineItems.get(line)?.computeUnits ?? 0))
+          lineItems.set(line, { ...item, computeUnits });
       }
     };
     const mayUse = (field: GraphQLField<unknown, unknown>): boolean => {
@@ -77,7 +78,7 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
       return scope === undefined || scopes.has(scope);
     };
     const walk = (
-      subjects: readonly Subject[],
+      subjects: readonly CostNode[],
       selectionSets: readonly SelectionSetNode[],
       above: readonly string[],
     ): void => {
@@ -87,31 +88,33 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
     };
     const visit = (
       parent: GraphQLObjectType,
-      subjects: readonly Subject[],
+      subjects: readonly CostNode[],
       nodes: readonly FieldNode[],
       path: readonly string[],
     ): void => {
       const [node] = nodes;
       const field = node && parent.getFields()[node.name.value];
-      const told = node && field && ask(field, node, reading, pricing);
-      if (!field || !told || !mayUse(field)) return;
-      if (told.lookup)
+      const fieldCost = node && field && ask(field, node, reading, pricing);
+      if (!field || !fieldCost || !mayUse(field)) return;
+      if (fieldCost.billedLookup)
         charge(
-          `${field.name}${JSON.stringify(told.lookup.list)}`,
-          { ...told.lookup, path: path.join('.') },
+          `${field.name}${JSON.stringify(fieldCost.billedLookup.list)}`,
+          { ...fieldCost.billedLookup, path: path.join('.') },
           subjects,
         );
       const type = getNamedType(field.type);
       if (!costly.has(type)) return;
       walk(
-        told.gives ? named(schema, type, told.gives) : unnamed(schema, type, subjects, told),
+        fieldCost.returns
+          ? knownObjects(schema, type, fieldCost.returns)
+          : unknownObjects(schema, type, subjects, fieldCost),
         nodes.flatMap((each) => each.selectionSet ?? []),
         path,
       );
     };
 
     walk([{ type, key: '', times: 1 }], [selectionSet], []);
-    return total([...bill.values()]);
+    return total([...lineItems.values()]);
   };
 };
 
@@ -121,8 +124,8 @@ const total = (items: readonly LineItem[]): Cost => {
     computeUnits: sumOf(alike),
     advice: alike[0]?.advice,
   }));
-  const dearest = fields.toSorted((one, other) => other.computeUnits - one.computeUnits)[0] ?? null;
-  return { computeUnits: sumOf(items), dearest };
+  const costliest = fields.toSorted((one, other) => other.computeUnits - one.computeUnits)[0] ?? null;
+  return { computeUnits: sumOf(items), costliest };
 };
 
 const sumOf = (items: readonly LineItem[]): number =>
@@ -141,7 +144,7 @@ export const readOperation = (
   });
   if (variables.variableValues === undefined) return null;
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  const reading: Reading = {
+  const reading: DocumentInfo = {
     schema,
     fragments: new Map(fragments.map((fragment) => [fragment.name.value, fragment])),
     variableValues: variables.variableValues,
@@ -153,15 +156,15 @@ export const readOperation = (
 const ask = (
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
-  { variableValues }: Reading,
+  { variableValues }: DocumentInfo,
   pricing: ChainPricing,
 ) => {
   const cost: FieldCost<Record<string, unknown>> = costOf(field) ?? {};
   try {
     const args = getArgumentValues(field, node, variableValues);
     return {
-      lookup: cost.asks?.(args, pricing),
-      gives: cost.gives?.(args),
+      billedLookup: cost.lookup?.(args, pricing),
+      returns: cost.returns?.(args),
       times: cost.count?.(args) ?? 1,
       name: `${field.name}${JSON.stringify(args)}`,
     };
@@ -177,9 +180,13 @@ const possibleTypes = (schema: GraphQLSchema, type: GraphQLNamedType): readonly 
 };
 
 /** Each once, however often it is named; an id of another type gives nothing. */
-const named = (schema: GraphQLSchema, given: GraphQLNamedType, ids: readonly GlobalId[]): Subject[] => {
+const knownObjects = (
+  schema: GraphQLSchema,
+  given: GraphQLNamedType,
+  ids: readonly GlobalId[],
+): CostNode[] => {
   const types = new Map(possibleTypes(schema, given).map((type) => [type.name, type]));
-  const subjects = new Map<string, Subject>();
+  const subjects = new Map<string, CostNode>();
   for (const { typename, id } of ids) {
     const type = types.get(typename);
     const key = `${typename}:${id}`;
@@ -189,12 +196,12 @@ const named = (schema: GraphQLSchema, given: GraphQLNamedType, ids: readonly Glo
 };
 
 /** Of an abstract type it may be any: each of them is counted. */
-const unnamed = (
+const unknownObjects = (
   schema: GraphQLSchema,
   given: GraphQLNamedType,
-  parents: readonly Subject[],
+  parents: readonly CostNode[],
   { name, times }: { readonly name: string; readonly times: number },
-): Subject[] =>
+): CostNode[] =>
   possibleTypes(schema, given).flatMap((type) =>
     parents.map((parent) => ({ type, key: `${parent.key}.${name}`, times: parent.times * times })),
   );

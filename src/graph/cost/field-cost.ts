@@ -3,7 +3,7 @@ import type { ChainPricing } from '../../upstream/chain-pricing.ts';
 import type { GlobalId } from '../node.ts';
 
 /** What a field asks of the service at most, for one object that it is a field of. */
-export type Lookup = {
+export type BilledLookup = {
   /** Which list it reads, and from where: equal ones of one object are asked for once, the larger for both. */
   readonly list: readonly unknown[];
   readonly computeUnits: number;
@@ -17,9 +17,9 @@ export type Lookup = {
  */
 export type FieldCost<Args> = {
   /** Left out: it asks nothing that is billed. */
-  readonly asks?: (args: Args, pricing: ChainPricing) => Lookup;
+  readonly lookup?: (args: Args, pricing: ChainPricing) => BilledLookup;
   /** The objects that it gives, so that an operation which names one twice is not taken to pay twice. */
-  readonly gives?: (args: Args) => readonly GlobalId[];
+  readonly returns?: (args: Args) => readonly GlobalId[];
   /** How many it gives at most, where nobody knows yet which; one when this is left out too. */
   readonly count?: (args: Args) => number;
   /** How many items its list usually has, where the arguments do not say; left out: four. */

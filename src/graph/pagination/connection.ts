@@ -4,7 +4,7 @@ import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import { badUserInput, clientError } from '../errors.ts';
 import type { ListCursors } from './cursor.ts';
-import { type Entry, type Walked, walk } from './walk.ts';
+import { type Entry, type WalkResult, walk } from './walk.ts';
 
 const DEFAULT_FIRST = 20;
 
@@ -28,10 +28,10 @@ export class ItemEdge<Value> {
 /** A connection over upstream pages. */
 export class ItemConnection<Value> {
   private readonly cursors: ListCursors;
-  private readonly walked: Walked<Value>;
+  private readonly walked: WalkResult<Value>;
   private readonly resumed: boolean;
 
-  constructor(cursors: ListCursors, walked: Walked<Value>, resumed: boolean) {
+  constructor(cursors: ListCursors, walked: WalkResult<Value>, resumed: boolean) {
     this.cursors = cursors;
     this.walked = walked;
     this.resumed = resumed;
@@ -75,7 +75,7 @@ export class ItemConnection<Value> {
     return mergeProblems(this.walked.pages.flatMap(({ partialErrors }) => partialErrors ?? []));
   }
 
-  private oldestPage(): Walked<Value>['pages'][number] | undefined {
+  private oldestPage(): WalkResult<Value>['pages'][number] | undefined {
     return this.walked.pages.toSorted((one, other) => ageOf(one) - ageOf(other))[0];
   }
 }

@@ -25,8 +25,8 @@ export const createCursors = (secret: string): CursorsOf => {
     const sign = (written: Buffer): Buffer =>
       createHmac('sha256', key).update(bound).update(written).digest().subarray(0, SIGNATURE_BYTES);
     return {
-      write({ offset, index, identity, time, next, trail }) {
-        const written = Buffer.from(JSON.stringify([offset, index, identity, time, next, trail]));
+      write({ offset, index, identity, time, next, recentOffsets }) {
+        const written = Buffer.from(JSON.stringify([offset, index, identity, time, next, recentOffsets]));
         return Buffer.concat([sign(written), written]).toString('base64url');
       },
       read(cursor) {
@@ -42,8 +42,8 @@ export const createCursors = (secret: string): CursorsOf => {
             'INVALID_CURSOR',
             'Expected a cursor of this connection under these filters, got something else.',
           );
-        const [offset, index, identity, time, next, trail] = JSON.parse(written.toString());
-        return { offset, index, identity, time, next, trail };
+        const [offset, index, identity, time, next, recentOffsets] = JSON.parse(written.toString());
+        return { offset, index, identity, time, next, recentOffsets };
       },
     };
   };

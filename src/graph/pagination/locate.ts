@@ -1,8 +1,8 @@
 import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
-import { leadsNowhere, MAX_PAGES, pagesFrom } from './page-walk.ts';
-import type { Place, Position } from './position.ts';
+import { MAX_PAGES, tooManyEmptyPages, walkPages } from './page-walk.ts';
+import type { Position, WalkStart } from './position.ts';
 
 /** The items of a list without times are looked for on the page where they were and on the next: new ones push no further. */
 const MAX_UNTIMED_PAGES = 2;
@@ -18,18 +18,18 @@ const NEWEST: PageRef = { offset: null, follows: null, age: 'older' };
  * An item that is gone is taken to lie where its time puts it, or in a list without times before what followed it; where
  * that is gone too, where it was.
  */
-export const placeAfter = async <Value>(
+export const locateAfter = async <Value>(
   read: ReadPage<PageItem<Value>>,
   after: Position,
-): Promise<Place | null> => {
+): Promise<WalkStart | null> => {
   const at: PageRef = { offset: after.offset, follows: null, age: 'older' };
   const since = Date.now();
   const page = await read(at);
   const index = indexOf(page, after.identity);
-  if (index >= 0) return { at, trail: after.trail, index: index + 1 };
+  if (index >= 0) return { at, recentOffsets: after.recentOffsets, index: index + 1 };
   // A kept page may be from before the item: only a fresh one can say that it has moved or is gone.
   const fresh: PageRef = page.fetchedAt < since ? { ...at, age: 'now' } : at;
-  const start = { at: fresh, trail: after.trail };
+  const start = { at: fresh, recentOffsets: after.recentOffsets };
   return isTimed(after) ? searchByTime(read, after, start) : searchNearby(read, after, start);
 };
 
@@ -37,21 +37,21 @@ export const placeAfter = async <Value>(
 const searchNearby = async <Value>(
   read: ReadPage<PageItem<Value>>,
   after: Position,
-  start: Omit<Place, 'index'>,
-): Promise<Place> => {
+  start: Omit<WalkStart, 'index'>,
+): Promise<WalkStart> => {
   const follows = after.next;
   let pages = 0;
-  let follower: Place | null = null;
-  for await (const { page, at, trail } of pagesFrom(read, start)) {
+  let follower: WalkStart | null = null;
+  for await (const { page, at, recentOffsets } of walkPages(read, start)) {
     const index = indexOf(page, after.identity);
-    if (index >= 0) return { at, trail, index: index + 1 };
+    if (index >= 0) return { at, recentOffsets, index: index + 1 };
     const next = follows !== null && 'identity' in follows ? indexOf(page, follows.identity) : -1;
-    if (next >= 0) follower ??= { at, trail, index: next };
+    if (next >= 0) follower ??= { at, recentOffsets, index: next };
     pages += 1;
     if (pages === MAX_UNTIMED_PAGES) break;
   }
   if (follows !== null && 'offset' in follows)
-    return { at: { ...start.at, offset: follows.offset }, trail: start.trail, index: 0 };
+    return { at: { ...start.at, offset: follows.offset }, recentOffsets: start.recentOffsets, index: 0 };
   return follower ?? { ...start, index: after.index };
 };
 
@@ -59,18 +59,18 @@ const searchNearby = async <Value>(
 const searchByTime = async <Value>(
   read: ReadPage<PageItem<Value>>,
   after: Timed,
-  start: Omit<Place, 'index'>,
-): Promise<Place | null> => {
+  start: Omit<WalkStart, 'index'>,
+): Promise<WalkStart | null> => {
   let pages = 0;
-  for await (const { page, at, trail } of pagesFrom(read, start)) {
+  for await (const { page, at, recentOffsets } of walkPages(read, start)) {
     pages += 1;
     const index = indexOf(page, after.identity);
-    if (index >= 0) return { at, trail, index: index + 1 };
+    if (index >= 0) return { at, recentOffsets, index: index + 1 };
     const older = firstOlderThan(page, after.time);
-    const overshot = older === 0 && pages === 1 && at.offset !== null;
-    if (overshot) return searchByTime(read, after, { at: NEWEST, trail: [] });
-    if (older >= 0) return { at, trail, index: older };
-    if (pages === MAX_PAGES) throw leadsNowhere();
+    const wentPast = older === 0 && pages === 1 && at.offset !== null;
+    if (wentPast) return searchByTime(read, after, { at: NEWEST, recentOffsets: [] });
+    if (older >= 0) return { at, recentOffsets, index: older };
+    if (pages === MAX_PAGES) throw tooManyEmptyPages();
   }
   return null;
 };

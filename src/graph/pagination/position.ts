@@ -1,7 +1,7 @@
 import type { PageRef } from '../../upstream/list-loader.ts';
 
 /** The next item of the same page, or the page after it. */
-export type Follower = { readonly identity: string } | { readonly offset: string };
+export type NextItem = { readonly identity: string } | { readonly offset: string };
 
 /** Where an item was seen, and what it is: enough to find it again when the pages have shifted. */
 export type Position = {
@@ -12,10 +12,14 @@ export type Position = {
   /** Milliseconds since 1970; null in a list that is not ordered by time. */
   readonly time: number | null;
   /** What followed it, in a list that is not ordered by time; null when nothing did. */
-  readonly next: Follower | null;
+  readonly next: NextItem | null;
   /** Digests of the last few offsets that led to that page: a service that comes back to one of them goes in circles. */
-  readonly trail: readonly string[];
+  readonly recentOffsets: readonly string[];
 };
 
 /** Where a walk starts to take: a page, and the index on it of the first item to take. */
-export type Place = { readonly at: PageRef; readonly trail: readonly string[]; readonly index: number };
+export type WalkStart = {
+  readonly at: PageRef;
+  readonly recentOffsets: readonly string[];
+  readonly index: number;
+};

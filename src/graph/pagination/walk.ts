@@ -1,21 +1,21 @@
 import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
-import { placeAfter } from './locate.ts';
-import { findJoin, firstNotNewer, type Join } from './page-seam.ts';
-import { leadsNowhere, MAX_PAGES, pagesFrom, type Visit } from './page-walk.ts';
-import type { Follower, Place, Position } from './position.ts';
+import { locateAfter } from './locate.ts';
+import { findSeam, firstAtOrAfter, type Seam } from './page-seam.ts';
+import { MAX_PAGES, tooManyEmptyPages, type VisitedPage, walkPages } from './page-walk.ts';
+import type { NextItem, Position, WalkStart } from './position.ts';
 
 export type Entry<Value> = { readonly item: PageItem<Value>; readonly position: Position };
 
-export type Walked<Value> = {
+export type WalkResult<Value> = {
   readonly entries: readonly Entry<Value>[];
   readonly hasNextPage: boolean;
   /** Those that the entries were cut from, in order; none when nothing had to be read. */
   readonly pages: readonly Page<PageItem<Value>>[];
 };
 
-const START: Place = { at: { offset: null, follows: null, age: 'newest' }, trail: [], index: 0 };
+const START: WalkStart = { at: { offset: null, follows: null, age: 'newest' }, recentOffsets: [], index: 0 };
 
 /**
  * The next `first` items of a list, newest first, that come after `after`; from its head when that is null.
@@ -30,71 +30,80 @@ export const walk = async <Value>(
   read: ReadPage<PageItem<Value>>,
   first: number,
   after: Position | null,
-): Promise<Walked<Value>> => {
-  const nothing: Walked<Value> = { entries: [], hasNextPage: false, pages: [] };
+): Promise<WalkResult<Value>> => {
+  const nothing: WalkResult<Value> = { entries: [], hasNextPage: false, pages: [] };
   if (first === 0) return nothing;
-  const place = after === null ? START : await placeAfter(read, after);
-  return place === null ? nothing : take(first, cuts(read, place));
+  const place = after === null ? START : await locateAfter(read, after);
+  return place === null ? nothing : collect(first, pageSlices(read, place));
 };
 
 /** What one page adds to the walk. */
-type Cut<Value> = { readonly page: Page<PageItem<Value>>; readonly entries: readonly Entry<Value>[] };
+type PageSlice<Value> = { readonly page: Page<PageItem<Value>>; readonly entries: readonly Entry<Value>[] };
 
-const take = async <Value>(first: number, source: AsyncIterable<Cut<Value>>): Promise<Walked<Value>> => {
+const collect = async <Value>(
+  first: number,
+  source: AsyncIterable<PageSlice<Value>>,
+): Promise<WalkResult<Value>> => {
   const entries: Entry<Value>[] = [];
   const pages: Page<PageItem<Value>>[] = [];
-  for await (const cut of source) {
-    pages.push(cut.page);
-    const room = first - entries.length;
-    entries.push(...cut.entries.slice(0, room));
-    if (cut.entries.length > room) return { entries, hasNextPage: true, pages };
-    const more = cut.page.nextOffset !== null;
+  for await (const slice of source) {
+    pages.push(slice.page);
+    const remaining = first - entries.length;
+    entries.push(...slice.entries.slice(0, remaining));
+    if (slice.entries.length > remaining) return { entries, hasNextPage: true, pages };
+    const more = slice.page.nextOffset !== null;
     if (entries.length === first || !more) return { entries, hasNextPage: more, pages };
-    if (pages.length === MAX_PAGES) return handOver(entries, pages);
+    if (pages.length === MAX_PAGES) return partialResult(entries, pages);
   }
   return { entries, hasNextPage: false, pages };
 };
 
-const handOver = <Value>(entries: Entry<Value>[], pages: Page<PageItem<Value>>[]): Walked<Value> => {
-  if (entries.length === 0) throw leadsNowhere();
+const partialResult = <Value>(entries: Entry<Value>[], pages: Page<PageItem<Value>>[]): WalkResult<Value> => {
+  if (entries.length === 0) throw tooManyEmptyPages();
   return { entries, hasNextPage: true, pages };
 };
 
-async function* cuts<Value>(
+async function* pageSlices<Value>(
   read: ReadPage<PageItem<Value>>,
-  place: Place,
-): AsyncGenerator<Cut<Value>, void, undefined> {
+  place: WalkStart,
+): AsyncGenerator<PageSlice<Value>, void, undefined> {
   const seen = new Set<string>();
   let last: PageItem<Value> | null = null;
-  let held: Visit<Value>[] = [];
-  for await (const visit of pagesFrom(read, place)) {
+  let held: VisitedPage<Value>[] = [];
+  for await (const visit of walkPages(read, place)) {
     const { items, nextOffset } = visit.page;
     held.push(visit);
     const isLast = nextOffset === null || held.length === MAX_PAGES;
-    const join: Join | null =
-      last === null ? { index: place.index, passed: false } : findJoin(items, last, isLast);
-    if (join === null) continue;
+    const seam: Seam | null =
+      last === null ? { index: place.index, includesLast: false } : findSeam(items, last, isLast);
+    if (seam === null) continue;
     for (const before of held.slice(0, -1)) {
       // What lies before `last` is left out; should it lie behind it after all, it comes again behind `last`.
       const entries =
-        join.passed || last === null ? [] : cut(before, firstNotNewer(before.page.items, last), seen);
+        seam.includesLast || last === null
+          ? []
+          : sliceOf(before, firstAtOrAfter(before.page.items, last), seen);
       yield { page: before.page, entries };
     }
-    yield { page: visit.page, entries: cut(visit, join.index, seen) };
-    if (last === null || join.index < items.length) last = items.at(-1) ?? last;
+    yield { page: visit.page, entries: sliceOf(visit, seam.index, seen) };
+    if (last === null || seam.index < items.length) last = items.at(-1) ?? last;
     held = [];
   }
 }
 
 /** What `visit` adds from `start` on, each item once; all that is on it counts as seen. */
-const cut = <Value>({ page, at, trail }: Visit<Value>, start: number, seen: Set<string>): Entry<Value>[] => {
+const sliceOf = <Value>(
+  { page, at, recentOffsets }: VisitedPage<Value>,
+  start: number,
+  seen: Set<string>,
+): Entry<Value>[] => {
   const entries: Entry<Value>[] = [];
   for (const [index, item] of page.items.entries()) {
     const { identity, time } = item;
     if (index >= start && !seen.has(identity))
       entries.push({
         item,
-        position: { offset: at.offset, index, identity, time, next: followerOf(page, index), trail },
+        position: { offset: at.offset, index, identity, time, next: followerOf(page, index), recentOffsets },
       });
     seen.add(identity);
   }
@@ -102,7 +111,7 @@ const cut = <Value>({ page, at, trail }: Visit<Value>, start: number, seen: Set<
 };
 
 /** What comes behind the item at `index`, in a list that has no times to tell it by. */
-const followerOf = <Value>({ items, nextOffset }: Page<PageItem<Value>>, index: number): Follower | null => {
+const followerOf = <Value>({ items, nextOffset }: Page<PageItem<Value>>, index: number): NextItem | null => {
   if (items[index]?.time !== null) return null;
   const item = items[index + 1];
   if (item !== undefined) return { identity: item.identity };

@@ -3,18 +3,18 @@ import { addressOf } from '../evm/address.ts';
 import { type Contracts, deploy } from '../evm/contracts.ts';
 import type { Random } from '../evm/random.ts';
 import { receiveNative } from '../transactions/payments.ts';
-import type { Scene } from '../transactions/template-context.ts';
+import type { TransactionTemplate } from '../transactions/template-context.ts';
 import type { Hex } from '../types.ts';
 import type { Holdings } from './holdings.ts';
 import { Ledger } from './ledger.ts';
-import { Mined, type Place } from './transaction.ts';
+import { MinedTransaction, type Place } from './transaction.ts';
 
 /** What happens in a block: who does what. */
-export type Act = { readonly wallet: Hex; readonly scene: Scene };
+export type TransactionPlan = { readonly wallet: Hex; readonly template: TransactionTemplate };
 
 const CROWD: readonly Hex[] = Array.from({ length: 240 }, (_, at) => addressOf(`somebody ${at}`));
 
-export type MinerOptions = {
+export type BlockBuilderOptions = {
   readonly chain: SandboxChain;
   readonly seed: string;
   /** Milliseconds since 1970. */
@@ -25,14 +25,14 @@ export type MinerOptions = {
 };
 
 /** Plays scenes on one chain, block by block, and so turns them into transactions. */
-export class Miner {
+export class BlockBuilder {
   readonly chain: SandboxChain;
   readonly contracts: Contracts;
-  readonly #options: MinerOptions;
+  readonly #options: BlockBuilderOptions;
   readonly #ledger: Ledger;
   #last = { number: 0, index: 0 };
 
-  constructor(options: MinerOptions) {
+  constructor(options: BlockBuilderOptions) {
     this.chain = options.chain;
     this.contracts = deploy(options.chain, options.startedAt);
     this.#options = options;
@@ -43,14 +43,24 @@ export class Miner {
   }
 
   /** Blocks come in the order of their numbers; one may come in several parts. */
-  mine(number: number, time: number, acts: readonly Act[], random: Random): readonly Mined[] {
+  mine(
+    number: number,
+    time: number,
+    acts: readonly TransactionPlan[],
+    random: Random,
+  ): readonly MinedTransaction[] {
     const { seed, nextOrder } = this.#options;
     const place: Place = { chain: this.chain, number, time, seed };
     return acts.map((act) => this.#transaction(nextOrder(), place, act, random));
   }
 
-  #transaction(order: number, place: Place, { wallet, scene }: Act, random: Random): Mined {
-    const stage = {
+  #transaction(
+    order: number,
+    place: Place,
+    { wallet, template }: TransactionPlan,
+    random: Random,
+  ): MinedTransaction {
+    const context = {
       chain: this.chain,
       contracts: this.contracts,
       ledger: this.#ledger,
@@ -58,22 +68,22 @@ export class Miner {
       time: place.time,
       crowd: CROWD,
     };
-    const draft = scene(stage, wallet) ?? receiveNative(stage, wallet);
-    if (draft === null) throw new Error('expected the crowd to have something to give');
+    const unsigned = template(context, wallet) ?? receiveNative(context, wallet);
+    if (unsigned === null) throw new Error('expected the crowd to have something to give');
     const gasPrice = (this.chain.gasPriceWei * BigInt(random.between(80, 240))) / 100n;
     const terms = {
       index: this.#nextIndex(place.number, random),
-      nonce: this.#ledger.nextNonce(draft.from),
+      nonce: this.#ledger.nextNonce(unsigned.from),
       gasPrice,
       effectiveGasPrice: (gasPrice * BigInt(random.between(70, 100))) / 100n,
-      gasUsed: draft.gas === 21_000 ? 21_000n : BigInt(draft.gas + random.between(0, 4_000)),
+      gasUsed: unsigned.gas === 21_000 ? 21_000n : BigInt(unsigned.gas + random.between(0, 4_000)),
       type: random.weighted([
         [2, 8],
         [0, 2],
         [1, 0.3],
       ]),
     };
-    return new Mined(order, place, terms, draft);
+    return new MinedTransaction(order, place, terms, unsigned);
   }
 
   /** Others' transactions stand between the sandbox's own. */

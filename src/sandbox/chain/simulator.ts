@@ -3,15 +3,15 @@ import { DEMO_WALLETS } from '../demo-wallets.ts';
 import { decodeCall, decodeLog } from '../evm/abi.ts';
 import type { Collection } from '../evm/collections.ts';
 import { Random } from '../evm/random.ts';
-import type { Block, Decoded, Hex, LogEntry, Token, Transaction, World } from '../types.ts';
-import { Miner } from './block-builder.ts';
+import type { Block, ChainReader, Decoded, Hex, LogEntry, Token, Transaction } from '../types.ts';
+import { BlockBuilder } from './block-builder.ts';
 import { heightAt, planHistory } from './history.ts';
 import { type Holding, Holdings } from './holdings.ts';
 import { blockRandom, planBlock } from './live-blocks.ts';
 import { blockHash } from './transaction.ts';
-import { Archive, type Page, type Position } from './transaction-store.ts';
+import { type Page, type Position, TransactionStore } from './transaction-store.ts';
 
-export type SandboxWorldOptions = {
+export type ChainSimulatorOptions = {
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -20,34 +20,34 @@ export type SandboxWorldOptions = {
 };
 
 /** All chains with their wallets: a history that the seed decides, and live blocks on top of it. */
-export class SandboxWorld implements World {
+export class ChainSimulator implements ChainReader {
   readonly chains = CHAINS;
-  readonly #options: SandboxWorldOptions;
+  readonly #options: ChainSimulatorOptions;
   readonly #holdings: Holdings;
-  readonly #archive: Archive;
-  readonly #miners: ReadonlyMap<number, Miner>;
+  readonly #transactions: TransactionStore;
+  readonly #builders: ReadonlyMap<number, BlockBuilder>;
   readonly #heights = new Map<number, number>();
   readonly #listeners = new Set<(block: Block) => void>();
   #order = 0;
   #lastTime = 0;
 
-  constructor(options: SandboxWorldOptions) {
+  constructor(options: ChainSimulatorOptions) {
     this.#options = options;
     const wallets = DEMO_WALLETS.map(({ address }) => address);
     this.#holdings = new Holdings(wallets);
-    this.#archive = new Archive(wallets);
+    this.#transactions = new TransactionStore(wallets);
     const shared = {
       seed: options.seed,
       startedAt: options.now(),
       holdings: this.#holdings,
       nextOrder: () => this.#order++,
     };
-    this.#miners = new Map(CHAINS.map((chain) => [chain.id, new Miner({ ...shared, chain })]));
+    this.#builders = new Map(CHAINS.map((chain) => [chain.id, new BlockBuilder({ ...shared, chain })]));
     this.#playHistory(shared.startedAt);
   }
 
   token(chainId: number, address: Hex): Token | null {
-    return this.#miners.get(chainId)?.contracts.tokens.get(address) ?? null;
+    return this.#builders.get(chainId)?.contracts.tokens.get(address) ?? null;
   }
 
   /** NFTs have pictures of their own. */
@@ -58,11 +58,11 @@ export class SandboxWorld implements World {
 
   /** Null for a contract that is no NFT collection; the service describes spam too. */
   collection(chainId: number, address: Hex): Collection | null {
-    return this.#miners.get(chainId)?.contracts.nfts.get(address) ?? null;
+    return this.#builders.get(chainId)?.contracts.nfts.get(address) ?? null;
   }
 
   decodeCall({ chain, to, data }: Transaction): Decoded | null {
-    const abi = to === null ? undefined : this.#miners.get(chain.id)?.contracts.abis.get(to);
+    const abi = to === null ? undefined : this.#builders.get(chain.id)?.contracts.abis.get(to);
     const called = Object.values(abi ?? {}).find(
       (item) => 'selector' in item && data.startsWith(item.selector),
     );
@@ -70,13 +70,13 @@ export class SandboxWorld implements World {
   }
 
   decodeLog(chainId: number, log: LogEntry): Decoded | null {
-    const abi = this.#miners.get(chainId)?.contracts.abis.get(log.address);
+    const abi = this.#builders.get(chainId)?.contracts.abis.get(log.address);
     const emitted = Object.values(abi ?? {}).find((item) => 'topic' in item && item.topic === log.topics[0]);
     return emitted !== undefined && 'topic' in emitted ? decodeLog(emitted, log) : null;
   }
 
   transactions(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): Page {
-    return this.#archive.page(wallet, chainIds, limit, after);
+    return this.#transactions.page(wallet, chainIds, limit, after);
   }
 
   /** The NFTs of a wallet, those first that it first acquired last. */
@@ -95,9 +95,9 @@ export class SandboxWorld implements World {
    * @throws when there is no such chain.
    */
   mine(chainId: number): Block {
-    const miner = this.#miners.get(chainId);
-    if (miner === undefined) throw new Error(`expected the id of a chain of the sandbox, got ${chainId}`);
-    const { chain } = miner;
+    const builder = this.#builders.get(chainId);
+    if (builder === undefined) throw new Error(`expected the id of a chain of the sandbox, got ${chainId}`);
+    const { chain } = builder;
     const { seed, now } = this.#options;
     // Chains count time in whole seconds, and a clock that was set back must not disorder what was mined.
     this.#lastTime = Math.max(this.#lastTime, Math.floor(now() / 1000) * 1000);
@@ -106,8 +106,8 @@ export class SandboxWorld implements World {
     const number = (before ?? heightAt(chain, time)) + 1;
     this.#heights.set(chainId, number);
     const random = blockRandom(seed, chainId, number);
-    const transactions = miner.mine(number, time, planBlock(chainId, before === undefined, random), random);
-    for (const transaction of transactions) this.#archive.addLive(transaction);
+    const transactions = builder.mine(number, time, planBlock(chainId, before === undefined, random), random);
+    for (const transaction of transactions) this.#transactions.addLive(transaction);
     const block = { chain, number, time, hash: blockHash({ chain, number, time, seed }), transactions };
     for (const listener of this.#listeners) listener(block);
     return block;
@@ -121,8 +121,9 @@ export class SandboxWorld implements World {
   #playHistory(now: number): void {
     const random = new Random(`${this.#options.seed}/history`);
     for (const act of planHistory(this.#options.seed, now)) {
-      const mined = this.#miners.get(act.chain.id)?.mine(act.number, act.time, [act], random) ?? [];
-      for (const transaction of mined) this.#archive.addPast(transaction);
+      const minedTransaction =
+        this.#builders.get(act.chain.id)?.mine(act.number, act.time, [act], random) ?? [];
+      for (const transaction of minedTransaction) this.#transactions.addPast(transaction);
       this.#lastTime = act.time;
     }
   }

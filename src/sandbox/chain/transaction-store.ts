@@ -1,12 +1,12 @@
 import type { Effect, Hex, Transaction } from '../types.ts';
-import type { Mined } from './transaction.ts';
+import type { MinedTransaction } from './transaction.ts';
 
 /** Where a walk through a wallet's transactions stands: just after, so older than, the transaction of that place. */
 export type Position = { readonly time: number; readonly order: number };
 
 export type Page = {
   /** Newest first. */
-  readonly transactions: readonly Mined[];
+  readonly transactions: readonly MinedTransaction[];
   /** Where the next page goes on; null when there is none. */
   readonly next: Position | null;
 };
@@ -21,9 +21,9 @@ const SLACK = 250;
  * Every transaction of every demo wallet, in order. The history stays; of live transactions the newest few thousand of
  * each wallet do, so that memory is bounded by the number of wallets, however long the sandbox runs.
  */
-export class Archive {
-  readonly #past = new Map<Hex, Mined[]>();
-  readonly #live = new Map<Hex, Mined[]>();
+export class TransactionStore {
+  readonly #past = new Map<Hex, MinedTransaction[]>();
+  readonly #live = new Map<Hex, MinedTransaction[]>();
 
   constructor(wallets: readonly Hex[]) {
     for (const wallet of wallets) {
@@ -32,11 +32,11 @@ export class Archive {
     }
   }
 
-  addPast(transaction: Mined): void {
+  addPast(transaction: MinedTransaction): void {
     for (const party of partiesOf(transaction)) this.#past.get(party)?.push(transaction);
   }
 
-  addLive(transaction: Mined): void {
+  addLive(transaction: MinedTransaction): void {
     for (const party of partiesOf(transaction)) {
       const kept = this.#live.get(party);
       if (kept === undefined) continue;
@@ -47,7 +47,7 @@ export class Archive {
 
   /** The newest `limit` transactions of a wallet on the given chains that are older than the position. */
   page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): Page {
-    const transactions: Mined[] = [];
+    const transactions: MinedTransaction[] = [];
     for (const list of [this.#live.get(wallet) ?? [], this.#past.get(wallet) ?? []]) {
       for (let at = after === null ? list.length : countBefore(list, after); at > 0; at -= 1) {
         const transaction = list[at - 1];
@@ -63,11 +63,11 @@ export class Archive {
   }
 }
 
-const isBefore = ({ blockTime, order }: Mined, position: Position) =>
+const isBefore = ({ blockTime, order }: MinedTransaction, position: Position) =>
   blockTime < position.time || (blockTime === position.time && order < position.order);
 
 /** How many of an ordered list stand before a position. */
-function countBefore(list: readonly Mined[], position: Position): number {
+function countBefore(list: readonly MinedTransaction[], position: Position): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

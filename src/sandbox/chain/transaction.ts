@@ -1,7 +1,7 @@
 import type { SandboxChain } from '../chains.ts';
 import { encodeCall, encodeLog } from '../evm/abi.ts';
 import { hashOf } from '../evm/address.ts';
-import type { Draft } from '../transactions/unsigned-transaction.ts';
+import type { UnsignedTransaction } from '../transactions/unsigned-transaction.ts';
 import type { Effect, Hex, LogEntry, Transaction } from '../types.ts';
 
 /** A block before its transactions are known. */
@@ -32,7 +32,7 @@ export const blockHash = ({ chain, number, time, seed }: Place): Hex =>
  * A transaction in its block. Hashes and encodings are made when they are first looked at, since most of the history
  * never is: that keeps the start fast and the history small.
  */
-export class Mined implements Transaction {
+export class MinedTransaction implements Transaction {
   /** Its place in the order of all transactions of the sandbox; block times never fall along it. */
   readonly order: number;
   readonly chain: SandboxChain;
@@ -49,30 +49,30 @@ export class Mined implements Transaction {
   readonly type: number;
   readonly success: boolean;
   readonly effects: readonly Effect[];
-  readonly #draft: Draft;
+  readonly #unsigned: UnsignedTransaction;
   readonly #seed: string;
   #blockHash: Hex | undefined;
   #hash: Hex | undefined;
   #data: Hex | undefined;
   #logs: readonly LogEntry[] | undefined;
 
-  constructor(order: number, place: Place, terms: Terms, draft: Draft) {
+  constructor(order: number, place: Place, terms: Terms, unsigned: UnsignedTransaction) {
     this.order = order;
     this.chain = place.chain;
     this.blockNumber = place.number;
     this.blockTime = place.time;
     this.index = terms.index;
-    this.from = draft.from;
-    this.to = draft.to;
-    this.value = draft.value;
+    this.from = unsigned.from;
+    this.to = unsigned.to;
+    this.value = unsigned.value;
     this.nonce = terms.nonce;
     this.gasPrice = terms.gasPrice;
     this.gasUsed = terms.gasUsed;
     this.effectiveGasPrice = terms.effectiveGasPrice;
     this.type = terms.type;
-    this.success = draft.success;
-    this.effects = draft.effects;
-    this.#draft = draft;
+    this.success = unsigned.success;
+    this.effects = unsigned.effects;
+    this.#unsigned = unsigned;
     this.#seed = place.seed;
   }
 
@@ -88,13 +88,13 @@ export class Mined implements Transaction {
   }
 
   get data(): Hex {
-    const { call } = this.#draft;
+    const { call } = this.#unsigned;
     this.#data ??= typeof call === 'string' ? call : encodeCall(call.method, call.args);
     return this.#data;
   }
 
   get logs(): readonly LogEntry[] {
-    this.#logs ??= this.#draft.logs.map((log) =>
+    this.#logs ??= this.#unsigned.logs.map((log) =>
       'event' in log ? encodeLog(log.address, log.event, log.args) : log,
     );
     return this.#logs;

@@ -2,58 +2,58 @@ import { CHAINS } from '../chains.ts';
 import { demoAddress } from '../demo-wallets.ts';
 import { airdropSpam } from '../transactions/airdrop.ts';
 import { approveCoin, approveMarketplace, approveUnique } from '../transactions/approvals.ts';
-import * as odd from '../transactions/edge-cases.ts';
+import * as edgeCases from '../transactions/edge-cases.ts';
 import { buyOnMarket, sellOnMarket } from '../transactions/market.ts';
-import * as collecting from '../transactions/nfts.ts';
+import * as nftTemplates from '../transactions/nfts.ts';
 import * as payments from '../transactions/payments.ts';
 import * as swaps from '../transactions/swaps.ts';
-import type { Scene } from '../transactions/template-context.ts';
+import type { TransactionTemplate } from '../transactions/template-context.ts';
 import { unwrap, wrap } from '../transactions/wrapping.ts';
 import type { Hex } from '../types.ts';
 
 /** What a demo wallet is like: how much it did, where, and what it tends to do. */
-export type Persona = {
+export type WalletProfile = {
   readonly wallet: Hex;
   readonly chainIds: readonly number[];
   /** Transactions of its history. */
   readonly past: number;
-  readonly habits: readonly (readonly [Scene, number])[];
+  readonly habits: readonly (readonly [TransactionTemplate, number])[];
   /** How likely it acts in a live block of one of its chains. */
   readonly live: number;
 };
 
-const persona = (
+const profile = (
   name: string,
   chainIds: readonly number[],
   past: number,
-  habits: Persona['habits'],
+  habits: WalletProfile['habits'],
   live = 0,
-): Persona => ({ wallet: demoAddress(name), chainIds, past, habits, live });
+): WalletProfile => ({ wallet: demoAddress(name), chainIds, past, habits, live });
 
 const LIVE = CHAINS.filter((chain) => chain.live).map((chain) => chain.id);
 const HOME = [1, 8453, 137];
 
-const money: Persona['habits'] = [
+const money: WalletProfile['habits'] = [
   [payments.sendNative, 4],
   [payments.receiveNative, 4],
   [payments.sendCoin, 6],
   [payments.receiveCoin, 6],
 ];
-const trading: Persona['habits'] = [
+const trading: WalletProfile['habits'] = [
   [swaps.swapAlongPath, 5],
   [swaps.swapNative, 3],
   [swaps.swapByTuple, 5],
 ];
-const nfts: Persona['habits'] = [
-  [collecting.mintUnique, 2],
-  [collecting.mintEditions, 1],
-  [collecting.sendUnique, 2],
-  [collecting.sendEditions, 1],
-  [collecting.burnUnique, 1],
+const nfts: WalletProfile['habits'] = [
+  [nftTemplates.mintUnique, 2],
+  [nftTemplates.mintEditions, 1],
+  [nftTemplates.sendUnique, 2],
+  [nftTemplates.sendEditions, 1],
+  [nftTemplates.burnUnique, 1],
 ];
 
-export const PERSONAS: readonly Persona[] = [
-  persona(
+export const WALLET_PROFILES: readonly WalletProfile[] = [
+  profile(
     'whale',
     [1, 10, 56, 100, 137, 8453, 42161, 42220, 43114],
     5_200,
@@ -66,79 +66,79 @@ export const PERSONAS: readonly Persona[] = [
       [unwrap, 2],
       [buyOnMarket, 1],
       [sellOnMarket, 1],
-      [collecting.sendBatch, 1],
+      [nftTemplates.sendBatch, 1],
       [swaps.swapSeveral, 1],
-      [odd.registerName, 0.3],
-      [odd.callUnknown, 1],
-      [odd.failSwap, 0.5],
+      [edgeCases.registerName, 0.3],
+      [edgeCases.callUnknown, 1],
+      [edgeCases.failSwap, 0.5],
     ],
     0.25,
   ),
-  persona('collector', HOME, 170, [
-    [collecting.mintDrop, 9],
-    [collecting.mintEditions, 1],
+  profile('collector', HOME, 170, [
+    [nftTemplates.mintDrop, 9],
+    [nftTemplates.mintEditions, 1],
   ]),
-  persona(
+  profile(
     'buried',
     HOME,
     320,
     [
       [airdropSpam, 19],
-      [collecting.mintUnique, 1],
+      [nftTemplates.mintUnique, 1],
     ],
     0.02,
   ),
-  persona(
+  profile(
     'metronome',
     LIVE,
     240,
-    [...money, ...trading, ...nfts, [approveCoin, 2], [wrap, 1], [unwrap, 1], [collecting.burnEditions, 1]],
+    [...money, ...trading, ...nfts, [approveCoin, 2], [wrap, 1], [unwrap, 1], [nftTemplates.burnEditions, 1]],
     1,
   ),
-  persona(
+  profile(
     'deployer',
     [1, 10, 8453, 42161],
     64,
     [
-      [odd.createContract, 3],
+      [edgeCases.createContract, 3],
       [payments.receiveNative, 1],
     ],
     0.02,
   ),
-  persona(
+  profile(
     'unlucky',
     HOME,
     120,
     [
-      [odd.failTransfer, 3],
-      [odd.failSwap, 3],
+      [edgeCases.failTransfer, 3],
+      [edgeCases.failSwap, 3],
       [payments.receiveNative, 1],
     ],
     0.02,
   ),
-  persona(
+  profile(
     'enigma',
     [1, 56, 42161],
     140,
     [
-      [odd.callUnknown, 4],
-      [odd.callUnlisted, 2],
+      [edgeCases.callUnknown, 4],
+      [edgeCases.callUnlisted, 2],
     ],
     0.02,
   ),
-  persona(
+  profile(
     'batcher',
     HOME,
     150,
     [
-      [collecting.mintEditions, 3],
-      [collecting.sendBatch, 3],
+      [nftTemplates.mintEditions, 3],
+      [nftTemplates.sendBatch, 3],
       [swaps.swapSeveral, 2],
       [swaps.swapAlongPath, 2],
     ],
     0.02,
   ),
-  persona(
+  profile(
     'structured',
     [1, 10, 42161],
     130,
@@ -148,14 +148,14 @@ export const PERSONAS: readonly Persona[] = [
     ],
     0.02,
   ),
-  persona(
+  profile(
     'swapper',
     [1, 10, 137, 8453, 42161],
     420,
     [...trading, [swaps.swapSeveral, 1], [approveCoin, 2]],
     0.12,
   ),
-  persona(
+  profile(
     'flipper',
     HOME,
     210,
@@ -166,7 +166,7 @@ export const PERSONAS: readonly Persona[] = [
     ],
     0.08,
   ),
-  persona(
+  profile(
     'approver',
     HOME,
     110,
@@ -174,43 +174,43 @@ export const PERSONAS: readonly Persona[] = [
       [approveCoin, 5],
       [approveMarketplace, 3],
       [approveUnique, 2],
-      [collecting.mintUnique, 1],
+      [nftTemplates.mintUnique, 1],
     ],
     0.04,
   ),
-  persona(
+  profile(
     'minter',
     HOME,
     90,
     [
-      [collecting.mintUnique, 3],
-      [collecting.mintEditions, 2],
+      [nftTemplates.mintUnique, 3],
+      [nftTemplates.mintEditions, 2],
     ],
     0.1,
   ),
-  persona(
+  profile(
     'burner',
     HOME,
     130,
     [
-      [collecting.mintUnique, 2],
-      [collecting.mintEditions, 1],
-      [collecting.burnUnique, 3],
-      [collecting.burnEditions, 2],
+      [nftTemplates.mintUnique, 2],
+      [nftTemplates.mintEditions, 1],
+      [nftTemplates.burnUnique, 3],
+      [nftTemplates.burnEditions, 2],
     ],
     0.04,
   ),
-  persona(
+  profile(
     'namer',
     [1, 8453],
     60,
     [
-      [odd.registerName, 3],
+      [edgeCases.registerName, 3],
       [payments.receiveNative, 1],
     ],
     0.02,
   ),
-  persona(
+  profile(
     'wrapper',
     [1, 10, 42161],
     120,
@@ -220,7 +220,7 @@ export const PERSONAS: readonly Persona[] = [
     ],
     0.04,
   ),
-  persona(
+  profile(
     'payer',
     [1, 137, 8453, 42220],
     380,
@@ -230,7 +230,7 @@ export const PERSONAS: readonly Persona[] = [
     ],
     0.1,
   ),
-  persona(
+  profile(
     'receiver',
     [1, 56, 100, 137],
     180,
@@ -240,25 +240,25 @@ export const PERSONAS: readonly Persona[] = [
     ],
     0.05,
   ),
-  persona('newcomer', [8453], 1, [[payments.receiveNative, 1]]),
-  persona('hundred', [1, 10], 100, money),
-  persona('palmist', [11297108109], 75, [...money, ...nfts]),
-  persona('tester', [11155111, 84532, 80002, 31337, 1223, 164], 140, [
+  profile('newcomer', [8453], 1, [[payments.receiveNative, 1]]),
+  profile('hundred', [1, 10], 100, money),
+  profile('palmist', [11297108109], 75, [...money, ...nfts]),
+  profile('tester', [11155111, 84532, 80002, 31337, 1223, 164], 140, [
     ...money,
     ...nfts,
-    [odd.createContract, 1],
+    [edgeCases.createContract, 1],
   ]),
-  persona(
+  profile(
     'editions',
     [137, 7777777],
     80,
     [
-      [collecting.mintVastEditions, 2],
-      [collecting.sendEditions, 1],
+      [nftTemplates.mintVastEditions, 2],
+      [nftTemplates.sendEditions, 1],
     ],
     0.02,
   ),
-  persona('early', LIVE, 12, [
+  profile('early', LIVE, 12, [
     [payments.receiveNative, 1],
     [payments.sendNative, 1],
   ]),

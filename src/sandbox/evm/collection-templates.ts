@@ -1,7 +1,7 @@
-import type { Design } from './collections.ts';
+import type { CollectionTemplate } from './collections.ts';
 
 const launched = (date: string) => Date.parse(`${date}T00:00:00Z`);
-const repute = (
+const reputation = (
   trades: number | null,
   buyers: number | null,
   sellers: number | null,
@@ -17,14 +17,14 @@ const plain = { traits: {}, description: null };
 const COLOURS = ['Amber', 'Cobalt', 'Jade', 'Moss', 'Rust', 'Slate'];
 
 /** What they are like decides their spam score: nobody marks them as spam, or as none. */
-export const WANTED: readonly Design[] = [
+export const WANTED: readonly CollectionTemplate[] = [
   {
     ...plain,
     name: 'Tidal Herons',
     symbol: 'HERON',
     standard: 'erc721',
     launchedAt: launched('2022-04-11'),
-    repute: repute(48_211, 6_120, 4_933, false),
+    reputation: reputation(48_211, 6_120, 4_933, false),
     uri: 'ipfs://bafybeihtidalherons/{id}.json',
     description: 'Ten thousand herons, one for every tide.',
     traits: { Plumage: COLOURS, Tide: ['Ebb', 'Flood', 'Slack'], Legs: ['Long', 'Very long'] },
@@ -35,7 +35,7 @@ export const WANTED: readonly Design[] = [
     symbol: 'LANTERN',
     standard: 'erc721',
     launchedAt: launched('2023-02-20'),
-    repute: repute(9_044, 1_887, 1_210, null),
+    reputation: reputation(9_044, 1_887, 1_210, null),
     uri: 'ipfs://bafybeilanterns/{id}',
     description: 'Generative street lanterns. Fully on-chain parameters.',
     traits: { Glow: COLOURS, Street: ['Canal', 'Harbour', 'Market', 'Mill'] },
@@ -46,7 +46,7 @@ export const WANTED: readonly Design[] = [
     symbol: 'MAPS',
     standard: 'erc721',
     launchedAt: launched('2023-09-05'),
-    repute: repute(412, 160, 141, false),
+    reputation: reputation(412, 160, 141, false),
     uri: 'https://meta.cartographers.example/token/{id}',
     description: null,
     traits: { Projection: ['Azimuthal', 'Conic', 'Cylindrical'] },
@@ -57,7 +57,7 @@ export const WANTED: readonly Design[] = [
     symbol: 'KEYS',
     standard: 'erc1155',
     launchedAt: launched('2022-11-30'),
-    repute: repute(15_320, 2_204, 1_951, false),
+    reputation: reputation(15_320, 2_204, 1_951, false),
     uri: 'ipfs://bafybeiorchard/{id}.json',
     description: 'Season passes and tools of the Orchard game.',
     traits: { Season: ['Spring', 'Summer', 'Autumn', 'Winter'], Tier: ['Seed', 'Sapling', 'Tree'] },
@@ -68,20 +68,20 @@ export const WANTED: readonly Design[] = [
     symbol: 'PRESS',
     standard: 'erc1155',
     launchedAt: launched('2024-01-17'),
-    repute: repute(2_702, 940, 611, null),
+    reputation: reputation(2_702, 940, 611, null),
     uri: null,
     description: null,
   },
 ];
 
-export const UNSOLICITED: readonly Design[] = [
+export const UNSOLICITED: readonly CollectionTemplate[] = [
   {
     ...plain,
     name: 'Claim $5000 at usdc-bonus.example',
     symbol: 'VISIT TO CLAIM',
     standard: 'erc1155',
     launchedAt: launched('2023-03-02'),
-    repute: repute(0, 0, 0, true),
+    reputation: reputation(0, 0, 0, true),
     uri: 'https://bit.ly/3xClaim?id={id}',
     description: 'Congratulations! Visit the website to claim your reward.',
   },
@@ -91,7 +91,7 @@ export const UNSOLICITED: readonly Design[] = [
     symbol: 'VOUCHER',
     standard: 'erc1155',
     launchedAt: launched('2023-06-14'),
-    repute: repute(3, 2, 2, null),
+    reputation: reputation(3, 2, 2, null),
     uri: 'https://tinyurl.com/free-voucher/{id}',
     description: 'Free voucher. Redeem before it expires.',
   },
@@ -101,30 +101,30 @@ export const UNSOLICITED: readonly Design[] = [
     symbol: 'PEBBLE',
     standard: 'erc721',
     launchedAt: launched('2023-01-28'),
-    repute: repute(2, 1, 1, true),
+    reputation: reputation(2, 1, 1, true),
     uri: 'https://pebbles.example/{id}',
     description: null,
   },
 ];
 
-export const LATEST: Design = {
+export const LATEST: CollectionTemplate = {
   ...plain,
   name: 'First Light',
   symbol: 'LIGHT',
   standard: 'erc721',
   launchedAt: null,
-  repute: repute(31, 26, 18, null),
+  reputation: reputation(31, 26, 18, null),
   uri: 'ipfs://bafybeifirstlight/{id}.json',
   description: 'Launched with this very sandbox.',
   traits: { Hour: ['05', '06', '07'] },
 };
 
-export const NAMES: Design = {
+export const NAMES: CollectionTemplate = {
   ...plain,
   name: 'Sandbox Names',
   symbol: 'NAME',
   standard: 'erc721',
   launchedAt: launched('2021-05-04'),
-  repute: repute(3_511, 1_204, 982, false),
+  reputation: reputation(3_511, 1_204, 982, false),
   uri: 'https://names.example/metadata/{id}',
 };

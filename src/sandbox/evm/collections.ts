@@ -1,7 +1,7 @@
 import type { Token } from '../types.ts';
 
 /** What is known of a collection's trading and repute; null where nothing is known. */
-type Repute = {
+type Reputation = {
   readonly trades: number | null;
   readonly buyers: number | null;
   readonly sellers: number | null;
@@ -14,7 +14,7 @@ export type Collection = {
   readonly token: Token & { readonly standard: 'erc721' | 'erc1155' };
   /** Milliseconds since 1970. */
   readonly launchedAt: number;
-  readonly repute: Repute;
+  readonly reputation: Reputation;
   /** Its tokens' metadata lie at this address, `{id}` standing for the token id; null when it has none. */
   readonly uri: string | null;
   readonly description: string | null;
@@ -23,7 +23,7 @@ export type Collection = {
 };
 
 /** A collection before it is deployed, on each chain at another address. */
-export type Design = Omit<Collection, 'token' | 'launchedAt'> & {
+export type CollectionTemplate = Omit<Collection, 'token' | 'launchedAt'> & {
   readonly name: string;
   readonly symbol: string;
   readonly standard: 'erc721' | 'erc1155';

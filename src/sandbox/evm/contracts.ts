@@ -4,7 +4,7 @@ import type { Event, Method } from './abi.ts';
 import * as signatures from './abi-fragments.ts';
 import { addressOf } from './address.ts';
 import { LATEST, NAMES, UNSOLICITED, WANTED } from './collection-templates.ts';
-import type { Collection, Design } from './collections.ts';
+import type { Collection, CollectionTemplate } from './collections.ts';
 
 type Abi = Readonly<Record<string, Method | Event>>;
 
@@ -73,8 +73,14 @@ export function deploy(chain: SandboxChain, startedAt: number): Contracts {
     wrapped,
     ...COINS.map((coin) => ({ ...coin, chain, address: at(coin.symbol), standard: 'erc20' as const })),
   ];
-  const collection = ({ name, symbol, standard, launchedAt, ...design }: Design): Collection => ({
-    ...design,
+  const collection = ({
+    name,
+    symbol,
+    standard,
+    launchedAt,
+    ...template
+  }: CollectionTemplate): Collection => ({
+    ...template,
     launchedAt: launchedAt ?? startedAt,
     token: {
       chain,

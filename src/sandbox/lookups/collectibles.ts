@@ -20,12 +20,12 @@ export type CollectiblesOptions = LookupOptions & {
 type Judged = { readonly holding: Holding; readonly collection: Collection; readonly verdict: Verdict };
 
 /** One compute unit for each chain that is looked at. */
-export function createCollectiblesRoute({ world, cursors, now, baseUrl }: CollectiblesOptions): Route {
+export function createCollectiblesRoute({ simulator, cursors, now, baseUrl }: CollectiblesOptions): Route {
   /** A wallet holds many tokens of few collections: each collection is judged once. */
   const judging = () => {
     const verdicts = new Map<Collection, Verdict>();
     return (holding: Holding): readonly Judged[] => {
-      const collection = world.collection(holding.token.chain.id, holding.token.address);
+      const collection = simulator.collection(holding.token.chain.id, holding.token.address);
       if (collection === null) return [];
       const verdict = verdicts.get(collection) ?? judge(collection, now());
       verdicts.set(collection, verdict);
@@ -44,7 +44,7 @@ export function createCollectiblesRoute({ world, cursors, now, baseUrl }: Collec
     const chainIds = new Set(chains.map((chain) => chain.id));
     const scope = ['collectibles', wallet, filterSpam, ...[...chainIds].sort((a, b) => a - b)];
     const after = cursors.read(scope, offset(query))?.order ?? Number.POSITIVE_INFINITY;
-    const found = world
+    const found = simulator
       .holdings(wallet)
       .filter(({ slot, token }) => slot < after && chainIds.has(token.chain.id))
       .flatMap(judging())

@@ -1,4 +1,4 @@
-import type { SandboxWorld } from '../chain/simulator.ts';
+import type { ChainSimulator } from '../chain/simulator.ts';
 import { hashOf, parseAddress } from '../evm/address.ts';
 import type { Route } from '../http/listen.ts';
 import { json, text } from '../http/listen.ts';
@@ -22,13 +22,13 @@ export const PICTURE_HEADERS = {
 
 /** Pictures of any token of the known collections. */
 export const createImageRoute =
-  (world: SandboxWorld): Route =>
+  (simulator: ChainSimulator): Route =>
   ({ method, path }) => {
     if (!isImagePath(path)) return null;
     if (method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
     const [chainId = '', contract = '', tokenId = '', ...others] = path.slice(PREFIX.length).split('/');
     const address = parseAddress(contract);
-    const known = address !== null && world.collection(Number(chainId), address) !== null;
+    const known = address !== null && simulator.collection(Number(chainId), address) !== null;
     if (!known || others.length > 0 || !/^\d{1,78}$/.test(tokenId)) return json(404, { error: 'Not found' });
     return { status: 200, headers: PICTURE_HEADERS, body: picture(`${chainId}/${address}`, tokenId) };
   };

@@ -1,7 +1,7 @@
 import { hashOf, parseAddress } from '../evm/address.ts';
 import type { Route } from '../http/listen.ts';
 import { json, text } from '../http/listen.ts';
-import type { Hex, World } from '../types.ts';
+import type { ChainReader, Hex } from '../types.ts';
 import { PICTURE_HEADERS } from './image.ts';
 
 const PREFIX = '/v1/evm/token/logo/';
@@ -17,20 +17,20 @@ export const isLogoPath = (path: string): boolean => path.startsWith(PREFIX);
 
 /** Logos of the native assets and of the fungible tokens that the service knows. */
 export const createLogoRoute =
-  (world: World): Route =>
+  (simulator: ChainReader): Route =>
   ({ method, path }) => {
     if (!isLogoPath(path)) return null;
     if (method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
     const [chainId = '', asset = '', ...others] = path.slice(PREFIX.length).split('/');
-    const symbol = others.length > 0 ? null : symbolOf(world, Number(chainId), asset);
+    const symbol = others.length > 0 ? null : symbolOf(simulator, Number(chainId), asset);
     if (symbol === null) return json(404, { error: 'Not found' });
     return { status: 200, headers: PICTURE_HEADERS, body: logo(symbol) };
   };
 
-function symbolOf(world: World, chainId: number, asset: string): string | null {
-  if (asset === NATIVE) return world.chains.find(({ id }) => id === chainId)?.native.symbol ?? null;
+function symbolOf(simulator: ChainReader, chainId: number, asset: string): string | null {
+  if (asset === NATIVE) return simulator.chains.find(({ id }) => id === chainId)?.native.symbol ?? null;
   const address = parseAddress(asset);
-  const token = address === null ? null : world.token(chainId, address);
+  const token = address === null ? null : simulator.token(chainId, address);
   return token?.standard === 'erc20' ? token.symbol : null;
 }
 

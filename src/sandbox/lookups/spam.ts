@@ -40,12 +40,22 @@ const FEATURES: readonly Feature[] = [
   {
     feature: 'trade_volume',
     weight: 0.25,
-    value: ({ launchedAt, repute }, now) => (now - launchedAt < WEEK_MS ? null : repute.trades),
+    value: ({ launchedAt, reputation }, now) => (now - launchedAt < WEEK_MS ? null : reputation.trades),
     score: scarcity(1_000),
   },
-  { feature: 'unique_buyers', weight: 0.15, value: ({ repute }) => repute.buyers, score: scarcity(100) },
-  { feature: 'unique_sellers', weight: 0.1, value: ({ repute }) => repute.sellers, score: scarcity(100) },
-  { feature: 'externally_flagged', weight: 0.25, value: ({ repute }) => repute.flagged, score: bad },
+  {
+    feature: 'unique_buyers',
+    weight: 0.15,
+    value: ({ reputation }) => reputation.buyers,
+    score: scarcity(100),
+  },
+  {
+    feature: 'unique_sellers',
+    weight: 0.1,
+    value: ({ reputation }) => reputation.sellers,
+    score: scarcity(100),
+  },
+  { feature: 'externally_flagged', weight: 0.25, value: ({ reputation }) => reputation.flagged, score: bad },
   {
     feature: 'ipfs_uri_present',
     weight: 0.05,

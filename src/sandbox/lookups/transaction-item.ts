@@ -1,11 +1,16 @@
-import type { Hex, LogEntry, Transaction, World } from '../types.ts';
+import type { ChainReader, Hex, LogEntry, Transaction } from '../types.ts';
 import { isoTime } from './lookup.ts';
 
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 
 /** A transaction as the lookup words it; `to` is null when a contract was created. */
-export function transactionItem(world: World, wallet: Hex, transaction: Transaction, decode: boolean) {
-  const decoded = decode ? world.decodeCall(transaction) : null;
+export function transactionItem(
+  simulator: ChainReader,
+  wallet: Hex,
+  transaction: Transaction,
+  decode: boolean,
+) {
+  const decoded = decode ? simulator.decodeCall(transaction) : null;
   return {
     address: wallet,
     block_hash: transaction.blockHash,
@@ -22,11 +27,11 @@ export function transactionItem(world: World, wallet: Hex, transaction: Transact
     transaction_type: quantity(transaction.type),
     value: quantity(transaction.value),
     ...(decoded !== null && { decoded }),
-    logs: transaction.logs.map((log) => logItem(world, transaction.chain.id, log, decode)),
+    logs: transaction.logs.map((log) => logItem(simulator, transaction.chain.id, log, decode)),
   };
 }
 
-function logItem(world: World, chainId: number, log: LogEntry, decode: boolean) {
-  const decoded = decode ? world.decodeLog(chainId, log) : null;
+function logItem(simulator: ChainReader, chainId: number, log: LogEntry, decode: boolean) {
+  const decoded = decode ? simulator.decodeLog(chainId, log) : null;
   return { address: log.address, data: log.data, topics: log.topics, ...(decoded !== null && { decoded }) };
 }

@@ -1,4 +1,4 @@
-import type { SandboxWorld } from '../chain/simulator.ts';
+import type { ChainSimulator } from '../chain/simulator.ts';
 import type { Route, SandboxResponse } from '../http/listen.ts';
 import { json } from '../http/listen.ts';
 import type { Hex } from '../types.ts';
@@ -11,13 +11,13 @@ const MOST = 100;
 const COMPUTE_UNITS = 1;
 
 export type LookupOptions = {
-  readonly world: SandboxWorld;
+  readonly simulator: ChainSimulator;
   readonly cursors: Cursors;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
 
-export function createTransactionsRoute({ world, cursors, now }: LookupOptions): Route {
+export function createTransactionsRoute({ simulator, cursors, now }: LookupOptions): Route {
   const answer = (wallet: Hex, query: URLSearchParams): SandboxResponse => {
     const requestedAt = now();
     const { chains, unsupported } = chainChoice(query);
@@ -25,11 +25,11 @@ export function createTransactionsRoute({ world, cursors, now }: LookupOptions):
     const count = limit(query, MOST, MOST);
     const chainIds = new Set(chains.map((chain) => chain.id));
     const scope = ['transactions', wallet, ...[...chainIds].sort((a, b) => a - b)];
-    const page = world.transactions(wallet, chainIds, count, cursors.read(scope, offset(query)));
+    const page = simulator.transactions(wallet, chainIds, count, cursors.read(scope, offset(query)));
     const body = {
       wallet_address: wallet,
       transactions: page.transactions.map((transaction) =>
-        transactionItem(world, wallet, transaction, decode),
+        transactionItem(simulator, wallet, transaction, decode),
       ),
       ...(unsupported.length > 0 && { warnings: [unsupportedChains(unsupported)] }),
       ...(page.next !== null && { next_offset: cursors.issue(scope, page.next) }),

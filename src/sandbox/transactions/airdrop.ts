@@ -1,22 +1,22 @@
 import { spam } from '../evm/abi-fragments.ts';
 import { addressOf, ZERO_ADDRESS } from '../evm/address.ts';
-import { isFull, type Scene } from './template-context.ts';
+import { isFull, type TransactionTemplate } from './template-context.ts';
 import { moveEditions, moveUnique } from './transfers.ts';
 import { done } from './unsigned-transaction.ts';
 
 /** Nobody asked for it: an unknown contract mints to a list of strangers, and to the wallet. */
-export const airdropSpam: Scene = (stage, wallet) => {
-  if (isFull(stage, wallet)) return null;
-  const { contracts, crowd, ledger, random } = stage;
+export const airdropSpam: TransactionTemplate = (context, wallet) => {
+  if (isFull(context, wallet)) return null;
+  const { contracts, crowd, ledger, random } = context;
   const { token } = random.pick(contracts.unsolicited);
   const ids = Array.from({ length: random.between(1, 3) }, () => ledger.nextTokenId(token.address));
   const to = wallet;
   const operator = addressOf(`spammer ${random.between(1, 9)}`);
   const dropped =
     token.standard === 'erc721'
-      ? moveUnique(stage, token, ids, { from: ZERO_ADDRESS, to })
+      ? moveUnique(context, token, ids, { from: ZERO_ADDRESS, to })
       : moveEditions(
-          stage,
+          context,
           token,
           ids.map((id) => [id, 1n]),
           { operator, from: ZERO_ADDRESS, to },

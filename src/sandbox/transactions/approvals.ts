@@ -1,5 +1,5 @@
 import { erc20, erc721 } from '../evm/abi-fragments.ts';
-import { heldHere, type Scene, someCollection, someOf } from './template-context.ts';
+import { heldHere, someCollection, someOf, type TransactionTemplate } from './template-context.ts';
 import { done, type Step } from './unsigned-transaction.ts';
 
 const EXTREMES: readonly (readonly [bigint, number])[] = [
@@ -8,11 +8,11 @@ const EXTREMES: readonly (readonly [bigint, number])[] = [
 ];
 
 /** Mostly without a limit, at times a revocation, else of some amount. */
-export const approveCoin: Scene = (stage, wallet) => {
-  const { contracts, random } = stage;
+export const approveCoin: TransactionTemplate = (context, wallet) => {
+  const { contracts, random } = context;
   const token = random.pick(contracts.coins);
   const spender = random.pick([contracts.pathRouter, contracts.tupleRouter, contracts.marketplace]);
-  const value = random.weighted([...EXTREMES, [someOf(stage, wallet, token), 2]]);
+  const value = random.weighted([...EXTREMES, [someOf(context, wallet, token), 2]]);
   const approved: Step = {
     effects: [
       {
@@ -31,9 +31,9 @@ export const approveCoin: Scene = (stage, wallet) => {
   return done({ from: wallet, to: token.address, call, gas: 46_000 }, approved);
 };
 
-export const approveMarketplace: Scene = (stage, wallet) => {
-  const { contracts, random } = stage;
-  const { token } = someCollection(stage, random.pick(['erc721', 'erc1155']));
+export const approveMarketplace: TransactionTemplate = (context, wallet) => {
+  const { contracts, random } = context;
+  const { token } = someCollection(context, random.pick(['erc721', 'erc1155']));
   const approved = random.chance(0.7);
   const spender = contracts.marketplace;
   const value = approved ? 1n : 0n;
@@ -56,11 +56,11 @@ export const approveMarketplace: Scene = (stage, wallet) => {
 };
 
 /** Approves one ERC-721 to one address. */
-export const approveUnique: Scene = (stage, wallet) => {
-  const held = heldHere(stage, wallet, 'erc721');
+export const approveUnique: TransactionTemplate = (context, wallet) => {
+  const held = heldHere(context, wallet, 'erc721');
   if (held.length === 0) return null;
-  const { token, tokenId } = stage.random.pick(held);
-  const spender = stage.random.pick(stage.crowd);
+  const { token, tokenId } = context.random.pick(held);
+  const spender = context.random.pick(context.crowd);
   const approved: Step = {
     effects: [
       { kind: 'approval', asset: 'erc721', token: token.address, tokenId, owner: wallet, spender, value: 1n },

@@ -1,7 +1,7 @@
 import { erc20, pathRouter, registrar } from '../evm/abi-fragments.ts';
 import { addressOf, hashOf, ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex } from '../types.ts';
-import { deadline, type Scene, type Stage, someOf } from './template-context.ts';
+import { deadline, someOf, type TemplateContext, type TransactionTemplate } from './template-context.ts';
 import { moveNative, moveUnique } from './transfers.ts';
 import { done, reverted, type Step } from './unsigned-transaction.ts';
 
@@ -11,7 +11,7 @@ const CREATION = '0x608060405234801561000f575f80fd5b50';
 
 const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`;
 
-export const createContract: Scene = ({ random }, wallet) => {
+export const createContract: TransactionTemplate = ({ random }, wallet) => {
   const created = addressOf(`created by ${wallet} ${random.next()}`);
   const topics = [OWNERSHIP_TRANSFERRED, word(ZERO_ADDRESS), word(wallet)];
   const call: Hex = `${CREATION}${random.bytes(random.between(200, 900)).slice(2)}`;
@@ -20,7 +20,7 @@ export const createContract: Scene = ({ random }, wallet) => {
 };
 
 /** A contract that nobody knows is called with what nobody can read. */
-export const callUnknown: Scene = ({ contracts, random }, wallet) => {
+export const callUnknown: TransactionTemplate = ({ contracts, random }, wallet) => {
   const address = random.pick(contracts.unknown);
   const call = random.bytes(4 + 32 * random.between(0, 5));
   const log = { address, topics: [random.bytes(32), word(wallet)], data: random.bytes(32) };
@@ -29,25 +29,25 @@ export const callUnknown: Scene = ({ contracts, random }, wallet) => {
 };
 
 /** A known contract is called by a method that its ABI lacks, and logs what its ABI lacks. */
-export const callUnlisted: Scene = ({ contracts, random }, wallet) => {
+export const callUnlisted: TransactionTemplate = ({ contracts, random }, wallet) => {
   const address = random.pick([contracts.pathRouter, contracts.marketplace]);
   const call = random.bytes(4 + 32 * random.between(1, 3));
   const log = { address, topics: [random.bytes(32)], data: random.bytes(64) };
   return done({ from: wallet, to: address, call, gas: 91_000 }, { effects: [], logs: [log] });
 };
 
-export const failTransfer: Scene = (stage, wallet) => {
-  const token = stage.random.pick(stage.contracts.coins);
-  const tooMuch = stage.ledger.balance(wallet, token) * 2n + 1n;
-  const call = { method: erc20.transfer, args: [stage.random.pick(stage.crowd), tooMuch] };
+export const failTransfer: TransactionTemplate = (context, wallet) => {
+  const token = context.random.pick(context.contracts.coins);
+  const tooMuch = context.ledger.balance(wallet, token) * 2n + 1n;
+  const call = { method: erc20.transfer, args: [context.random.pick(context.crowd), tooMuch] };
   return reverted({ from: wallet, to: token.address, call, gas: 29_000 });
 };
 
-export const failSwap: Scene = (stage, wallet) => {
-  const { contracts, random } = stage;
-  const value = someOf(stage, wallet, null);
+export const failSwap: TransactionTemplate = (context, wallet) => {
+  const { contracts, random } = context;
+  const value = someOf(context, wallet, null);
   const path = [contracts.wrapped.address, random.pick(contracts.coins).address];
-  const args = [value, path, wallet, deadline(stage) - 86_400n];
+  const args = [value, path, wallet, deadline(context) - 86_400n];
   const call = { method: pathRouter.swapExactETHForTokens, args };
   return reverted({ from: wallet, to: contracts.pathRouter, value, call, gas: 41_000 });
 };
@@ -56,16 +56,16 @@ const FIRST = ['quiet', 'salt', 'north', 'copper', 'paper', 'river', 'late', 'op
 const SECOND = ['harbour', 'heron', 'lantern', 'orchard', 'ledger', 'meadow', 'comet', 'anvil'];
 
 /** No two are alike on one chain. */
-function freshName({ contracts, ledger, random }: Stage): string {
+function freshName({ contracts, ledger, random }: TemplateContext): string {
   return `${random.pick(FIRST)}${random.pick(SECOND)}${ledger.nextTokenId(contracts.names.token.address)}`;
 }
 
 /** The name's token id is the hash of the name: 77 digits. */
-export const registerName: Scene = (stage, wallet) => {
-  const { contracts, ledger, random, time } = stage;
-  const cost = someOf(stage, wallet, null);
+export const registerName: TransactionTemplate = (context, wallet) => {
+  const { contracts, ledger, random, time } = context;
+  const cost = someOf(context, wallet, null);
   if (cost === 0n || ledger.holdings.count(wallet) > 2_000) return null;
-  const name = freshName(stage);
+  const name = freshName(context);
   const label = hashOf(name);
   const years = BigInt(random.between(1, 5));
   const duration = years * 31_536_000n;
@@ -89,8 +89,8 @@ export const registerName: Scene = (stage, wallet) => {
       call: { method: registrar.register, args: [name, wallet, duration, records] },
       gas: 286_000,
     },
-    moveNative(stage, { from: wallet, to: contracts.registrar, value: cost }),
-    moveUnique(stage, contracts.names.token, [BigInt(label)], { from: ZERO_ADDRESS, to: wallet }),
+    moveNative(context, { from: wallet, to: contracts.registrar, value: cost }),
+    moveUnique(context, contracts.names.token, [BigInt(label)], { from: ZERO_ADDRESS, to: wallet }),
     registered,
   );
 };

@@ -1,6 +1,13 @@
 import { marketplace } from '../evm/abi-fragments.ts';
 import type { Hex, Token } from '../types.ts';
-import { heldHere, isFull, type Scene, type Stage, someCollection, someOf } from './template-context.ts';
+import {
+  heldHere,
+  isFull,
+  someCollection,
+  someOf,
+  type TemplateContext,
+  type TransactionTemplate,
+} from './template-context.ts';
 import { moveNative, moveUnique } from './transfers.ts';
 import { done, type Step } from './unsigned-transaction.ts';
 
@@ -19,8 +26,8 @@ const ITEM = { native: 0, erc721: 2 };
 const feeOf = (price: bigint) => price / 40n;
 
 /** One ERC-721 for the native asset: the buyer's transaction, an order of nested tuples. */
-function fulfil(stage: Stage, { token, tokenId, price, seller, buyer }: Sale) {
-  const { contracts, ledger, random, time } = stage;
+function fulfil(context: TemplateContext, { token, tokenId, price, seller, buyer }: Sale) {
+  const { contracts, ledger, random, time } = context;
   const market = contracts.marketplace;
   const fee = feeOf(price);
   const offer = [{ itemType: ITEM.erc721, token: token.address, identifier: tokenId, amount: 1n }];
@@ -49,9 +56,9 @@ function fulfil(stage: Stage, { token, tokenId, price, seller, buyer }: Sale) {
     ],
   };
   const steps = [
-    moveUnique(stage, token, [tokenId], { from: seller, to: buyer }),
-    moveNative(stage, { from: buyer, to: seller, value: price - fee }),
-    moveNative(stage, { from: buyer, to: market, value: fee }),
+    moveUnique(context, token, [tokenId], { from: seller, to: buyer }),
+    moveNative(context, { from: buyer, to: seller, value: price - fee }),
+    moveNative(context, { from: buyer, to: market, value: fee }),
     sold,
   ];
   ledger.holdings.price(buyer, token, tokenId, price);
@@ -59,19 +66,25 @@ function fulfil(stage: Stage, { token, tokenId, price, seller, buyer }: Sale) {
   return done({ from: buyer, to: market, value: price, call, gas: 168_000 }, ...steps);
 }
 
-export const buyOnMarket: Scene = (stage, wallet) => {
-  const price = someOf(stage, wallet, null);
-  if (price < 40n || isFull(stage, wallet)) return null;
-  const { token } = someCollection(stage, 'erc721');
-  const tokenId = stage.ledger.nextTokenId(token.address);
-  return fulfil(stage, { token, tokenId, price, seller: stage.random.pick(stage.crowd), buyer: wallet });
+export const buyOnMarket: TransactionTemplate = (context, wallet) => {
+  const price = someOf(context, wallet, null);
+  if (price < 40n || isFull(context, wallet)) return null;
+  const { token } = someCollection(context, 'erc721');
+  const tokenId = context.ledger.nextTokenId(token.address);
+  return fulfil(context, {
+    token,
+    tokenId,
+    price,
+    seller: context.random.pick(context.crowd),
+    buyer: wallet,
+  });
 };
 
-export const sellOnMarket: Scene = (stage, wallet) => {
-  const held = heldHere(stage, wallet, 'erc721');
+export const sellOnMarket: TransactionTemplate = (context, wallet) => {
+  const held = heldHere(context, wallet, 'erc721');
   if (held.length === 0) return null;
-  const { token, tokenId } = stage.random.pick(held);
-  const buyer = stage.random.pick(stage.crowd);
-  const price = someOf(stage, buyer, null);
-  return price < 40n ? null : fulfil(stage, { token, tokenId, price, seller: wallet, buyer });
+  const { token, tokenId } = context.random.pick(held);
+  const buyer = context.random.pick(context.crowd);
+  const price = someOf(context, buyer, null);
+  return price < 40n ? null : fulfil(context, { token, tokenId, price, seller: wallet, buyer });
 };

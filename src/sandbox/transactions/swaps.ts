@@ -2,7 +2,7 @@ import { encodeCall } from '../evm/abi.ts';
 import { pathRouter, pool, tupleRouter } from '../evm/abi-fragments.ts';
 import { UNLISTED_PRICE } from '../evm/contracts.ts';
 import type { Hex, Token } from '../types.ts';
-import { deadline, type Scene, type Stage, someOf } from './template-context.ts';
+import { deadline, someOf, type TemplateContext, type TransactionTemplate } from './template-context.ts';
 import { moveCoin } from './transfers.ts';
 import { done, type Step } from './unsigned-transaction.ts';
 import { depositFor } from './wrapping.ts';
@@ -19,7 +19,12 @@ const scaledPrice = (token: Token) =>
   BigInt(Math.max(1, Math.round((token.priceUsd || UNLISTED_PRICE) * PRICE_SCALE)));
 
 /** What the pool gives for a value of one token, less its fee, at most half of what it has. */
-function quote({ contracts, ledger }: Stage, sold: Token, soldValue: bigint, bought: Token): bigint {
+function quote(
+  { contracts, ledger }: TemplateContext,
+  sold: Token,
+  soldValue: bigint,
+  bought: Token,
+): bigint {
   const scale = 10n ** BigInt(bought.decimals);
   const fair = (soldValue * scaledPrice(sold) * scale) / (scaledPrice(bought) * 10n ** BigInt(sold.decimals));
   const most = ledger.balance(contracts.pool, bought) / 2n;
@@ -28,18 +33,24 @@ function quote({ contracts, ledger }: Stage, sold: Token, soldValue: bigint, bou
 }
 
 /** Null when there is nothing to sell, or too little to get anything for it. */
-function trade(stage: Stage, sold: Token, bought: Token, soldValue: bigint): Trade | null {
-  const boughtValue = quote(stage, sold, soldValue, bought);
+function trade(context: TemplateContext, sold: Token, bought: Token, soldValue: bigint): Trade | null {
+  const boughtValue = quote(context, sold, soldValue, bought);
   return soldValue === 0n || boughtValue === 0n ? null : { sold, soldValue, bought, boughtValue };
 }
 
-function pair({ contracts, random }: Stage): readonly [Token, Token] {
+function pair({ contracts, random }: TemplateContext): readonly [Token, Token] {
   const sold = random.pick(contracts.coins);
   return [sold, random.pick(contracts.coins.filter((coin) => coin !== sold))];
 }
 
 /** The pool's own account of the trade: what came in is positive, what went out negative. */
-function settled({ contracts, random }: Stage, wallet: Hex, router: Hex, made: Trade, native = false): Step {
+function settled(
+  { contracts, random }: TemplateContext,
+  wallet: Hex,
+  router: Hex,
+  made: Trade,
+  native = false,
+): Step {
   const price = BigInt(random.bytes(14));
   const args = [
     router,
@@ -58,43 +69,43 @@ function settled({ contracts, random }: Stage, wallet: Hex, router: Hex, made: T
   };
 }
 
-function swapCoins(stage: Stage, wallet: Hex, router: Hex, made: Trade): readonly Step[] {
-  const { pool: pooled } = stage.contracts;
+function swapCoins(context: TemplateContext, wallet: Hex, router: Hex, made: Trade): readonly Step[] {
+  const { pool: pooled } = context.contracts;
   return [
-    moveCoin(stage, made.sold, { from: wallet, to: pooled, value: made.soldValue }),
-    moveCoin(stage, made.bought, { from: pooled, to: wallet, value: made.boughtValue }),
-    settled(stage, wallet, router, made),
+    moveCoin(context, made.sold, { from: wallet, to: pooled, value: made.soldValue }),
+    moveCoin(context, made.bought, { from: pooled, to: wallet, value: made.boughtValue }),
+    settled(context, wallet, router, made),
   ];
 }
 
 const minimum = (value: bigint) => (value * 99n) / 100n;
 
-function tradeOfPair(stage: Stage, wallet: Hex): Trade | null {
-  const [sold, bought] = pair(stage);
-  return trade(stage, sold, bought, someOf(stage, wallet, sold));
+function tradeOfPair(context: TemplateContext, wallet: Hex): Trade | null {
+  const [sold, bought] = pair(context);
+  return trade(context, sold, bought, someOf(context, wallet, sold));
 }
 
 /** Half of the paths take the way over the wrapped native asset. */
-export const swapAlongPath: Scene = (stage, wallet) => {
-  const { contracts, random } = stage;
-  const made = tradeOfPair(stage, wallet);
+export const swapAlongPath: TransactionTemplate = (context, wallet) => {
+  const { contracts, random } = context;
+  const made = tradeOfPair(context, wallet);
   if (made === null) return null;
   const { address } = contracts.wrapped;
   const ends = [made.sold.address, made.bought.address];
   const path = ends.includes(address) || random.chance(0.5) ? ends : [ends[0], address, ends[1]];
-  const args = [made.soldValue, minimum(made.boughtValue), path, wallet, deadline(stage)];
+  const args = [made.soldValue, minimum(made.boughtValue), path, wallet, deadline(context)];
   const call = { method: pathRouter.swapExactTokensForTokens, args };
   const router = contracts.pathRouter;
-  return done({ from: wallet, to: router, call, gas: 148_000 }, ...swapCoins(stage, wallet, router, made));
+  return done({ from: wallet, to: router, call, gas: 148_000 }, ...swapCoins(context, wallet, router, made));
 };
 
-export const swapNative: Scene = (stage, wallet) => {
-  const { contracts, random } = stage;
+export const swapNative: TransactionTemplate = (context, wallet) => {
+  const { contracts, random } = context;
   const { wrapped, pathRouter: router, pool: pooled } = contracts;
   const bought = random.pick(contracts.coins.filter((coin) => coin !== wrapped));
-  const made = trade(stage, wrapped, bought, someOf(stage, wallet, null));
+  const made = trade(context, wrapped, bought, someOf(context, wallet, null));
   if (made === null) return null;
-  const args = [minimum(made.boughtValue), [wrapped.address, bought.address], wallet, deadline(stage)];
+  const args = [minimum(made.boughtValue), [wrapped.address, bought.address], wallet, deadline(context)];
   return done(
     {
       from: wallet,
@@ -103,44 +114,44 @@ export const swapNative: Scene = (stage, wallet) => {
       call: { method: pathRouter.swapExactETHForTokens, args },
       gas: 132_000,
     },
-    depositFor(stage, wallet, pooled, made.soldValue),
-    moveCoin(stage, bought, { from: pooled, to: wallet, value: made.boughtValue }),
-    settled(stage, wallet, router, made, true),
+    depositFor(context, wallet, pooled, made.soldValue),
+    moveCoin(context, bought, { from: pooled, to: wallet, value: made.boughtValue }),
+    settled(context, wallet, router, made, true),
   );
 };
 
-const singleInput = (stage: Stage, wallet: Hex, made: Trade) => [
+const singleInput = (context: TemplateContext, wallet: Hex, made: Trade) => [
   {
     tokenIn: made.sold.address,
     tokenOut: made.bought.address,
-    fee: stage.random.pick([100, 500, 3_000]),
+    fee: context.random.pick([100, 500, 3_000]),
     recipient: wallet,
-    deadline: deadline(stage),
+    deadline: deadline(context),
     amountIn: made.soldValue,
     amountOutMinimum: minimum(made.boughtValue),
     sqrtPriceLimitX96: 0n,
   },
 ];
 
-export const swapByTuple: Scene = (stage, wallet) => {
-  const made = tradeOfPair(stage, wallet);
+export const swapByTuple: TransactionTemplate = (context, wallet) => {
+  const made = tradeOfPair(context, wallet);
   if (made === null) return null;
-  const call = { method: tupleRouter.exactInputSingle, args: singleInput(stage, wallet, made) };
-  const router = stage.contracts.tupleRouter;
-  return done({ from: wallet, to: router, call, gas: 126_000 }, ...swapCoins(stage, wallet, router, made));
+  const call = { method: tupleRouter.exactInputSingle, args: singleInput(context, wallet, made) };
+  const router = context.contracts.tupleRouter;
+  return done({ from: wallet, to: router, call, gas: 126_000 }, ...swapCoins(context, wallet, router, made));
 };
 
 /** Several swaps in one transaction, each an encoded call of its own. */
-export const swapSeveral: Scene = (stage, wallet) => {
-  const router = stage.contracts.tupleRouter;
+export const swapSeveral: TransactionTemplate = (context, wallet) => {
+  const router = context.contracts.tupleRouter;
   const steps: Step[] = [];
   const calls: Hex[] = [];
-  for (let left = stage.random.between(2, 3); left > 0; left -= 1) {
-    const made = tradeOfPair(stage, wallet);
+  for (let left = context.random.between(2, 3); left > 0; left -= 1) {
+    const made = tradeOfPair(context, wallet);
     if (made === null) continue;
-    calls.push(encodeCall(tupleRouter.exactInputSingle, singleInput(stage, wallet, made)));
-    steps.push(...swapCoins(stage, wallet, router, made));
+    calls.push(encodeCall(tupleRouter.exactInputSingle, singleInput(context, wallet, made)));
+    steps.push(...swapCoins(context, wallet, router, made));
   }
-  const call = { method: tupleRouter.multicall, args: [deadline(stage), calls] };
+  const call = { method: tupleRouter.multicall, args: [deadline(context), calls] };
   return calls.length === 0 ? null : done({ from: wallet, to: router, call, gas: 310_000 }, ...steps);
 };

@@ -1,25 +1,30 @@
 import { erc20, erc721, erc1155 } from '../evm/abi-fragments.ts';
 import type { Hex, Token, Transfer } from '../types.ts';
-import type { Stage } from './template-context.ts';
+import type { TemplateContext } from './template-context.ts';
 import type { Step } from './unsigned-transaction.ts';
 
 type Parties = { readonly from: Hex; readonly to: Hex };
 type Amount = Parties & { readonly value: bigint };
 
 /** The native asset moves without a log. */
-export const moveNative = ({ ledger }: Stage, amount: Amount): Step => ({
+export const moveNative = ({ ledger }: TemplateContext, amount: Amount): Step => ({
   effects: [ledger.move(null, amount)],
   logs: [],
 });
 
-export const moveCoin = ({ ledger }: Stage, token: Token, amount: Amount): Step => ({
+export const moveCoin = ({ ledger }: TemplateContext, token: Token, amount: Amount): Step => ({
   effects: [ledger.move(token, amount)],
   logs: [{ address: token.address, event: erc20.Transfer, args: [amount.from, amount.to, amount.value] }],
 });
 
 /** One NFT each of an ERC-721's token ids. */
-export const moveUnique = (stage: Stage, token: Token, ids: readonly bigint[], parties: Parties): Step => ({
-  effects: ids.map((id) => stage.ledger.moveNft(token, id, { ...parties, value: 1n }, stage.time)),
+export const moveUnique = (
+  context: TemplateContext,
+  token: Token,
+  ids: readonly bigint[],
+  parties: Parties,
+): Step => ({
+  effects: ids.map((id) => context.ledger.moveNft(token, id, { ...parties, value: 1n }, context.time)),
   logs: ids.map((id) => ({
     address: token.address,
     event: erc721.Transfer,
@@ -29,13 +34,13 @@ export const moveUnique = (stage: Stage, token: Token, ids: readonly bigint[], p
 
 /** Some of each of an ERC-1155's ids: one log for all of them. */
 export function moveEditions(
-  stage: Stage,
+  context: TemplateContext,
   token: Token,
   editions: readonly (readonly [id: bigint, value: bigint])[],
   { from, to, operator }: Parties & { readonly operator: Hex },
 ): Step {
   const effects: Transfer[] = editions.map(([id, value]) =>
-    stage.ledger.moveNft(token, id, { from, to, value }, stage.time),
+    context.ledger.moveNft(token, id, { from, to, value }, context.time),
   );
   const [only] = editions;
   const single = editions.length === 1 && only !== undefined;

@@ -8,7 +8,7 @@ type Call = { readonly method: Method; readonly args: readonly unknown[] } | Hex
 type Emitted = { readonly address: Hex; readonly event: Event; readonly args: readonly unknown[] } | LogEntry;
 
 /** What a transaction does, before it has a place in a block. */
-export type Draft = {
+export type UnsignedTransaction = {
   readonly from: Hex;
   /** Null when a contract is created. */
   readonly to: Hex | null;
@@ -32,7 +32,10 @@ type Sent = {
 };
 
 /** A transaction that went well, with its steps in order. */
-export const done = ({ call = '0x', value = 0n, ...sent }: Sent, ...steps: readonly Step[]): Draft => ({
+export const done = (
+  { call = '0x', value = 0n, ...sent }: Sent,
+  ...steps: readonly Step[]
+): UnsignedTransaction => ({
   ...sent,
   call,
   value,
@@ -42,7 +45,7 @@ export const done = ({ call = '0x', value = 0n, ...sent }: Sent, ...steps: reado
 });
 
 /** A transaction that was reverted: it moved nothing and logged nothing. */
-export const reverted = ({ call = '0x', value = 0n, ...sent }: Sent): Draft => ({
+export const reverted = ({ call = '0x', value = 0n, ...sent }: Sent): UnsignedTransaction => ({
   ...sent,
   call,
   value,

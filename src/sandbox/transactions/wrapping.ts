@@ -1,15 +1,15 @@
 import { wrapped } from '../evm/abi-fragments.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex, Swap } from '../types.ts';
-import { type Scene, type Stage, someOf } from './template-context.ts';
+import { someOf, type TemplateContext, type TransactionTemplate } from './template-context.ts';
 import { moveNative } from './transfers.ts';
 import { done, type Step } from './unsigned-transaction.ts';
 
 /** The native asset goes into the wrapped token, which mints as much of itself to the owner, and logs a deposit. */
-export function depositFor(stage: Stage, billingKey: Hex, owner: Hex, value: bigint): Step {
-  const { wrapped: token } = stage.contracts;
-  const paid = stage.ledger.move(null, { from: billingKey, to: token.address, value });
-  const minted = stage.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value });
+export function depositFor(context: TemplateContext, billingKey: Hex, owner: Hex, value: bigint): Step {
+  const { wrapped: token } = context.contracts;
+  const paid = context.ledger.move(null, { from: billingKey, to: token.address, value });
+  const minted = context.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value });
   return {
     effects: [paid, minted],
     logs: [{ address: token.address, event: wrapped.Deposit, args: [owner, value] }],
@@ -22,22 +22,22 @@ const traded = (trader: Hex, router: Hex, sold: Swap['sold'], bought: Swap['boug
 });
 
 /** One native unit for one wrapped: a swap without a price. */
-export const wrap: Scene = (stage, wallet) => {
-  const { address } = stage.contracts.wrapped;
-  const value = someOf(stage, wallet, null);
+export const wrap: TransactionTemplate = (context, wallet) => {
+  const { address } = context.contracts.wrapped;
+  const value = someOf(context, wallet, null);
   if (value === 0n) return null;
   const call = { method: wrapped.deposit, args: [] };
   return done(
     { from: wallet, to: address, value, call, gas: 45_000 },
-    depositFor(stage, wallet, wallet, value),
+    depositFor(context, wallet, wallet, value),
     traded(wallet, address, { token: null, value }, { token: address, value }),
   );
 };
 
-export const unwrap: Scene = (stage, wallet) => {
-  const { contracts, ledger } = stage;
+export const unwrap: TransactionTemplate = (context, wallet) => {
+  const { contracts, ledger } = context;
   const { address } = contracts.wrapped;
-  const value = someOf(stage, wallet, contracts.wrapped);
+  const value = someOf(context, wallet, contracts.wrapped);
   if (value === 0n || value > ledger.balance(address, null)) return null;
   const burned: Step = {
     effects: [ledger.move(contracts.wrapped, { from: wallet, to: ZERO_ADDRESS, value })],
@@ -47,7 +47,7 @@ export const unwrap: Scene = (stage, wallet) => {
   return done(
     { from: wallet, to: address, call, gas: 36_000 },
     burned,
-    moveNative(stage, { from: address, to: wallet, value }),
+    moveNative(context, { from: address, to: wallet, value }),
     traded(wallet, address, { token: address, value }, { token: null, value }),
   );
 };

@@ -1,5 +1,5 @@
 import type { Route } from '../http/listen.ts';
-import type { Block, Hex, World } from '../types.ts';
+import type { Block, ChainReader, Hex } from '../types.ts';
 import { createRoutes } from './api/routes.ts';
 import { createDemoWebhooks, DEMO_WEBHOOKS } from './demo.ts';
 import { deliveriesOf } from './sending/block-deliveries.ts';
@@ -9,7 +9,7 @@ import { createPost } from './sending/sender.ts';
 import { createStore } from './store.ts';
 
 export type WebhooksOptions = {
-  readonly world: World;
+  readonly simulator: ChainReader;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** The wallets that the demo webhooks are subscribed to; none unless given. */
@@ -31,7 +31,7 @@ export type Webhooks = {
   handleBlock(block: Block): void;
   /** Points the demo webhooks, as far as they still exist, at a url: the same, or one for each id. */
   connectDemo(url: string | ((webhookId: string) => string)): void;
-  /** Resolves once nothing is pending: every delivery was taken, given up or dropped. */
+  /** Resolves once nothing is pending: every delivery was taken, abandoned or dropped. */
   settled(): Promise<void>;
   /** Ends pending retries and posts in flight; resolves when none is left. */
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ export type Webhooks = {
 /** Starts with the demo webhooks; all state is in memory. */
 export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   const {
-    world,
+    simulator,
     now,
     demoAddresses = [],
     retryBaseMs = 1000,
@@ -59,10 +59,10 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   });
 
   return {
-    route: createRoutes({ store, chains: world.chains, silenced: dispatcher.cancel }),
+    route: createRoutes({ store, chains: simulator.chains, silenced: dispatcher.cancel }),
     handleBlock(block) {
       if (!block.chain.webhooks) return;
-      for (const delivery of deliveriesOf(block, world, store)) dispatcher.deliver(delivery);
+      for (const delivery of deliveriesOf(block, simulator, store)) dispatcher.deliver(delivery);
     },
     connectDemo(url) {
       for (const { id } of DEMO_WEBHOOKS) store.update(id, { url: typeof url === 'string' ? url : url(id) });

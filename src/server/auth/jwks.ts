@@ -5,7 +5,7 @@ import { JsonSize } from '../../lib/json/size-scanner.ts';
 /** What tokens are checked with. The algorithms are of one kind only, so that no public key can serve as a secret. */
 export type TokenKeys = { readonly algorithms: readonly string[]; readonly getKey: JWTVerifyGetKey };
 
-export const sharedSecret = (secret: string): TokenKeys => {
+export const hmacKeys = (secret: string): TokenKeys => {
   const key = createSecretKey(secret, 'utf8');
   return { algorithms: ['HS256', 'HS384', 'HS512'], getKey: () => key };
 };
@@ -27,7 +27,7 @@ const FETCH_TIMEOUT_MS = 5000;
 /** A token that names an unknown key makes the set be fetched again, but not more often than this. */
 const COOLDOWN_MS = 5000;
 /** Nor is a server that fails asked more often than this. */
-const REST_MS = 1000;
+const FETCH_COOLDOWN_MS = 1000;
 
 type Ages = {
   /** A set older than this is fetched again while it still serves. */
@@ -42,36 +42,36 @@ const AGES: Ages = { refreshMs: 300_000, maxMs: 3_600_000 };
  * The public keys that a server publishes. `getKey` rejects with KeysUnavailableError when they can't be had, and with
  * jose's errors when none is the token's. `onFailure` gets to know each fetch that failed.
  */
-export const publishedKeys = (
+export const jwksKeys = (
   url: string,
   onFailure: (error: unknown) => void,
   { refreshMs, maxMs }: Ages = AGES,
 ): TokenKeys => {
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let fetchedAt = Number.NEGATIVE_INFINITY;
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: FETCH_TIMEOUT_MS,
     cooldownDuration: COOLDOWN_MS,
     cacheMaxAge: maxMs,
     async [customFetch](address, options) {
-      if (performance.now() - askedAt < REST_MS) throw new RestingError();
-      askedAt = performance.now();
+      if (performance.now() - fetchedAt < FETCH_COOLDOWN_MS) throw new CooldownError();
+      fetchedAt = performance.now();
       return boundedKeySet(await fetch(address, options));
     },
   });
   let lastFailure: unknown;
   /** All who waited for one fetch meet one error. */
-  const tell = (error: unknown): void => {
-    if (error instanceof RestingError || error === lastFailure) return;
+  const report = (error: unknown): void => {
+    if (error instanceof CooldownError || error === lastFailure) return;
     lastFailure = error;
     onFailure(error);
   };
   const getKey: JWTVerifyGetKey = async (header, token) => {
-    if (keys.fresh && performance.now() - askedAt > refreshMs) keys.reload().catch(tell);
+    if (keys.fresh && performance.now() - fetchedAt > refreshMs) keys.reload().catch(report);
     try {
       return await keys(header, token);
     } catch (error) {
       if (isAboutToken(error)) throw error;
-      tell(error);
+      report(error);
       throw new KeysUnavailableError(error);
     }
   };
@@ -113,7 +113,7 @@ const keysIn = (body: Buffer): number => {
 };
 
 /** The server has just been asked. */
-class RestingError extends Error {}
+class CooldownError extends Error {}
 
 const isAboutToken = (error: unknown): boolean =>
   error instanceof errors.JWKSNoMatchingKey ||

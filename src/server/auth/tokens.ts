@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Log } from '../../logger.ts';
 import { keysUnavailable, tokenExpired, tokenRefused } from './auth-errors.ts';
 import { type Bearer, readClaims } from './claims.ts';
-import { KeysUnavailableError, publishedKeys, sharedSecret } from './jwks.ts';
+import { hmacKeys, jwksKeys, KeysUnavailableError } from './jwks.ts';
 import { verifyToken } from './verify-token.ts';
 
 export type TokenOptions = {
@@ -34,8 +34,8 @@ const MAX_TRUSTED = 10_000;
 export const createTokens = ({ keys, issuer, audience, isTenant, log }: TokenOptions): VerifyToken => {
   const { algorithms, getKey } =
     'secret' in keys
-      ? sharedSecret(keys.secret)
-      : publishedKeys(keys.jwksUrl, (error) =>
+      ? hmacKeys(keys.secret)
+      : jwksKeys(keys.jwksUrl, (error) =>
           log.error('the key set for tokens can not be had', { error: messagesOf(error) }),
         );
   const expected = {

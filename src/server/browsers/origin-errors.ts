@@ -6,7 +6,7 @@ import type { Log } from '../../logger.ts';
  * The errors for browsers that may not come. Each names what was refused and the setting that would let it in, to the
  * client and in the log: at most 20 lines a minute, and one for each origin or Host.
  */
-export type BrowserRefusals = {
+export type OriginErrors = {
   /** Undefined where the browser said that another site sent the request, and not which. */
   origin(origin: string | undefined): GraphQLError;
   host(host: string | undefined): GraphQLError;
@@ -18,24 +18,24 @@ const MAX_LINES_A_MINUTE = 20;
 /** A header may have 16 KB. */
 const MAX_SHOWN = 200;
 
-export const createBrowserRefusals = (log: Log): BrowserRefusals => {
-  const told = new Set<string>();
+export const createOriginErrors = (log: Log): OriginErrors => {
+  const logged = new Set<string>();
   let since = Number.NEGATIVE_INFINITY;
 
-  const isNews = (name: string): boolean => {
+  const isNew = (name: string): boolean => {
     if (performance.now() - since > MINUTE_MS) {
-      told.clear();
+      logged.clear();
       since = performance.now();
     }
-    if (told.has(name) || told.size >= MAX_LINES_A_MINUTE) return false;
-    told.add(name);
+    if (logged.has(name) || logged.size >= MAX_LINES_A_MINUTE) return false;
+    logged.add(name);
     return true;
   };
 
   return {
     origin(said) {
       const origin = said === undefined ? null : shortened(said);
-      if (isNews(`origin ${origin}`))
+      if (isNew(`origin ${origin}`))
         log.info('a page of an origin that is not in ALLOWED_ORIGINS was refused', { origin });
       return forbidden(
         "a request of this site's own pages or of an origin in ALLOWED_ORIGINS",
@@ -44,7 +44,7 @@ export const createBrowserRefusals = (log: Log): BrowserRefusals => {
     },
     host(said) {
       const host = shortened(String(said));
-      if (isNews(`host ${host}`))
+      if (isNew(`host ${host}`))
         log.info("a request for a Host that is neither loopback's nor PUBLIC_URL's was refused", { host });
       return forbidden("a Host of loopback's or of PUBLIC_URL's", JSON.stringify(host));
     },

@@ -7,14 +7,14 @@ import {
   type IsAllowedOrigin,
   type IsOwnHost,
 } from './origin-check.ts';
-import { type BrowserRefusals, createBrowserRefusals } from './origin-errors.ts';
+import { createOriginErrors, type OriginErrors } from './origin-errors.ts';
 
 /** Which browsers' requests are let in, on every transport, and the errors that the others get. */
 export type BrowserPolicy = {
   readonly allowsCrossOrigin: AllowsCrossOrigin;
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly isOwnHost: IsOwnHost;
-  readonly refusals: BrowserRefusals;
+  readonly refusals: OriginErrors;
 };
 
 type Options = {
@@ -37,6 +37,6 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
     allowsCrossOrigin,
     isAllowedOrigin: createOriginCheck(allowsCrossOrigin, isOwnHost),
     isOwnHost,
-    refusals: createBrowserRefusals(log),
+    refusals: createOriginErrors(log),
   };
 };

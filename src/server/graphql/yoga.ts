@@ -10,36 +10,36 @@ import { useAuthentication } from '../auth/plugin.ts';
 import { graphiqlOptions } from '../browsers/graphiql.ts';
 import { createGraphiQLPage } from '../browsers/graphiql-page.ts';
 import type { AllowsCrossOrigin, IsAllowedOrigin, IsOwnHost } from '../browsers/origin-check.ts';
-import type { BrowserRefusals } from '../browsers/origin-errors.ts';
+import type { OriginErrors } from '../browsers/origin-errors.ts';
 import { traceOf } from '../http/request-id.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import type { EventObserver } from '../subscriptions/observer.ts';
-import { useSharedSubscriptions } from '../subscriptions/shared-execution.ts';
+import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
-import { useBodyRoom } from './limits/body-budget.ts';
+import { useBodyBudget } from './limits/body-budget.ts';
 import type { Budgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
 import type { Documents } from './limits/documents.ts';
 import { useErrorLimit } from './limits/error-limit.ts';
-import { useNewDocuments } from './limits/prepare-documents.ts';
-import { type SocketRoom, useSocketRoom } from './limits/socket-memory.ts';
+import { useDocumentPreparation } from './limits/prepare-documents.ts';
+import { type SocketMemory, useSocketMemory } from './limits/socket-memory.ts';
 import { useSubscriptionSize } from './limits/subscription-size.ts';
 import { corsFor, useRefusedPreflights, useVaryByOrigin } from './plugins/cors.ts';
-import { useSameSiteOnly } from './plugins/csrf.ts';
+import { useCsrfProtection } from './plugins/csrf.ts';
 import { useErrorCodes } from './plugins/error-codes.ts';
-import { useGetQueries } from './plugins/get-requests.ts';
-import { useRefusalStatus } from './plugins/http-status.ts';
+import { useGetRequests } from './plugins/get-requests.ts';
+import { useHttpStatus } from './plugins/http-status.ts';
 import { useJsonOnly } from './plugins/json-only.ts';
 import type { Operations } from './plugins/operation-observer.ts';
-import { useGivenUp } from './plugins/shutdown-mutations.ts';
-import { useStreamOnly } from './plugins/sse-accept.ts';
+import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
+import { useSseAccept } from './plugins/sse-accept.ts';
 import { useUpstreamExtension } from './plugins/upstream-extension.ts';
-import { inOwnWords } from './plugins/yoga-messages.ts';
+import { rewriteYogaError } from './plugins/yoga-messages.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
 
 /** What an operation comes with beside itself: an HTTP request, or what is known of its WebSocket. */
-type Arrival = {
+type ServerContext = {
   readonly request?: Request;
   /** The HTTP request and its response, as Node has them. */
   readonly req?: IncomingMessage;
@@ -52,20 +52,20 @@ type Arrival = {
   /** Of the WebSocket's message that it came with. */
   readonly bytes?: number;
   /** Of the WebSocket that it came by. */
-  readonly socketRoom?: SocketRoom;
+  readonly socketMemory?: SocketMemory;
   /** Aborts when a WebSocket's client has completed the operation, or has gone. */
-  readonly gone?: AbortSignal;
+  readonly clientSignal?: AbortSignal;
   /** Aborts when what the operation has come to must be said now, see server/graphql/plugins/shutdown-mutations.ts. */
-  readonly givenUp?: AbortSignal;
+  readonly shutdownSignal?: AbortSignal;
 };
 
-export type GraphQLServer = YogaServerInstance<Arrival, Context>;
+export type GraphQLServer = YogaServerInstance<ServerContext, Context>;
 
 type Options = {
   readonly schema: GraphQLSchema;
   readonly authenticate: Authenticate;
   readonly documents: Documents;
-  readonly createContext: (caller: Caller, trace: Trace, gone: AbortSignal | null) => Context;
+  readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
   readonly estimateAnswer: EstimateAnswer;
@@ -74,7 +74,7 @@ type Options = {
   readonly allowsCrossOrigin: AllowsCrossOrigin;
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly isOwnHost: IsOwnHost;
-  readonly refusals: BrowserRefusals;
+  readonly refusals: OriginErrors;
   /** Whether clients have to send credentials. */
   readonly needsCredentials: boolean;
   /** Whether the service is made up. */
@@ -100,39 +100,43 @@ export const createGraphQL = (options: Options): GraphQLServer => {
   const closed = options.production || trusted !== null;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
-  return createYoga<Arrival, Context>({
+  return createYoga<ServerContext, Context>({
     schema,
     plugins: [
       options.operations.plugin,
       useUpstreamExtension(),
       trusted !== null && useTrustedDocuments(trusted),
-      useNewDocuments(options.documents),
+      useDocumentPreparation(options.documents),
       options.documents.plugin,
       useErrorLimit(),
-      useStreamOnly(),
+      useSseAccept(),
       useSubscriptionSize(),
       useAnswerLimit(options),
-      useSocketRoom(),
+      useSocketMemory(),
       useComputeUnitLimits(options),
-      useGivenUp(),
-      useRefusalStatus(),
+      useShutdownTimeout(),
+      useHttpStatus(),
       useErrorCodes(),
-      useSameSiteOnly(options),
+      useCsrfProtection(options),
       useJsonOnly(),
-      useGetQueries(),
+      useGetRequests(),
       useAuthentication(authenticate),
-      useBodyRoom(),
+      useBodyBudget(),
       useRefusedPreflights(options.isAllowedOrigin, options.refusals),
       useVaryByOrigin(),
       page.plugin,
       useUnsentLimit(unsent),
-      useSharedSubscriptions(mask, options.events),
+      useSharedExecution(mask, options.events),
       eventStreams.plugin,
     ],
-    context: ({ request, req, res, caller, admitted, trace, gone }) => {
+    context: ({ request, req, res, caller, admitted, trace, clientSignal }) => {
       const known = caller ?? admitted;
       if (!known) throw new TypeError('Expected a caller, got none.');
-      return createContext(known, trace ?? traceOf(req?.headers.traceparent, res), gone ?? request.signal);
+      return createContext(
+        known,
+        trace ?? traceOf(req?.headers.traceparent, res),
+        clientSignal ?? request.signal,
+      );
     },
     graphqlEndpoint: '/graphql',
     graphiql: !closed && graphiql,
@@ -143,7 +147,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     maxRequestBodySize: MAX_BODY_BYTES,
     parserAndValidationCache: options.documents.cache,
     logging: false,
-    maskedErrors: { maskError: (error) => mask(inOwnWords(error)) },
+    maskedErrors: { maskError: (error) => mask(rewriteYogaError(error)) },
     cors: corsFor(options.allowsCrossOrigin),
   });
 };

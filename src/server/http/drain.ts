@@ -5,13 +5,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 /** Time for running operations to end by themselves. */
 const DRAIN_MS = 5000;
 /** Time for clients to take the answers that are given in their place. */
-const LAST_ANSWERS_MS = 1000;
+const FINAL_RESPONSES_MS = 1000;
 /** Enough to accept what waits for it, and to read what has arrived on connections that look idle. */
-const TURNS_TO_HEAR = 4;
+const EVENT_LOOP_TURNS = 4;
 
 export type HttpDrain = {
   /** Aborts when running operations are answered by UPSTREAM_TIMEOUT: see server/graphql/plugins/shutdown-mutations.ts. */
-  readonly givenUp: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
   /** Answers a request that has not begun to run by 503, unless it is answered. */
   refuse(request: IncomingMessage, response: ServerResponse): void;
   /**
@@ -25,7 +25,7 @@ export type HttpDrain = {
 type Refusal = (request: IncomingMessage) => object;
 
 export const createHttpDrain = (server: Server, refusal: Refusal): HttpDrain => {
-  const giveUp = new AbortController();
+  const shutdown = new AbortController();
   /** By their connections: a pipelined response that waits for another one emits no `close` when its connection is cut. */
   const underWay = new Map<Socket, Map<ServerResponse, IncomingMessage>>();
   server.on('connection', (socket: Socket) => {
@@ -49,17 +49,17 @@ export const createHttpDrain = (server: Server, refusal: Refusal): HttpDrain => 
   };
 
   return {
-    givenUp: giveUp.signal,
+    shutdownSignal: shutdown.signal,
     refuse,
     async close() {
-      for (let turns = 0; turns < TURNS_TO_HEAR; turns += 1) await turn();
+      for (let round = 0; round < EVENT_LOOP_TURNS; round += 1) await turn();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       if (await isDone(closed, DRAIN_MS)) return;
-      giveUp.abort();
-      // Operations that are given up are answered within these turns.
-      for (let turns = 0; turns < TURNS_TO_HEAR; turns += 1) await turn();
+      shutdown.abort();
+      // Operations that are abandoned are answered within these turns.
+      for (let round = 0; round < EVENT_LOOP_TURNS; round += 1) await turn();
       refuseUnanswered();
-      if (await isDone(closed, LAST_ANSWERS_MS)) return;
+      if (await isDone(closed, FINAL_RESPONSES_MS)) return;
       server.closeAllConnections();
       await closed;
     },

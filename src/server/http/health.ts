@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** What machines ask of the gateway: each answers GET and HEAD alike. */
-export type Probe = () => Promise<ProbeAnswer>;
+export type HealthEndpoint = () => Promise<HealthAnswer>;
 
-type ProbeAnswer = { readonly status: number; readonly type: string; readonly body: string };
+type HealthAnswer = { readonly status: number; readonly type: string; readonly body: string };
 
-export type Probes = {
+export type HealthEndpoints = {
   /** By path. */
-  readonly byPath: ReadonlyMap<string, Probe>;
+  readonly byPath: ReadonlyMap<string, HealthEndpoint>;
   /** Not ready any more, for good. */
   retire(): void;
   /** Whether somebody has asked lately whether it is ready, and so would notice when it no longer is. */
-  isWatched(): boolean;
+  isPolled(): boolean;
 };
 
 type Parts = {
@@ -30,17 +30,17 @@ const LATELY_MS = 60_000;
  * down is no reason: it is so for every gateway, and kept pages and deliveries are served all the same. It is told as
  * degraded.
  */
-export const createProbes = ({
+export const createHealthEndpoints = ({
   readLog,
   isUpstreamDown,
   metrics,
   now = () => performance.now(),
-}: Parts): Probes => {
+}: Parts): HealthEndpoints => {
   let stopping = false;
-  let askedAt: number | null = null;
+  let polledAt: number | null = null;
 
-  const ready = async (): Promise<ProbeAnswer> => {
-    askedAt = now();
+  const ready = async (): Promise<HealthAnswer> => {
+    polledAt = now();
     const deliveries = await withinMs(LOG_ANSWERS_WITHIN_MS, readLog());
     const parts = [...(stopping ? ['stopping'] : []), ...(deliveries ? [] : ['deliveries'])];
     if (parts.length > 0) return json(503, { status: 'not ready', parts });
@@ -48,7 +48,7 @@ export const createProbes = ({
   };
 
   return {
-    byPath: new Map<string, Probe>([
+    byPath: new Map<string, HealthEndpoint>([
       ['/health/live', async () => json(200, { status: 'live' })],
       ['/health/ready', ready],
       ['/metrics', async () => ({ status: 200, ...(await metrics()) })],
@@ -56,14 +56,14 @@ export const createProbes = ({
     retire() {
       stopping = true;
     },
-    isWatched: () => askedAt !== null && now() - askedAt < LATELY_MS,
+    isPolled: () => polledAt !== null && now() - polledAt < LATELY_MS,
   };
 };
 
 export const answerProbe = async (
   { method }: IncomingMessage,
   response: ServerResponse,
-  probe: Probe,
+  probe: HealthEndpoint,
 ): Promise<void> => {
   if (method !== 'GET' && method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD', 'content-length': 0 }).end();
@@ -78,7 +78,7 @@ export const answerProbe = async (
   response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body);
 };
 
-const json = (status: number, body: object): ProbeAnswer => ({
+const json = (status: number, body: object): HealthAnswer => ({
   status,
   type: 'application/json',
   body: JSON.stringify(body),

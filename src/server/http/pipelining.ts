@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { onceClosed } from './response-closed.ts';
+import { onResponseClosed } from './response-closed.ts';
 
 /** Begins a request when those before it on its connection are answered. */
-export type OneAtATime = (request: IncomingMessage, response: ServerResponse, begin: () => void) => void;
+export type RequestQueue = (request: IncomingMessage, response: ServerResponse, begin: () => void) => void;
 
 /** Pipelined requests of one connection run one after another: else the answers to the later ones would wait in memory. */
-export const createOneAtATime = (): OneAtATime => {
+export const createRequestQueue = (): RequestQueue => {
   const newest = new WeakMap<Socket, ServerResponse>();
   return ({ socket }, response, begin) => {
     const before = newest.get(socket);
     newest.set(socket, response);
     if (before === undefined || before.closed) begin();
-    else onceClosed(before, begin);
+    else onResponseClosed(before, begin);
   };
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** A status, and what was expected. */
-export type Breach = { readonly status: 400 | 501 | 505; readonly message: string };
+export type RuleViolation = { readonly status: 400 | 501 | 505; readonly message: string };
 
 const VERSIONS: readonly string[] = ['1.0', '1.1'];
 /** RFC 9110, 4.2: a host and a port, or nothing. */
@@ -12,7 +12,7 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
  * The rule of RFC 9112 that a request breaks, of those that Node does not enforce; null when it breaks none. By such a
  * request, a proxy in front and the gateway could differ over which host it is for, or where it ends.
  */
-export const breachOf = (request: IncomingMessage): Breach | null => {
+export const ruleViolationOf = (request: IncomingMessage): RuleViolation | null => {
   const { httpVersion, headers } = request;
   if (!VERSIONS.includes(httpVersion))
     return { status: 505, message: `Expected HTTP/1.1, got HTTP/${httpVersion}.` };

@@ -13,13 +13,13 @@ import type { FrontPage } from '../browsers/front-page.ts';
 import type { GraphQLServer } from '../graphql/yoga.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import { createHttpDrain } from './drain.ts';
-import { answerProbe, type Probes } from './health.ts';
-import { closeUnread } from './incomplete-body.ts';
-import { createFarewell } from './keep-alive-shutdown.ts';
+import { answerProbe, type HealthEndpoints } from './health.ts';
+import { closeAfterEarlyResponse } from './incomplete-body.ts';
+import { createKeepAliveShutdown } from './keep-alive-shutdown.ts';
 import { type HttpObserver, observeHttp } from './observer.ts';
-import { createOneAtATime } from './pipelining.ts';
+import { createRequestQueue } from './pipelining.ts';
 import { nameRequests } from './request-id.ts';
-import { breachOf, toOriginForm } from './request-validation.ts';
+import { ruleViolationOf, toOriginForm } from './request-validation.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
@@ -34,7 +34,7 @@ type Options = {
   readonly graphql: GraphQLServer;
   readonly takeDelivery: DeliveryListener;
   readonly frontPage: FrontPage;
-  readonly probes: Probes;
+  readonly probes: HealthEndpoints;
   readonly eventStreams: EventStreams;
   readonly observer: HttpObserver;
   readonly unsent: UnsentLimit;
@@ -81,14 +81,14 @@ export const createHttpServer = ({
   unsent,
   log,
 }: Options): HttpServer => {
-  const oneAtATime = createOneAtATime();
+  const requestQueue = createRequestQueue();
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
     if (path === '/graphql') {
-      const { givenUp } = drain;
-      return givenUp.aborted
+      const { shutdownSignal } = drain;
+      return shutdownSignal.aborted
         ? drain.refuse(request, response)
-        : void (await graphql(request, response, { givenUp }));
+        : void (await graphql(request, response, { shutdownSignal }));
     }
     if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
     const probe = probes.byPath.get(path);
@@ -108,28 +108,28 @@ export const createHttpServer = ({
 
   const server = createServer({ ...LIMITS, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
-    closeUnread(request, response);
-    const breach = breachOf(request);
-    if (breach) {
+    closeAfterEarlyResponse(request, response);
+    const violation = ruleViolationOf(request);
+    if (violation) {
       response.setHeader('connection', 'close');
-      return sendJson(response, breach.status, { error: breach.message });
+      return sendJson(response, violation.status, { error: violation.message });
     }
     const answer = () => void route(request, response).catch((error: unknown) => fail(response, error));
     // The service may send its deliveries as fast as it likes: their answers are small, and stored together they cost less.
     if (request.url?.startsWith('/deliveries/')) answer();
-    else oneAtATime(request, response, answer);
+    else requestQueue(request, response, answer);
   });
 
   nameRequests(server);
   observeHttp(server, observer);
   unsent.watch(server);
   const drain = createHttpDrain(server, stopping);
-  const farewell = createFarewell(server);
+  const keepAliveShutdown = createKeepAliveShutdown(server);
   // First of all listeners: the others read the path.
   for (const event of ['request', 'upgrade']) server.prependListener(event, toOriginForm);
   const retire = () => {
     probes.retire();
-    farewell.say();
+    keepAliveShutdown.begin();
   };
 
   return {
@@ -145,7 +145,7 @@ export const createHttpServer = ({
     },
     async stop() {
       retire();
-      eventStreams.cut();
+      eventStreams.abortAll();
       await drain.close();
     },
   };

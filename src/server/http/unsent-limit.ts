@@ -24,7 +24,7 @@ const STALL_MS = 30_000;
  * to take some of what the operating system holds: a slow peer may take that long for one step of 64 KB or more.
  */
 const PATIENT_STALL_MS = 60_000;
-const LOOK_EVERY_MS = 1000;
+const CHECK_EVERY_MS = 1000;
 /** After so long the operating system is asked whether the peer takes any of what it holds, which may be megabytes. */
 const SUSPECT_MS = 5000;
 const MUCH_BYTES = 64 * 1024;
@@ -38,8 +38,8 @@ export const createUnsentLimit = (
 ): UnsentLimit => {
   const connections = new Map<Socket, Progress>();
   /** Those that were left with much of an answer. An event of a subscription is not one: many connections share it. */
-  const owing = new Set<Socket>();
-  const cut = (socket: Socket, reason: CutReason): void => {
+  const pending = new Set<Socket>();
+  const destroy = (socket: Socket, reason: CutReason): void => {
     onCut(reason, socket.writableLength);
     // A reset has the operating system drop what it holds; `destroy` does not.
     socket.resetAndDestroy();
@@ -50,31 +50,32 @@ export const createUnsentLimit = (
     let isAnySuspect = false;
     for (const [socket, progress] of connections) {
       const quietMs = progress.quietMs(queues);
-      const isPatient = progress.isSlow || !owing.has(socket);
-      if (quietMs >= (isPatient ? PATIENT_STALL_MS : STALL_MS)) cut(socket, 'stalled');
+      const isPatient = progress.isSlow || !pending.has(socket);
+      if (quietMs >= (isPatient ? PATIENT_STALL_MS : STALL_MS)) destroy(socket, 'stalled');
       else isAnySuspect ||= quietMs >= SUSPECT_MS;
     }
     return isAnySuspect;
   };
 
-  const cutCrowd = (): void => {
+  const cutLargest = (): void => {
     let total = 0;
-    const behind: { readonly socket: Socket; readonly burden: number; readonly isTaking: boolean }[] = [];
-    for (const socket of owing) {
+    const behind: { readonly socket: Socket; readonly unsentBytes: number; readonly isTaking: boolean }[] =
+      [];
+    for (const socket of pending) {
       const { writableLength: bytes } = socket;
       if (bytes === 0) {
-        owing.delete(socket);
+        pending.delete(socket);
         continue;
       }
       total += bytes;
       const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
-      behind.push({ socket, burden: bytes * (quietMs + LOOK_EVERY_MS), isTaking: quietMs < LATELY_MS });
+      behind.push({ socket, unsentBytes: bytes * (quietMs + CHECK_EVERY_MS), isTaking: quietMs < LATELY_MS });
     }
-    behind.sort((one, other) => other.burden - one.burden);
+    behind.sort((one, other) => other.unsentBytes - one.unsentBytes);
     for (const { socket, isTaking } of behind) {
       if (total <= (isTaking ? 2 * maxBytes : maxBytes)) continue;
       total -= socket.writableLength;
-      cut(socket, 'crowded');
+      destroy(socket, 'crowded');
     }
   };
 
@@ -84,17 +85,17 @@ export const createUnsentLimit = (
         connections.set(socket, new Progress(socket));
         socket.once('close', () => {
           connections.delete(socket);
-          owing.delete(socket);
+          pending.delete(socket);
         });
       });
       let isClosed = false;
       let timer: NodeJS.Timeout;
-      const look = async (isAnySuspect: boolean): Promise<void> => {
+      const check = async (isAnySuspect: boolean): Promise<void> => {
         const isStill = cutStalled(isAnySuspect ? await readTcpQueues() : null);
-        cutCrowd();
-        if (!isClosed) timer = setTimeout(look, isStill ? SUSPECT_MS : LOOK_EVERY_MS, isStill).unref();
+        cutLargest();
+        if (!isClosed) timer = setTimeout(check, isStill ? SUSPECT_MS : CHECK_EVERY_MS, isStill).unref();
       };
-      timer = setTimeout(look, LOOK_EVERY_MS, false).unref();
+      timer = setTimeout(check, CHECK_EVERY_MS, false).unref();
       server.once('close', () => {
         isClosed = true;
         clearTimeout(timer);
@@ -102,8 +103,8 @@ export const createUnsentLimit = (
     },
     wrote(socket) {
       if (!socket || socket.writableLength <= MUCH_BYTES) return;
-      owing.add(socket);
-      cutCrowd();
+      pending.add(socket);
+      cutLargest();
     },
   };
 };

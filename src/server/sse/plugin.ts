@@ -3,14 +3,14 @@ import type { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import { vouch } from '../auth/verify-key.ts';
-import { cutUnlessClosed } from '../http/force-close.ts';
-import { onceClosed } from '../http/response-closed.ts';
+import { verifyKeyFailOpen } from '../auth/verify-key.ts';
+import { destroyUnlessClosed } from '../http/force-close.ts';
+import { onResponseClosed } from '../http/response-closed.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { EventStream } from './stream.ts';
 
 /** What a subscription came with. */
-type Arrival = Partial<Pick<Context, 'expiresAt' | 'verifyKey'>> & { readonly res?: ServerResponse };
+type ServerContext = Partial<Pick<Context, 'expiresAt' | 'verifyKey'>> & { readonly res?: ServerResponse };
 
 type Admitted = {
   readonly res: ServerResponse | undefined;
@@ -21,9 +21,9 @@ type Admitted = {
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
-  readonly plugin: Plugin<Arrival>;
+  readonly plugin: Plugin<ServerContext>;
   /** Cuts them, and those that begin from here on, without a word that they are complete, so that their clients resume. */
-  cut(): void;
+  abortAll(): void;
 };
 
 export const createEventStreams = (
@@ -35,7 +35,7 @@ export const createEventStreams = (
   let isCut = false;
   const track = (response: ServerResponse): void => {
     responses.add(response);
-    onceClosed(response, () => responses.delete(response));
+    onResponseClosed(response, () => responses.delete(response));
     // The service may have been asked about its key when the others were cut.
     if (isCut) response.destroy();
   };
@@ -45,10 +45,10 @@ export const createEventStreams = (
         const { request, res, verifyKey, expiresAt = null } = contextValue;
         // Who comes by WebSocket was admitted with it.
         if (request === undefined || verifyKey === undefined) return;
-        const [gone, revoked] = [new AbortController(), new AbortController()];
-        if (res) onceClosed(res, () => gone.abort());
+        const [disconnected, revoked] = [new AbortController(), new AbortController()];
+        if (res) onResponseClosed(res, () => disconnected.abort());
         try {
-          await vouch(verifyKey, gone.signal, (refusal) => revoked.abort(refusal));
+          await verifyKeyFailOpen(verifyKey, disconnected.signal, (refusal) => revoked.abort(refusal));
           arrivals.set(request, { res, expiresAt, revoked: revoked.signal });
         } catch (refusal) {
           setResultAndStopExecution({ errors: [mask(refusal)] });
@@ -63,10 +63,10 @@ export const createEventStreams = (
         const { res, expiresAt = null, revoked } = arrivals.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
-          const onEnd = () => res && cutUnlessClosed(res, () => res.destroy());
+          const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy());
           const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, revoked, onEnd });
           // Yoga looks after the stream only when there is somebody to send it to.
-          if (res) onceClosed(res, () => stream.destroy());
+          if (res) onResponseClosed(res, () => stream.destroy());
           // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');
@@ -74,7 +74,7 @@ export const createEventStreams = (
       // Yoga says of each event stream that its connection is kept; Node knows whether the client wants that.
       onResponse: ({ response }) => response.headers.delete('connection'),
     },
-    cut() {
+    abortAll() {
       isCut = true;
       for (const response of responses) response.destroy();
     },

@@ -6,7 +6,7 @@ import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
 import { onExpiry } from '../auth/expiry.ts';
 import type { Frame } from '../subscriptions/frame.ts';
-import { formatted, type Subscription } from '../subscriptions/shared-execution.ts';
+import { type Subscription, toFormattedError } from '../subscriptions/shared-execution.ts';
 
 const PING_EVERY_MS = 12_000;
 const PING = ':\n\n';
@@ -39,7 +39,7 @@ export class EventStream extends Readable {
   readonly #stopExpiry: () => void;
   readonly #stopListening: () => void;
   readonly #onEnd: Options['onEnd'];
-  #isWanted = false;
+  #canPush = false;
 
   constructor(options: Options) {
     const { subscription, lastEventId, mask, expiresAt, revoked, onEnd } = options;
@@ -49,24 +49,24 @@ export class EventStream extends Readable {
     this.#onEnd = onEnd;
     // Some browsers tell of an answer only once a byte of its body has come.
     this.push(PING);
-    this.#reader = subscription.open(lastEventId, () => this.#give());
-    this.#ping = setInterval(() => this.#isWanted && this.#push(PING), pingEveryMs).unref();
+    this.#reader = subscription.open(lastEventId, () => this.#flush());
+    this.#ping = setInterval(() => this.#canPush && this.#push(PING), pingEveryMs).unref();
     this.#stopExpiry = onExpiry(expiresAt, () => this.#end(tokenExpired()));
     this.#stopListening = onAbort(revoked ?? null, () => this.#end(revoked?.reason));
   }
 
   override _read(): void {
-    this.#isWanted = true;
-    this.#give();
+    this.#canPush = true;
+    this.#flush();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#free();
+    this.#dispose();
     callback(error);
   }
 
-  #give(): void {
-    if (!this.#isWanted) return;
+  #flush(): void {
+    if (!this.#canPush) return;
     try {
       const frame = this.#reader.take();
       if (frame !== null) this.#push(frame.eventStreamBlock);
@@ -76,13 +76,13 @@ export class EventStream extends Readable {
   }
 
   #push(chunk: string | Buffer): void {
-    this.#isWanted = false;
+    this.#canPush = false;
     this.push(chunk);
   }
 
   #end(error: unknown): void {
-    this.#free();
-    const errors = [formatted(this.#mask(error))];
+    this.#dispose();
+    const errors = [toFormattedError(this.#mask(error))];
     this.push(
       `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: createUsage() } })}\n\n${COMPLETE}`,
     );
@@ -90,8 +90,8 @@ export class EventStream extends Readable {
     this.#onEnd?.();
   }
 
-  #free(): void {
-    this.#isWanted = false;
+  #dispose(): void {
+    this.#canPush = false;
     clearInterval(this.#ping);
     this.#stopExpiry();
     this.#stopListening();

@@ -72,7 +72,7 @@ class Tally {
   add(parts: readonly Part[]): () => void {
     const entries = parts.map(([name, tokens]) => this.#use(name, tokens));
     return () => {
-      for (const entry of entries) this.#leave(entry);
+      for (const entry of entries) this.#remove(entry);
     };
   }
 
@@ -87,7 +87,7 @@ class Tally {
     return entry;
   }
 
-  #leave(entry: Entry): void {
+  #remove(entry: Entry): void {
     entry.uses -= 1;
     if (entry.uses > 0) return;
     this.#entries.delete(entry.name);

@@ -4,8 +4,8 @@ import { type FieldNode, Kind, type ValidatedSubscriptionArgs, visit } from 'gra
  * What two subscriptions must have in common to be executed as one: document, operation, and variables, but for the
  * one that only says where to begin.
  */
-export const identityOf = ({ document, operation, variableValues }: ValidatedSubscriptionArgs): string => {
-  const beginning = beginningVariable(document, operation.selectionSet.selections);
+export const operationKey = ({ document, operation, variableValues }: ValidatedSubscriptionArgs): string => {
+  const beginning = resumeVariable(document, operation.selectionSet.selections);
   const variables = Object.entries(variableValues.coerced).filter(([name]) => name !== beginning);
   return JSON.stringify([
     document.loc?.source.body ?? document,
@@ -18,7 +18,7 @@ type Document = ValidatedSubscriptionArgs['document'];
 type Selections = ValidatedSubscriptionArgs['operation']['selectionSet']['selections'];
 
 /** The variable that is the root field's `after` and nothing else. */
-const beginningVariable = (document: Document, selections: Selections): string | null => {
+const resumeVariable = (document: Document, selections: Selections): string | null => {
   const field = selections.find((selection): selection is FieldNode => selection.kind === Kind.FIELD);
   const after = field?.arguments?.find(({ name }) => name.value === 'after')?.value;
   if (after?.kind !== Kind.VARIABLE) return null;

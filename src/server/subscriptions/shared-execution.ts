@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
-import { assembled, WrittenData, written } from '../../graph/answer/serialize.ts';
+import { assembleJson, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
 import {
   type EventFeed,
   type EventReader,
@@ -22,7 +22,7 @@ import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
 import { Frame } from './frame.ts';
 import type { EventObserver } from './observer.ts';
 import { createOpenDocuments } from './open-documents.ts';
-import { identityOf } from './operation-key.ts';
+import { operationKey } from './operation-key.ts';
 import { CountedReader, RefusedReader } from './reader.ts';
 
 /** A subscription that may begin. */
@@ -37,7 +37,7 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
 type Mask = (error: unknown) => GraphQLError;
 
 /** Lets subscribers with the same operation, variables and rights share each event's execution and its serialised frame. */
-export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plugin<Context> => {
+export const useSharedExecution = (mask: Mask, observer: EventObserver): Plugin<Context> => {
   const feeds = new Map<string, EventFeed<Frame>>();
   const documents = createOpenDocuments();
 
@@ -58,7 +58,7 @@ export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plu
   ): EventReader<Frame> => {
     const { authorizationKey, billingKey } = operation.contextValue as Context;
     const { tokenCount: tokens = 0, loc } = operation.document;
-    const key = JSON.stringify([authorizationKey(), source.key, identityOf(operation)]);
+    const key = JSON.stringify([authorizationKey(), source.key, operationKey(operation)]);
     try {
       const release = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
       return new CountedReader(feedOf(key, operation, source).read(after ?? source.after, wake), release);
@@ -76,7 +76,7 @@ export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plu
     if (known) return known;
     const feed = source.feed({
       render: createRender(operation, mask, observer),
-      weigh,
+      sizeOf,
       onIdle: () => feeds.delete(key),
     });
     feeds.set(key, feed);
@@ -87,7 +87,7 @@ export const useSharedSubscriptions = (mask: Mask, observer: EventObserver): Plu
 };
 
 /** Serialised for either transport. */
-const weigh = ({ payload }: Frame): number => 2 * payload.length;
+const sizeOf = ({ payload }: Frame): number => 2 * payload.length;
 
 /** Keeps nothing of the request that came first: each event has a context of its own. */
 const createRender = (
@@ -103,16 +103,16 @@ const createRender = (
     // Executions of all feeds take turns.
     await context.answer.turn();
     const execution = executeSubscriptionEvent({ ...kept, rootValue: event, contextValue: context });
-    const result = await written(Promise.resolve(execution), context.answer);
+    const result = await serializeAnswer(Promise.resolve(execution), context.answer);
     const { data } = result;
     observer.executed();
     const errors = result.errors
       ?.slice(0, MAX_ERRORS)
-      .map((error) => formatted(error === context.answer.refusal ? of(event, error) : mask(error)));
+      .map((error) => toFormattedError(error === context.answer.refusal ? of(event, error) : mask(error)));
     const told = { data, ...(errors && { errors }), extensions: { upstream: context.upstream } };
     return new Frame(
       event.cursor,
-      data instanceof WrittenData ? assembled(told, data) : Buffer.from(JSON.stringify(told)),
+      data instanceof SerializedData ? assembleJson(told, data) : Buffer.from(JSON.stringify(told)),
     );
   };
 };
@@ -122,7 +122,7 @@ const of = ({ cursor }: SourceEvent, { message, extensions }: GraphQLError): Gra
   new GraphQLError(message, { extensions: { ...extensions, cursor } });
 
 /** An HTTP status is for answers that are one. */
-export const formatted = (error: GraphQLError): GraphQLFormattedError => {
+export const toFormattedError = (error: GraphQLError): GraphQLFormattedError => {
   const { extensions, ...rest } = error.toJSON();
   const { http, ...kept } = extensions ?? {};
   return { ...rest, extensions: kept };

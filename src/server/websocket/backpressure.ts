@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 /** Reads nothing from a peer that does not take what it was answered: answers would pile up for it. */
-export const pauseWhileUnsent = (webSocket: WebSocket, stream: Duplex): void => {
+export const pauseReadsWhileBlocked = (webSocket: WebSocket, stream: Duplex): void => {
   webSocket.on('message', () => {
     if (webSocket.isPaused || stream.writableLength < MAX_UNSENT_BYTES) return;
     webSocket.pause();
@@ -32,6 +32,6 @@ const drainedOrClosed = (stream: Duplex): Promise<void> => {
 };
 
 /** Resolves when its peer has taken enough for another operation to begin, or has gone. */
-export const untilTaken = async (stream: Duplex): Promise<void> => {
+export const untilDrained = async (stream: Duplex): Promise<void> => {
   while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed) await drainedOrClosed(stream);
 };

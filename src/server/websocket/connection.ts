@@ -5,8 +5,8 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
 import { createMemoryGate, type MemoryGate } from '../../lib/memory-gate.ts';
 import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
-import { cutUnlessClosed } from '../http/force-close.ts';
-import { Outlet } from './shared-frame-writer.ts';
+import { destroyUnlessClosed } from '../http/force-close.ts';
+import { FrameWriter } from './shared-frame-writer.ts';
 
 /** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
 export type Upgrade = {
@@ -26,11 +26,11 @@ export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
 /** What a WebSocket's operations have in common. */
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
-  readonly outlet: Outlet;
+  readonly frameWriter: FrameWriter;
   /** For the heavy answers of its operations, see server/graphql/limits/socket-memory.ts. */
   readonly answers: MemoryGate;
   /** Aborts when it has closed, or begins to: its peer may take long to agree. */
-  readonly gone: AbortController;
+  readonly disconnected: AbortController;
   /** Null until it is admitted. */
   caller: Caller | null;
   operations: OperationTable;
@@ -53,9 +53,9 @@ export const createConnection = (
 ): Connection => ({
   ...upgrade,
   webSocket,
-  outlet: new Outlet(webSocket, stream, onAnswer),
+  frameWriter: new FrameWriter(webSocket, stream, onAnswer),
   answers: createMemoryGate(SOCKET_BYTES),
-  gone: new AbortController(),
+  disconnected: new AbortController(),
   caller: null,
   operations: {},
   drained: null,
@@ -64,8 +64,8 @@ export const createConnection = (
 });
 
 /** Ends all that runs on the connection, and tells its peer why. */
-export const close = ({ webSocket, gone }: Connection, code: number, reason: string): void => {
+export const close = ({ webSocket, disconnected }: Connection, code: number, reason: string): void => {
   webSocket.close(code, reason);
-  cutUnlessClosed(webSocket, () => webSocket.terminate());
-  gone.abort();
+  destroyUnlessClosed(webSocket, () => webSocket.terminate());
+  disconnected.abort();
 };

@@ -1,6 +1,6 @@
-import { settled } from '../../lib/task-tracker.ts';
+import { allSettledWithin } from '../../lib/task-tracker.ts';
 import { type Connection, close } from './connection.ts';
-import { endUnlessBegun } from './operation-slots.ts';
+import { cancelUnstarted } from './operation-slots.ts';
 
 /** Time for queries and mutations that have begun to be answered. */
 export const DRAIN_MS = 5000;
@@ -11,19 +11,19 @@ export const DRAIN_MS = 5000;
  * answered first. After five seconds a mutation is answered in the service's place, and a query not at all. Resolves
  * when the peer has been told; however often it is called, the first code is the one that counts.
  */
-export const closeDrained = (connection: Connection, code: number, reason: string): Promise<void> => {
+export const closeGracefully = (connection: Connection, code: number, reason: string): Promise<void> => {
   connection.drained ??= drain(connection, code, reason);
   return connection.drained;
 };
 
 const drain = async (connection: Connection, code: number, reason: string): Promise<void> => {
-  const begun = endUnlessBegun(connection.operations);
-  if (begun.length > 0) {
-    await settled(
-      begun.map(({ ended }) => ended),
+  const trackExecution = cancelUnstarted(connection.operations);
+  if (trackExecution.length > 0) {
+    await allSettledWithin(
+      trackExecution.map(({ ended }) => ended),
       DRAIN_MS,
     );
-    for (const operation of begun) operation.giveUp();
+    for (const operation of trackExecution) operation.abandon();
     // Within the turn in which an operation ends, graphql-ws sends its answer and `complete`.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -1,22 +1,22 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import type { Context } from '../../context.ts';
-import { WrittenData } from '../../graph/answer/serialize.ts';
+import { SerializedData } from '../../graph/answer/serialize.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/deadline.ts';
-import type { Running } from '../../lib/task-tracker.ts';
+import type { TaskTracker } from '../../lib/task-tracker.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
-import type { Reservation, Room } from '../graphql/limits/request-memory.ts';
+import type { RequestMemory, Reservation } from '../graphql/limits/request-memory.ts';
 import { type Operations, withRequestId } from '../graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import type { GraphQLServer } from '../graphql/yoga.ts';
 import { traceOf } from '../http/request-id.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
-import type { Admit } from './authentication.ts';
+import type { AuthenticateConnection } from './authentication.ts';
 import type { SocketContext } from './connection.ts';
-import { type Claim, claimId } from './operation-slots.ts';
-import { WrittenAnswer } from './serialized-answer.ts';
+import { acquireSlot, type OperationSlot } from './operation-slots.ts';
+import { SerializedAnswer } from './serialized-answer.ts';
 import { SocketSubscription } from './subscription.ts';
 
 /** An operation of a WebSocket's, ready to be run by the pipeline that HTTP uses too. */
@@ -27,16 +27,16 @@ export type SocketOperation = ExecutionArgs & {
 
 type Preparation = {
   readonly graphql: GraphQLServer;
-  readonly admit: Admit;
+  readonly admit: AuthenticateConnection;
   readonly documents: Documents;
   readonly mask: (error: unknown) => GraphQLError;
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
   /** Queries and mutations, to be finished when the gateway stops. */
-  readonly running: Running;
+  readonly running: TaskTracker;
   /** For what operations came with, until they are answered. */
-  readonly room: Room;
+  readonly requestMemory: RequestMemory;
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -51,10 +51,10 @@ export const prepareOperation = async (
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
   const { mask, operations, socket, id } = preparation;
   const trace = traceOf(socket.extra.traceparent, undefined);
-  if (socket.extra.drained !== null) return unheard(socket, id);
-  const claim = claimId(socket, id);
+  if (socket.extra.drained !== null) return ignoreWhileDraining(socket, id);
+  const slot = acquireSlot(socket, id);
   try {
-    return await claim.claimed(() => prepareWithin(preparation, claim, trace));
+    return await slot.ifCurrent(() => prepareWithinBudget(preparation, slot, trace));
   } catch (thrown) {
     const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
     operations.refused('websocket', errors, trace);
@@ -72,19 +72,19 @@ class Refused extends Error {
   }
 }
 
-/** Holds room for the message until the operation is answered, refused or given up. */
-const prepareWithin = async (
+/** Holds room for the message until the operation is answered, refused or abandoned. */
+const prepareWithinBudget = async (
   preparation: Preparation,
-  claim: Claim,
+  slot: OperationSlot,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const reservation = preparation.room.reserve();
+  const reservation = preparation.requestMemory.reserve();
   try {
     if (!reservation.grow(preparation.socket.extra.messageWeight))
-      throw tooMuch('Too many big operations are under way at once.');
-    const operation = await prepare(preparation, claim, trace, reservation);
+      throw tooComplex('Too many big operations are under way at once.');
+    const operation = await prepare(preparation, slot, trace, reservation);
     // Once it is started, it holds room until it ends, whether anybody waits for it or not.
-    onAbort(claim.gone, () => operation.start !== null && reservation.release());
+    onAbort(slot.clientSignal, () => operation.start !== null && reservation.release());
     return operation;
   } catch (error) {
     reservation.release();
@@ -94,22 +94,28 @@ const prepareWithin = async (
 
 const prepare = async (
   { graphql, admit, documents, trusted, running, socket, id, payload }: Preparation,
-  { claimed, begun, gone, givenUp }: Claim,
+  { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
   trace: Trace,
   reservation: Reservation,
 ): Promise<SocketOperation> => {
-  const { outlet, answers, messageBytes } = socket.extra;
+  const { frameWriter, answers, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
   // graphql-ws has counted this one already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
-    throw tooMuch(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
+    throw tooComplex(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
-    throw tooMuch(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
+    throw tooComplex(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
   const caller = await admit(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
-  await documents.prepare(text, caller.billingKey, gone);
-  const socketRoom = { memory: answers, untilTaken: () => outlet.untilTaken() };
-  const pipeline = graphql.getEnveloped({ trace, bytes: messageBytes, gone, givenUp, socketRoom });
+  await documents.prepare(text, caller.billingKey, clientSignal);
+  const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
+  const pipeline = graphql.getEnveloped({
+    trace,
+    bytes: messageBytes,
+    clientSignal,
+    shutdownSignal,
+    socketMemory,
+  });
   const document = pipeline.parse(text);
   const errors = pipeline.validate(pipeline.schema, document);
   if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
@@ -125,30 +131,30 @@ const prepare = async (
     operationName: operationName ?? null,
     variableValues: variables ?? null,
   };
-  const answer = async (): Promise<ExecutionResult | WrittenAnswer> => {
-    await outlet.untilTaken();
+  const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {
+    await frameWriter.untilDrained();
     const result: ExecutionResult = await pipeline.execute(args);
     const { data } = result;
-    return data instanceof WrittenData ? new WrittenAnswer(result, data, outlet, id) : result;
+    return data instanceof SerializedData ? new SerializedAnswer(result, data, frameWriter, id) : result;
   };
-  const execute = (): Promise<ExecutionResult | WrittenAnswer> => begun(running.track(answer()));
+  const execute = (): Promise<ExecutionResult | SerializedAnswer> => trackExecution(running.track(answer()));
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
     const result: SubscribeResult = await pipeline.subscribe(args);
-    return result.subscription ? new SocketSubscription(result.subscription, outlet, id) : result;
+    return result.subscription ? new SocketSubscription(result.subscription, frameWriter, id) : result;
   };
   const run = (): Promise<Awaited<OperationResult>> =>
     operation === 'subscription' ? subscribe() : execute();
-  const start = (): OperationResult => claimed(() => run().finally(reservation.release));
+  const start = (): OperationResult => ifCurrent(() => run().finally(reservation.release));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
 
 /** What comes while the socket is drained is forgotten: its client asks for it again on its next one. */
-const unheard = (socket: SocketContext, id: string): Promise<never> => {
+const ignoreWhileDraining = (socket: SocketContext, id: string): Promise<never> => {
   delete socket.subscriptions[id];
   return new Promise(() => {});
 };
 
-const tooMuch = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
+const tooComplex = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);
 
 /** Runs the operation, once. */
 export const startOperation = (operation: SocketOperation): OperationResult => {

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
-import { assembled, type WrittenData } from '../../graph/answer/serialize.ts';
-import type { Outlet } from './shared-frame-writer.ts';
+import { assembleJson, type SerializedData } from '../../graph/answer/serialize.ts';
+import type { FrameWriter } from './shared-frame-writer.ts';
 
 const DONE = { done: true, value: undefined } as const;
 
@@ -8,16 +8,21 @@ const DONE = { done: true, value: undefined } as const;
  * An answer by WebSocket whose data is JSON already. It sends itself when graphql-ws iterates it, and gives graphql-ws its
  * end alone: graphql-ws would serialise the answer a second time.
  */
-export class WrittenAnswer implements AsyncIterableIterator<never, undefined> {
+export class SerializedAnswer implements AsyncIterableIterator<never, undefined> {
   /** Null once it is sent. */
   #payload: Buffer | null;
-  readonly #outlet: Outlet;
+  readonly #frameWriter: FrameWriter;
   readonly #id: string;
 
-  constructor({ errors, ...result }: ExecutionResult, data: WrittenData, outlet: Outlet, id: string) {
+  constructor(
+    { errors, ...result }: ExecutionResult,
+    data: SerializedData,
+    frameWriter: FrameWriter,
+    id: string,
+  ) {
     // In the order in which graphql-ws writes any other answer.
-    this.#payload = assembled({ ...result, ...(errors && { errors }) }, data);
-    this.#outlet = outlet;
+    this.#payload = assembleJson({ ...result, ...(errors && { errors }) }, data);
+    this.#frameWriter = frameWriter;
     this.#id = id;
   }
 
@@ -29,7 +34,7 @@ export class WrittenAnswer implements AsyncIterableIterator<never, undefined> {
     const payload = this.#payload;
     this.#payload = null;
     if (payload)
-      this.#outlet.answer(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, payload, '}');
+      this.#frameWriter.answer(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, payload, '}');
     return Promise.resolve(DONE);
   }
 

@@ -3,23 +3,27 @@ import type { Duplex } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { createRunning } from '../../lib/task-tracker.ts';
+import { createTaskTracker } from '../../lib/task-tracker.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { IsAllowedOrigin, IsOwnHost } from '../browsers/origin-check.ts';
-import { type BrowserRefusals, bodyOf } from '../browsers/origin-errors.ts';
+import { bodyOf, type OriginErrors } from '../browsers/origin-errors.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
-import { createRoom, weightOfText } from '../graphql/limits/request-memory.ts';
+import { createRequestMemory, estimatedBytesOfText } from '../graphql/limits/request-memory.ts';
 import type { Operations } from '../graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import type { GraphQLServer } from '../graphql/yoga.ts';
-import { cutUnlessClosed } from '../http/force-close.ts';
-import { type Breach, breachOf } from '../http/request-validation.ts';
+import { destroyUnlessClosed } from '../http/force-close.ts';
+import { type RuleViolation, ruleViolationOf } from '../http/request-validation.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
-import { formatted } from '../subscriptions/shared-execution.ts';
-import { createAdmission, dropUnlessAdmitted, type ProveKey } from './authentication.ts';
-import { pauseWhileUnsent } from './backpressure.ts';
+import { toFormattedError } from '../subscriptions/shared-execution.ts';
+import {
+  closeUnlessAuthenticated,
+  createConnectionAuthentication,
+  type VerifyKey,
+} from './authentication.ts';
+import { pauseReadsWhileBlocked } from './backpressure.ts';
 import { type Connection, close, createConnection, type Upgrade, upgradeOf } from './connection.ts';
-import { closeDrained, DRAIN_MS } from './graceful-close.ts';
+import { closeGracefully, DRAIN_MS } from './graceful-close.ts';
 import { keepAlive } from './keep-alive.ts';
 import type { SocketObserver } from './observer.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './operation.ts';
@@ -34,12 +38,12 @@ type Options = {
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
   readonly documents: Documents;
-  readonly verifyKey: ProveKey;
+  readonly verifyKey: VerifyKey;
   /** What a client is told of an error. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly isOwnHost: IsOwnHost;
-  readonly refusals: BrowserRefusals;
+  readonly refusals: OriginErrors;
   readonly maxSockets: number;
   /** Of one caller. */
   readonly maxSocketsEach: number;
@@ -52,7 +56,7 @@ type Options = {
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
 /** Parsed, a message may take some twenty times as much: as much of one who is not admitted as HTTP takes in headers. */
-const MAX_MESSAGE_BYTES_OF_NOBODY = 16 * 1024;
+const MAX_UNAUTHENTICATED_MESSAGE_BYTES = 16 * 1024;
 const INIT_TIMEOUT_MS = 3000;
 const NO_STATUS = 1005;
 const BAD_REQUEST = 4400;
@@ -63,10 +67,10 @@ const SERVICE_RESTART = 1012;
 export const serveWebSockets = (options: Options): WebSockets => {
   const { server, graphql, authenticate, documents, mask, maxSockets } = options;
   const { operations, trusted, observer } = options;
-  const admit = createAdmission(authenticate, options.verifyKey, options.maxSocketsEach);
-  const running = createRunning();
+  const admit = createConnectionAuthentication(authenticate, options.verifyKey, options.maxSocketsEach);
+  const running = createTaskTracker();
   // Not that of HTTP, which strangers can fill.
-  const room = createRoom();
+  const requestMemory = createRequestMemory();
   const connections = new Set<Connection>();
   let isStopping = false;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
@@ -75,7 +79,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
     // Who is not admitted is told why by each of its operations.
     onConnect(socket) {
       socket.extra.operations = socket.subscriptions;
-      return admit(socket).then(ignore, () => dropUnlessAdmitted(socket.extra));
+      return admit(socket).then(ignore, () => closeUnlessAuthenticated(socket.extra));
     },
     onSubscribe: (socket, id, payload) =>
       prepareOperation({
@@ -86,7 +90,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
         operations,
         trusted,
         running,
-        room,
+        requestMemory,
         socket,
         id,
         payload,
@@ -95,7 +99,9 @@ export const serveWebSockets = (options: Options): WebSockets => {
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps what ended a stream, and with it loses the code.
     onError: (_socket, _id, _payload, errors) =>
-      errors.map((error) => formatted(mask(error.cause instanceof GraphQLError ? error.cause : error))),
+      errors.map((error) =>
+        toFormattedError(mask(error.cause instanceof GraphQLError ? error.cause : error)),
+      ),
   });
 
   const open = (webSocket: WebSocket, stream: Duplex, { socket }: IncomingMessage, upgrade: Upgrade) => {
@@ -117,9 +123,9 @@ export const serveWebSockets = (options: Options): WebSockets => {
             if (webSocket.readyState !== webSocket.OPEN) return;
             const text = String(data);
             connection.messageBytes = Buffer.byteLength(text);
-            if (connection.caller === null && connection.messageBytes > MAX_MESSAGE_BYTES_OF_NOBODY)
+            if (connection.caller === null && connection.messageBytes > MAX_UNAUTHENTICATED_MESSAGE_BYTES)
               return close(connection, BAD_REQUEST, 'Expected at most 16 KB before a valid credential');
-            connection.messageWeight = weightOfText(text);
+            connection.messageWeight = estimatedBytesOfText(text);
             handle(text).catch(() => close(connection, INTERNAL_ERROR, 'Internal server error'));
           }),
       },
@@ -129,11 +135,13 @@ export const serveWebSockets = (options: Options): WebSockets => {
     webSocket.on('error', () => {});
     webSocket.once('close', () => {
       connections.delete(connection);
-      connection.gone.abort();
+      connection.disconnected.abort();
       observedEnd();
     });
-    connection.gone.signal.addEventListener('abort', () => void closed(NO_STATUS, ''), { once: true });
-    pauseWhileUnsent(webSocket, stream);
+    connection.disconnected.signal.addEventListener('abort', () => void closed(NO_STATUS, ''), {
+      once: true,
+    });
+    pauseReadsWhileBlocked(webSocket, stream);
   };
 
   server.on('upgrade', (request, stream: Duplex, head) => {
@@ -144,7 +152,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
       observer.refused(refusal.status);
       stream.end(answerTo(refusal));
       // None of HTTP's time limits hold for what asked for an upgrade.
-      cutUnlessClosed(stream, () => stream.destroy());
+      destroyUnlessClosed(stream, () => stream.destroy());
       return;
     }
     const upgrade = upgradeOf(request);
@@ -155,9 +163,9 @@ export const serveWebSockets = (options: Options): WebSockets => {
   return {
     async stop() {
       isStopping = true;
-      const drained = [...connections].map((one) => closeDrained(one, SERVICE_RESTART, 'Service Restart'));
+      const drain = [...connections].map((one) => closeGracefully(one, SERVICE_RESTART, 'Service Restart'));
       // An update of who has gone meanwhile comes to its end too.
-      await Promise.all([...drained, running.drained(DRAIN_MS)]);
+      await Promise.all([...drain, running.drain(DRAIN_MS)]);
       stopPinging();
       await allClosed(sockets);
     },
@@ -181,7 +189,7 @@ const allClosed = async (sockets: WebSocketServer): Promise<void> => {
   sockets.close();
 };
 
-type Refusal = { readonly status: Breach['status'] | 403 | 404 | 503; readonly body: string };
+type Refusal = { readonly status: RuleViolation['status'] | 403 | 404 | 503; readonly body: string };
 
 const refuse = (
   request: IncomingMessage,
@@ -190,8 +198,8 @@ const refuse = (
 ): Refusal | null => {
   const { url, headers } = request;
   const { origin, host } = headers;
-  const breach = breachOf(request);
-  if (breach) return { status: breach.status, body: JSON.stringify({ error: breach.message }) };
+  const violation = ruleViolationOf(request);
+  if (violation) return { status: violation.status, body: JSON.stringify({ error: violation.message }) };
   if (url?.split('?')[0] !== '/graphql') return { status: 404, body: '' };
   if (!isAllowedOrigin(origin, host))
     return { status: 403, body: bodyOf(isOwnHost(host) ? refusals.origin(origin) : refusals.host(host)) };

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { untilTaken } from './backpressure.ts';
+import { untilDrained } from './backpressure.ts';
 import { writeTextFrame } from './frames.ts';
 
 /** So much is made ready before the operating system is asked whether it takes it. */
@@ -10,11 +10,11 @@ const MAX_BATCH_BYTES = 16_384;
  * A socket's way out for frames that many sockets share. It goes past `ws`, whose own frames are whole each, to the
  * stream below it: without compression nothing of `ws` stands between two writes.
  */
-export class Outlet {
+export class FrameWriter {
   readonly #webSocket: WebSocket;
   readonly #stream: Duplex;
   readonly #onAnswer: () => void;
-  readonly #line: (() => void)[] = [];
+  readonly #queue: (() => void)[] = [];
   #isWaiting = false;
   #isBatching = false;
 
@@ -34,8 +34,8 @@ export class Outlet {
   }
 
   /** Resolves when the peer has taken enough for another operation to begin, or has gone. */
-  untilTaken(): Promise<void> {
-    return untilTaken(this.#stream);
+  untilDrained(): Promise<void> {
+    return untilDrained(this.#stream);
   }
 
   /** What is sent until `flush()` goes to the operating system at once. */
@@ -62,24 +62,25 @@ export class Outlet {
   }
 
   /** Calls back once all that was written is taken and it is the caller's turn; never, when the socket closes. */
-  whenReady(ready: () => void): void {
-    this.#line.push(ready);
+  onDrain(ready: () => void): void {
+    this.#queue.push(ready);
     this.#wait();
   }
 
   #wait(): void {
-    if (this.#isWaiting || this.#line.length === 0 || !this.#isOpen) return;
+    if (this.#isWaiting || this.#queue.length === 0 || !this.#isOpen) return;
     this.#isWaiting = true;
     // Stands behind what was written.
     this.#stream.write('', (error) => {
       this.#isWaiting = false;
-      if (!error) this.#giveTurns();
+      if (!error) this.#drainQueue();
     });
   }
 
   /** Who has more to send than the socket takes goes to the end of the line. */
-  #giveTurns(): void {
-    for (let turns = this.#line.length; turns > 0 && this.isReady; turns -= 1) this.#line.shift()?.();
+  #drainQueue(): void {
+    for (let remaining = this.#queue.length; remaining > 0 && this.isReady; remaining -= 1)
+      this.#queue.shift()?.();
     this.#wait();
   }
 

@@ -1,7 +1,7 @@
 import type { EventReader } from '../../streams/event-source.ts';
 import type { Frame } from '../subscriptions/frame.ts';
 import type { Subscription } from '../subscriptions/shared-execution.ts';
-import type { Outlet } from './shared-frame-writer.ts';
+import type { FrameWriter } from './shared-frame-writer.ts';
 
 /** So many events in a row, then others have their turn. */
 const BURST = 64;
@@ -17,14 +17,14 @@ const DONE = { done: true, value: undefined } as const;
 export class SocketSubscription implements AsyncIterableIterator<never, undefined> {
   /** Null once it is open: it holds all that the operation started with. */
   #subscription: Subscription | null;
-  readonly #outlet: Outlet;
+  readonly #frameWriter: FrameWriter;
   readonly #before: string;
   readonly #end: End = Promise.withResolvers();
   #reader: EventReader<Frame> | null = null;
 
-  constructor(subscription: Subscription, outlet: Outlet, id: string) {
+  constructor(subscription: Subscription, frameWriter: FrameWriter, id: string) {
     this.#subscription = subscription;
-    this.#outlet = outlet;
+    this.#frameWriter = frameWriter;
     this.#before = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
   }
 
@@ -54,8 +54,8 @@ export class SocketSubscription implements AsyncIterableIterator<never, undefine
   readonly #give = (): void => {
     try {
       if (this.#sendBurst()) return;
-      if (this.#outlet.isReady) setImmediate(this.#give);
-      else this.#outlet.whenReady(this.#give);
+      if (this.#frameWriter.isReady) setImmediate(this.#give);
+      else this.#frameWriter.onDrain(this.#give);
     } catch (error) {
       this.#reader?.close();
       this.#end.reject(error);
@@ -65,16 +65,16 @@ export class SocketSubscription implements AsyncIterableIterator<never, undefine
   /** Whether it has sent all that there is. */
   #sendBurst(): boolean {
     try {
-      for (let sent = 0; sent < BURST && this.#outlet.isReady; sent += 1) {
+      for (let sent = 0; sent < BURST && this.#frameWriter.isReady; sent += 1) {
         const frame = this.#reader?.take();
         if (!frame) return true;
         // One that comes alone, as most do, goes straight out.
-        if (sent === 1) this.#outlet.batch();
-        this.#outlet.send(this.#before, frame.payload, '}');
+        if (sent === 1) this.#frameWriter.batch();
+        this.#frameWriter.send(this.#before, frame.payload, '}');
       }
       return false;
     } finally {
-      this.#outlet.flush();
+      this.#frameWriter.flush();
     }
   }
 }

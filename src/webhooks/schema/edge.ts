@@ -8,5 +8,5 @@ import type { ListCursors } from '../../graph/pagination/cursor.ts';
 export const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): ItemEdge<Value> =>
   new ItemEdge(node, cursors, {
     item: { identity, time: null, value: node },
-    position: { offset: null, index: 0, identity, time: null, next: null, trail: [] },
+    position: { offset: null, index: 0, identity, time: null, next: null, recentOffsets: [] },
   });

@@ -1,51 +1,53 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { connectHere, createHere } from '../gateway-destination.ts';
-import { orRefusal } from '../user-error.ts';
+import { connectToGateway, createForGateway } from '../gateway-destination.ts';
+import { asUserError } from '../user-error.ts';
 import * as inputs from './inputs.ts';
 import * as payloads from './payloads.ts';
-import { resultOf } from './result.ts';
+import { mutationResult } from './result.ts';
 
 builder.mutationFields((t) => ({
   createWebhook: t.field({
-    type: resultOf('CreateWebhook', payloads.CreateWebhookPayload),
+    type: mutationResult('CreateWebhook', payloads.CreateWebhookPayload),
     description: 'Creates a webhook that delivers to the given url, or to this gateway.',
     authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'What to create.' }),
     },
     resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries, chains }) => {
-      chains.expectKnown(rest.chainIds);
-      const creation = { ...rest, addresses: folded(rest.addresses) };
+      chains.assertKnown(rest.chainIds);
+      const creation = { ...rest, addresses: unique(rest.addresses) };
       const created =
-        url == null ? createHere(webhooks, creation, deliveries) : webhooks.create({ ...creation, url });
-      return orRefusal(created.then((webhook) => ({ webhook })));
+        url == null
+          ? createForGateway(webhooks, creation, deliveries)
+          : webhooks.create({ ...creation, url });
+      return asUserError(created.then((webhook) => ({ webhook })));
     },
   }),
   updateWebhook: t.field({
-    type: resultOf('UpdateWebhook', payloads.UpdateWebhookPayload),
+    type: mutationResult('UpdateWebhook', payloads.UpdateWebhookPayload),
     description: 'Changes what is given, and nothing else.',
     authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'What to change.' }),
     },
     resolve: (_root, { input: { webhookId, ...changes } }, { webhooks, chains }) => {
-      chains.expectKnown(changes.chainIds);
-      return orRefusal(webhooks.update(webhookId, changes).then((webhook) => ({ webhook })));
+      chains.assertKnown(changes.chainIds);
+      return asUserError(webhooks.update(webhookId, changes).then((webhook) => ({ webhook })));
     },
   }),
   deleteWebhook: t.field({
-    type: resultOf('DeleteWebhook', payloads.DeleteWebhookPayload),
+    type: mutationResult('DeleteWebhook', payloads.DeleteWebhookPayload),
     description: 'Deletes a webhook. What it has delivered stays in deliveries.',
     authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.DeleteWebhookInput, required: true, description: 'What to delete.' }),
     },
     resolve: (_root, { input: { webhookId } }, { webhooks }) =>
-      orRefusal(webhooks.delete(webhookId).then(() => ({ webhookId }))),
+      asUserError(webhooks.delete(webhookId).then(() => ({ webhookId }))),
   }),
   updateWebhookAddresses: t.field({
-    type: resultOf('UpdateWebhookAddresses', payloads.UpdateWebhookAddressesPayload),
+    type: mutationResult('UpdateWebhookAddresses', payloads.UpdateWebhookAddressesPayload),
     description: 'Removals are applied first, then additions.',
     authScopes: { webhooks: true },
     args: {
@@ -59,10 +61,10 @@ builder.mutationFields((t) => ({
       count: ({ input }) => input.addAddresses?.length ?? 0,
     }),
     resolve: (_root, { input: { webhookId, ...lists } }, { webhooks }) => {
-      const added = folded(lists.addAddresses);
-      const removed = folded(lists.removeAddresses);
+      const added = unique(lists.addAddresses);
+      const removed = unique(lists.removeAddresses);
       const kept = new Set(added);
-      return orRefusal(
+      return asUserError(
         webhooks.updateAddresses(webhookId, { addAddresses: added, removeAddresses: removed }).then(() => ({
           webhookId,
           added: added ?? [],
@@ -72,7 +74,7 @@ builder.mutationFields((t) => ({
     },
   }),
   replaceWebhookAddresses: t.field({
-    type: resultOf('ReplaceWebhookAddresses', payloads.ReplaceWebhookAddressesPayload),
+    type: mutationResult('ReplaceWebhookAddresses', payloads.ReplaceWebhookAddressesPayload),
     description: 'Gives a webhook a new list of addresses.',
     authScopes: { webhooks: true },
     args: {
@@ -83,24 +85,24 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { webhookId, ...list } }, { webhooks }) => {
-      const addresses = folded(list.addresses);
-      return orRefusal(
+      const addresses = unique(list.addresses);
+      return asUserError(
         webhooks.replaceAddresses(webhookId, addresses).then(() => ({ webhookId, addresses })),
       );
     },
   }),
   connectWebhook: t.field({
-    type: resultOf('ConnectWebhook', payloads.ConnectWebhookPayload),
+    type: mutationResult('ConnectWebhook', payloads.ConnectWebhookPayload),
     description: "Points the webhook's url at this gateway, so that its events arrive in deliveries.",
     authScopes: { webhooks: true },
     args: {
       input: t.arg({ type: inputs.ConnectWebhookInput, required: true, description: 'Which webhook.' }),
     },
     resolve: (_root, { input: { webhookId } }, { webhooks, deliveries }) =>
-      orRefusal(connectHere(webhooks, webhookId, deliveries).then((webhook) => ({ webhook }))),
+      asUserError(connectToGateway(webhooks, webhookId, deliveries).then((webhook) => ({ webhook }))),
   }),
 }));
 
 /** Duplicates folded, order kept; null and left out stay what they are. */
-const folded = <Addresses extends readonly string[] | null | undefined>(addresses: Addresses) =>
+const unique = <Addresses extends readonly string[] | null | undefined>(addresses: Addresses) =>
   (addresses && [...new Set(addresses)]) as readonly string[] | Exclude<Addresses, readonly string[]>;

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core';
 import { type BuilderTypes, builder } from '../../graph/builder.ts';
-import { WebhookRefusal } from '../user-error.ts';
+import { WebhookUserError } from '../user-error.ts';
 
 const WebhookErrorCode = builder.enumType('WebhookErrorCode', {
   description: 'What the caller can mend.',
@@ -11,7 +11,7 @@ const WebhookErrorCode = builder.enumType('WebhookErrorCode', {
   },
 });
 
-const WebhookError = builder.objectType(WebhookRefusal, {
+const WebhookError = builder.objectType(WebhookUserError, {
   name: 'WebhookError',
   description:
     'What the caller can mend. Faults of the service, keys and quotas are errors of the operation instead.',
@@ -24,9 +24,12 @@ const WebhookError = builder.objectType(WebhookRefusal, {
 });
 
 /** `{change}Result`: the change's payload or a WebhookError. */
-export const resultOf = <Payload extends object>(change: string, payload: ObjectRef<BuilderTypes, Payload>) =>
+export const mutationResult = <Payload extends object>(
+  change: string,
+  payload: ObjectRef<BuilderTypes, Payload>,
+) =>
   builder.unionType(`${change}Result`, {
     description: 'What was changed, or what the caller can mend.',
     types: [payload, WebhookError],
-    resolveType: (value) => (value instanceof WebhookRefusal ? WebhookError : payload),
+    resolveType: (value) => (value instanceof WebhookUserError ? WebhookError : payload),
   });

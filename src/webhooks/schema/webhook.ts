@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import { UNSAID } from '../../graph/descriptions.ts';
+import { NULL_WHEN_OMITTED } from '../../graph/descriptions.ts';
 import { parseUuid } from '../../graph/scalars.ts';
 import { withScope } from '../../graph/scopes.ts';
 import { TransactionDirection } from '../../transactions/schema.ts';
@@ -16,7 +16,10 @@ builder.node(Webhook, {
   loadOne: (id, { webhooks }) => webhooks.load(parseUuid(id)),
   fields: (t) => ({
     webhookId: t.expose('webhookId', { type: 'UUID', description: "The service's own id of it." }),
-    teamId: t.exposeString('teamId', { nullable: true, description: `The team that owns it. ${UNSAID}` }),
+    teamId: t.exposeString('teamId', {
+      nullable: true,
+      description: `The team that owns it. ${NULL_WHEN_OMITTED}`,
+    }),
     name: t.exposeString('name', { nullable: true, description: 'Null when it has none.' }),
     type: t.expose('type', {
       type: WebhookType,
@@ -29,11 +32,11 @@ builder.node(Webhook, {
       description: 'Where the service posts its events. Null when it has none.',
     }),
     active: t.exposeBoolean('active', { description: 'While it is false, nothing is delivered.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: UNSAID }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: NULL_WHEN_OMITTED }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       nullable: true,
-      description: `When it was last changed. ${UNSAID}`,
+      description: `When it was last changed. ${NULL_WHEN_OMITTED}`,
     }),
     chainIds: t.expose('chainIds', {
       type: ['ChainId'],

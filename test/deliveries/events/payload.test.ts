@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readBody, sizeOf } from '../../../src/deliveries/events/body.ts';
+import { parseStored, scanJson } from '../../../src/deliveries/events/body.ts';
 import { eventsIn, summarize } from '../../../src/deliveries/events/payload.ts';
 import { JsonSize } from '../../../src/lib/json/size-scanner.ts';
 import { address } from '../support/builders.ts';
 
 const read = async (body: unknown, chainId: number | null = null) => {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const payload = await readBody(bytes, sizeOf(bytes));
+  const payload = await parseStored(bytes, scanJson(bytes));
   return { events: eventsIn(payload, { chainId, subscribedAddress: null }).map((event) => event()), payload };
 };
 
@@ -192,8 +192,8 @@ test('the values of a body are counted as JSON.parse gives them, however its byt
       : Object.values(value).reduce<number>((sum, part) => sum + count(part), 1);
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), fc.nat(), fc.nat(4), (text, cut, space) => {
-      const written = JSON.stringify(JSON.parse(text), null, space);
-      const bytes = Buffer.from(written);
+      const serializeAnswer = JSON.stringify(JSON.parse(text), null, space);
+      const bytes = Buffer.from(serializeAnswer);
       const at = cut % (bytes.length + 1);
       const size = new JsonSize().add(bytes.subarray(0, at)).add(bytes.subarray(at));
       expect(size).toMatchObject({ bytes: bytes.length, values: count(JSON.parse(text)) });

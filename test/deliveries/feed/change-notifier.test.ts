@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
-import { WakeUps } from '../../../src/deliveries/feed/change-notifier.ts';
+import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { iterate } from '../../../src/deliveries/feed/iterate.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
 import {
@@ -35,11 +35,11 @@ const NEVER_MS = 1_000_000;
 
 /** How often the log is asked: what has grown, and what it holds. */
 const countReads = (log: DeliveryLog) => {
-  const { read, grown } = { read: log.read.bind(log), grown: log.grown.bind(log) };
+  const { read, changed } = { read: log.read.bind(log), changed: log.changed.bind(log) };
   const counts = { polls: 0, reads: 0 };
-  log.grown = (mark) => {
+  log.changed = (mark) => {
     counts.polls += 1;
-    return grown(mark);
+    return changed(mark);
   };
   log.read = (...asked) => {
     counts.reads += 1;
@@ -51,7 +51,7 @@ const countReads = (log: DeliveryLog) => {
 const eventually = (holds: () => void) => vi.waitFor(holds, 30_000);
 
 /** So many polls that some of them began after the call, and were answered. */
-const polled = async (counts: { readonly polls: number }): Promise<void> => {
+const onPoll = async (counts: { readonly polls: number }): Promise<void> => {
   const { polls } = counts;
   await eventually(() => expect(counts.polls).toBeGreaterThan(polls + 5));
 };
@@ -69,20 +69,20 @@ test('a hundred filters make one poll, and read only when the log has grown', as
   const log = await openForgetfulLog();
   await appendNumbers(log, range(1, 3));
   const counts = countReads(log);
-  const wakeUps = new WakeUps(log, POLL_MS);
+  const changeNotifier = new ChangeNotifier(log, POLL_MS);
   const after = await log.head(TENANT);
   const readers = range(1, 100).map((chainId) =>
-    follow(log, { after, wakeUps, filter: { chainIds: [chainId] } }),
+    follow(log, { after, changeNotifier, filter: { chainIds: [chainId] } }),
   );
   const heard: number[] = [];
   for (const reader of readers) void reader.next().then(({ value }) => value && heard.push(numberOf(value)));
   await eventually(() => expect(counts.reads).toBe(100));
-  await polled(counts);
+  await onPoll(counts);
   expect(counts.reads).toBe(100);
 
   await log.append([delivery(4, { chainId: 7 })]);
   await eventually(() => expect(heard).toEqual([4]));
-  await polled(counts);
+  await onPoll(counts);
   // The one that has it has not asked for more.
   expect(counts.reads).toBe(200);
   for (const reader of readers) await reader.return?.();
@@ -96,7 +96,7 @@ test('what was appended after a read, and before its reader waits again, is foun
   expect(await take(reader, 1)).toEqual([1]);
   await appendNumbers(log, [2]);
   // By now every poll has seen the second, and nobody has waited for it.
-  await polled(counts);
+  await onPoll(counts);
   expect(await take(reader, 1)).toEqual([2]);
 });
 
@@ -117,7 +117,7 @@ test('what a poll finds while an older read is under way is not lost', async () 
   void reader.next().then(({ value }) => value && heard.push(numberOf(value)));
   await eventually(() => expect(pages).toBe(1));
   await appendNumbers(log, [1]);
-  await polled(counts);
+  await onPoll(counts);
   release();
   await eventually(() => expect(heard).toEqual([1]));
 });
@@ -128,13 +128,13 @@ test('who sees that the log has grown wakes those who wait where it ended before
   const counts = countReads(log);
   const source = createDeliverySource({
     log,
-    wakeUps: new WakeUps(log, NEVER_MS),
+    changeNotifier: new ChangeNotifier(log, NEVER_MS),
     tenant: TENANT,
     cache: new FeedCache(1_000_000),
     after: null,
     filter: {},
   });
-  const feed = source.feed({ render: (item) => item, weigh: () => 0 });
+  const feed = source.feed({ render: (item) => item, sizeOf: () => 0 });
   const readFrom = (after: string | undefined) => iterate((wake) => feed.read(after ?? null, wake));
   const behind = readFrom(first).next();
   await eventually(() => expect(counts.reads).toBe(1));
@@ -154,7 +154,7 @@ test('while the log can not be read, each place has one retry, however often the
   onTestFinished(() => void vi.useRealTimers());
   const { promise: manyPolls, resolve } = Promise.withResolvers<void>();
   let head = 0;
-  log.grown = async () => {
+  log.changed = async () => {
     head += 1;
     if (head === 50) resolve();
     return { mark: 'mark', heads: new Map([[TENANT, head]]) };
@@ -173,7 +173,7 @@ test('a read that failed in passing is made again, and so is a poll', async () =
   const log = await openForgetfulLog();
   const start = await log.head(TENANT);
   await appendNumbers(log, [1]);
-  const { read, grown } = { read: log.read.bind(log), grown: log.grown.bind(log) };
+  const { read, changed } = { read: log.read.bind(log), changed: log.changed.bind(log) };
   const failures = { reads: 0, polls: 0 };
   let isBroken = true;
   log.read = (...asked) => {
@@ -181,8 +181,8 @@ test('a read that failed in passing is made again, and so is a poll', async () =
     failures.reads += 1;
     return Promise.reject(new LogUnavailableError('broken'));
   };
-  log.grown = (mark) => {
-    if (!isBroken) return grown(mark);
+  log.changed = (mark) => {
+    if (!isBroken) return changed(mark);
     failures.polls += 1;
     return Promise.reject(new LogUnavailableError('broken'));
   };
@@ -199,15 +199,15 @@ test('a log that was closed, or that another took the place of, ends who waits',
   const other = await openLog();
   const counts = countReads(log);
   const moved = follow(log, { pollMs: POLL_MS }).next();
-  await polled(counts);
-  const { read, grown } = log;
+  await onPoll(counts);
+  const { read, changed } = log;
   log.read = other.read.bind(other);
-  log.grown = other.grown.bind(other);
+  log.changed = other.changed.bind(other);
   await expect(moved).rejects.toThrow(CursorExpiredError);
-  Object.assign(log, { read, grown });
+  Object.assign(log, { read, changed });
   const waiting = follow(log, { pollMs: POLL_MS }).next();
   const refused = expect(waiting).rejects.toThrow(LogClosedError);
-  await polled(counts);
+  await onPoll(counts);
   await log.close();
   await refused;
 });
@@ -215,27 +215,27 @@ test('a log that was closed, or that another took the place of, ends who waits',
 test('however many tenants wait, one poll asks for all, and tells only those whose log has grown', async () => {
   const log = await openForgetfulLog();
   const counts = countReads(log);
-  const wakeUps = new WakeUps(log, POLL_MS);
-  const told: string[] = [];
+  const changeNotifier = new ChangeNotifier(log, POLL_MS);
+  const received: string[] = [];
   const watch = (tenant: string) =>
-    wakeUps.watch(tenant, {
-      grown: () => told.push(tenant),
-      polled: (head) => told.push(`${tenant} ${head}`),
+    changeNotifier.watch(tenant, {
+      changed: () => received.push(tenant),
+      onPoll: (head) => received.push(`${tenant} ${head}`),
     });
   const ends = range(1, 2000).map((number) => watch(`tenant ${number}`));
-  await polled(counts);
+  await onPoll(counts);
   expect(counts.reads).toBe(0);
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
   await log.append([7, 1900, 7].map((tenant, number) => delivery(number, { tenant: `tenant ${tenant}` })));
-  await eventually(() => expect(told.toSorted()).toEqual(['tenant 1900 1', 'tenant 7 2']));
-  await polled(counts);
-  expect(told).toHaveLength(2);
+  await eventually(() => expect(received.toSorted()).toEqual(['tenant 1900 1', 'tenant 7 2']));
+  await onPoll(counts);
+  expect(received).toHaveLength(2);
 
   // Watchers that left are not called. Once all have left, the log is not asked any more.
   ends[6]?.();
   ends[6]?.();
   await log.append([7, 8].map((tenant) => delivery(tenant, { tenant: `tenant ${tenant}` })));
-  await eventually(() => expect(told.slice(2)).toEqual(['tenant 8 1']));
+  await eventually(() => expect(received.slice(2)).toEqual(['tenant 8 1']));
   for (const end of ends) end();
   const { polls } = counts;
   await new Promise((resolve) => setTimeout(resolve, 20 * POLL_MS));
@@ -255,7 +255,7 @@ test('a writer that was started again does not know what grew before: all who wa
   const numbers = take(follow(log, { after: await log.head(TENANT), pollMs: POLL_MS }), 2);
   await appendNumbers(log, [1]);
   const counts = countReads(log);
-  await polled(counts);
+  await onPoll(counts);
   // Stored, and its thread gone before anybody could ask it.
   await appendNumbers(log, [2]);
   await threads.at(-1)?.terminate();

@@ -106,16 +106,16 @@ test('what arrives while an empty read is under way is not waited for', async ()
 test('a filter passes over what does not match, and its position moves on all the same', async () => {
   const log = await openLog({ retentionCount: 2 });
   const read = log.read.bind(log);
-  let reached = '';
+  let scannedTo = '';
   log.read = async (tenant, of) => {
     const page = await read(tenant, of);
-    reached = page.reached;
+    scannedTo = page.scannedTo;
     return page;
   };
   const reader = followQuietly(log, { filter: { chainIds: [7] } });
   const first = reader.next();
   const cursors = await appendNumbers(log, range(1, 30));
-  await vi.waitFor(() => expect(reached).toBe(cursors.at(-1)));
+  await vi.waitFor(() => expect(scannedTo).toBe(cursors.at(-1)));
   // All of it has been looked at: trimming it takes nothing from this reader.
   await log.trim();
   await log.append([delivery(31, { chainId: 7 })]);
@@ -168,22 +168,22 @@ test('holds no more than a batch, however far it is behind', async () => {
 
 test('each that arrives costs one look at the log', async () => {
   const log = await openLog();
-  let looks = 0;
+  let scanBudget = 0;
   const read = log.read.bind(log);
   log.read = (tenant, of) => {
-    looks += 1;
+    scanBudget += 1;
     return read(tenant, of);
   };
   const reader = followQuietly(log, { after: await log.head(TENANT) });
   // Asks for the next as soon as it has one, as a socket does.
   const answers = range(1, 10).map(() => reader.next());
-  await vi.waitFor(() => expect(looks).toBe(1));
+  await vi.waitFor(() => expect(scanBudget).toBe(1));
   for (const [index, answer] of answers.entries()) {
     const number = index + 1;
     await appendNumbers(log, [number]);
     // A look that is still under way may see the next one, too.
     const { value } = await answer;
     expect(value && numberOf(value)).toBe(number);
-    expect(looks).toBe(number + 1);
+    expect(scanBudget).toBe(number + 1);
   }
 });

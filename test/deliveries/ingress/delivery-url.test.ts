@@ -2,11 +2,11 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDeliveryAddresses } from '../../../src/deliveries/ingress/delivery-url.ts';
+import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { DeliverySecretError, loadDeliverySecret } from '../../../src/deliveries/ingress/secret.ts';
 import { temporaryDirectory, WEBHOOK } from '../support/builders.ts';
 
-const addresses = createDeliveryAddresses('a secret of the test');
+const addresses = createDeliveryUrls('a secret of the test');
 
 const segmentsOf = (url: string) => new URL(url).pathname.split('/').slice(2);
 
@@ -35,7 +35,7 @@ test.each(['', '.', '..', '\ud800'])('refuses the tenant %j, which no path can c
 
 test('another secret, a changed, cut or padded token, or more segments are nobody', () => {
   const [tenant = '', token = ''] = segmentsOf(addresses.deliveryUrl('http://localhost', 'default'));
-  expect(createDeliveryAddresses('another').tenantOf([tenant, token])).toBeNull();
+  expect(createDeliveryUrls('another').tenantOf([tenant, token])).toBeNull();
   const changed = `${token[0] === 'A' ? 'B' : 'A'}${token.slice(1)}`;
   for (const wrong of [changed, token.slice(1), `${token}=`, `${token}A`, '', token.toUpperCase()]) {
     expect(addresses.tenantOf([tenant, wrong])).toBeNull();

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
-import type { Appended, DeliveryLog, StoredDelivery } from '../../../src/deliveries/log/log.ts';
+import type { AppendResult, DeliveryLog, StoredDelivery } from '../../../src/deliveries/log/log.ts';
 import { address, openLog, readAll, TENANT, WEBHOOK } from '../support/builders.ts';
 import { post, seen, startIngress } from '../support/ingress-server.ts';
 
@@ -236,7 +236,7 @@ test('answers only once the log has it, and tells of what is new before that', a
   const log = await openLog();
   const append = log.append.bind(log);
   const committing = Promise.withResolvers<void>();
-  const appended: (readonly Appended[])[] = [];
+  const appended: (readonly AppendResult[])[] = [];
   log.append = async (batch) => {
     await committing.promise;
     appended.push(await append(batch));

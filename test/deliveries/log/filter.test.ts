@@ -62,7 +62,7 @@ test('walking by any page size, either way, gives what matches, once and in orde
           // A page that says that there is more is full, so that the walk goes on with something to find.
           if (page.hasMore) expect(numbers).toHaveLength(limit);
           more = page.hasMore;
-          position = page.reached;
+          position = page.scannedTo;
         }
         expect(walked).toEqual(all.filter((one) => matches(filter, one)).map(numberOf));
       },
@@ -81,7 +81,7 @@ test('a rare match far away is found, and what does not match is not looked at a
   const page = await log.read(TENANT, { limit: 5, filter });
   expect(page.deliveries.map(numberOf)).toEqual([5001]);
   expect(page.hasMore).toBe(false);
-  expect(page.reached).toBe(page.head);
+  expect(page.scannedTo).toBe(page.head);
 });
 
 test.each(['oldest', 'newest'] as const)(

@@ -90,7 +90,7 @@ test('pages join without gap or overlap, forwards and backwards, within bounds',
   const newest = await log.read(TENANT, { limit: 4, take: 'newest' });
   expect(newest.deliveries.map(numberOf)).toEqual([7, 8, 9, 10]);
   expect(newest.hasMore).toBe(true);
-  const before = await log.read(TENANT, { limit: 6, take: 'newest', before: newest.reached });
+  const before = await log.read(TENANT, { limit: 6, take: 'newest', before: newest.scannedTo });
   expect(before.deliveries.map(numberOf)).toEqual(range(1, 6));
   expect(before.hasMore).toBe(false);
 
@@ -108,7 +108,7 @@ test('large bodies end a page early, never before its first delivery', async () 
   const page = await log.read(TENANT, { limit: 10, maxBytes: 1 });
   expect(page.deliveries.map(numberOf)).toEqual([1]);
   expect(page.hasMore).toBe(true);
-  expect((await readAll(log, page.reached)).map(numberOf)).toEqual([2, 3]);
+  expect((await readAll(log, page.scannedTo)).map(numberOf)).toEqual([2, 3]);
 });
 
 test('head is where reading is empty, also before the first delivery', async () => {

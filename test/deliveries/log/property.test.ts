@@ -55,7 +55,7 @@ class Client {
 }
 
 /** All of the log as it should be, and the clients that follow it. */
-class World {
+class ChainReader {
   readonly chainOf: number[] = [];
   readonly clients: Client[];
   readonly #dataDir: string;
@@ -156,15 +156,15 @@ test('through appends, retries, disconnects, trims and restarts no client has a 
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 80, size: 'max' }), async (steps) => {
       const dataDir = await temporaryDirectory();
       const log = await openWorldLog(dataDir);
-      const world = new World(dataDir, log, await log.head(TENANT));
+      const simulator = new ChainReader(dataDir, log, await log.head(TENANT));
       try {
-        for (const step of steps) await world.run(step);
-        for (const one of world.clients) await world.take(one, Number.POSITIVE_INFINITY);
-        for (const { seen } of world.clients) {
+        for (const step of steps) await simulator.run(step);
+        for (const one of simulator.clients) await simulator.take(one, Number.POSITIVE_INFINITY);
+        for (const { seen } of simulator.clients) {
           expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
         }
       } finally {
-        await world.log.close();
+        await simulator.log.close();
       }
     }),
     { numRuns: 25 },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ReadAbortedError } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog, DeliveryRange } from '../../../src/deliveries/log/log.ts';
-import { createOperationReads, Searches } from '../../../src/deliveries/log/search-limits.ts';
-import { toClient } from '../../../src/deliveries/schema/errors.ts';
+import { createOperationReads, SearchLimiter } from '../../../src/deliveries/log/search-limits.ts';
+import { toClientError } from '../../../src/deliveries/schema/errors.ts';
 import { address, delivery, numberOf, openLog, range, TENANT } from '../support/builders.ts';
 
 /** What one operation, and one client, may search. */
@@ -26,32 +26,32 @@ const rare: DeliveryRange = { limit: 1, filter: { address: address(1) } };
 const never: DeliveryRange = { limit: 1, filter: { address: address(3) } };
 
 const extensionsOf = async (promise: Promise<unknown>): Promise<object> => {
-  const error = await promise.then(() => null, toClient);
+  const error = await promise.then(() => null, toClientError);
   return (error as { extensions: object }).extensions;
 };
 
 test('a search ends early where it may look no further, says so, and goes on from there to the same end', async () => {
   const log = await openMany();
   const all = [];
-  const looked = [];
-  for (let at: DeliveryRange = { limit: 10, filter: { chainIds: [1] }, maxLooks: 1 }; ; ) {
+  const scanned = [];
+  for (let at: DeliveryRange = { limit: 10, filter: { chainIds: [1] }, maxScanned: 1 }; ; ) {
     const page = await log.read(TENANT, at);
     all.push(...page.deliveries.map(numberOf));
-    looked.push(page.looked);
+    scanned.push(page.scanned);
     expect(page.hasMore || !page.isCut).toBe(true);
     if (!page.hasMore) break;
-    at = { ...at, after: page.reached };
+    at = { ...at, after: page.scannedTo };
   }
   expect(all).toEqual(range(1, MANY).filter((number) => number % 2 === 1));
-  const cut = await log.read(TENANT, { ...never, maxLooks: 100 });
+  const cut = await log.read(TENANT, { ...never, maxScanned: 100 });
   expect(cut).toMatchObject({ deliveries: [], isCut: true, hasMore: true });
-  expect(cut.looked).toBeGreaterThanOrEqual(100);
-  expect(cut.looked).toBeLessThan(500);
+  expect(cut.scanned).toBeGreaterThanOrEqual(100);
+  expect(cut.scanned).toBeLessThan(500);
   for (const take of ['oldest', 'newest'] as const) {
-    let [page, reads] = [await log.read(TENANT, { ...rare, take, maxLooks: 100 }), 1];
+    let [page, reads] = [await log.read(TENANT, { ...rare, take, maxScanned: 100 }), 1];
     while (page.deliveries.length === 0 && page.hasMore) {
-      const from = take === 'oldest' ? { after: page.reached } : { before: page.reached };
-      page = await log.read(TENANT, { ...rare, ...from, take, maxLooks: 100 });
+      const from = take === 'oldest' ? { after: page.scannedTo } : { before: page.scannedTo };
+      page = await log.read(TENANT, { ...rare, ...from, take, maxScanned: 100 });
       reads += 1;
     }
     expect(page.deliveries.map(numberOf)).toEqual([RARE]);
@@ -61,8 +61,9 @@ test('a search ends early where it may look no further, says so, and goes on fro
 
 test('the filters of one operation may look so far in all: a client is told where to go on', async () => {
   const log = await openMany();
-  const searches = new Searches({ maxLooks: 500 });
-  const operation = () => createOperationReads({ log, tenant: TENANT, client: 'one', gone: null, searches });
+  const searchLimiter = new SearchLimiter({ maxScanned: 500 });
+  const operation = () =>
+    createOperationReads({ log, tenant: TENANT, client: 'one', clientSignal: null, searchLimiter });
   const { read } = operation();
   const first = (await extensionsOf(read(never))) as { code: string; cursor: string };
   expect(first).toEqual({ code: 'OPERATION_TOO_COMPLEX', cursor: expect.any(String) });
@@ -73,8 +74,8 @@ test('the filters of one operation may look so far in all: a client is told wher
   let { cursor } = first;
   for (let at = 0; at < 10; at += 1) {
     const next = operation().read({ ...never, after: cursor });
-    const error = await next.then(() => null, toClient);
-    if (error === null) return expect((await next).reached).toBe(await log.head(TENANT));
+    const error = await next.then(() => null, toClientError);
+    if (error === null) return expect((await next).scannedTo).toBe(await log.head(TENANT));
     cursor = (error as { extensions: { cursor: string } }).extensions.cursor;
   }
   expect.fail('it did not get to the end');
@@ -82,9 +83,9 @@ test('the filters of one operation may look so far in all: a client is told wher
 
 test('a client may have so many searches at a time, and an operation waits so long: then it is told to come again', async () => {
   const log = await openMany();
-  const searches = new Searches({ maxEach: 2 });
+  const searchLimiter = new SearchLimiter({ maxEach: 2 });
   const by = (client: string) =>
-    createOperationReads({ log, tenant: TENANT, client, gone: null, searches }).read(never);
+    createOperationReads({ log, tenant: TENANT, client, clientSignal: null, searchLimiter }).read(never);
   const [one, two, three, others] = [by('one'), by('one'), by('one'), by('another')];
   expect(await extensionsOf(three)).toEqual({ code: 'RATE_LIMITED', retryAfterMs: 1000 });
   for (const page of await Promise.all([one, two, others])) expect(page.deliveries).toEqual([]);
@@ -93,20 +94,20 @@ test('a client may have so many searches at a time, and an operation waits so lo
     log,
     tenant: TENANT,
     client: 'one',
-    gone: null,
-    searches: new Searches({ maxMs: 0 }),
+    clientSignal: null,
+    searchLimiter: new SearchLimiter({ maxMs: 0 }),
   });
   expect(await extensionsOf(hurried.read(never))).toEqual({ code: 'RATE_LIMITED', retryAfterMs: 1000 });
 });
 
-test('a read that is given up is over at once, and others go on', async () => {
+test('a read that is aborted is over at once, and others go on', async () => {
   const log = await openMany();
-  const gone = new AbortController();
-  const given = range(1, 50).map(() => log.read(TENANT, never, { signal: gone.signal }));
+  const clientSignal = new AbortController();
+  const given = range(1, 50).map(() => log.read(TENANT, never, { signal: clientSignal.signal }));
   const kept = log.read(TENANT, rare);
-  gone.abort();
+  clientSignal.abort();
   for (const read of given) await expect(read).rejects.toThrow(ReadAbortedError);
-  await expect(log.read(TENANT, never, { signal: gone.signal })).rejects.toThrow(ReadAbortedError);
+  await expect(log.read(TENANT, never, { signal: clientSignal.signal })).rejects.toThrow(ReadAbortedError);
   expect((await kept).deliveries.map(numberOf)).toEqual([RARE]);
   await log.probe();
 });

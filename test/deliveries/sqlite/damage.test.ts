@@ -180,8 +180,8 @@ test.each(DAMAGES)(
       () => dashboard.edges.length === 1,
       () => dashboard.faults,
     );
-    const told = gateway.lines.filter((line) => /the delivery log|old deliveries/.test(line));
-    expect(told.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
+    const received = gateway.lines.filter((line) => /the delivery log|old deliveries/.test(line));
+    expect(received.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
       ['error', 'the delivery log is damaged'],
       ['info', 'the delivery log is whole again'],
     ]);

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { activity, deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { listenTo, subscribeMessage } from '../../support/clients/raw-socket.ts';
 import { eventually } from '../../support/clients/subscribe.ts';
-import { startShipped } from '../../support/gateway/process.ts';
+import { startGatewayProcess } from '../../support/gateway/process.ts';
 import { countStatements } from '../../support/gateway/sqlite-statements.ts';
 import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
 import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
@@ -20,7 +20,7 @@ test('retention asks no tenant that has nothing to drop', async () => {
   database.exec(`UPDATE delivery SET received = 1 WHERE tenant = ${tenants}`);
   toFormat2(database);
   const env = { ...byToken, ...statements.env, DATA_DIR: dataDir, DELIVERY_RETENTION_COUNT: '1' };
-  await using shipped = await startShipped(env);
+  await using shipped = await startGatewayProcess(env);
   const floors = database.prepare('SELECT id, floor FROM tenant WHERE floor > 0');
   const trimmedTo = (floor: number) =>
     vi.waitFor(() => expect(floors.all()).toEqual([{ id: tenants, floor }]), {
@@ -44,7 +44,7 @@ const IDLE_MS = 3500;
 test('subscribers that wait ask the log nothing, each of another tenant', async () => {
   const tenants = 300;
   const statements = countStatements(await temporaryDirectory());
-  await using shipped = await startShipped({ ...byToken, ...statements.env });
+  await using shipped = await startGatewayProcess({ ...byToken, ...statements.env });
   await using sockets = new AsyncDisposableStack();
   const subscribers = await Promise.all(
     Array.from({ length: tenants }, async (_, tenant) => {
@@ -61,7 +61,7 @@ test('subscribers that wait ask the log nothing, each of another tenant', async 
 
   const { deliveryUrl } = await deliveriesOf(shipped.url, bearer(await tokenOf({ sub: 't7' })));
   expect(await deliver(deliveryUrl, { body: activity(1) })).toBe(200);
-  await eventually(() => subscribers[7]?.told.length === 1);
+  await eventually(() => subscribers[7]?.received.length === 1);
   expect(statements.asked()).toBeGreaterThan(before);
-  expect(subscribers.flatMap(({ told }) => told)).toHaveLength(1);
+  expect(subscribers.flatMap(({ received }) => received)).toHaveLength(1);
 });

@@ -69,7 +69,7 @@ const numbersBy = async (log: DeliveryLog, filter: DeliveryFilter, take: 'oldest
     const found = page.deliveries.map(numberOf);
     numbers.push(...(take === 'oldest' ? found : found.reverse()));
     if (!page.hasMore) return take === 'oldest' ? numbers : numbers.reverse();
-    at = page.reached;
+    at = page.scannedTo;
   }
 };
 

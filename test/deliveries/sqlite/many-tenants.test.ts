@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { startShipped } from '../../support/gateway/process.ts';
+import { startGatewayProcess } from '../../support/gateway/process.ts';
 import { nowhere, startGateway } from '../../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
 import { temporaryDirectory } from '../support/builders.ts';
@@ -21,7 +21,7 @@ test('a log of the release before, of thousands of tenants with no index, opens 
   database.close();
 
   const env = { ...byToken, DATA_DIR: dataDir, NODE_OPTIONS: LITTLE };
-  await using shipped = await startShipped(env);
+  await using shipped = await startGatewayProcess(env);
   expect(await shipped.megabytes()).toBeLessThan(MOST_MB);
   const ask = async <Data>(query: string): Promise<Data> => {
     const headers = { 'content-type': 'application/json', ...(await asTenant(TENANTS)) };

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
-import { Reading } from '../../../src/deliveries/sqlite/read/reader.ts';
+import { LogReader } from '../../../src/deliveries/sqlite/read/reader.ts';
 import { pack } from '../../../src/deliveries/sqlite/worker/packing.ts';
-import { Store } from '../../../src/deliveries/sqlite/write/write-store.ts';
+import { WriteStore } from '../../../src/deliveries/sqlite/write/write-store.ts';
 import { Writer } from '../../../src/deliveries/sqlite/write/writer.ts';
 import { delivery, openLog, range, temporaryDirectory } from '../support/builders.ts';
 
@@ -25,8 +25,8 @@ const change = (path: string, sql: string): void => {
 };
 
 test.each([
-  ['the writer', (path: string) => new Store(path, { create: false, check: false })],
-  ['the reader', (path: string) => new Reading(path)],
+  ['the writer', (path: string) => new WriteStore(path, { create: false, check: false })],
+  ['the reader', (path: string) => new LogReader(path)],
 ])('%s keeps no connection to a log that it fails to open', async (_who, open) => {
   const path = await closedLog();
   change(path, 'DELETE FROM log');

@@ -161,7 +161,7 @@ test('where the log was empty, and where nothing is kept, cursors hold as long a
   // Of what is kept, nothing: the place of the last is known all the same.
   expect(await restored.head(TENANT)).toBe(last);
   const page = await restored.read(TENANT, { after: last, limit: 1 });
-  expect(page).toMatchObject({ deliveries: [], hasMore: false, reached: last, head: last });
+  expect(page).toMatchObject({ deliveries: [], hasMore: false, scannedTo: last, head: last });
   await expect(restored.read(TENANT, { after: first, limit: 1 })).rejects.toEqual(expiry('trimmed'));
 });
 
@@ -244,7 +244,7 @@ describe('a folder of the release before', () => {
     const newest = await log.read(TENANT, { before: numbered(6), take: 'newest', limit: 10 });
     expect(newest.deliveries.map(numberOf)).toEqual([3, 4, 5]);
     // What lies before the oldest was trimmed when nothing was kept of it: its number has to do.
-    expect(newest.reached).toBe(numbered(2));
+    expect(newest.scannedTo).toBe(numbered(2));
     const [repeated, added] = await log.append([delivery(5), delivery(7)]);
     expect([repeated, added]).toMatchObject([
       { sequence: 5, duplicate: true },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { createDeliveryAddresses } from '../../../src/deliveries/ingress/delivery-url.ts';
+import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { UnstorableError } from '../../../src/deliveries/log/errors.ts';
 import type { NewDelivery } from '../../../src/deliveries/log/log.ts';
 import { activity, deliver } from '../../support/clients/deliver.ts';
@@ -54,7 +54,7 @@ const folderOf = async (tenants: number): Promise<string> => {
 };
 
 const urlOf = (gateway: string, tenant: string): string =>
-  createDeliveryAddresses(secret).deliveryUrl(gateway, tenant);
+  createDeliveryUrls(secret).deliveryUrl(gateway, tenant);
 
 const DELIVERIES = `query ($after: String) {
   deliveries(after: $after, filter: { chainIds: [1] }) { head edges { cursor node { payload } } }
@@ -167,8 +167,8 @@ test('a tenant whose log contradicts itself is answered 503 alone, and said once
   expect((await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey)).deliveries.edges).toHaveLength(
     18,
   );
-  const told = gateway.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
-  expect(told.map(({ msg }) => msg)).toEqual([
+  const received = gateway.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
+  expect(received.map(({ msg }) => msg)).toEqual([
     'a delivery can not be stored',
     'a delivery can not be stored',
   ]);

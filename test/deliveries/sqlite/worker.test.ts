@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
-import type { Appended } from '../../../src/deliveries/log/log.ts';
+import type { AppendResult } from '../../../src/deliveries/log/log.ts';
 import type { StartThread } from '../../../src/deliveries/sqlite/worker/client.ts';
 import {
   appendNumbers,
@@ -69,7 +69,7 @@ test('a writer that dies is started again; what it had not answered is refused, 
   const stored = await readAll(log);
   for (const { number, answer } of placed)
     expect(stored.find((one) => numberOf(one) === number)).toMatchObject({
-      sequence: (answer as Appended[])[0]?.sequence,
+      sequence: (answer as AppendResult[])[0]?.sequence,
     });
   const numbers = stored.map(numberOf);
   expect(numbers.toSorted((a, b) => a - b)).toEqual(range(1, 200));

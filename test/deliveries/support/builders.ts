@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
-import { WakeUps } from '../../../src/deliveries/feed/change-notifier.ts';
+import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
 import type {
   DeliveryFilter,
@@ -74,7 +74,7 @@ export async function readAll(log: DeliveryLog, after?: string, limit = 100): Pr
     const page = await log.read(TENANT, { after: position, limit });
     all.push(...page.deliveries);
     if (!page.hasMore) return all;
-    position = page.reached;
+    position = page.scannedTo;
   }
 }
 
@@ -83,17 +83,17 @@ export type Following = {
   readonly filter?: DeliveryFilter | undefined;
   readonly pollMs?: number | undefined;
   /** Shared with others. Default: its own, which polls every `pollMs`. */
-  readonly wakeUps?: WakeUps | undefined;
+  readonly changeNotifier?: ChangeNotifier | undefined;
 };
 
 /** The tenant's deliveries, pulled one by one. */
 export const follow = (
   log: DeliveryLog,
-  { after, filter = {}, pollMs, wakeUps = new WakeUps(log, pollMs) }: Following = {},
+  { after, filter = {}, pollMs, changeNotifier = new ChangeNotifier(log, pollMs) }: Following = {},
 ): AsyncIterator<StoredDelivery, undefined> =>
   createDeliverySource({
     log,
-    wakeUps,
+    changeNotifier,
     tenant: TENANT,
     cache: new FeedCache(1_000_000),
     after: after ?? null,

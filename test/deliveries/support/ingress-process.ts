@@ -1,14 +1,14 @@
 // An ingress as a process of its own, to be killed: prints its url once it listens, or why it can't open its log.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createDeliveryAddresses } from '../../../src/deliveries/ingress/delivery-url.ts';
+import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { createIngress } from '../../../src/deliveries/ingress/ingress.ts';
 import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
 try {
   const log = await openSqliteLog({ dataDir, retentionHours: 1, retentionCount: 1_000_000 });
-  const addresses = createDeliveryAddresses('a secret of the test');
+  const addresses = createDeliveryUrls('a secret of the test');
   const ingress = createIngress({ log, addresses });
   const server = createServer((request, response) => {
     void ingress(request, response, request.url?.split('/').slice(2) ?? []);

@@ -1,17 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import {
-  createDeliveryAddresses,
-  type DeliveryAddresses,
-} from '../../../src/deliveries/ingress/delivery-url.ts';
+import { createDeliveryUrls, type DeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { createIngress, type IngressParts } from '../../../src/deliveries/ingress/ingress.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import { openLog, TENANT } from './builders.ts';
 
 export type IngressServer = {
   readonly log: DeliveryLog;
-  readonly addresses: DeliveryAddresses;
+  readonly addresses: DeliveryUrls;
   readonly port: number;
   /** The tenant's url. */
   readonly url: string;
@@ -20,7 +17,7 @@ export type IngressServer = {
 /** An ingress behind a real socket; gone when the test is. */
 export async function startIngress(parts: Partial<IngressParts> = {}): Promise<IngressServer> {
   const log = parts.log ?? (await openLog());
-  const addresses = createDeliveryAddresses('a secret of the test');
+  const addresses = createDeliveryUrls('a secret of the test');
   const ingress = createIngress({ now: () => 1_000_000, ...parts, log, addresses });
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? '';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Store } from '../../../src/deliveries/sqlite/write/write-store.ts';
+import { WriteStore } from '../../../src/deliveries/sqlite/write/write-store.ts';
 
 /** Tenants `t1`, `t2`, … with so many deliveries each, of which no index has any yet. */
 type Stored = { readonly tenants: number; readonly each: number; readonly receivedAt?: number };
@@ -15,7 +15,7 @@ export const storeMany = (
   { tenants, each, receivedAt = Date.now() }: Stored,
 ): DatabaseSync => {
   const path = join(dataDir, 'deliveries.db');
-  new Store(path, { create: true, check: false }).close();
+  new WriteStore(path, { create: true, check: false }).close();
   const database = new DatabaseSync(path);
   database.function('identity_of', (body) => hash('sha256', `\n${body}`, 'buffer').subarray(0, 16));
   database.exec(`

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { DEMO_WEBHOOKS } from '../../../src/sandbox/webhooks/demo.ts';
-import { createLanes } from '../../../src/sandbox/webhooks/sending/keyed-limiter.ts';
+import { createKeyedLimiter } from '../../../src/sandbox/webhooks/sending/keyed-limiter.ts';
 import { ALICE, BASE, BOB, block, transaction, transfer } from './support/builders.ts';
 import type { Received } from './support/receiver.ts';
 import { eventually, startReceiver } from './support/receiver.ts';
@@ -85,7 +85,7 @@ describe('a delivery that is not taken', () => {
     },
   );
 
-  test('is given up after five retries, and that is logged', async () => {
+  test('is abandoned after five retries, and that is logged', async () => {
     const logged: unknown[] = [];
     await using service = await startDelivering(() => 503, {
       log: (message, details) => logged.push([message, details]),
@@ -212,13 +212,13 @@ describe('bounds', () => {
   });
 
   test('a place that is handed on is not free', async () => {
-    const lanes = createLanes(1);
-    const leave = await lanes.enter('url');
-    const second = lanes.enter('url');
+    const limiter = createKeyedLimiter(1);
+    const leave = await limiter.acquire('url');
+    const second = limiter.acquire('url');
     leave();
     await second;
     let entered = false;
-    lanes.enter('url').then(() => {
+    limiter.acquire('url').then(() => {
       entered = true;
     });
     await new Promise((resolve) => setImmediate(resolve));

@@ -62,7 +62,7 @@ const EVENTFUL = block(
 );
 
 /** The transactions of the day, by name, that a webhook for Alice is told of. */
-const told = async (fields: Record<string, unknown>): Promise<string[]> => {
+const notified = async (fields: Record<string, unknown>): Promise<string[]> => {
   const items = await itemsFor({ addresses: [ALICE], ...fields }, EVENTFUL);
   const names = items.map(({ hash, tx_hash, transaction_hash }) =>
     String(Object.keys(DAY)[Number(hash ?? tx_hash ?? transaction_hash)]),
@@ -87,7 +87,7 @@ describe('filters of transactions', () => {
     [{ token_address: WETH }, ['swaps USDC for WETH']],
     [{ token_address: APES, asset_type: 'erc20' }, []],
   ])('%j', async (filter, expected) => {
-    expect(await told({ type: 'transactions', ...filter })).toEqual(expected);
+    expect(await notified({ type: 'transactions', ...filter })).toEqual(expected);
   });
 });
 
@@ -114,7 +114,7 @@ describe('filters of activities', () => {
     [{ token_address: USDC, activity_type: 'send' }, ['sends USDC']],
     [{ token_address: USDC, asset_type: 'erc721' }, []],
   ])('%j', async (filter, expected) => {
-    expect(await told({ type: 'activities', ...filter })).toEqual(expected);
+    expect(await notified({ type: 'activities', ...filter })).toEqual(expected);
   });
 });
 
@@ -131,7 +131,7 @@ describe('filters of balance changes', () => {
     [{ token_address: WETH, asset_type: 'erc20' }, ['swaps USDC for WETH']],
     [{ token_address: WETH, asset_type: 'erc721' }, []],
   ])('%j', async (filter, expected) => {
-    expect(await told({ type: 'balances', ...filter })).toEqual(expected);
+    expect(await notified({ type: 'balances', ...filter })).toEqual(expected);
   });
 });
 

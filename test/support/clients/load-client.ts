@@ -92,7 +92,7 @@ type Options = {
 };
 
 /** A dashboard that loses its connection again and again, and comes back with its last cursor. */
-export const startStormClient = ({ url, transport, after, cuts, credentials, onCursor }: Options) => {
+export const startLoadClient = ({ url, transport, after, cuts, credentials, onCursor }: Options) => {
   const client = { received: 0, connections: 0, stop: () => {} };
   const cutsLeft = [...cuts];
   let last = after;

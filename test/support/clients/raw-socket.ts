@@ -72,13 +72,13 @@ export const openRawSocket = async (
 
 /** A raw socket and the messages that it was told, parsed. */
 export const listenTo = async ({ url }: { readonly url: string }, connectionParams: object = {}) => {
-  const told: { id?: string; type: string; payload?: unknown }[] = [];
+  const received: { id?: string; type: string; payload?: unknown }[] = [];
   const client = await openRawSocket(
     url,
-    (payload) => told.push(JSON.parse(String(payload))),
+    (payload) => received.push(JSON.parse(String(payload))),
     connectionParams,
   );
-  return Object.assign(client, { told });
+  return Object.assign(client, { received });
 };
 
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>> & { readonly socket: Socket };

@@ -3,7 +3,7 @@ import WebSocket from 'ws';
 import { eventually } from './subscribe.ts';
 
 /** The client of graphql-ws as it is, but that it waits for less time before it comes back, and does not give up. */
-export const startReturningClient = (
+export const startReconnectingClient = (
   gatewayUrl: string,
   connectionParams: () => Promise<Record<string, unknown>> = async () => ({}),
 ) => {

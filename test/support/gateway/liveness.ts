@@ -9,9 +9,9 @@ export const watchLiveness = async (url: string) => {
     /** The longest that it let anybody wait since it was asked last, in milliseconds. */
     async longestWait(): Promise<number> {
       thread.postMessage('tell');
-      const [told] = await once(thread, 'message');
-      if (told === 'dead') throw new Error('the gateway did not answer that it lives');
-      return told.longest;
+      const [received] = await once(thread, 'message');
+      if (received === 'dead') throw new Error('the gateway did not answer that it lives');
+      return received.longest;
     },
     [Symbol.asyncDispose]: async () => void (await thread.terminate()),
   };

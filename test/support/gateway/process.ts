@@ -7,7 +7,7 @@ import { spawnGateway } from './spawn.ts';
 import { heldKey } from './start.ts';
 
 /** The process as it is shipped, over a fake service, with a data folder that goes when it goes. */
-export const startShipped = async (env: Record<string, string | undefined> = {}) => {
+export const startGatewayProcess = async (env: Record<string, string | undefined> = {}) => {
   await using made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-shipped-'));
@@ -36,7 +36,7 @@ const keyChecked = async ({ requests }: FakeWallets): Promise<void> => {
   requests.length = 0;
 };
 
-export type Shipped = Awaited<ReturnType<typeof startShipped>>;
+export type Shipped = Awaited<ReturnType<typeof startGatewayProcess>>;
 
 /** Every attack is made on both. */
 export const CONFIGURATIONS: readonly (readonly [name: string, env: Record<string, string>])[] = [

@@ -15,7 +15,7 @@ export const nested = (depth: number, open: string, inside: string, shut: string
 const doubling = (inside: string) =>
   `{ ...F0 } ${times(25, (level) => `fragment F${level} on Query { ...F${level + 1} ...F${level + 1} }`)} fragment F25 on Query { ${inside} }`;
 
-export const bombs: Row[] = [
+export const expensiveDocuments: Row[] = [
   [
     'a thousand aliases',
     { query: `{ ${times(1000, (index) => `a${index}: ${LOOKUP}`)} }` },

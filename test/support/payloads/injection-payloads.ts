@@ -59,7 +59,7 @@ const tricky = (trick: string): Row[] => {
     change('UpdateWebhookInput', 'updateWebhook', { webhookId: UUID, tokenAddress: trick }),
   ];
 };
-export const tricks: Row[] = [
+export const injections: Row[] = [
   ...TRICKS.flatMap(tricky),
   ...[
     'https://x.example/\r\nx: y',

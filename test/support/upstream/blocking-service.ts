@@ -5,7 +5,7 @@ import { startFakeService } from './fake-service.ts';
  * A service that answers no request about webhooks until it is let. By listing them the process asks at start whether its
  * key is taken: that is answered, and told of nobody.
  */
-export const startHeldService = async () => {
+export const startBlockingService = async () => {
   const held: (() => void)[] = [];
   let holds = true;
   const service = await startFakeService({

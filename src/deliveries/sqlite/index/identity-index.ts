@@ -24,7 +24,7 @@ const MERGED_TOGETHER = 8192;
  *
  * All of a tenant's identities up to `tenant.identified` are in the table.
  */
-export class Identities {
+export class IdentityIndex {
   readonly #database: DatabaseSync;
   readonly #find;
   readonly #insert;
@@ -33,7 +33,7 @@ export class Identities {
   /** Those that wait for the next merge. */
   #added: Entry[] = [];
   /** All in memory that were not dropped, by `keyOf`. */
-  readonly #alike = new Map<number, Entry[]>();
+  readonly #byHashPrefix = new Map<number, Entry[]>();
   /** Writes one entry each time it is asked for more. */
   #merge: Iterator<void> | null = null;
 
@@ -48,7 +48,7 @@ export class Identities {
 
   /** The sequence of the tenant's delivery that has this identity. */
   find(tenant: number, identity: Buffer): number | null {
-    const alike = this.#alike.get(keyOf(tenant, identity));
+    const alike = this.#byHashPrefix.get(keyOf(tenant, identity));
     const recent = alike?.find((one) => one.tenant === tenant && one.identity.equals(identity));
     if (recent !== undefined) return recent.sequence;
     const row = this.#find.get(tenant, identity);
@@ -61,14 +61,14 @@ export class Identities {
     const entry = { tenant, sequence, identity, order, isDropped: false };
     this.#added.push(entry);
     const key = keyOf(tenant, identity);
-    const alike = this.#alike.get(key);
-    if (alike === undefined) this.#alike.set(key, [entry]);
+    const alike = this.#byHashPrefix.get(key);
+    if (alike === undefined) this.#byHashPrefix.set(key, [entry]);
     else alike.push(entry);
   }
 
   /** From memory and from the table. Belongs into a transaction. */
   drop(tenant: number, identity: Buffer): void {
-    const alike = this.#alike.get(keyOf(tenant, identity));
+    const alike = this.#byHashPrefix.get(keyOf(tenant, identity));
     const recent = alike?.find((one) => one.tenant === tenant && one.identity.equals(identity));
     if (recent !== undefined) {
       recent.isDropped = true;
@@ -106,9 +106,9 @@ export class Identities {
 
   #forget(entry: Entry): void {
     const key = keyOf(entry.tenant, entry.identity);
-    const others = this.#alike.get(key)?.filter((one) => one !== entry) ?? [];
-    if (others.length === 0) this.#alike.delete(key);
-    else this.#alike.set(key, others);
+    const others = this.#byHashPrefix.get(key)?.filter((one) => one !== entry) ?? [];
+    if (others.length === 0) this.#byHashPrefix.delete(key);
+    else this.#byHashPrefix.set(key, others);
   }
 
   /** Reads what the table lacks. Where that is more than memory is to hold, as after an upgrade, the table gets it at once. */

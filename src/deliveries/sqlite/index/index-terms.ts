@@ -3,7 +3,7 @@ import { readAddresses } from '../address-column.ts';
 import type { Row } from '../read/row.ts';
 
 /** What a delivery can be found by. */
-export type Findable = {
+export type Indexed = {
   readonly webhookId: string | null;
   readonly type: string | null;
   readonly chainId: number | null;
@@ -11,7 +11,7 @@ export type Findable = {
   readonly addresses: string;
 };
 
-export const findableOf = ({ webhook, type, chain, addresses }: Row): Findable => ({
+export const indexedOf = ({ webhook, type, chain, addresses }: Row): Indexed => ({
   webhookId: webhook === null ? null : String(webhook),
   type: type === null ? null : String(type),
   chainId: chain === null ? null : Number(chain),
@@ -28,7 +28,7 @@ const typeTerm = (type: DeliveryType | string) => `type ${type}`;
 const chainTerm = (id: number) => `chain ${id}`;
 
 /** The words under which the index has a delivery, each once. An address stands for itself. */
-export function termsOf({ webhookId, type, chainId, addresses }: Findable): Set<string> {
+export function termsOf({ webhookId, type, chainId, addresses }: Indexed): Set<string> {
   const terms = new Set(readAddresses(addresses).addresses);
   if (webhookId !== null) terms.add(webhookTerm(webhookId));
   if (type !== null) terms.add(typeTerm(type));
@@ -37,7 +37,7 @@ export function termsOf({ webhookId, type, chainId, addresses }: Findable): Set<
 }
 
 /** A delivery matches that has a term of each of these lists. */
-export function wantedTerms({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] {
+export function queryTerms({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] {
   const lists = [
     address && [address],
     webhookIds?.map(webhookTerm),

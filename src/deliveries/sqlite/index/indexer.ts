@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Identities } from './identity-index.ts';
-import { Segmenting } from './segment-builder.ts';
+import { IdentityIndex } from './identity-index.ts';
+import { SegmentBuilder } from './segment-builder.ts';
 
 /** A delivery that was stored just now. */
 export type Added = {
@@ -22,15 +22,15 @@ const MOST_WRITES = 8192;
  * Keeps both indexes, of identities and of filter terms, in pace with what is added. Both are written in their tables'
  * order, a few entries in each transaction. Neither's work depends on the number of tenants.
  */
-export class Indexing {
-  readonly #identities: Identities;
-  readonly #segmenting: Segmenting;
+export class Indexer {
+  readonly #identities: IdentityIndex;
+  readonly #segmentBuilder: SegmentBuilder;
   #owedIdentities = 0;
   #owedTerms = 0;
 
   constructor(database: DatabaseSync) {
-    this.#identities = new Identities(database);
-    this.#segmenting = new Segmenting(database);
+    this.#identities = new IdentityIndex(database);
+    this.#segmentBuilder = new SegmentBuilder(database);
   }
 
   /** The sequence of the tenant's delivery that has this identity. */
@@ -41,7 +41,7 @@ export class Indexing {
   /** Each sequence is one above the tenant's last. */
   add({ tenant, sequence, identity, unsegmented, terms }: Added): void {
     this.#identities.add(tenant, sequence, identity);
-    this.#segmenting.added(tenant, unsegmented, terms);
+    this.#segmentBuilder.added(tenant, unsegmented, terms);
     this.#owedIdentities += 1;
     // One more, since the delivery is read again.
     this.#owedTerms += terms + 1;
@@ -57,17 +57,17 @@ export class Indexing {
     this.#identities.write(this.#owedIdentities + LEAST_WRITES);
     this.#owedIdentities = 0;
     const due = Math.min(this.#owedTerms, MOST_WRITES);
-    this.#segmenting.write(due + LEAST_WRITES);
+    this.#segmentBuilder.write(due + LEAST_WRITES);
     this.#owedTerms -= due;
   }
 
   /** Whether a segment is to be made, also when no more deliveries come. */
   get isBehind(): boolean {
-    return this.#segmenting.isDue;
+    return this.#segmentBuilder.isDue;
   }
 
   /** Writes a part of it. Belongs into a transaction. */
   catchUp(): void {
-    this.#segmenting.write(CAUGHT_UP_AT_ONCE);
+    this.#segmentBuilder.write(CAUGHT_UP_AT_ONCE);
   }
 }

@@ -1,5 +1,5 @@
 /** Counts the index entries and deliveries that one search looks at, against its limit. */
-export class Looks {
+export class ScanBudget {
   readonly #most: number;
   #taken = 0;
 

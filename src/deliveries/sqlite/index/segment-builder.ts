@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Row } from '../read/row.ts';
-import { findableOf, termsOf } from './index-terms.ts';
+import { indexedOf, termsOf } from './index-terms.ts';
 import { packPostings } from './postings.ts';
 
 /**
@@ -26,7 +26,7 @@ type Extent = { readonly head: number; readonly first: number };
  *
  * All of a tenant's deliveries up to `tenant.indexed` are in segments. Entries of an unfinished segment are written over.
  */
-export class Segmenting {
+export class SegmentBuilder {
   readonly #extent;
   readonly #rows;
   readonly #insertSegment;
@@ -84,7 +84,7 @@ export class Segmenting {
     let [last, entries] = [first - 1, 0];
     for (const row of this.#rowsFrom(tenant, first)) {
       last = Number(row.sequence);
-      const terms = termsOf(findableOf(row));
+      const terms = termsOf(indexedOf(row));
       for (const term of terms) {
         const sequences = postings.get(term);
         if (sequences === undefined) postings.set(term, [last]);

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../../log/log.ts';
-import { wantedTerms } from './index-terms.ts';
+import { queryTerms } from './index-terms.ts';
 import { unpackPostings } from './postings.ts';
-import type { Looks } from './scan-budget.ts';
-import { isEmpty, type Span } from './sequence-range.ts';
+import type { ScanBudget } from './scan-budget.ts';
+import { isEmpty, type SequenceRange } from './sequence-range.ts';
 
 const SEGMENTS_AT_ONCE = 32;
 
 /** Reading so many numbers of a posting list takes no longer than looking a term up. */
-const NUMBERS_A_LOOK = 256;
+const NUMBERS_PER_SCAN = 256;
 
 /** Takes the tenant, the lowest and the highest sequence that shall be in one of them. */
-export const segmentsSql = (take: Span['take']): string => `
+export const segmentsSql = (take: SequenceRange['take']): string => `
   SELECT first, last FROM segment
   WHERE tenant = ?1 AND first <= ?3
     AND first >= ifnull((SELECT max(first) FROM segment WHERE tenant = ?1 AND first <= ?2), 0)
@@ -47,19 +47,19 @@ export class SegmentSearch {
   *find(
     tenant: number,
     filter: DeliveryFilter,
-    span: Span,
-    looks: Looks,
+    span: SequenceRange,
+    scanBudget: ScanBudget,
     found: number[],
-  ): Generator<void, Span> {
+  ): Generator<void, SequenceRange> {
     const { limit, take } = span;
     // The list with the fewest terms first: where a segment has none of them, the others are not looked up.
-    const wanted = wantedTerms(filter).sort((one, other) => one.length - other.length);
+    const wanted = queryTerms(filter).sort((one, other) => one.length - other.length);
     let left = span;
     while (!isEmpty(left)) {
       const segments = this.#segmentsOf(tenant, left);
       for (const segment of segments) {
         const { low, high } = left;
-        const within = this.#inSegment(tenant, segment, wanted, looks)
+        const within = this.#inSegment(tenant, segment, wanted, scanBudget)
           .filter((sequence) => sequence > low && sequence < high)
           .sort(take === 'oldest' ? (a, b) => a - b : (a, b) => b - a);
         found.push(...within.slice(0, limit - found.length));
@@ -67,7 +67,7 @@ export class SegmentSearch {
           take === 'oldest'
             ? { ...left, low: Math.max(low, segment.last) }
             : { ...left, high: Math.min(high, segment.first) };
-        if (found.length >= limit || looks.isSpent || isEmpty(left)) return left;
+        if (found.length >= limit || scanBudget.isSpent || isEmpty(left)) return left;
         yield;
       }
       if (segments.length < SEGMENTS_AT_ONCE) break;
@@ -75,7 +75,7 @@ export class SegmentSearch {
     return take === 'oldest' ? { ...left, low: left.high - 1 } : { ...left, high: left.low + 1 };
   }
 
-  #segmentsOf(tenant: number, { low, high, take }: Span): Segment[] {
+  #segmentsOf(tenant: number, { low, high, take }: SequenceRange): Segment[] {
     const rows = this.#segments[take].all(tenant, low + 1, high - 1);
     return rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) }));
   }
@@ -85,11 +85,11 @@ export class SegmentSearch {
     tenant: number,
     { first, last }: Segment,
     wanted: readonly (readonly string[])[],
-    looks: Looks,
+    scanBudget: ScanBudget,
   ): number[] {
     const lists: Postings[] = [];
     for (const terms of wanted) {
-      const list = this.#withAny(tenant, first, terms, looks);
+      const list = this.#withAny(tenant, first, terms, scanBudget);
       if (list.length === 0) return [];
       lists.push(list);
     }
@@ -105,13 +105,13 @@ export class SegmentSearch {
   }
 
   /** The terms are of one kind, of which a delivery has one: or it is a single term. So none comes twice. */
-  #withAny(tenant: number, first: number, terms: readonly string[], looks: Looks): Postings {
+  #withAny(tenant: number, first: number, terms: readonly string[], scanBudget: ScanBudget): Postings {
     const list = this.#postings
       .all(tenant, first, JSON.stringify(terms))
       .map(({ sequences }) =>
         sequences instanceof Uint8Array ? unpackPostings(sequences) : new Uint32Array(),
       );
-    looks.take(terms.length + Math.ceil(lengthOf(list) / NUMBERS_A_LOOK));
+    scanBudget.take(terms.length + Math.ceil(lengthOf(list) / NUMBERS_PER_SCAN));
     return list;
   }
 }

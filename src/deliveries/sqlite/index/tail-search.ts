@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { DeliveryFilter } from '../../log/log.ts';
-import type { Looks } from './scan-budget.ts';
-import { isEmpty, type Span } from './sequence-range.ts';
+import type { ScanBudget } from './scan-budget.ts';
+import { isEmpty, type SequenceRange } from './sequence-range.ts';
 
 type Condition = { readonly sql: string; readonly value: string };
 
@@ -23,10 +23,10 @@ export class TailSearch {
   *find(
     tenant: number,
     filter: DeliveryFilter,
-    span: Span,
-    looks: Looks,
+    span: SequenceRange,
+    scanBudget: ScanBudget,
     found: number[],
-  ): Generator<void, Span> {
+  ): Generator<void, SequenceRange> {
     const { sql, values } = tailStatement(filter, span.take);
     const statement = this.#prepare(sql);
     const oldest = span.take === 'oldest';
@@ -40,11 +40,11 @@ export class TailSearch {
       const begunAt = performance.now();
       const rows = statement.all(tenant, from, tenant, to, ...values, limit - found.length);
       for (const { sequence } of rows) found.push(Number(sequence));
-      looks.take(to - from - 1);
+      scanBudget.take(to - from - 1);
       const tookLong = performance.now() - begunAt > LONG_MS;
       window = tookLong ? Math.max(1, window >> 1) : Math.min(MAX_WINDOW, window << 1);
       left = oldest ? { ...left, low: to - 1 } : { ...left, high: from + 1 };
-      if (found.length >= limit || looks.isSpent) return left;
+      if (found.length >= limit || scanBudget.isSpent) return left;
       yield;
     }
     return left;
@@ -62,7 +62,7 @@ export class TailSearch {
 /** Takes the tenant, `low`, the tenant again and `high`, then `values`, then the limit. */
 export function tailStatement(
   filter: DeliveryFilter,
-  take: Span['take'],
+  take: SequenceRange['take'],
 ): { readonly sql: string; readonly values: readonly string[] } {
   const conditions = conditionsOf(filter);
   const sql = `

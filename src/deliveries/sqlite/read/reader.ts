@@ -3,9 +3,9 @@ import type { Steps } from '../../../lib/fair-scheduler.ts';
 import { CursorExpiredError, LogDamagedError, LogOpenError, messageOf } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import { Fingerprints } from '../fingerprint.ts';
-import { Looks } from '../index/scan-budget.ts';
+import { ScanBudget } from '../index/scan-budget.ts';
 import { type Found, isFiltering, Search } from '../index/search.ts';
-import type { Span } from '../index/sequence-range.ts';
+import type { SequenceRange } from '../index/sequence-range.ts';
 import { LogFile } from '../log-file.ts';
 import { epochSeed, openForReading } from '../schema.ts';
 import { Cursors } from './cursors.ts';
@@ -14,7 +14,7 @@ import { Tenants } from './tenants.ts';
 import { verify } from './verification.ts';
 
 /** Reads a log over a connection of its own, while the writer writes. */
-export class Reading {
+export class LogReader {
   readonly #database: DatabaseSync;
   readonly file: LogFile;
   readonly #cursors: Cursors;
@@ -23,7 +23,7 @@ export class Reading {
   readonly #search: Search;
   readonly #row;
   readonly #rows;
-  readonly #proof;
+  readonly #probe;
 
   /** Throws LogOpenError. */
   constructor(path: string) {
@@ -38,7 +38,7 @@ export class Reading {
       this.#rows = this.#database.prepare(
         `${ROW} WHERE id BETWEEN (?1 << 40 | ?2) AND (?1 << 40 | ?3) ORDER BY id`,
       );
-      this.#proof = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
+      this.#probe = this.#database.prepare('SELECT 1 FROM delivery ORDER BY id DESC LIMIT 1');
     } catch (error) {
       this.#database.close();
       throw new LogOpenError(path, messageOf(error), error);
@@ -46,9 +46,9 @@ export class Reading {
   }
 
   /** Throws when the log can't be read. */
-  prove(): void {
+  checkReadable(): void {
     this.file.check();
-    this.#proof.get();
+    this.#probe.get();
   }
 
   /** Null when the log does not hold it (any more). Throws InvalidCursorError. */
@@ -76,10 +76,10 @@ export class Reading {
     const low = range.after === undefined ? extent.floor : placeOf(range.after);
     const high = range.before === undefined ? extent.head + 1 : placeOf(range.before);
 
-    const looks = new Looks(range.maxLooks ?? Number.POSITIVE_INFINITY);
+    const scanBudget = new ScanBudget(range.maxScanned ?? Number.POSITIVE_INFINITY);
     // One more than is wanted, so as to know whether there is more.
     const span = { low, high, limit: limit + 1, take };
-    const found = id === null ? NOTHING : yield* this.#find(id, indexed, range, span, looks);
+    const found = id === null ? NOTHING : yield* this.#find(id, indexed, range, span, scanBudget);
     const maxBytes = range.maxBytes ?? Number.POSITIVE_INFINITY;
     const wanted = found.sequences.slice(0, limit);
     const deliveries = yield* this.#load(tenant, id, wanted, maxBytes);
@@ -97,8 +97,8 @@ export class Reading {
       deliveries: oldest ? deliveries : deliveries.reverse(),
       hasMore: hasLeftOut || found.cutAt !== null,
       isCut: found.cutAt !== null,
-      looked: looks.taken,
-      reached: hasLeftOut ? (furthest ?? cursorAt(start)) : end === extent.head ? head : cursorAt(end),
+      scanned: scanBudget.taken,
+      scannedTo: hasLeftOut ? (furthest ?? cursorAt(start)) : end === extent.head ? head : cursorAt(end),
       head,
     };
   }
@@ -112,8 +112,14 @@ export class Reading {
     this.#database.close();
   }
 
-  #find(id: number, indexed: number, { filter = {} }: DeliveryRange, span: Span, looks: Looks): Steps<Found> {
-    return isFiltering(filter) ? this.#search.find(id, indexed, filter, span, looks) : contiguous(span);
+  #find(
+    id: number,
+    indexed: number,
+    { filter = {} }: DeliveryRange,
+    span: SequenceRange,
+    scanBudget: ScanBudget,
+  ): Steps<Found> {
+    return isFiltering(filter) ? this.#search.find(id, indexed, filter, span, scanBudget) : contiguous(span);
   }
 
   /** Stops after the body with which `maxBytes` is passed, and leaves out what was trimmed since it was found. */
@@ -178,7 +184,7 @@ function checkWhole(
   }
 }
 
-function* contiguous({ low, high, limit, take }: Span): Steps<Found> {
+function* contiguous({ low, high, limit, take }: SequenceRange): Steps<Found> {
   const length = Math.max(0, Math.min(limit, high - low - 1));
   const sequences = Array.from({ length }, (_, index) =>
     take === 'oldest' ? low + 1 + index : high - 1 - index,

@@ -42,31 +42,30 @@ export const isRowFault = (error: unknown): error is Error => {
 };
 
 /** An error on its way between threads, which keep of an error no more than its message. */
-export type Fault =
+export type SerializedError =
   | { readonly kind: 'invalid cursor'; readonly cursor: string }
   | { readonly kind: 'expired cursor'; readonly reason: ExpiryReason }
-  | { readonly kind: 'not opened'; readonly path: string; readonly complaint: string }
+  | { readonly kind: 'not opened'; readonly path: string; readonly problem: string }
   | { readonly kind: 'damaged'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string };
 
 /** Whatever is not known here is a store that can't do its work. */
-export function faultOf(error: unknown): Fault {
+export function serializeError(error: unknown): SerializedError {
   if (error instanceof InvalidCursorError) return { kind: 'invalid cursor', cursor: error.cursor };
   if (error instanceof CursorExpiredError) return { kind: 'expired cursor', reason: error.reason };
-  if (error instanceof LogOpenError)
-    return { kind: 'not opened', path: error.path, complaint: error.complaint };
+  if (error instanceof LogOpenError) return { kind: 'not opened', path: error.path, problem: error.problem };
   if (error instanceof LogDamagedError) return { kind: 'damaged', message: error.message };
   return { kind: 'unavailable', message: messageOf(error) };
 }
 
-export function errorOf(fault: Fault): Error {
+export function deserializeError(fault: SerializedError): Error {
   switch (fault.kind) {
     case 'invalid cursor':
       return new InvalidCursorError(fault.cursor);
     case 'expired cursor':
       return new CursorExpiredError(fault.reason);
     case 'not opened':
-      return new LogOpenError(fault.path, fault.complaint);
+      return new LogOpenError(fault.path, fault.problem);
     case 'damaged':
       return new LogDamagedError(fault.message);
     case 'unavailable':

@@ -1,6 +1,6 @@
 import { LogDamagedError } from '../../log/errors.ts';
-import { type StartThread, Thread } from './client.ts';
-import type { Opened, ReaderCalls, WriterCalls } from './protocol.ts';
+import { type StartThread, WorkerClient } from './client.ts';
+import type { Opened, ReaderMethods, WriterMethods } from './protocol.ts';
 
 const WRITER = new URL('./writer-thread.ts', import.meta.url);
 const READER = new URL('./reader-thread.ts', import.meta.url);
@@ -20,8 +20,8 @@ export type DamageObserver = {
  */
 export class LogThreads {
   readonly #path: string;
-  readonly #writer: Thread<WriterCalls>;
-  readonly #reader: Thread<ReaderCalls>;
+  readonly #writer: WorkerClient<WriterMethods>;
+  readonly #reader: WorkerClient<ReaderMethods>;
   #observer: DamageObserver | null = null;
   #seed: Uint8Array = new Uint8Array();
   #damage: LogDamagedError | null = null;
@@ -32,14 +32,14 @@ export class LogThreads {
 
   constructor(path: string, start: StartThread) {
     this.#path = path;
-    this.#writer = new Thread(() => start(WRITER, path));
-    this.#reader = new Thread(() => start(READER, path));
+    this.#writer = new WorkerClient(() => start(WRITER, path));
+    this.#reader = new WorkerClient(() => start(READER, path));
   }
 
   /** Makes the log where there is none. Rejects with LogOpenError. */
   async open(): Promise<Opened> {
-    const opened = await this.#writer.ask('open', { create: true });
-    await this.#reader.ask('open', null);
+    const opened = await this.#writer.call('open', { create: true });
+    await this.#reader.call('open', null);
     this.#seed = opened.seed;
     return opened;
   }
@@ -48,20 +48,20 @@ export class LogThreads {
     this.#observer = observer;
   }
 
-  write<Name extends 'append' | 'grown' | 'trim'>(
+  write<Name extends 'append' | 'changed' | 'trim'>(
     name: Name,
-    takes: WriterCalls[Name]['takes'],
+    params: WriterMethods[Name]['params'],
     transfer?: readonly ArrayBuffer[],
-  ): Promise<WriterCalls[Name]['gives']> {
-    return this.#unlessDamaged(() => this.#writer.ask(name, takes, { transfer }));
+  ): Promise<WriterMethods[Name]['result']> {
+    return this.#unlessDamaged(() => this.#writer.call(name, params, { transfer }));
   }
 
   read<Name extends 'page' | 'get' | 'probe'>(
     name: Name,
-    takes: ReaderCalls[Name]['takes'],
+    params: ReaderMethods[Name]['params'],
     signal?: AbortSignal,
-  ): Promise<ReaderCalls[Name]['gives']> {
-    return this.#unlessDamaged(() => this.#reader.ask(name, takes, { signal }));
+  ): Promise<ReaderMethods[Name]['result']> {
+    return this.#unlessDamaged(() => this.#reader.call(name, params, { signal }));
   }
 
   /** The writer closes last: SQLite then moves the `-wal` file's content into the log's own file. */
@@ -72,10 +72,10 @@ export class LogThreads {
     await this.#writer.close('close');
   }
 
-  async #unlessDamaged<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  async #unlessDamaged<Response>(call: () => Promise<Response>): Promise<Response> {
     if (this.#damage !== null) throw this.#damage;
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       if (error instanceof LogDamagedError) this.#damaged(error);
       throw error;
@@ -88,34 +88,34 @@ export class LogThreads {
     // A fault that the check misses and the next use finds would else be reported without end.
     if (performance.now() - this.#recoveredAt > LONGEST_PAUSE_MS) this.#pauseMs = FIRST_PAUSE_MS;
     this.#observer?.damaged(error);
-    this.#lookLater();
+    this.#scheduleCheck();
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     if (this.#closed) return;
-    this.#timer = setTimeout(() => void this.#look(), this.#pauseMs).unref();
+    this.#timer = setTimeout(() => void this.#check(), this.#pauseMs).unref();
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       const opened = await this.#reopen();
       this.#damage = null;
       this.#recoveredAt = performance.now();
       this.#observer?.recovered(opened);
     } catch {
-      this.#lookLater();
+      this.#scheduleCheck();
     }
   }
 
   /** Both threads close the files before the writer opens them again. */
   async #reopen(): Promise<Opened> {
-    await this.#reader.ask('close', null);
-    const opened = await this.#writer.ask('open', { create: false });
+    await this.#reader.call('close', null);
+    const opened = await this.#writer.call('open', { create: false });
     if (Buffer.compare(opened.seed, this.#seed) !== 0)
       throw new LogDamagedError(`another log is in the place of ${this.#path}`);
-    await this.#reader.ask('open', null);
-    await this.#reader.ask('verify', null);
+    await this.#reader.call('open', null);
+    await this.#reader.call('verify', null);
     return opened;
   }
 }

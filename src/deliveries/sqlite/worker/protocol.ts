@@ -1,18 +1,18 @@
-import type { DeliveryRange, Growth, StoredDelivery } from '../../log/log.ts';
+import type { Changes, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import type { Retention } from '../write/retention.ts';
-import type { Fault } from './errors.ts';
+import type { SerializedError } from './errors.ts';
 import type { Packed } from './packing.ts';
 import type { PackedPage } from './page-packing.ts';
 
 /** What a thread can be asked: by name, what it takes and what it answers. */
-export type Calls = Readonly<Record<string, { readonly takes: unknown; readonly gives: unknown }>>;
+export type Methods = Readonly<Record<string, { readonly params: unknown; readonly result: unknown }>>;
 
-export type WriterCalls = {
-  open: { takes: { readonly create: boolean }; gives: Opened };
-  append: { takes: Packed; gives: Placed };
-  grown: { takes: string | null; gives: Growth };
-  trim: { takes: { readonly retention: Retention; readonly now: number }; gives: null };
-  close: { takes: null; gives: null };
+export type WriterMethods = {
+  open: { params: { readonly create: boolean }; result: Opened };
+  append: { params: Packed; result: Placed };
+  changed: { params: string | null; result: Changes };
+  trim: { params: { readonly retention: Retention; readonly now: number }; result: null };
+  close: { params: null; result: null };
 };
 
 export type Opened = {
@@ -28,26 +28,26 @@ export type Placed = {
   readonly fingerprints: readonly (number | null)[];
 };
 
-export type ReaderCalls = {
+export type ReaderMethods = {
   page: {
-    takes: { readonly caller: string; readonly tenant: string; readonly range: DeliveryRange };
-    gives: PackedPage;
+    params: { readonly caller: string; readonly tenant: string; readonly range: DeliveryRange };
+    result: PackedPage;
   };
   get: {
-    takes: { readonly caller: string; readonly tenant: string; readonly cursor: string };
-    gives: StoredDelivery | null;
+    params: { readonly caller: string; readonly tenant: string; readonly cursor: string };
+    result: StoredDelivery | null;
   };
-  probe: { takes: null; gives: null };
-  open: { takes: null; gives: null };
-  verify: { takes: null; gives: null };
-  close: { takes: null; gives: null };
+  probe: { params: null; result: null };
+  open: { params: null; result: null };
+  verify: { params: null; result: null };
+  close: { params: null; result: null };
 };
 
-export type Question = { readonly id: number; readonly name: string; readonly takes: unknown };
+export type Request = { readonly id: number; readonly name: string; readonly params: unknown };
 
 /** The caller does not wait for the answer to this question any more. */
 export type Cancel = { readonly cancel: number };
 
-export type Answer =
-  | { readonly id: number; readonly gives: unknown }
-  | { readonly id: number; readonly fault: Fault };
+export type Response =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly fault: SerializedError };

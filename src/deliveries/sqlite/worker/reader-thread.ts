@@ -1,25 +1,27 @@
 // The thread that reads the log, over a connection of its own: a long search waits for no commit, and no commit for it.
 import { parentPort, workerData } from 'node:worker_threads';
 import { FairScheduler } from '../../../lib/fair-scheduler.ts';
-import { Reading } from '../read/reader.ts';
+import { LogReader } from '../read/reader.ts';
 import { packPage } from './page-packing.ts';
-import type { ReaderCalls } from './protocol.ts';
-import { Reopening } from './reconnecting.ts';
+import type { ReaderMethods } from './protocol.ts';
+import { ReconnectingDatabase } from './reconnecting.ts';
 import { serve } from './server.ts';
 
 if (parentPort === null) throw new Error('expected to be started as a thread');
 const path = String(workerData);
-const connection = new Reopening(path, () => new Reading(path));
+const connection = new ReconnectingDatabase(path, () => new LogReader(path));
 const scheduler = new FairScheduler();
-serve<ReaderCalls>(parentPort, {
+serve<ReaderMethods>(parentPort, {
   page: async ({ caller, tenant, range }, signal) =>
     packPage(
-      await connection.useFor((reading) => scheduler.runSteps(caller, reading.page(tenant, range), signal)),
+      await connection.withConnectionFor((reader) =>
+        scheduler.runSteps(caller, reader.page(tenant, range), signal),
+      ),
     ),
   get: ({ caller, tenant, cursor }, signal) =>
-    connection.useFor((reading) => scheduler.run(caller, () => reading.get(tenant, cursor), signal)),
+    connection.withConnectionFor((reader) => scheduler.run(caller, () => reader.get(tenant, cursor), signal)),
   probe: () => {
-    connection.use((reading) => reading.prove());
+    connection.withConnection((reader) => reader.checkReadable());
     return null;
   },
   open: () => {
@@ -27,7 +29,7 @@ serve<ReaderCalls>(parentPort, {
     return null;
   },
   verify: async () => {
-    await connection.useFor((reading) => scheduler.runSteps('', reading.verify()));
+    await connection.withConnectionFor((reader) => scheduler.runSteps('', reader.verify()));
     return null;
   },
   close: () => {

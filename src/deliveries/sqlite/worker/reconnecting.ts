@@ -14,7 +14,7 @@ import { isDamage } from './errors.ts';
  * another. Once the log is found damaged, only `reopen` does. Another file may be in the log's place by then, and SQLite
  * would write the first file's `-wal` into it.
  */
-export class Reopening<Connection extends { readonly file: LogFile; close(): void }> {
+export class ReconnectingDatabase<Connection extends { readonly file: LogFile; close(): void }> {
   readonly #path: string;
   readonly #open: () => Connection;
   #connection: Connection | null = null;
@@ -51,7 +51,7 @@ export class Reopening<Connection extends { readonly file: LogFile; close(): voi
    * Throws LogDamagedError, or another LogUnavailableError, when `work` fails. Errors about a cursor, and
    * ReadAbortedError, pass as they are.
    */
-  use<Result>(work: (connection: Connection) => Result): Result {
+  withConnection<Result>(work: (connection: Connection) => Result): Result {
     try {
       return work(this.#get());
     } catch (error) {
@@ -59,7 +59,7 @@ export class Reopening<Connection extends { readonly file: LogFile; close(): voi
     }
   }
 
-  async useFor<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async withConnectionFor<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
     let connection: Connection | null = null;
     try {
       connection = this.#get();

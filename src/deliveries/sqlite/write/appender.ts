@@ -3,12 +3,12 @@ import { UnstorableError } from '../../log/errors.ts';
 import { Fingerprints, fingerprintOf } from '../fingerprint.ts';
 import { identityOf } from '../identity.ts';
 import { mostTermsOf } from '../index/index-terms.ts';
-import type { Indexing } from '../index/indexer.ts';
+import type { Indexer } from '../index/indexer.ts';
 import { MAX_SEQUENCE, MAX_TENANT } from '../schema.ts';
 import { isRowFault } from '../worker/errors.ts';
 import type { UnpackedRow } from '../worker/packing.ts';
 import type { Placed } from '../worker/protocol.ts';
-import type { Trimming } from './retention.ts';
+import type { RetentionTrimmer } from './retention.ts';
 
 type End = {
   readonly id: number;
@@ -21,17 +21,17 @@ type End = {
 const END = 'id, head, floor, max(indexed, floor) AS segmented';
 
 /** Puts deliveries at the end of their tenants' sequences. Belongs into a transaction. */
-export class Appending {
-  readonly #indexing: Indexing;
+export class Appender {
+  readonly #indexer: Indexer;
   readonly #fingerprints: Fingerprints;
-  readonly #trimming: Trimming;
+  readonly #trimming: RetentionTrimmer;
   readonly #tenant;
   readonly #addTenant;
   readonly #insert;
   readonly #raiseHead;
 
-  constructor(database: DatabaseSync, indexing: Indexing, trimming: Trimming) {
-    this.#indexing = indexing;
+  constructor(database: DatabaseSync, indexer: Indexer, trimming: RetentionTrimmer) {
+    this.#indexer = indexer;
     this.#trimming = trimming;
     this.#fingerprints = new Fingerprints(database);
     this.#tenant = database.prepare(`SELECT ${END} FROM tenant WHERE name = ?`);
@@ -57,9 +57,9 @@ export class Appending {
     }
     for (const { id, head, floor } of ends.values()) {
       this.#raiseHead.run(head, id);
-      this.#trimming.grown(id, head - floor);
+      this.#trimming.observeCount(id, head - floor);
     }
-    this.#indexing.step();
+    this.#indexer.step();
     return placed;
   }
 
@@ -70,7 +70,7 @@ export class Appending {
     const identity = identityOf(row.identity);
     try {
       const end = this.#endOf(row.tenant, ends);
-      const first = this.#indexing.find(end.id, identity);
+      const first = this.#indexer.find(end.id, identity);
       if (first !== null) return { sequence: -first, fingerprint: this.#fingerprints.at(end.id, first) };
       this.#insertAt(end, row, identity);
       return { sequence: end.head, fingerprint: fingerprintOf(identity, row.receivedAt) };
@@ -100,7 +100,7 @@ export class Appending {
     );
     end.head = sequence;
     if (sequence === end.floor + 1) this.#trimming.begun(end.id, row.receivedAt);
-    this.#indexing.add({
+    this.#indexer.add({
       tenant: end.id,
       sequence,
       identity,

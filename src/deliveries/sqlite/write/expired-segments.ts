@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 const DROPPED_AT_ONCE = 64;
 
 /** Drops the index entries of segments of which all deliveries were trimmed; not of one that is still being made. */
-export class DeadSegments {
+export class ExpiredSegments {
   readonly #oldest;
   readonly #dropPostings;
   readonly #drop;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Growth } from '../../log/log.ts';
+import type { Changes } from '../../log/log.ts';
 
 /** How many of the newest entries are kept at least: one for each tenant of each commit. */
 const KEPT = 32_768;
 
 /** The tenants whose logs have grown lately, in the order of the commits. */
-export class RecentGrowth {
+export class RecentAppends {
   /** In each mark, so that marks of an earlier writer are not taken for its own. */
   readonly #life = randomUUID();
   #heads: (readonly [tenant: string, head: number])[] = [];
@@ -19,7 +19,7 @@ export class RecentGrowth {
     this.#forgotten += KEPT;
   }
 
-  since(mark: string | null): Growth {
+  since(mark: string | null): Changes {
     const [life, position = ''] = mark?.split(' ') ?? [];
     const from = Number(position) - this.#forgotten;
     const isKnown = life === this.#life && from >= 0;

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { fingerprintOf } from '../fingerprint.ts';
-import type { Indexing } from '../index/indexer.ts';
+import type { Indexer } from '../index/indexer.ts';
 import type { Extent } from '../read/cursors.ts';
-import { DeadSegments } from './expired-segments.ts';
+import { ExpiredSegments } from './expired-segments.ts';
 
 /** Beyond either, the oldest deliveries of a tenant are dropped. */
 export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
@@ -17,11 +17,11 @@ export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY olde
 
 /**
  * Drops the oldest deliveries, always from the front, so that what is kept has no hole. It visits only tenants with
- * something to drop: an index finds those with a delivery that is too old, `grown` those beyond the count.
+ * something to drop: an index finds those with a delivery that is too old, `observeCount` those beyond the count.
  */
-export class Trimming {
-  readonly #indexing: Indexing;
-  readonly #deadSegments: DeadSegments;
+export class RetentionTrimmer {
+  readonly #indexer: Indexer;
+  readonly #expiredSegments: ExpiredSegments;
   readonly #tooOld;
   readonly #tooMany;
   readonly #extent;
@@ -35,9 +35,9 @@ export class Trimming {
   #hasMoreOverfull = true;
   #maxCount = Number.POSITIVE_INFINITY;
 
-  constructor(database: DatabaseSync, indexing: Indexing) {
-    this.#indexing = indexing;
-    this.#deadSegments = new DeadSegments(database);
+  constructor(database: DatabaseSync, indexer: Indexer) {
+    this.#indexer = indexer;
+    this.#expiredSegments = new ExpiredSegments(database);
     this.#tooOld = database.prepare(TOO_OLD_SQL);
     this.#tooMany = database.prepare(`SELECT id FROM tenant WHERE head - floor > ? LIMIT ${KNOWN_OVERFULL}`);
     this.#extent = database.prepare('SELECT head, floor FROM tenant WHERE id = ?');
@@ -57,7 +57,7 @@ export class Trimming {
   }
 
   /** The tenant has `count` deliveries now. */
-  grown(tenant: number, count: number): void {
+  observeCount(tenant: number, count: number): void {
     if (count <= this.#maxCount) return;
     if (this.#overfull.size < KNOWN_OVERFULL) this.#overfull.add(tenant);
     else this.#hasMoreOverfull = true;
@@ -103,7 +103,7 @@ export class Trimming {
     );
     const dropped = kept === -1 ? rows : rows.slice(0, kept);
     for (const { sequence, identity } of dropped) {
-      this.#indexing.drop(tenant, identity);
+      this.#indexer.drop(tenant, identity);
       this.#dropDelivery.run(tenant, sequence);
     }
     const last = dropped.at(-1);
@@ -111,7 +111,7 @@ export class Trimming {
       this.#raiseFloor.run(last.sequence, tenant);
       this.#remember.run(tenant, last.sequence, fingerprintOf(last.identity, last.received));
     }
-    if (this.#deadSegments.step(tenant) || dropped.length === READ_AT_ONCE) return;
+    if (this.#expiredSegments.step(tenant) || dropped.length === READ_AT_ONCE) return;
     this.#overfull.delete(tenant);
     this.#setOldest.run(rows[kept]?.received ?? null, tenant);
   }

@@ -1,21 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../../log/errors.ts';
-import { Indexing } from '../index/indexer.ts';
+import { Indexer } from '../index/indexer.ts';
 import { checkIntegrity } from '../integrity.ts';
 import { LogFile } from '../log-file.ts';
 import { Tenants } from '../read/tenants.ts';
 import { completeSchema, epochSeed, openDatabase } from '../schema.ts';
 import { inTransaction } from '../transaction.ts';
-import { Appending } from './appender.ts';
-import { Trimming } from './retention.ts';
+import { Appender } from './appender.ts';
+import { RetentionTrimmer } from './retention.ts';
 
 /** The writer's connection to the log's file, with all that is done over it. */
-export class Store {
+export class WriteStore {
   readonly seed: Uint8Array;
   readonly tenants: Tenants;
-  readonly indexing: Indexing;
-  readonly appending: Appending;
-  readonly trimming: Trimming;
+  readonly indexer: Indexer;
+  readonly appending: Appender;
+  readonly trimming: RetentionTrimmer;
   readonly #database: DatabaseSync;
   readonly file: LogFile;
 
@@ -27,9 +27,9 @@ export class Store {
       completeSchema(this.#database);
       this.seed = epochSeed(this.#database);
       this.tenants = new Tenants(this.#database);
-      this.indexing = new Indexing(this.#database);
-      this.trimming = new Trimming(this.#database, this.indexing);
-      this.appending = new Appending(this.#database, this.indexing, this.trimming);
+      this.indexer = new Indexer(this.#database);
+      this.trimming = new RetentionTrimmer(this.#database, this.indexer);
+      this.appending = new Appender(this.#database, this.indexer, this.trimming);
       this.file = new LogFile(path);
     } catch (error) {
       this.#database.close();

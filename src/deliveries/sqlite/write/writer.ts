@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Growth } from '../../log/log.ts';
+import type { Changes } from '../../log/log.ts';
 import { type Packed, type UnpackedRow, unpack } from '../worker/packing.ts';
-import type { Opened, Placed, WriterCalls } from '../worker/protocol.ts';
-import { Reopening } from '../worker/reconnecting.ts';
-import { RecentGrowth } from './recent-appends.ts';
+import type { Opened, Placed, WriterMethods } from '../worker/protocol.ts';
+import { ReconnectingDatabase } from '../worker/reconnecting.ts';
+import { RecentAppends } from './recent-appends.ts';
 import type { Retention } from './retention.ts';
-import { Store } from './write-store.ts';
+import { WriteStore } from './write-store.ts';
 
-type Waiting = {
+type PendingBatch = {
   readonly packed: Packed;
   readonly resolve: (placed: Placed) => void;
   readonly reject: (error: unknown) => void;
@@ -22,20 +22,20 @@ const MAX_COMMIT = 256;
  */
 export class Writer {
   readonly #path: string;
-  readonly #store: Reopening<Store>;
-  readonly #growth = new RecentGrowth();
-  #waiting: Waiting[] = [];
+  readonly #store: ReconnectingDatabase<WriteStore>;
+  readonly #recentAppends = new RecentAppends();
+  #pending: PendingBatch[] = [];
   #closed = false;
 
   constructor(path: string) {
     this.#path = path;
-    this.#store = new Reopening(path, () => new Store(path, { create: false, check: false }));
+    this.#store = new ReconnectingDatabase(path, () => new WriteStore(path, { create: false, check: false }));
   }
 
   /** Throws LogOpenError, also when the log is damaged. No other call checks for damage, since the check takes long. */
-  open({ create }: WriterCalls['open']['takes']): Opened {
+  open({ create }: WriterMethods['open']['params']): Opened {
     this.#store.checkFile();
-    const store = this.#store.reopen(() => new Store(this.#path, { create, check: true }));
+    const store = this.#store.reopen(() => new WriteStore(this.#path, { create, check: true }));
     return { seed: store.seed, heads: store.tenants.heads() };
   }
 
@@ -43,13 +43,13 @@ export class Writer {
   append(packed: Packed): Promise<Placed> {
     const { promise, resolve, reject } = Promise.withResolvers<Placed>();
     // Whatever else has already arrived is read before the turn ends.
-    if (this.#waiting.push({ packed, resolve, reject }) === 1) setImmediate(this.#commitSome);
+    if (this.#pending.push({ packed, resolve, reject }) === 1) setImmediate(this.#commitSome);
     return promise;
   }
 
   /** The tenants whose logs have grown since the mark, by this thread's commits. */
-  grown(mark: string | null): Growth {
-    return this.#growth.since(mark);
+  changed(mark: string | null): Changes {
+    return this.#recentAppends.since(mark);
   }
 
   /**
@@ -62,31 +62,31 @@ export class Writer {
       ({ trimming }) => trimming.step(retention, now),
     );
     await this.#inSteps(
-      ({ indexing }) => indexing.isBehind,
-      ({ indexing }) => indexing.catchUp(),
+      ({ indexer }) => indexer.isBehind,
+      ({ indexer }) => indexer.catchUp(),
     );
   }
 
   /** Looking whether there is anything to do costs no commit. */
-  async #inSteps(isDue: (store: Store) => boolean, step: (store: Store) => void): Promise<void> {
-    while (!this.#closed && this.#store.use(isDue)) {
-      this.#store.use((store) => store.transaction(() => step(store)));
+  async #inSteps(isDue: (store: WriteStore) => boolean, step: (store: WriteStore) => void): Promise<void> {
+    while (!this.#closed && this.#store.withConnection(isDue)) {
+      this.#store.withConnection((store) => store.transaction(() => step(store)));
       await nextTurn();
       // Deliveries that arrived during the step are committed before the next one.
-      if (this.#waiting.length > 0) await nextTurn();
+      if (this.#pending.length > 0) await nextTurn();
     }
   }
 
   /** Commits what waits, and leaves the rest of a trim that runs for another time. */
   close(): void {
     this.#closed = true;
-    while (this.#waiting.length > 0) this.#commit();
+    while (this.#pending.length > 0) this.#commit();
     this.#store.close();
   }
 
   readonly #commitSome = (): void => {
     this.#commit();
-    if (this.#waiting.length > 0) setImmediate(this.#commitSome);
+    if (this.#pending.length > 0) setImmediate(this.#commitSome);
   };
 
   #commit(): void {
@@ -94,10 +94,10 @@ export class Writer {
     if (taken.length === 0) return;
     const rows = taken.flatMap(({ packed }) => unpack(packed));
     try {
-      const placed = this.#store.use(({ appending, transaction }) =>
+      const placed = this.#store.withConnection(({ appending, transaction }) =>
         transaction(() => appending.append(rows)),
       );
-      this.#noteGrowth(rows, placed);
+      this.#noteAppends(rows, placed);
       let end = 0;
       for (const { packed, resolve } of taken) {
         const start = end;
@@ -112,21 +112,21 @@ export class Writer {
     }
   }
 
-  #noteGrowth(rows: readonly UnpackedRow[], { sequences }: Placed): void {
+  #noteAppends(rows: readonly UnpackedRow[], { sequences }: Placed): void {
     const heads = new Map<string, number>();
     for (const [index, sequence] of sequences.entries()) {
       const tenant = rows[index]?.tenant;
       if (tenant !== undefined && typeof sequence === 'number' && sequence > 0) heads.set(tenant, sequence);
     }
-    for (const [tenant, head] of heads) this.#growth.add(tenant, head);
+    for (const [tenant, head] of heads) this.#recentAppends.add(tenant, head);
   }
 
-  #take(): Waiting[] {
+  #take(): PendingBatch[] {
     let deliveries = 0;
-    const end = this.#waiting.findIndex(({ packed }) => {
+    const end = this.#pending.findIndex(({ packed }) => {
       deliveries += packed.rows.length;
       return deliveries >= MAX_COMMIT;
     });
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end + 1);
+    return this.#pending.splice(0, end === -1 ? this.#pending.length : end + 1);
   }
 }

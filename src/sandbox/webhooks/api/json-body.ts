@@ -1,13 +1,13 @@
 import type { Hex } from '../../types.ts';
-import { Refusal } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 
 /** Turns a JSON value into what a field holds, or refuses with 422, naming the place. */
 export type Reader<T> = (value: unknown, place: string) => T;
 
 export type Body = Readonly<Record<string, unknown>>;
 
-const undeserializable = (complaint: string): Refusal =>
-  new Refusal(422, `Failed to deserialize the JSON body into the target type: ${complaint}`);
+const undeserializable = (problem: string): HttpError =>
+  new HttpError(422, `Failed to deserialize the JSON body into the target type: ${problem}`);
 
 const described = (value: unknown): string => {
   if (value === null) return 'null';
@@ -19,10 +19,10 @@ const described = (value: unknown): string => {
   return 'map';
 };
 
-const wrongType = (value: unknown, place: string, expected: string): Refusal =>
+const wrongType = (value: unknown, place: string, expected: string): HttpError =>
   undeserializable(`${place}: invalid type: ${described(value)}, expected ${expected}`);
 
-const wrongValue = (value: unknown, place: string, expected: string): Refusal =>
+const wrongValue = (value: unknown, place: string, expected: string): HttpError =>
   undeserializable(`${place}: invalid value: ${described(value)}, expected ${expected}`);
 
 /** The body's JSON object. Not JSON: 400. JSON, but no object: 422. */
@@ -31,7 +31,7 @@ export const parseBody = (text: string): Body => {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Refusal(
+    throw new HttpError(
       400,
       `Failed to parse the request body as JSON: ${error instanceof Error ? error.message : ''}`,
     );

@@ -1,4 +1,4 @@
-import { Refusal } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -8,7 +8,7 @@ export const readLimit = (query: URLSearchParams): number => {
   const text = query.get('limit');
   if (text === null) return DEFAULT_LIMIT;
   if (!/^\d+$/.test(text)) {
-    throw new Refusal(400, 'Failed to deserialize query string: limit: invalid digit found in string');
+    throw new HttpError(400, 'Failed to deserialize query string: limit: invalid digit found in string');
   }
   return Math.min(Math.max(Number(text), 1), MAX_LIMIT);
 };

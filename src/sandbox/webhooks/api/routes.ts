@@ -2,7 +2,7 @@ import type { Route, SandboxRequest, SandboxResponse } from '../../http/listen.t
 import { json, text } from '../../http/listen.ts';
 import type { Chain } from '../../types.ts';
 import type { Store, Subscription } from '../store.ts';
-import { Refusal } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 import { parseBody } from './json-body.ts';
 import { readLimit, readOffset, writeOffset } from './paging.ts';
 import { readAddressChange, readCreation, readReplacement, readUpdate } from './requests.ts';
@@ -51,7 +51,7 @@ const collection = ({ store, chains }: RouteParts): Methods => ({
 
 const known = (store: Store, id: string): Subscription => {
   const subscription = store.find(id);
-  if (subscription === null) throw new Refusal(404, `Webhook ${id} not found`);
+  if (subscription === null) throw new HttpError(404, `Webhook ${id} not found`);
   return subscription;
 };
 
@@ -101,10 +101,10 @@ const readId = (segment: string): string => {
   try {
     id = decodeURIComponent(segment);
   } catch {
-    throw new Refusal(400, 'Invalid URL: Invalid UTF-8 in `webhook_id`');
+    throw new HttpError(400, 'Invalid URL: Invalid UTF-8 in `webhook_id`');
   }
-  const complaint = uuidComplaint(id);
-  if (complaint !== null) throw new Refusal(400, `Invalid URL: UUID parsing failed: ${complaint}`);
+  const problem = uuidComplaint(id);
+  if (problem !== null) throw new HttpError(400, `Invalid URL: UUID parsing failed: ${problem}`);
   return canonicalUuid(id);
 };
 
@@ -121,7 +121,7 @@ export const createRoutes = (parts: RouteParts): Route => {
     try {
       return handler(request, segment === undefined ? '' : readId(segment));
     } catch (error) {
-      if (error instanceof Refusal) return text(error.status, error.message);
+      if (error instanceof HttpError) return text(error.status, error.message);
       throw error;
     }
   };

@@ -1,6 +1,6 @@
 import type { Chain } from '../../types.ts';
 import type { Filters, WebhookType } from '../webhook.ts';
-import { Refusal } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 
 const BELONGS_TO = {
   transaction_type: 'transactions',
@@ -15,7 +15,7 @@ export const checkFiltersFit = (type: WebhookType, filters: Partial<Filters>): v
   for (const filter of FILTERS_OF_ONE_TYPE) {
     const value = filters[filter] ?? null;
     if (value !== null && BELONGS_TO[filter] !== type) {
-      throw new Refusal(400, `Webhook type ${type} cannot have ${filter}`);
+      throw new HttpError(400, `Webhook type ${type} cannot have ${filter}`);
     }
   }
 };
@@ -24,5 +24,5 @@ export const checkFiltersFit = (type: WebhookType, filters: Partial<Filters>): v
 export const checkChains = (chains: readonly Chain[], filters: Partial<Filters>): void => {
   const supported = new Set(chains.filter((chain) => chain.webhooks).map((chain) => chain.id));
   const others = (filters.chain_ids ?? []).filter((id) => !supported.has(id));
-  if (others.length > 0) throw new Refusal(400, `Chains not supported for webhooks: ${others.join(', ')}`);
+  if (others.length > 0) throw new HttpError(400, `Chains not supported for webhooks: ${others.join(', ')}`);
 };

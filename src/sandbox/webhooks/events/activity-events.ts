@@ -1,4 +1,4 @@
-import type { Hex, Swap, Transaction, Transfer, World } from '../../types.ts';
+import type { ChainReader, Hex, Swap, Transaction, Transfer } from '../../types.ts';
 import { approvalItem, callItem, swapItem, transferItem } from './activity-items.ts';
 import { calledAssets, tradedAsset, ZERO_ADDRESS } from './assets.ts';
 import type { ActivityEvent } from './event.ts';
@@ -11,7 +11,7 @@ const isLegFor = (address: Hex, transfer: Transfer, { trader, sold, bought }: Sw
 };
 
 function* transferEvents(
-  world: World,
+  simulator: ChainReader,
   transaction: Transaction,
   transfer: Transfer,
 ): Generator<ActivityEvent> {
@@ -28,22 +28,22 @@ function* transferEvents(
       address,
       activity,
       assets: [{ type: asset, token }],
-      item: () => transferItem(world, transaction, transfer, activity),
+      item: () => transferItem(simulator, transaction, transfer, activity),
     };
   }
 }
 
-function* effectEvents(world: World, transaction: Transaction): Generator<ActivityEvent> {
+function* effectEvents(simulator: ChainReader, transaction: Transaction): Generator<ActivityEvent> {
   const { chain } = transaction;
   for (const effect of transaction.effects) {
-    if (effect.kind === 'transfer') yield* transferEvents(world, transaction, effect);
+    if (effect.kind === 'transfer') yield* transferEvents(simulator, transaction, effect);
     else if (effect.kind === 'approval') {
       yield {
         type: 'activities',
         address: effect.owner,
         activity: 'approve',
         assets: [{ type: effect.asset, token: effect.token }],
-        item: () => approvalItem(world, transaction, effect),
+        item: () => approvalItem(simulator, transaction, effect),
       };
     } else {
       yield {
@@ -51,35 +51,40 @@ function* effectEvents(world: World, transaction: Transaction): Generator<Activi
         address: effect.trader,
         activity: 'swap',
         assets: [
-          tradedAsset(world, chain, effect.sold.token),
-          tradedAsset(world, chain, effect.bought.token),
+          tradedAsset(simulator, chain, effect.sold.token),
+          tradedAsset(simulator, chain, effect.bought.token),
         ],
-        item: () => swapItem(world, transaction, effect),
+        item: () => swapItem(simulator, transaction, effect),
       };
     }
   }
 }
 
-function* callEvents(world: World, transaction: Transaction): Generator<ActivityEvent> {
+function* callEvents(simulator: ChainReader, transaction: Transaction): Generator<ActivityEvent> {
   const { from, to, data } = transaction;
   if (to === null || data === '0x') return;
-  const call = { type: 'activities', activity: 'call', assets: calledAssets(world, transaction) } as const;
-  yield { ...call, address: from, item: () => callItem(world, transaction, to, 'outgoing') };
-  if (to !== from) yield { ...call, address: to, item: () => callItem(world, transaction, to, 'incoming') };
+  const call = {
+    type: 'activities',
+    activity: 'call',
+    assets: calledAssets(simulator, transaction),
+  } as const;
+  yield { ...call, address: from, item: () => callItem(simulator, transaction, to, 'outgoing') };
+  if (to !== from)
+    yield { ...call, address: to, item: () => callItem(simulator, transaction, to, 'incoming') };
 }
 
 /**
  * What a transaction did to each address that it concerns. Whoever it did nothing else to, it merely called, or was
  * called by. A failed transaction did nothing: its items could not say that it failed.
  */
-export function* activityEvents(world: World, transaction: Transaction): Generator<ActivityEvent> {
+export function* activityEvents(simulator: ChainReader, transaction: Transaction): Generator<ActivityEvent> {
   if (!transaction.success) return;
   const concerned = new Set<Hex>();
-  for (const event of effectEvents(world, transaction)) {
+  for (const event of effectEvents(simulator, transaction)) {
     concerned.add(event.address);
     yield event;
   }
-  for (const event of callEvents(world, transaction)) {
+  for (const event of callEvents(simulator, transaction)) {
     if (!concerned.has(event.address)) yield event;
   }
 }

@@ -1,4 +1,4 @@
-import type { Approval, Hex, Swap, Transaction, Transfer, World } from '../../types.ts';
+import type { Approval, ChainReader, Hex, Swap, Transaction, Transfer } from '../../types.ts';
 import type { ActivityType } from '../webhook.ts';
 import { blockTime, knownAsset, tokenMetadata, tradedAsset, usdValue } from './assets.ts';
 
@@ -27,69 +27,77 @@ type Amount = {
   readonly value: bigint;
 };
 
-const amount = (world: World, { chain }: Transaction, { asset, token, tokenId, value }: Amount): Item => ({
+const amount = (
+  simulator: ChainReader,
+  { chain }: Transaction,
+  { asset, token, tokenId, value }: Amount,
+): Item => ({
   asset_type: asset,
   token_address: token ?? undefined,
   id: tokenId?.toString(),
   value: value.toString(),
-  token_metadata: tokenMetadata(knownAsset(world, chain, token)),
+  token_metadata: tokenMetadata(knownAsset(simulator, chain, token)),
 });
 
 const worth = (
-  world: World,
+  simulator: ChainReader,
   { chain }: Transaction,
   { token, value }: Pick<Amount, 'token' | 'value'>,
 ): Item => ({
-  value_usd: usdValue(value, knownAsset(world, chain, token)) ?? undefined,
+  value_usd: usdValue(value, knownAsset(simulator, chain, token)) ?? undefined,
 });
 
 export const transferItem = (
-  world: World,
+  simulator: ChainReader,
   transaction: Transaction,
   transfer: Transfer,
   type: 'send' | 'burn' | 'receive' | 'mint',
 ): Item => ({
   ...frame(transaction, type),
-  ...amount(world, transaction, transfer),
-  ...worth(world, transaction, transfer),
+  ...amount(simulator, transaction, transfer),
+  ...worth(simulator, transaction, transfer),
   ...(type === 'send' || type === 'burn' ? { to: transfer.to } : { from: transfer.from }),
 });
 
 /** Nothing has moved yet, so an approval has no worth. */
-export const approvalItem = (world: World, transaction: Transaction, approval: Approval): Item => ({
+export const approvalItem = (simulator: ChainReader, transaction: Transaction, approval: Approval): Item => ({
   ...frame(transaction, 'approve'),
-  ...amount(world, transaction, approval),
+  ...amount(simulator, transaction, approval),
   spender: approval.spender,
 });
 
 /** The asset, value and worth of a swap are those of what was sold. */
-export const swapItem = (world: World, transaction: Transaction, { router, sold, bought }: Swap): Item => {
+export const swapItem = (
+  simulator: ChainReader,
+  transaction: Transaction,
+  { router, sold, bought }: Swap,
+): Item => {
   const { chain } = transaction;
-  const asset = tradedAsset(world, chain, sold.token).type ?? 'erc20';
+  const asset = tradedAsset(simulator, chain, sold.token).type ?? 'erc20';
   return {
     ...frame(transaction, 'swap'),
-    ...amount(world, transaction, { asset, tokenId: null, ...sold }),
-    ...worth(world, transaction, sold),
+    ...amount(simulator, transaction, { asset, tokenId: null, ...sold }),
+    ...worth(simulator, transaction, sold),
     to: router,
     from_token_address: sold.token ?? undefined,
     from_token_value: sold.value.toString(),
-    from_token_metadata: tokenMetadata(knownAsset(world, chain, sold.token)),
+    from_token_metadata: tokenMetadata(knownAsset(simulator, chain, sold.token)),
     to_token_address: bought.token ?? undefined,
     to_token_value: bought.value.toString(),
-    to_token_metadata: tokenMetadata(knownAsset(world, chain, bought.token)),
+    to_token_metadata: tokenMetadata(knownAsset(simulator, chain, bought.token)),
   };
 };
 
 /** Outgoing for the caller, incoming for the contract; `function` when the call can be decoded. */
 export const callItem = (
-  world: World,
+  simulator: ChainReader,
   transaction: Transaction,
   contract: Hex,
   direction: 'outgoing' | 'incoming',
 ): Item => {
   const { chain, from, data, value } = transaction;
-  const token = world.token(chain.id, contract);
-  const decoded = world.decodeCall(transaction);
+  const token = simulator.token(chain.id, contract);
+  const decoded = simulator.decodeCall(transaction);
   return {
     ...frame(transaction, 'call'),
     call_type: direction,

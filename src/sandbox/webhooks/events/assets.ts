@@ -1,4 +1,4 @@
-import type { Chain, Hex, Transaction, World } from '../../types.ts';
+import type { Chain, ChainReader, Hex, Transaction } from '../../types.ts';
 import type { EventAsset } from './event.ts';
 
 export const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000';
@@ -23,28 +23,31 @@ const LOW_LIQUIDITY_USD = 10_000;
 const NATIVE: EventAsset = { type: 'native', token: null };
 
 /** Null for a token that the service does not know; a null token is the chain's native asset. */
-export const knownAsset = (world: World, chain: Chain, token: Hex | null): KnownAsset | null => {
-  const logo = world.logo(chain.id, token);
+export const knownAsset = (simulator: ChainReader, chain: Chain, token: Hex | null): KnownAsset | null => {
+  const logo = simulator.logo(chain.id, token);
   if (token === null)
     return { ...chain.native, decimals: NATIVE_DECIMALS, logo, poolSizeUsd: null, lowLiquidity: false };
-  const known = world.token(chain.id, token);
+  const known = simulator.token(chain.id, token);
   return known && { ...known, logo, lowLiquidity: (known.poolSizeUsd ?? 0) < LOW_LIQUIDITY_USD };
 };
 
 /** Which asset a side of a swap was; swaps trade native assets and ERC-20s, unless the token says otherwise. */
-export const tradedAsset = (world: World, chain: Chain, token: Hex | null): EventAsset =>
-  token === null ? NATIVE : { type: world.token(chain.id, token)?.standard ?? 'erc20', token };
+export const tradedAsset = (simulator: ChainReader, chain: Chain, token: Hex | null): EventAsset =>
+  token === null ? NATIVE : { type: simulator.token(chain.id, token)?.standard ?? 'erc20', token };
 
 /** The contract that a transaction calls, seen as a token; none for a plain payment or a creation. */
-export const calledAssets = (world: World, { chain, to, data }: Transaction): readonly EventAsset[] =>
-  to === null || data === '0x' ? [] : [{ type: world.token(chain.id, to)?.standard ?? null, token: to }];
+export const calledAssets = (
+  simulator: ChainReader,
+  { chain, to, data }: Transaction,
+): readonly EventAsset[] =>
+  to === null || data === '0x' ? [] : [{ type: simulator.token(chain.id, to)?.standard ?? null, token: to }];
 
 /** All assets that a transaction is about: what it pays, whom it calls, what moved or was approved because of it. */
-export const assetsOf = (world: World, transaction: Transaction): readonly EventAsset[] => {
+export const assetsOf = (simulator: ChainReader, transaction: Transaction): readonly EventAsset[] => {
   const moved = transaction.effects
     .filter((effect) => effect.kind !== 'swap')
     .map(({ asset, token }) => ({ type: asset, token }));
-  return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(world, transaction), ...moved];
+  return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(simulator, transaction), ...moved];
 };
 
 /** What an amount in the asset's smallest unit is worth now; null when that is unknown. */

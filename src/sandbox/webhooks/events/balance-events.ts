@@ -1,4 +1,4 @@
-import type { Hex, Transaction, Transfer, World } from '../../types.ts';
+import type { ChainReader, Hex, Transaction, Transfer } from '../../types.ts';
 import { knownAsset, usdValue, ZERO_ADDRESS } from './assets.ts';
 import type { BalanceEvent } from './event.ts';
 
@@ -21,12 +21,12 @@ const bothSides = (transfer: Transfer): readonly Change[] => [
 
 /** Every documented field is there: null where the service can't know it. Deltas are signed: after less before. */
 const item = (
-  world: World,
+  simulator: ChainReader,
   { chain, hash }: Transaction,
   { token }: Transfer,
   { address, counterparty, before, after }: Change,
 ) => {
-  const asset = knownAsset(world, chain, token);
+  const asset = knownAsset(simulator, chain, token);
   return {
     amount_before: before.toString(),
     amount_after: after.toString(),
@@ -52,7 +52,7 @@ const item = (
 };
 
 /** What transfers did to the balances of both sides. One to oneself, or of nothing, changed none. */
-export function* balanceEvents(world: World, transaction: Transaction): Generator<BalanceEvent> {
+export function* balanceEvents(simulator: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
   for (const effect of transaction.effects) {
     if (effect.kind !== 'transfer' || effect.from === effect.to) continue;
     for (const change of bothSides(effect)) {
@@ -61,7 +61,7 @@ export function* balanceEvents(world: World, transaction: Transaction): Generato
         type: 'balances',
         address: change.address,
         assets: [{ type: effect.asset, token: effect.token }],
-        item: () => item(world, transaction, effect, change),
+        item: () => item(simulator, transaction, effect, change),
       };
     }
   }

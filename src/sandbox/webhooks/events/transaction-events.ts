@@ -1,10 +1,15 @@
-import type { Hex, Transaction, World } from '../../types.ts';
+import type { ChainReader, Hex, Transaction } from '../../types.ts';
 import { assetsOf, blockTime } from './assets.ts';
 import type { TransactionEvent } from './event.ts';
 
 const hex = (quantity: bigint | number): string => `0x${quantity.toString(16)}`;
 
-const item = (world: World, transaction: Transaction, address: Hex, side: 'Sender' | 'Receiver') => ({
+const item = (
+  simulator: ChainReader,
+  transaction: Transaction,
+  address: Hex,
+  side: 'Sender' | 'Receiver',
+) => ({
   address,
   block_hash: transaction.blockHash,
   block_number: transaction.blockNumber,
@@ -12,7 +17,7 @@ const item = (world: World, transaction: Transaction, address: Hex, side: 'Sende
   chain: transaction.chain.name,
   chain_id: transaction.chain.id,
   data: transaction.data,
-  decoded: world.decodeCall(transaction) ?? undefined,
+  decoded: simulator.decodeCall(transaction) ?? undefined,
   effective_gas_price: hex(transaction.effectiveGasPrice),
   from: transaction.from,
   gas_price: hex(transaction.gasPrice),
@@ -23,7 +28,7 @@ const item = (world: World, transaction: Transaction, address: Hex, side: 'Sende
     address: log.address,
     data: log.data,
     topics: log.topics,
-    decoded: world.decodeLog(transaction.chain.id, log) ?? undefined,
+    decoded: simulator.decodeLog(transaction.chain.id, log) ?? undefined,
   })),
   nonce: hex(transaction.nonce),
   success: transaction.success,
@@ -33,9 +38,12 @@ const item = (world: World, transaction: Transaction, address: Hex, side: 'Sende
 });
 
 /** The transaction as its sender and its receiver see it; a failed one too. Tokens' receivers are not its receiver. */
-export function* transactionEvents(world: World, transaction: Transaction): Generator<TransactionEvent> {
+export function* transactionEvents(
+  simulator: ChainReader,
+  transaction: Transaction,
+): Generator<TransactionEvent> {
   const { from, to } = transaction;
-  const assets = assetsOf(world, transaction);
+  const assets = assetsOf(simulator, transaction);
   yield {
     type: 'transactions',
     address: from,
@@ -43,7 +51,7 @@ export function* transactionEvents(world: World, transaction: Transaction): Gene
     counterparty: to,
     alsoSender: false,
     assets,
-    item: () => item(world, transaction, from, 'Sender'),
+    item: () => item(simulator, transaction, from, 'Sender'),
   };
   if (to === null) return;
   yield {
@@ -53,6 +61,6 @@ export function* transactionEvents(world: World, transaction: Transaction): Gene
     counterparty: from,
     alsoSender: from === to,
     assets,
-    item: () => item(world, transaction, to, 'Receiver'),
+    item: () => item(simulator, transaction, to, 'Receiver'),
   };
 }

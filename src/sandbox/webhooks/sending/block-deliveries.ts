@@ -1,4 +1,4 @@
-import type { Block, Transaction, World } from '../../types.ts';
+import type { Block, ChainReader, Transaction } from '../../types.ts';
 import { activityEvents } from '../events/activity-events.ts';
 import { balanceEvents } from '../events/balance-events.ts';
 import type { OnchainEvent } from '../events/event.ts';
@@ -22,31 +22,31 @@ const BODY_KEY = {
   balances: 'balance_changes',
 } as const satisfies Record<WebhookType, string>;
 
-function* eventsOf(world: World, transaction: Transaction): Generator<OnchainEvent> {
-  yield* transactionEvents(world, transaction);
-  yield* activityEvents(world, transaction);
-  yield* balanceEvents(world, transaction);
+function* eventsOf(simulator: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
+  yield* transactionEvents(simulator, transaction);
+  yield* activityEvents(simulator, transaction);
+  yield* balanceEvents(simulator, transaction);
 }
 
 /** One delivery for each webhook that wants anything of the block, its events in the block's order. */
 export const deliveriesOf = (
   block: Block,
-  world: World,
+  simulator: ChainReader,
   store: Pick<Store, 'subscribers'>,
 ): readonly Delivery[] => {
   const items = new Map<Webhook, unknown[]>();
-  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(world, transaction)])) {
+  for (const event of block.transactions.flatMap((transaction) => [...eventsOf(simulator, transaction)])) {
     for (const webhook of store.subscribers(event.address)) {
       if (webhook.url === null || !matches(webhook, block.chain.id, event)) continue;
-      const told = items.get(webhook);
-      if (told === undefined) items.set(webhook, [event.item()]);
-      else told.push(event.item());
+      const received = items.get(webhook);
+      if (received === undefined) items.set(webhook, [event.item()]);
+      else received.push(event.item());
     }
   }
-  return [...items].map(([{ id, type }, told]) => ({
+  return [...items].map(([{ id, type }, received]) => ({
     webhookId: id,
     type,
     chainId: block.chain.id,
-    body: JSON.stringify({ [BODY_KEY[type]]: told }),
+    body: JSON.stringify({ [BODY_KEY[type]]: received }),
   }));
 };

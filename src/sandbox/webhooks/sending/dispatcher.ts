@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from './block-deliveries.ts';
-import { createLanes } from './keyed-limiter.ts';
+import { createKeyedLimiter } from './keyed-limiter.ts';
 import type { Post } from './sender.ts';
 
 /** After the first attempt. */
@@ -26,7 +26,7 @@ export type Dispatcher = {
   deliver(delivery: Delivery): void;
   /** Drops all that is pending for the webhook, and cuts what is being posted. */
   cancel(webhookId: string): void;
-  /** Resolves once every delivery was taken, given up or dropped. */
+  /** Resolves once every delivery was taken, abandoned or dropped. */
   settled(): Promise<void>;
   /** Drops everything; resolves when nothing is in flight any more. */
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export type Dispatcher = {
 type Pending = { count: number; cancelled: AbortController };
 
 export const createDispatcher = ({ post, urlOf, retryBaseMs, log }: DispatcherParts): Dispatcher => {
-  const lanes = createLanes(POSTS_PER_URL);
+  const limiter = createKeyedLimiter(POSTS_PER_URL);
   const pending = new Map<string, Pending>();
   const running = new Set<Promise<void>>();
   let stopped = false;
@@ -45,12 +45,12 @@ export const createDispatcher = ({ post, urlOf, retryBaseMs, log }: DispatcherPa
     for (;;) {
       const url = urlOf(delivery.webhookId);
       if (url === null) return true;
-      const leave = await lanes.enter(url);
+      const release = await limiter.acquire(url);
       try {
         // The webhook may have been pointed elsewhere while this one waited.
         if (urlOf(delivery.webhookId) === url) return await post.send(url, delivery, retry, signal);
       } finally {
-        leave();
+        release();
       }
     }
   };

@@ -1,27 +1,27 @@
 /** At most so many at once on one lane; the others wait their turn, first come, first served. */
-export type Lanes = {
+export type KeyedLimiter = {
   /** Resolves when there is room, with what must be called to make room again. */
-  enter(lane: string): Promise<() => void>;
+  acquire(slot: string): Promise<() => void>;
 };
 
-type Lane = { running: number; readonly waiting: (() => void)[] };
+type Slot = { running: number; readonly waiting: (() => void)[] };
 
-export const createLanes = (width: number): Lanes => {
-  const lanes = new Map<string, Lane>();
+export const createKeyedLimiter = (width: number): KeyedLimiter => {
+  const limiter = new Map<string, Slot>();
 
-  const leave = (name: string, lane: Lane): void => {
-    const next = lane.waiting.shift();
+  const release = (name: string, slot: Slot): void => {
+    const next = slot.waiting.shift();
     if (next !== undefined) next();
-    else if (--lane.running === 0) lanes.delete(name);
+    else if (--slot.running === 0) limiter.delete(name);
   };
 
   return {
-    async enter(name) {
-      const lane = lanes.get(name) ?? { running: 0, waiting: [] };
-      lanes.set(name, lane);
-      if (lane.running < width) lane.running += 1;
-      else await new Promise<void>((resolve) => lane.waiting.push(resolve));
-      return () => leave(name, lane);
+    async acquire(name) {
+      const slot = limiter.get(name) ?? { running: 0, waiting: [] };
+      limiter.set(name, slot);
+      if (slot.running < width) slot.running += 1;
+      else await new Promise<void>((resolve) => slot.waiting.push(resolve));
+      return () => release(name, slot);
     },
   };
 };

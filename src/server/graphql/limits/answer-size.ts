@@ -1,8 +1,8 @@
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../../context.ts';
-import { heavyAnswer } from '../../../graph/answer/errors.ts';
+import { answerTooLarge } from '../../../graph/answer/errors.ts';
 import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
-import { assembled, WrittenData, written } from '../../../graph/answer/serialize.ts';
+import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
 
 type Options = {
   readonly estimateAnswer: EstimateAnswer;
@@ -19,19 +19,19 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Plu
     const { answer, scopes } = args.contextValue;
     answer.estimate = estimateAnswer(args, scopes);
     if (answer.estimate.bytes > maxAnswerBytes)
-      return setResultAndStopExecution({ errors: [heavyAnswer(maxAnswerBytes, answer.estimate)] });
-    setExecuteFn((given) => written(Promise.resolve(executeFn(given)), answer));
+      return setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
+    setExecuteFn((given) => serializeAnswer(Promise.resolve(executeFn(given)), answer));
   },
   onSubscribe({ args, setResultAndStopExecution }) {
     const estimate = estimateAnswer(args, args.contextValue.scopes);
     if (estimate.bytes > maxAnswerBytes)
-      setResultAndStopExecution({ errors: [heavyAnswer(maxAnswerBytes, estimate)] });
+      setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, estimate)] });
   },
   onResultProcess({ result, setResult }) {
-    if (isAsyncIterable(result) || Array.isArray(result) || !(result.data instanceof WrittenData)) return;
+    if (isAsyncIterable(result) || Array.isArray(result) || !(result.data instanceof SerializedData)) return;
     const { data } = result;
     // Yoga makes it the body of a Response, which may be bytes as well as text.
-    const stringify = (final: object) => assembled(final, data) as unknown as string;
+    const stringify = (final: object) => assembleJson(final, data) as unknown as string;
     setResult(Object.assign({ ...result }, { stringify }));
   },
 });

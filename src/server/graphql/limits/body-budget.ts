@@ -4,8 +4,8 @@ import { clientError } from '../../../graph/errors.ts';
 import { parseInSlices } from '../../../lib/json/parse-in-slices.ts';
 import { MAX_SHAPES, TooManyShapesError } from '../../../lib/json/shapes.ts';
 import { JsonSize } from '../../../lib/json/size-scanner.ts';
-import { onceClosed } from '../../http/response-closed.ts';
-import { createRoom, isAlwaysOrdinary, weightOf } from './request-memory.ts';
+import { onResponseClosed } from '../../http/response-closed.ts';
+import { createRequestMemory, estimatedBytes, isExempt } from './request-memory.ts';
 
 /** A list of as many addresses as 8 MB hold has 180,000. */
 const MAX_VALUES = 250_000;
@@ -15,19 +15,19 @@ const MAX_VALUES = 250_000;
  * longer to be answered, and until they are there nobody knows whose they are. One that finds no room is refused with
  * 503, and one of too many values with 413, before the rest of it is read. Their JSON is parsed in slices.
  */
-export const useBodyRoom = (): Plugin => {
-  const room = createRoom();
+export const useBodyBudget = (): Plugin => {
+  const requestMemory = createRequestMemory();
   return {
     onRequestParse({ request, requestParser, setRequestParser, serverContext, fetchAPI }) {
       const { res } = serverContext as { readonly res?: ServerResponse };
       if (!requestParser || !res || isOrdinary(request)) return;
-      const reservation = room.reserve();
-      onceClosed(res, reservation.release);
-      const judge = (size: JsonSize): void => {
+      const reservation = requestMemory.reserve();
+      onResponseClosed(res, reservation.release);
+      const check = (size: JsonSize): void => {
         if (size.values > MAX_VALUES) throw tooManyValues();
-        if (!reservation.grow(weightOf(size))) throw noRoom();
+        if (!reservation.grow(estimatedBytes(size))) throw overMemoryLimit();
       };
-      setRequestParser((whole) => requestParser(judged(whole, judge, fetchAPI)));
+      setRequestParser((whole) => requestParser(checkedRequest(whole, check, fetchAPI)));
     },
   };
 };
@@ -35,17 +35,17 @@ export const useBodyRoom = (): Plugin => {
 /** As far as it says: a body in chunks does not. */
 const isOrdinary = ({ method, headers }: Request): boolean => {
   const length = headers.get('content-length');
-  return method === 'GET' || (length !== null && isAlwaysOrdinary(Number(length)));
+  return method === 'GET' || (length !== null && isExempt(Number(length)));
 };
 
-/** The same request; `judge` is told how much of its body has come, before that is kept. */
-const judged = (request: Request, judge: (size: JsonSize) => void, fetchAPI: FetchAPI): Request => {
+/** The same request; `check` is told how much of its body has come, before that is kept. */
+const checkedRequest = (request: Request, check: (size: JsonSize) => void, fetchAPI: FetchAPI): Request => {
   if (!request.body) return request;
   const size = new JsonSize();
   const body = request.body.pipeThrough(
     new fetchAPI.TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        judge(size.add(chunk));
+        check(size.add(chunk));
         controller.enqueue(chunk);
       },
     }),
@@ -75,7 +75,7 @@ const tooManyShapes = () =>
     { http: { status: 413 } },
   );
 
-const noRoom = () =>
+const overMemoryLimit = () =>
   clientError('OPERATION_TOO_COMPLEX', 'Too many big requests are being received at once.', {
     http: { status: 503, headers: { 'retry-after': '5' } },
   });

@@ -34,7 +34,7 @@ export const useComputeUnitLimits = (options: Options): Plugin<Context> => {
       const cost = estimate(args, scopes);
       const refusal = refuse(billingKey, cost);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
-      // One that is given up half-way is not settled: nobody can tell what the service will have billed for it.
+      // One that is abandoned half-way is not settled: nobody can tell what the service will have billed for it.
       return { onExecuteDone: () => budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits) };
     },
     onSubscribe({ args, setResultAndStopExecution }) {
@@ -71,15 +71,16 @@ const beyondBudget = (client: string, cost: Cost, budgets: Budgets): GraphQLErro
 /** Its names are the client's own, and may fill a document. */
 const MAX_PATH = 200;
 
-const described = ({ computeUnits, dearest }: Cost, setting: string): string => {
-  const field = dearest && `; ${dearest.path.slice(0, MAX_PATH)} alone may cost ${dearest.computeUnits}`;
-  const advice = dearest?.advice ? ` ${dearest.advice}` : '';
+const described = ({ computeUnits, costliest }: Cost, setting: string): string => {
+  const field =
+    costliest && `; ${costliest.path.slice(0, MAX_PATH)} alone may cost ${costliest.computeUnits}`;
+  const advice = costliest?.advice ? ` ${costliest.advice}` : '';
   return `one that may cost ${computeUnits}. The limit is ${setting}${field ?? ''}.${advice}`;
 };
 
-const factsOf = ({ computeUnits, dearest }: Cost) => ({
+const factsOf = ({ computeUnits, costliest }: Cost) => ({
   estimatedComputeUnits: computeUnits,
-  ...(dearest && {
-    dearestField: { path: dearest.path.slice(0, MAX_PATH), computeUnits: dearest.computeUnits },
+  ...(costliest && {
+    dearestField: { path: costliest.path.slice(0, MAX_PATH), computeUnits: costliest.computeUnits },
   }),
 });

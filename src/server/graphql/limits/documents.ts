@@ -15,7 +15,7 @@ export type Documents = {
    * Parses and validates a text ahead of the pipeline, which then finds it in the cache. A new text waits for its turn,
    * and its tokens count against its client's. Rejects with RATE_LIMITED when the client has used those up, or has gone.
    */
-  prepare(text: string, billingKey: string, gone: AbortSignal): Promise<void>;
+  prepare(text: string, billingKey: string, clientSignal: AbortSignal): Promise<void>;
 };
 
 type Options = {
@@ -71,10 +71,10 @@ export const createDocuments = ({ schema, closed }: Options): Documents => {
       onExecute: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
       onSubscribe: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
     },
-    async prepare(text, billingKey, gone) {
+    async prepare(text, billingKey, clientSignal) {
       if (cache.documentCache.get(text)) return;
       await queue.run(billingKey, () => {
-        if (gone.aborted) throw throttled(null);
+        if (clientSignal.aborted) throw throttled(null);
         if (!cache.documentCache.get(text)) readFor(billingKey, text);
       });
     },

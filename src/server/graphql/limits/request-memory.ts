@@ -1,7 +1,7 @@
 import { JsonSize } from '../../../lib/json/size-scanner.ts';
 
 /** What takes no room: nobody's ordinary operation is kept out by the big ones of others. */
-const ORDINARY_BYTES = 64 * 1024;
+const EXEMPT_BYTES = 64 * 1024;
 
 /** Of what is held at a time. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -12,14 +12,15 @@ const BYTES_A_VALUE = 32;
 const MIN_BYTES_A_VALUE = 2;
 
 /** What the text and the values of JSON that is held for an operation come to, in bytes. */
-export const weightOf = ({ bytes, values }: JsonSize): number => Math.max(bytes, values * BYTES_A_VALUE);
+export const estimatedBytes = ({ bytes, values }: JsonSize): number =>
+  Math.max(bytes, values * BYTES_A_VALUE);
 
 /** Whether a text of so many bytes is ordinary, whatever is in it. */
-export const isAlwaysOrdinary = (bytes: number): boolean =>
-  (bytes / MIN_BYTES_A_VALUE) * BYTES_A_VALUE <= ORDINARY_BYTES;
+export const isExempt = (bytes: number): boolean =>
+  (bytes / MIN_BYTES_A_VALUE) * BYTES_A_VALUE <= EXEMPT_BYTES;
 
-export const weightOfText = (text: string): number =>
-  isAlwaysOrdinary(text.length) ? text.length : weightOf(new JsonSize().add(Buffer.from(text)));
+export const estimatedBytesOfText = (text: string): number =>
+  isExempt(text.length) ? text.length : estimatedBytes(new JsonSize().add(Buffer.from(text)));
 
 /** What one operation holds; nothing to begin with. */
 export type Reservation = {
@@ -30,9 +31,9 @@ export type Reservation = {
 };
 
 /** Bounds what all operations together hold of what they came with, from its first byte until they are answered. */
-export type Room = { reserve(): Reservation };
+export type RequestMemory = { reserve(): Reservation };
 
-export const createRoom = (): Room => {
+export const createRequestMemory = (): RequestMemory => {
   let held = 0;
   return {
     reserve() {
@@ -40,7 +41,7 @@ export const createRoom = (): Room => {
       let isReleased = false;
       return {
         grow(weight) {
-          if (isReleased || weight <= ORDINARY_BYTES) return true;
+          if (isReleased || weight <= EXEMPT_BYTES) return true;
           if (held - own + weight > MAX_BYTES) return false;
           held += weight - own;
           own = weight;

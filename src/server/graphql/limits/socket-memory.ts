@@ -5,16 +5,16 @@ import { onAbort } from '../../../lib/deadline.ts';
 import type { MemoryGate } from '../../../lib/memory-gate.ts';
 
 /** A WebSocket's room for the answers to its operations. */
-export type SocketRoom = {
+export type SocketMemory = {
   readonly memory: MemoryGate;
   /** Resolves when the peer has taken enough for another operation to begin, or has gone. */
-  untilTaken(): Promise<void>;
+  untilDrained(): Promise<void>;
 };
 
-type Arrival = Partial<Pick<Context, 'answer'>> & {
+type ServerContext = Partial<Pick<Context, 'answer'>> & {
   /** Of the WebSocket that the operation came by. */
-  readonly socketRoom?: SocketRoom;
-  readonly gone?: AbortSignal;
+  readonly socketMemory?: SocketMemory;
+  readonly clientSignal?: AbortSignal;
 };
 
 /** A limit of the estimated bytes of one socket's heavy answers, from when they are begun until the peer has taken them. */
@@ -26,25 +26,25 @@ const LIGHT_BYTES = 256 * 1024;
  * Backpressure for the heavy operations of one WebSocket: they wait for one another, so that their answers do not pile up
  * unsent. One of them always runs.
  */
-export const useSocketRoom = (): Plugin<Arrival> => ({
+export const useSocketMemory = (): Plugin<ServerContext> => ({
   onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
-    const { socketRoom, answer, gone = null } = contextValue;
+    const { socketMemory, answer, clientSignal = null } = contextValue;
     const bytes = answer?.estimate?.bytes ?? 0;
-    if (!socketRoom || bytes <= LIGHT_BYTES) return;
+    if (!socketMemory || bytes <= LIGHT_BYTES) return;
     setExecuteFn(async (args): Promise<ExecutionResult> => {
-      const share = socketRoom.memory.createShare();
+      const share = socketMemory.memory.createShare();
       share.take(bytes);
-      const stopListening = onAbort(gone, share.release);
+      const stopListening = onAbort(clientSignal, share.release);
       const release = () => {
         stopListening();
         share.release();
       };
       try {
-        while (!share.isAvailable() && !gone?.aborted) await share.available();
+        while (!share.isAvailable() && !clientSignal?.aborted) await share.available();
         return await executeFn(args);
       } finally {
         // The answer is sent within this turn of the event loop.
-        setImmediate(() => void socketRoom.untilTaken().then(release));
+        setImmediate(() => void socketMemory.untilDrained().then(release));
       }
     });
   },

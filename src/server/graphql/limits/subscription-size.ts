@@ -4,14 +4,14 @@ import { clientError } from '../../../graph/errors.ts';
 /** What a subscription came with is held for as long as it is open. */
 const MAX_BYTES = 32 * 1024;
 
-type Arrival = {
+type ServerContext = {
   readonly request?: Request;
   /** Of the WebSocket's message that it came with. */
   readonly bytes?: number;
 };
 
 /** Refuses a subscription whose request or message is big, whatever in it is. */
-export const useSubscriptionSize = (): Plugin<Arrival> => ({
+export const useSubscriptionSize = (): Plugin<ServerContext> => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
     const bytes = contextValue.bytes ?? bytesOf(contextValue.request);
     if (bytes !== null && bytes <= MAX_BYTES) return;

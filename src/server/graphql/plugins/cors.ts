@@ -1,6 +1,6 @@
 import type { Plugin, YogaServerOptions } from 'graphql-yoga';
 import type { AllowsCrossOrigin, IsAllowedOrigin } from '../../browsers/origin-check.ts';
-import { type BrowserRefusals, bodyOf } from '../../browsers/origin-errors.ts';
+import { bodyOf, type OriginErrors } from '../../browsers/origin-errors.ts';
 
 type Cors = NonNullable<YogaServerOptions<object, object>['cors']>;
 
@@ -23,10 +23,7 @@ export const corsFor =
   };
 
 /** A preflight of a page that may not come says so: its browser shows neither what it asked nor why it was refused. */
-export const useRefusedPreflights = (
-  isAllowedOrigin: IsAllowedOrigin,
-  refusals: BrowserRefusals,
-): Plugin => ({
+export const useRefusedPreflights = (isAllowedOrigin: IsAllowedOrigin, refusals: OriginErrors): Plugin => ({
   onResponse({ request: { method, headers }, setResponse, fetchAPI }) {
     const origin = headers.get('origin') ?? undefined;
     if (method !== 'OPTIONS' || isAllowedOrigin(origin, headers.get('host') ?? undefined)) return;

@@ -1,11 +1,11 @@
 import type { Plugin } from 'graphql-yoga';
 import type { IsAllowedOrigin, IsOwnHost } from '../../browsers/origin-check.ts';
-import type { BrowserRefusals } from '../../browsers/origin-errors.ts';
+import type { OriginErrors } from '../../browsers/origin-errors.ts';
 
 type Options = {
   readonly isAllowedOrigin: IsAllowedOrigin;
   readonly isOwnHost: IsOwnHost;
-  readonly refusals: BrowserRefusals;
+  readonly refusals: OriginErrors;
 };
 
 /**
@@ -13,14 +13,14 @@ type Options = {
  * first; a GET it sends without asking, so that only what the browser says of its sender can tell. Who is no browser
  * says nothing, and passes.
  */
-export const useSameSiteOnly = ({ isAllowedOrigin, isOwnHost, refusals }: Options): Plugin => ({
+export const useCsrfProtection = ({ isAllowedOrigin, isOwnHost, refusals }: Options): Plugin => ({
   onRequestParse({ request: { headers } }) {
     const host = headers.get('host') ?? undefined;
     if (!isOwnHost(host)) throw refusals.host(host);
-    const site = headers.get('sec-fetch-site') ?? 'unsaid';
+    const site = headers.get('sec-fetch-site') ?? 'missing';
     if (site === 'same-origin' || site === 'none') return;
     const origin = headers.get('origin') ?? undefined;
-    const mayCome = origin === undefined ? site === 'unsaid' : isAllowedOrigin(origin, host);
-    if (!mayCome) throw refusals.origin(origin);
+    const isAllowed = origin === undefined ? site === 'missing' : isAllowedOrigin(origin, host);
+    if (!isAllowed) throw refusals.origin(origin);
   },
 });

@@ -4,7 +4,7 @@ import { clientError } from '../../../graph/errors.ts';
 type Params = GraphQLParams & { readonly documentId?: string };
 
 /** Reads a GET's operation from its url: `documentId` too, and what is not JSON as the client's mistake. */
-export const useGetQueries = (): Plugin => ({
+export const useGetRequests = (): Plugin => ({
   onRequestParse({ request, setRequestParser }) {
     if (request.method === 'GET') setRequestParser(parseQuery);
   },

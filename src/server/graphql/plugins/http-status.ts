@@ -12,7 +12,7 @@ const STATUSES: Readonly<Record<string, number>> = {
  * The HTTP status of a refusal, and when to come again. For who accepts `application/graphql-response+json`; under
  * `application/json` the status tells of the transport alone.
  */
-export const useRefusalStatus = (): Plugin => ({
+export const useHttpStatus = (): Plugin => ({
   onResultProcess({ result, setResult }) {
     if (isAsyncIterable(result) || Array.isArray(result) || result.data !== undefined || !result.errors)
       return;

@@ -7,7 +7,7 @@ import { maskError } from '../../../graph/mask.ts';
 import type { Trace } from '../../../lib/trace-context.ts';
 import type { Usage } from '../../../upstream/client/usage.ts';
 import { traceOf } from '../../http/request-id.ts';
-import { onceClosed } from '../../http/response-closed.ts';
+import { onResponseClosed } from '../../http/response-closed.ts';
 import type { SubscribeResult } from '../../subscriptions/shared-execution.ts';
 
 /** `none`: it was refused before anybody knew. */
@@ -24,7 +24,7 @@ export type AnsweredOperation = {
   /** Whether its client waited no more: what it met then says nothing of the gateway or the service. */
   readonly abandoned: boolean;
   /** Errors that are in no catalogue: the client was told of them as INTERNAL_SERVER_ERROR. */
-  readonly strangers: readonly unknown[];
+  readonly unexpectedErrors: readonly unknown[];
   /** Milliseconds that it ran for; null when it did not. */
   readonly durationMs: number | null;
   /** What it cost so far; null when it did not run. */
@@ -38,13 +38,13 @@ export type OperationObserver = {
   streaming(): () => void;
 };
 
-type Arrived = Context & {
+type ServerContext = Context & {
   readonly request?: Request;
   readonly res?: ServerResponse;
   /** Whom a WebSocket acts for; only such a one comes with it. */
   readonly caller?: Caller;
   /** Aborts when a WebSocket's client has completed the operation, or has gone. */
-  readonly gone?: AbortSignal;
+  readonly clientSignal?: AbortSignal;
 };
 
 export type Operations = {
@@ -52,41 +52,43 @@ export type Operations = {
    * Masks what operations met, and tells of each once: of those that ran, whatever they came by, and of those that were
    * refused over HTTP. It must be the first plugin, to hear of operations that a later one stops.
    */
-  readonly plugin: Plugin<Arrived>;
+  readonly plugin: Plugin<ServerContext>;
   /** Tells of an operation that was refused before it ran, where no plugin hears of it: over WebSocket. */
   refused(transport: Transport, errors: readonly GraphQLError[], trace: Trace): void;
 };
 
 export const createOperations = (observer: OperationObserver): Operations => {
-  const told = new WeakSet<Request>();
+  const reported = new WeakSet<Request>();
   const refused: Operations['refused'] = (transport, errors, trace) =>
     observer.answered({
       type: 'none',
       transport,
       codes: codesOf(errors),
       abandoned: false,
-      strangers: [],
+      unexpectedErrors: [],
       durationMs: null,
       upstream: null,
       trace,
     });
 
-  const begin = (context: Arrived, type: OperationType, transport: Transport) => {
+  const begin = (context: ServerContext, type: OperationType, transport: Transport) => {
     const startedAt = performance.now();
     return (errors: readonly GraphQLError[] | undefined): GraphQLError[] => {
-      if (context.request) told.add(context.request);
-      const strangers: unknown[] = [];
-      const masked = (errors ?? []).map((error) => maskError(error, (stranger) => strangers.push(stranger)));
+      if (context.request) reported.add(context.request);
+      const unexpectedErrors: unknown[] = [];
+      const masked = (errors ?? []).map((error) =>
+        maskError(error, (unexpected) => unexpectedErrors.push(unexpected)),
+      );
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
-      const abandoned = (context.gone ?? context.request?.signal)?.aborted ?? false;
+      const abandoned = (context.clientSignal ?? context.request?.signal)?.aborted ?? false;
       const codes = codesOf(masked);
-      observer.answered({ type, transport, codes, abandoned, strangers, durationMs, upstream, trace });
+      observer.answered({ type, transport, codes, abandoned, unexpectedErrors, durationMs, upstream, trace });
       return masked.map((error) => (transport === 'websocket' ? withRequestId(error, trace) : error));
     };
   };
 
-  const plugin: Plugin<Arrived> = {
+  const plugin: Plugin<ServerContext> = {
     onExecute({ args: { contextValue, document, operationName } }) {
       const type = getOperationAST(document, operationName)?.operation ?? 'none';
       const end = begin(contextValue, type, transportOf(contextValue));
@@ -106,13 +108,13 @@ export const createOperations = (observer: OperationObserver): Operations => {
           if (isAsyncIterable(result)) return;
           if ((result as SubscribeResult).subscription) {
             end([]);
-            if (res) onceClosed(res, observer.streaming());
+            if (res) onResponseClosed(res, observer.streaming());
           } else setResult({ ...result, errors: end(result.errors) });
         },
       };
     },
     onResultProcess({ request, result, serverContext }) {
-      if (told.has(request) || isAsyncIterable(result) || Array.isArray(result)) return;
+      if (reported.has(request) || isAsyncIterable(result) || Array.isArray(result)) return;
       const { res } = serverContext as { readonly res?: ServerResponse };
       refused('http', result.errors ?? [], traceOf(undefined, res));
     },
@@ -120,7 +122,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
   return { plugin, refused };
 };
 
-const transportOf = ({ caller, request }: Arrived): Transport => {
+const transportOf = ({ caller, request }: ServerContext): Transport => {
   if (caller) return 'websocket';
   return request?.headers.get('accept')?.startsWith('text/event-stream') ? 'sse' : 'http';
 };

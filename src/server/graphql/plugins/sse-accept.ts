@@ -8,7 +8,7 @@ const STREAMS = /text\/event-stream|text\/\*|\*\/\*/;
  * Refuses a subscription by HTTP whose client takes no stream, before it reads: Yoga would start it, find no way to send
  * it, and forget it as it runs.
  */
-export const useStreamOnly = (): Plugin<{ readonly request?: Request }> => ({
+export const useSseAccept = (): Plugin<{ readonly request?: Request }> => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
     const accept = contextValue.request?.headers.get('accept') ?? '*/*';
     if (STREAMS.test(accept)) return;

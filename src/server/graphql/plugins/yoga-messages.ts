@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { isErrorCode } from '../../../graph/errors.ts';
 
 /** What Yoga says of requests that it refuses, and what the gateway says: what was expected, and what came. */
-const SENTENCES: readonly (readonly [theirs: RegExp, own: string])[] = [
+const REWRITES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/^Must provide query string\.$/, 'Expected a query, got none.'],
   [/^POST body sent invalid JSON\.$/, 'Expected a body of JSON, got something else.'],
   [
@@ -27,9 +27,10 @@ const SENTENCES: readonly (readonly [theirs: RegExp, own: string])[] = [
 ];
 
 /** The same error in the gateway's words, where it is one of Yoga's; any other as it is. */
-export const inOwnWords = (error: unknown): unknown => {
+export const rewriteYogaError = (error: unknown): unknown => {
   if (!(error instanceof GraphQLError) || isErrorCode(error.extensions.code)) return error;
-  for (const [theirs, own] of SENTENCES)
-    if (theirs.test(error.message)) return new GraphQLError(error.message.replace(theirs, own), error);
+  for (const [pattern, replacement] of REWRITES)
+    if (pattern.test(error.message))
+      return new GraphQLError(error.message.replace(pattern, replacement), error);
   return error;
 };

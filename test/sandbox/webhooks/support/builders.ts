@@ -2,13 +2,13 @@ import type {
   Approval,
   Block,
   Chain,
+  ChainReader,
   Hex,
   LogEntry,
   Swap,
   Token,
   Transaction,
   Transfer,
-  World,
 } from '../../../../src/sandbox/types.ts';
 
 /** An address that is easy to tell apart: `wallet('a1')` ends in a1. */
@@ -76,7 +76,7 @@ export const logoOf = (address: Hex | null, chainId = 1): string =>
   `https://logos.example/${chainId}/${address ?? 'native'}.svg`;
 
 /** Knows four tokens, one call and one log. */
-export const world: World = {
+export const simulator: ChainReader = {
   chains: [MAINNET, BASE, SILENT],
   token: (_, address) => TOKENS.find((each) => each.address === address) ?? null,
   logo: (chainId, address) => ([APES, POTIONS].includes(address ?? USDC) ? null : logoOf(address, chainId)),

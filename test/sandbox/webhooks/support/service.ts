@@ -2,7 +2,7 @@ import type { SandboxResponse } from '../../../../src/sandbox/http/listen.ts';
 import type { Block } from '../../../../src/sandbox/types.ts';
 import type { Webhooks, WebhooksOptions } from '../../../../src/sandbox/webhooks/webhooks.ts';
 import { createWebhooks } from '../../../../src/sandbox/webhooks/webhooks.ts';
-import { ALICE, world } from './builders.ts';
+import { ALICE, simulator } from './builders.ts';
 import type { Answer, Received, Receiver } from './receiver.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -23,7 +23,7 @@ export type Service = AsyncDisposable & {
 /** The webhook side of the sandbox alone: its clock stands still unless a test moves it. */
 export const startService = (options: Partial<WebhooksOptions> = {}): Service => {
   const webhooks = createWebhooks({
-    world,
+    simulator,
     now: () => Date.parse('2025-11-13T05:00:00Z'),
     retryBaseMs: 1,
     ...options,
