@@ -27,17 +27,17 @@ const OK = 'HTTP/1.1 200';
  * Posts over `inFlight` connections, each with one request under way, for `ms`. Raw sockets and made-up bytes: a
  * client library would cost more than the server that is measured. Rejects for any answer but 200.
  */
-export async function measurePosts({ port, inFlight, ms, request, next }: Options): Promise<Measured> {
+export const measurePosts = async ({ port, inFlight, ms, request, next }: Options): Promise<Measured> => {
   const times: number[] = [];
   const started = performance.now();
   const end = started + ms;
   const connections = Array.from({ length: inFlight }, () => keepPosting(port, request(), next, end, times));
   await Promise.all(connections);
   return summary(times, performance.now() - started);
-}
+};
 
 /** Also of what is measured without HTTP. */
-export function summary(times: readonly number[], elapsedMs: number): Measured {
+export const summary = (times: readonly number[], elapsedMs: number): Measured => {
   const sorted = Float64Array.from(times).sort();
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
   return {
@@ -46,15 +46,15 @@ export function summary(times: readonly number[], elapsedMs: number): Measured {
     p99Ms: at(0.99),
     answered: times.length,
   };
-}
+};
 
-function keepPosting(
+const keepPosting = (
   port: number,
   { bytes, stamp }: Request,
   next: () => number,
   end: number,
   times: number[],
-): Promise<void> {
+): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sentAt = 0;
   let received = '';
@@ -89,12 +89,12 @@ function keepPosting(
     .on('close', () => resolve())
     .on('error', reject);
   return promise;
-}
+};
 
 /** Whether a response with a content-length has come to its end. */
-function isWhole(text: string): boolean {
+const isWhole = (text: string): boolean => {
   const head = text.indexOf('\r\n\r\n');
   if (head === -1) return false;
   const at = text.toLowerCase().indexOf('content-length: ');
   return at !== -1 && at < head && text.length >= head + 4 + Number.parseInt(text.slice(at + 16), 10);
-}
+};

@@ -11,7 +11,7 @@ export type Settings = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings, or every problem that there is, each with the variable's name. An empty variable counts as absent. */
-export function readSettings(environment: Environment): Settings | readonly string[] {
+export const readSettings = (environment: Environment): Settings | readonly string[] => {
   const problems: string[] = [];
   const read = (name: string, otherwise: string) => environment[name] || otherwise;
   const whole = (name: string, otherwise: number, least: number, most: number) => {
@@ -26,9 +26,8 @@ export function readSettings(environment: Environment): Settings | readonly stri
   if (faults !== 'on' && faults !== 'off')
     problems.push(`SANDBOX_FAULTS: expected on or off, got "${faults}"`);
   const apiKey = read('SANDBOX_API_KEY', 'sandbox');
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
     problems.push('SANDBOX_API_KEY: expected printable ASCII without spaces, so that a header can carry it');
-  }
   const settings = {
     host: read('HOST', '127.0.0.1'),
     port: whole('PORT', 4_100, 0, 65_535),
@@ -38,4 +37,4 @@ export function readSettings(environment: Environment): Settings | readonly stri
     faults: faults === 'on',
   };
   return problems.length > 0 ? problems : settings;
-}
+};

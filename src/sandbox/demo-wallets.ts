@@ -40,11 +40,11 @@ export const DEMO_WALLETS: readonly DemoWallet[] = [
 ];
 
 /** @throws when no demo wallet has that name. */
-export function demoAddress(name: string): Hex {
+export const demoAddress = (name: string): Hex => {
   const found = DEMO_WALLETS.find((each) => each.name === name);
   if (found === undefined) throw new Error(`expected the name of a demo wallet, got ${name}`);
   return found.address;
-}
+};
 
 /** The wallets that the demo webhooks tell of: those that live blocks see most. */
 export const DEMO_SUBSCRIBERS: readonly Hex[] = [

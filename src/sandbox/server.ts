@@ -68,7 +68,7 @@ export type Sandbox = {
  * Starts the service, with its history and without blocks: see `startClock`.
  * @throws when the port is taken or the host is not this machine's.
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { host = '127.0.0.1', port = 0, apiKey = 'sandbox', keyHeader = 'X-Service-Api-Key' } = options;
   const { seed = 'sandbox', blockMs = 2_000, now = Date.now, log = () => {} } = options;
 
@@ -139,9 +139,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
   };
   return sandbox;
-}
+};
 
-function listen(server: Server, host: string, port: number): Promise<string> {
+const listen = (server: Server, host: string, port: number): Promise<string> => {
   // Longer than clients keep idle connections, so that none is closed under a request.
   server.keepAliveTimeout = 65_000;
   return new Promise((resolve, reject) => {
@@ -153,4 +153,4 @@ function listen(server: Server, host: string, port: number): Promise<string> {
       resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
     });
   });
-}
+};

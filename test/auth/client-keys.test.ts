@@ -73,9 +73,8 @@ describe('with AUTH=key each client sends its own key', () => {
     await using fake = await startFakeService({ transactions: servingTransactions(history(3)) });
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...keyless });
     const address = freshAddress();
-    for (const key of ['one-key', 'another-key', 'one-key']) {
+    for (const key of ['one-key', 'another-key', 'one-key'])
       await gateway.data(document, { address }, { 'X-Service-Api-Key': key });
-    }
     expect(fake.requests.map(({ headers }) => headers['x-service-api-key'])).toEqual([
       'one-key',
       'another-key',

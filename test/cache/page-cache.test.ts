@@ -16,11 +16,11 @@ import type { Answer, Reply } from '../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** A wallet with one more transaction at each request, each page with a time of its own. */
-function everNewer(): {
+const everNewer = (): {
   answer: Answer;
   hashAt: (request: number) => string;
   timeOf: (request: number) => string;
-} {
+} => {
   let requests = 0;
   return {
     answer() {
@@ -30,9 +30,9 @@ function everNewer(): {
     hashAt: (request) => numbered(request).hash,
     timeOf: (request) => timeAt(request),
   };
-}
+};
 
-async function startOver(env: Record<string, string | undefined> = {}) {
+const startOver = async (env: Record<string, string | undefined> = {}) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
   const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, ...env }));
@@ -40,7 +40,7 @@ async function startOver(env: Record<string, string | undefined> = {}) {
   const wallet = everNewer();
   fake.transactions.set(address, wallet.answer);
   return { fake, gateway, address, ...wallet, [Symbol.asyncDispose]: () => made.disposeAsync() };
-}
+};
 
 const eventuallyPolls = async (gateway: Gateway, address: string, hash: string): Promise<void> => {
   for (let turn = 0; turn < 1000; turn += 1) {

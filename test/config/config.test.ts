@@ -10,7 +10,7 @@ import { startGatewayProcess } from '../support/gateway/process.ts';
 type Environment = Record<string, string | undefined>;
 
 /** The problems of an environment, none when it is fit to start with. */
-function problemsOf(env: Environment): readonly string[] {
+const problemsOf = (env: Environment): readonly string[] => {
   try {
     readConfig(env);
     return [];
@@ -18,7 +18,7 @@ function problemsOf(env: Environment): readonly string[] {
     if (error instanceof ConfigError) return error.problems;
     throw error;
   }
-}
+};
 
 const service = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'some-key' };
 
@@ -60,9 +60,8 @@ test.each(Object.entries(mistakes))('%s=%s is one problem that names the variabl
 
 test('all problems are reported at once, each by its variable', () => {
   const problems = problemsOf(mistakes);
-  for (const name of Object.keys(mistakes)) {
+  for (const name of Object.keys(mistakes))
     expect(problems.filter((problem) => problem.includes(name))).not.toEqual([]);
-  }
 });
 
 test.each(['0', '1', '65535'])('PORT=%s is a port', (port) => {

@@ -25,14 +25,14 @@ const everything = `query ($address: Address!) {
   }
 }`;
 
-async function shown(...items: Fields[]) {
+const shown = async (...items: Fields[]) => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   fake.collectibles.set(address, () => ({ json: collectiblesEnvelope(items) }));
   const { wallet } = await gateway.data<{ wallet: { collectibles: Connection } }>(everything, { address });
   return wallet.collectibles;
-}
+};
 
 const shownOne = async (fields: Fields) => (await shown(collectible(fields))).nodes[0];
 

@@ -34,18 +34,18 @@ const everything = `query ($address: Address!) {
 }`;
 
 /** What the gateway makes of one answer of the service. It must do so without an error. */
-async function shown(reply: Reply, address = freshAddress()) {
+const shown = async (reply: Reply, address = freshAddress()) => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   fake.transactions.set(address, () => reply);
   const { wallet } = await gateway.data<{ wallet: { transactions: Connection } }>(everything, { address });
   return wallet.transactions;
-}
+};
 
-async function shownOne(fields: Fields) {
+const shownOne = async (fields: Fields) => {
   const { nodes } = await shown({ json: transactionsEnvelope([transaction(fields)]) });
   return nodes[0];
-}
+};
 
 const instant = (time: unknown) => Date.parse(String(time));
 

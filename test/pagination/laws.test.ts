@@ -29,9 +29,8 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
         const items = history(length, blockSize);
         fake.transactions.set(address, servingTransactions(items, scheme));
         const hashes = items.map(({ hash }) => hash);
-        for (const first of [1, 3, 1000]) {
+        for (const first of [1, 3, 1000])
           expect(keysOf(await walk(gateway, 'transactions', address, first))).toEqual(hashes);
-        }
       }),
       { numRuns: 40 },
     );
@@ -44,9 +43,8 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
         const items = collection(length);
         fake.collectibles.set(address, servingCollectibles(items, scheme));
         const tokenIds = items.map(({ token_id }) => token_id);
-        for (const first of [1, 3, 5000]) {
+        for (const first of [1, 3, 5000])
           expect(keysOf(await walk(gateway, 'collectibles', address, first))).toEqual(tokenIds);
-        }
       }),
       { numRuns: 40 },
     );

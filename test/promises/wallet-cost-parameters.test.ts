@@ -5,7 +5,7 @@ import type { SeenRequest } from '../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The upstream requests that a query makes. `$yes` is true and `$no` is false in each. */
-async function requestsOf(selection: string, fragments = ''): Promise<SeenRequest[]> {
+const requestsOf = async (selection: string, fragments = ''): Promise<SeenRequest[]> => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const directives = [selection, fragments].join(' ');
@@ -16,7 +16,7 @@ async function requestsOf(selection: string, fragments = ''): Promise<SeenReques
     ...Object.fromEntries(declared.map((name) => [name, name === 'yes'])),
   });
   return fake.requests;
-}
+};
 
 type Case = { how: string; selection: string; fragments?: string };
 

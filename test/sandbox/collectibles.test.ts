@@ -62,9 +62,8 @@ test('limits default to 250 and are reduced to 2500', async () => {
   expect(await count('limit=2500')).toBe(2_500);
   expect(await count('limit=2501')).toBe(2_500);
   expect(await count('limit=3')).toBe(3);
-  for (const limit of ['0', '-5', 'many']) {
+  for (const limit of ['0', '-5', 'many'])
     expect((await sandbox.ask(path('collector', `limit=${limit}`))).status).toBe(400);
-  }
 });
 
 test('paging gives each of more than 3,000 entries once, while more arrive', async () => {
@@ -105,9 +104,8 @@ test('spam is hidden unless asked for, whether or not scores are shown', async (
   expect(clean.length).toBeGreaterThan(0);
   expect(clean.map(identity)).toEqual(all.filter(({ is_spam }) => is_spam === false).map(identity));
   expect(scored.map(identity)).toEqual(clean.map(identity));
-  for (const value of ['yes', '']) {
+  for (const value of ['yes', ''])
     expect((await sandbox.ask(path('buried', `filter_spam=${value}`))).status).toBe(400);
-  }
 });
 
 type Explanation = { feature: string; value: unknown; feature_score: number; feature_weight: number };
@@ -217,7 +215,6 @@ test('images are SVG, the same for the same token, and need no key', async () =>
     `1/${contract}/%3Cscript%3E`,
     '1/2/3',
     `999999/${contract}/1`,
-  ]) {
+  ])
     expect((await fetch(`${sandbox.url}/v1/evm/collectible/image/${wrong}`)).status).toBe(404);
-  }
 });

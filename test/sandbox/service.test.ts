@@ -38,9 +38,8 @@ test('unknown routes are 404, other methods 405', async () => {
     `${WHALE}/more`,
     '/v2/evm',
     '/sandbox/faults',
-  ]) {
+  ])
     expect([path, (await sandbox.ask(path)).status]).toEqual([path, 404]);
-  }
   for (const method of ['POST', 'DELETE', 'PATCH']) {
     for (const path of [WHALE, COLLECTOR, '/sandbox/stats']) {
       const answer = await sandbox.ask(path, { method });
@@ -85,9 +84,8 @@ const put = (rules: unknown) => ({ method: 'PUT', body: JSON.stringify({ rules }
 
 test('faults can not be asked for unless they are switched on', async () => {
   await using sandbox = await openSandbox();
-  for (const init of [put([{ path: '/*', status: 503 }]), { method: 'DELETE' }]) {
+  for (const init of [put([{ path: '/*', status: 503 }]), { method: 'DELETE' }])
     expect((await sandbox.ask('/sandbox/faults', init)).status).toBe(404);
-  }
   expect((await sandbox.ask(WHALE)).status).toBe(200);
 });
 

@@ -57,9 +57,8 @@ test('limits are reduced to 100; what is no limit is an error', async () => {
     ['100', 100],
     ['101', 100],
     ['9223372036854775807', 100],
-  ]) {
+  ])
     expect(list(await sandbox.ask(path('whale', `limit=${limit}`)))).toHaveLength(Number(count));
-  }
   for (const limit of ['0', '-1', 'ten', '1.5', '']) {
     const answer = await sandbox.ask(path('whale', `limit=${limit}`));
     expect([answer.status, answer.json, answer.computeUnits]).toEqual([400, null, 0]);
@@ -69,9 +68,8 @@ test('limits are reduced to 100; what is no limit is an error', async () => {
 
 test('decode takes true and false alone', async () => {
   await using sandbox = await openSandbox();
-  for (const decode of ['true', 'false']) {
+  for (const decode of ['true', 'false'])
     expect((await sandbox.ask(path('whale', `decode=${decode}`))).status).toBe(200);
-  }
   for (const decode of ['maybe', 'TRUE', '1', '']) {
     const answer = await sandbox.ask(path('whale', `decode=${decode}`));
     expect([answer.status, answer.computeUnits]).toEqual([400, 0]);
@@ -112,9 +110,8 @@ test('an offset that the service did not issue for these very filters has no eff
   const first = await sandbox.ask(path('whale', 'limit=5'));
   const issued = String(first.json?.next_offset);
   const forged = `${issued.startsWith('A') ? 'B' : 'A'}${issued.slice(1)}`;
-  for (const offset of ['0', '', '100', 'A'.repeat(54), forged, `${issued}A`]) {
+  for (const offset of ['0', '', '100', 'A'.repeat(54), forged, `${issued}A`])
     expect(hashes(await sandbox.ask(path('whale', `limit=5&offset=${offset}`)))).toEqual(hashes(first));
-  }
   const swapper = path('swapper', 'limit=5');
   expect(hashes(await sandbox.ask(`${swapper}&offset=${issued}`))).toEqual(
     hashes(await sandbox.ask(swapper)),

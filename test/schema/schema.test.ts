@@ -10,14 +10,9 @@ import {
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/schema.ts';
 
-/** Coordinates of the schema, each with its description. */
-const coordinates = Object.values(schema.getTypeMap())
-  .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
-  .flatMap(describeType);
-
-function describeType(
+const describeType = (
   type: GraphQLNamedType,
-): [coordinate: string, description: string | null | undefined][] {
+): [coordinate: string, description: string | null | undefined][] => {
   const own: [string, string | null | undefined] = [type.name, type.description];
   if (isEnumType(type))
     return [
@@ -37,14 +32,17 @@ function describeType(
     ...args.map((arg) => pair(`${type.name}.${name}(${arg.name}:)`, arg.description)),
   ]);
   return [own, ...fields];
-}
+};
 
-function pair(
+const pair = (
   coordinate: string,
   description: string | null | undefined,
-): [string, string | null | undefined] {
-  return [coordinate, description];
-}
+): [string, string | null | undefined] => [coordinate, description];
+
+/** Coordinates of the schema, each with its description. */
+const coordinates = Object.values(schema.getTypeMap())
+  .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+  .flatMap(describeType);
 
 describe('every coordinate of the schema', () => {
   test('is described', () => {

@@ -13,7 +13,7 @@ type Answer = { wallet: { address: string; transactions: { nodes: { hash: string
 const serviceMessage = 'The chain of dreams is not supported';
 
 /** What a client gets when the service answers like this: one error, and the wallet without its connection. */
-async function faultOf(answer: Reply, env: Record<string, string> = {}): Promise<GraphQLFault> {
+const faultOf = async (answer: Reply, env: Record<string, string> = {}): Promise<GraphQLFault> => {
   await using fake = await startFakeService({ transactions: () => answer });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
   const address = freshAddress();
@@ -25,7 +25,7 @@ async function faultOf(answer: Reply, env: Record<string, string> = {}): Promise
   if (!fault) throw new Error('expected an error');
   expect(fault.path).toEqual(['wallet', 'transactions']);
   return fault;
-}
+};
 
 describe("the gateway's own key is no fault of the client's", () => {
   test.each([401, 403])(

@@ -28,7 +28,7 @@ const replyFor = (outcome: Outcome): Reply => {
 };
 
 /** How often a service that always fails so is asked on behalf of one request. */
-async function attemptsAt(outcome: Outcome, method: (typeof methods)[number]): Promise<number> {
+const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): Promise<number> => {
   await using fake = await startFakeService({ other: failing(replyFor(outcome)) });
   if (outcome === 'refused') await fake.goDown();
   const timeoutMs = outcome === 'silent' ? 200 : 20_000;
@@ -44,7 +44,7 @@ async function attemptsAt(outcome: Outcome, method: (typeof methods)[number]): P
   }
   if (outcome !== 'refused') expect(fake.requests).toHaveLength(usage.requests);
   return usage.requests;
-}
+};
 
 describe('the table of retries', () => {
   test.each(RETRY_RULES)('after $outcome: $methods', async ({ outcome, methods: retried }) => {

@@ -137,8 +137,8 @@ describe('what can be judged here never reaches the service', () => {
 });
 
 /** What the caller is told when the service answers an update so. */
-async function refusedWith(reply: { status: number; text?: string }) {
+const refusedWith = async (reply: { status: number; text?: string }) => {
   await using service = await startFakeService({ other: () => reply });
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   return await change(gateway, 'updateWebhook', { webhookId: UNKNOWN_ID, name: 'changed' });
-}
+};

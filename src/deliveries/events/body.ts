@@ -32,7 +32,7 @@ export class BodyParser {
   }
 }
 
-async function readPosted(bytes: Uint8Array): Promise<unknown> {
+const readPosted = async (bytes: Uint8Array): Promise<unknown> => {
   if (!isUtf8(bytes)) throw new TypeError('not UTF-8');
   const slice = new TimeSlice();
   const size = new JsonSize();
@@ -49,22 +49,22 @@ async function readPosted(bytes: Uint8Array): Promise<unknown> {
   }
   if (!validator.isComplete) throw new SyntaxError('not an object or array');
   return utf8.decode(bytes);
-}
+};
 
-function objectOf(value: unknown): object {
+const objectOf = (value: unknown): object => {
   if (typeof value !== 'object' || value === null) throw new SyntaxError('not an object or array');
   return value;
-}
+};
 
 /** Null where the objects are of too many shapes. */
-async function withinShapes(parsing: Promise<unknown>): Promise<{ readonly value: unknown } | null> {
+const withinShapes = async (parsing: Promise<unknown>): Promise<{ readonly value: unknown } | null> => {
   try {
     return { value: await parsing };
   } catch (error) {
     if (error instanceof TooManyShapesError) return null;
     throw error;
   }
-}
+};
 
 function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
@@ -85,8 +85,8 @@ export const isWithinLimits = ({ depth, values }: JsonSize): boolean =>
  * for a float. What is nested beyond 200 levels, or has more than 250,000 values or 50,000 shapes of objects, is the text
  * itself. A long body is parsed in slices.
  */
-export async function parseStored(bytes: Uint8Array, size: JsonSize): Promise<unknown> {
+export const parseStored = async (bytes: Uint8Array, size: JsonSize): Promise<unknown> => {
   const text = utf8.decode(bytes);
   const parsed = isWithinLimits(size) ? await withinShapes(parseInSlices(text, parseExactJson)) : null;
   return parsed === null ? text : parsed.value;
-}
+};

@@ -62,7 +62,7 @@ export type BodySummary = {
 };
 
 /** `body` as `BodyReader` gives it. Nothing in it is required. */
-export function summarize(body: unknown): BodySummary {
+export const summarize = (body: unknown): BodySummary => {
   const items = itemsOf(body);
   const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));
   const [chainId = null] = chainIds;
@@ -72,16 +72,16 @@ export function summarize(body: unknown): BodySummary {
     addresses: [...new Set(items.flatMap((item) => concernedBy(item, null)))],
     lacksSubscriber: items.some(({ kind }) => !kind.namesSubscriber),
   };
-}
+};
 
 /** The time of the earliest event, in milliseconds since 1970; null when an event has none. */
-export function earliestTime(body: unknown): number | null {
+export const earliestTime = (body: unknown): number | null => {
   const times = itemsOf(body).map(({ raw }) => timeOf(raw.block_time));
   return times.reduce(
     (earliest, time) => (earliest === null || time === null ? null : Math.min(earliest, time)),
     Number.POSITIVE_INFINITY,
   );
-}
+};
 
 /** Reads an event of a body. */
 export type ReadEvent = () => DeliveryEvent;
@@ -112,7 +112,7 @@ export const eventsIn = (
  * moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by just these, so it has an event
  * for each, unless its body is beyond the bounds of `parseStored`.
  */
-function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): string[] {
+const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): string[] => {
   const concerned: string[] = [];
   const places = isObject(raw.asset) ? [raw, raw.asset] : [raw];
   for (const field of kind.addressFields) {
@@ -123,13 +123,13 @@ function concernedBy({ kind, raw }: Item, subscribedAddress: string | null): str
   }
   if (subscribedAddress !== null && !kind.namesSubscriber) concerned.push(subscribedAddress);
   return concerned;
-}
+};
 
 /** More than any block has; a body of five megabytes could hold a million. */
 const MAX_EVENTS = 10_000;
 
 /** The first 10,000, by the body's keys alone: a header may be wrong about the shape. */
-function itemsOf(body: unknown): Item[] {
+const itemsOf = (body: unknown): Item[] => {
   const items: Item[] = [];
   if (!isObject(body)) return items;
   for (const kind of KINDS) {
@@ -140,4 +140,4 @@ function itemsOf(body: unknown): Item[] {
     }
   }
   return items;
-}
+};

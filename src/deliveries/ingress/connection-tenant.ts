@@ -6,7 +6,7 @@ import type { DeliveryUrls } from './delivery-url.ts';
  * A sender keeps its connection and its url: what it has proven once over a connection is not reckoned again there. Not
  * remembered beyond that, where the time that an answer takes could tell one sender of another's url.
  */
-export function cacheByConnection({ tenantOf }: Pick<DeliveryUrls, 'tenantOf'>) {
+export const cacheByConnection = ({ tenantOf }: Pick<DeliveryUrls, 'tenantOf'>) => {
   const verified = new WeakMap<Socket, { readonly path: string; readonly tenant: string }>();
   return ({ socket }: IncomingMessage, segments: readonly string[]): string | null => {
     const path = segments.join('/');
@@ -16,4 +16,4 @@ export function cacheByConnection({ tenantOf }: Pick<DeliveryUrls, 'tenantOf'>) 
     if (tenant !== null) verified.set(socket, { path, tenant });
     return tenant;
   };
-}
+};

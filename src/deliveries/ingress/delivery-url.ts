@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Where the service posts a tenant's events to: `/deliveries/{tenant}/{token}`, the token proving that we made it. */
-export interface DeliveryUrls {
+export type DeliveryUrls = {
   /**
    * `publicUrl` is how the service reaches this gateway, with or without a path of its own. `webhookId` is for a
    * service that does not name the webhook in its headers. Throws RangeError for a tenant that no path can carry.
@@ -12,21 +12,20 @@ export interface DeliveryUrls {
    * are a tenant and its token.
    */
   tenantOf(segments: readonly string[]): string | null;
-}
+};
 
 /** Whether a url's path can carry it. */
 export const isTenant = (text: string): boolean => !['', '.', '..'].includes(text) && text.isWellFormed();
 
-export function createDeliveryUrls(secret: string | Uint8Array): DeliveryUrls {
+export const createDeliveryUrls = (secret: string | Uint8Array): DeliveryUrls => {
   // The secret may also sign other things: the prefix keeps those from being tokens.
   const tokenOf = (tenant: string) =>
     createHmac('sha256', secret).update(`delivery-url:1:${tenant}`).digest();
 
   return {
     deliveryUrl(publicUrl, tenant, webhookId) {
-      if (!isTenant(tenant)) {
+      if (!isTenant(tenant))
         throw new RangeError(`a tenant must be able to stand in a url's path, got ${JSON.stringify(tenant)}`);
-      }
       const url = new URL(publicUrl);
       const base = url.pathname.replace(/\/+$/, '');
       url.pathname = `${base}/deliveries/${encodeURIComponent(tenant)}/${tokenOf(tenant).toString('base64url')}`;
@@ -47,12 +46,12 @@ export function createDeliveryUrls(secret: string | Uint8Array): DeliveryUrls {
         : null;
     },
   };
-}
+};
 
-function decodeSegment(segment: string): string | null {
+const decodeSegment = (segment: string): string | null => {
   try {
     return decodeURIComponent(segment);
   } catch {
     return null;
   }
-}
+};

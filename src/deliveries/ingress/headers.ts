@@ -17,7 +17,7 @@ const TYPES = { TRANSACTIONS: 'transactions', ACTIVITIES: 'activities', BALANCES
 const TYPE_NAMES = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'] as const;
 
 /** Every deployment puts its own prefix before the names of its headers; of two that end alike the first counts. */
-export function readHeaders(headers: IncomingHttpHeaders): DeliveryHeaders {
+export const readHeaders = (headers: IncomingHttpHeaders): DeliveryHeaders => {
   const said = new Map<string, string>();
   for (const name in headers) {
     const at = name.lastIndexOf('webhook-');
@@ -35,10 +35,10 @@ export function readHeaders(headers: IncomingHttpHeaders): DeliveryHeaders {
     attempt: int32Of(said.get('webhook-retry-index')),
     signature: said.get('webhook-signature') ?? null,
   };
-}
+};
 
 /** Lower case. */
-export function uuidOf(text: string | null | undefined): string | null {
+export const uuidOf = (text: string | null | undefined): string | null => {
   const uuid = text?.trim().toLowerCase() ?? '';
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) ? uuid : null;
-}
+};

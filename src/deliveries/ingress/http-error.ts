@@ -25,7 +25,11 @@ const LINGER_MS = 1000;
  * Answers, and where the request's body has not all been read, closes the connection. Not at once: a sender that is
  * still sending would meet a reset instead of the answer. So for a moment what it sends is thrown away.
  */
-export function sendError(request: IncomingMessage, response: ServerResponse, refusal: IngressError): void {
+export const sendError = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: IngressError,
+): void => {
   // A gateway that stops has answered in its place.
   if (response.headersSent) return;
   const body = JSON.stringify({ error: refusal.message });
@@ -47,4 +51,4 @@ export function sendError(request: IncomingMessage, response: ServerResponse, re
   };
   const timer = setTimeout(finish, LINGER_MS).unref();
   request.once('end', finish).once('close', finish);
-}
+};

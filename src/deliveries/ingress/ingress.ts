@@ -57,7 +57,7 @@ const MAX_HELD_BYTES = 64 * 1024 * 1024;
  * object or array) or 503 with Retry-After (the log can't take it, or too many bodies are being taken), and nothing is
  * stored.
  */
-export function createIngress(parts: IngressParts): Ingress {
+export const createIngress = (parts: IngressParts): Ingress => {
   const memory = new MemoryBudget(parts.maxHeldBytes ?? MAX_HELD_BYTES);
   const taking: Taking = { ...parts, inflating: createInflating(), bodies: new BodyParser() };
   const tenantOf = cacheByConnection(parts.addresses);
@@ -86,16 +86,16 @@ export function createIngress(parts: IngressParts): Ingress {
       reservation.release();
     }
   };
-}
+};
 
 type Taking = IngressParts & { readonly inflating: Semaphore; readonly bodies: BodyParser };
 
-async function takeDelivery(
+const takeDelivery = async (
   { log, signature, now = Date.now, limits, findSubscriber, onStored, inflating, bodies }: Taking,
   tenant: string,
   request: IncomingMessage,
   reservation: Reservation,
-): Promise<boolean> {
+): Promise<boolean> => {
   const body = await readRequestBody(
     request,
     limits ? { ...LIMITS, ...limits } : LIMITS,
@@ -132,7 +132,7 @@ async function takeDelivery(
   if (stored === undefined) throw new LogUnavailableError('the log gave no answer');
   if (!stored.duplicate) onStored?.(tenant, delivery.addresses);
   return stored.duplicate;
-}
+};
 
 /** Whether a compressed body is signed before or after its compression, nobody says: either proves the sender. */
 const isAuthentic = (
@@ -141,22 +141,22 @@ const isAuthentic = (
   secrets: readonly string[],
 ): boolean => isSigned(sent, signature, secrets) || (plain !== sent && isSigned(plain, signature, secrets));
 
-function headerOf({ headers }: IncomingMessage, name: string): string | null {
+const headerOf = ({ headers }: IncomingMessage, name: string): string | null => {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? null;
-}
+};
 
-function webhookOf({ url }: IncomingMessage): string | null {
+const webhookOf = ({ url }: IncomingMessage): string | null => {
   const query = url?.split('?')[1];
   return query === undefined ? null : uuidOf(new URLSearchParams(query).get('webhook'));
-}
+};
 
-async function readJson(bodies: BodyParser, body: Buffer): Promise<unknown> {
+const readJson = async (bodies: BodyParser, body: Buffer): Promise<unknown> => {
   try {
     return await bodies.read(body);
   } catch {
     throw new IngressError(400, 'expected a JSON object or array');
   }
-}
+};
 
 const ignore = () => {};

@@ -32,17 +32,16 @@ export const createInflating = (): Semaphore => new Semaphore(MAX_INFLATING, MAX
  * gzip), 413 (bigger than `maxBytes`, as sent or as inflated), 503 (no room for it), in each of which no more of it is
  * read; 408 (not all there after `timeoutMs`), 400 (not gzip though it says so, or cut).
  */
-export async function readRequestBody(
+export const readRequestBody = async (
   request: IncomingMessage,
   limits: BodyLimits,
   reservation: Reservation,
   inflating: Semaphore,
-): Promise<RequestBody> {
+): Promise<RequestBody> => {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
-  if (!isGzip && encoding !== 'identity') {
+  if (!isGzip && encoding !== 'identity')
     throw new IngressError(415, 'expected a body that is plain or gzip', { 'accept-encoding': 'gzip' });
-  }
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
   reserve(reservation, announced);
@@ -51,14 +50,14 @@ export async function readRequestBody(
   if (inflating.isFull) throw unavailable();
   const plain = await inflating.run(() => inflated(sent, limits.maxBytes, reservation));
   return { sent, plain };
-}
+};
 
-function collect(
+const collect = (
   request: IncomingMessage,
   { maxBytes, timeoutMs }: BodyLimits,
   /** Null when it knows of the body already. */
   reservation: Reservation | null,
-): Promise<Buffer> {
+): Promise<Buffer> => {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -87,10 +86,10 @@ function collect(
   const timer = setTimeout(() => fail(new IngressError(408, 'the body took too long')), timeoutMs);
   request.on('data', take).on('end', end).on('close', cut);
   return promise;
-}
+};
 
 /** Room for the inflated body is reserved first, since a bomb inflates to a thousand times its size. */
-async function inflated(sent: Buffer, maxBytes: number, reservation: Reservation): Promise<Buffer> {
+const inflated = async (sent: Buffer, maxBytes: number, reservation: Reservation): Promise<Buffer> => {
   const atMost = Math.min(maxBytes, sent.length * MAX_RATIO);
   reserve(reservation, atMost);
   try {
@@ -101,10 +100,10 @@ async function inflated(sent: Buffer, maxBytes: number, reservation: Reservation
     const isBomb = error instanceof RangeError;
     throw isBomb ? tooLarge(maxBytes) : new IngressError(400, `the body is not gzip: ${messageOf(error)}`);
   }
-}
+};
 
-function reserve(reservation: Reservation, bytes: number): void {
+const reserve = (reservation: Reservation, bytes: number): void => {
   if (!reservation.grow(bytes)) throw unavailable();
-}
+};
 
 const tooLarge = (maxBytes: number) => new IngressError(413, `expected a body of at most ${maxBytes} bytes`);

@@ -19,7 +19,7 @@ export class DeliverySecretError extends Error {
  * The secret that signs delivery urls, made at the first call and kept in `directory`, readable by its owner alone.
  * Processes that start at once get the same one. Rejects with DeliverySecretError.
  */
-export async function loadDeliverySecret(directory: string): Promise<string> {
+export const loadDeliverySecret = async (directory: string): Promise<string> => {
   const path = join(directory, FILE);
   try {
     const secret = (await readExisting(path)) ?? (await make(directory, path));
@@ -28,19 +28,19 @@ export async function loadDeliverySecret(directory: string): Promise<string> {
   } catch (error) {
     throw new DeliverySecretError(path, messageOf(error), error);
   }
-}
+};
 
-async function readExisting(path: string): Promise<string | null> {
+const readExisting = async (path: string): Promise<string | null> => {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
-}
+};
 
 /** Writes aside, then links: nobody sees half a secret, and of two makers one wins. */
-async function make(directory: string, path: string): Promise<string> {
+const make = async (directory: string, path: string): Promise<string> => {
   await makeFolder(directory);
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(aside, 'wx', 0o600);
@@ -56,13 +56,13 @@ async function make(directory: string, path: string): Promise<string> {
     await rm(aside, { force: true });
   }
   return (await readFile(path, 'utf8')).trim();
-}
+};
 
-async function syncDirectory(directory: string): Promise<void> {
+const syncDirectory = async (directory: string): Promise<void> => {
   const handle = await open(directory, 'r');
   try {
     await handle.sync();
   } finally {
     await handle.close();
   }
-}
+};

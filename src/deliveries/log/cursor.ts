@@ -25,7 +25,7 @@ const LENGTHS = {
 const lengthOf = (version: number | undefined): number | null =>
   version === NUMBERED || version === NAMED ? LENGTHS[version] : null;
 
-export function encodeCursor({ epoch, sequence, fingerprint }: Position): string {
+export const encodeCursor = ({ epoch, sequence, fingerprint }: Position): string => {
   const version = fingerprint === null ? NUMBERED : NAMED;
   const bytes = Buffer.allocUnsafe(LENGTHS[version]);
   bytes[0] = version;
@@ -33,21 +33,20 @@ export function encodeCursor({ epoch, sequence, fingerprint }: Position): string
   if (fingerprint !== null) bytes.writeUIntBE(fingerprint, EPOCH_END, NUMBER_BYTES);
   bytes.writeUIntBE(sequence, bytes.length - NUMBER_BYTES, NUMBER_BYTES);
   return bytes.toString('base64url');
-}
+};
 
 /** Throws InvalidCursorError for anything that `encodeCursor` has not made. */
-export function decodeCursor(cursor: string): Position {
+export const decodeCursor = (cursor: string): Position => {
   const bytes = Buffer.from(cursor, 'base64url');
   // Decoding skips what is not base64url, so only a round trip shows that every character counted.
-  if (bytes.length !== lengthOf(bytes[0]) || bytes.toString('base64url') !== cursor) {
+  if (bytes.length !== lengthOf(bytes[0]) || bytes.toString('base64url') !== cursor)
     throw new InvalidCursorError(cursor);
-  }
   return {
     epoch: bytes.subarray(1, EPOCH_END),
     sequence: bytes.readUIntBE(bytes.length - NUMBER_BYTES, NUMBER_BYTES),
     fingerprint: bytes[0] === NAMED ? bytes.readUIntBE(EPOCH_END, NUMBER_BYTES) : null,
   };
-}
+};
 
 /** The sequence in a cursor; null when the text is no cursor. */
 export const sequenceIn = (cursor: string): number | null => {

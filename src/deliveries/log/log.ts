@@ -103,7 +103,7 @@ export type Changes = {
 /**
  * Whatever fails in the store rejects with LogUnavailableError, and a later call may well succeed.
  */
-export interface DeliveryLog {
+export type DeliveryLog = {
   /**
    * Resolves once all of the batch is durable, with one answer for each, in the batch's order. Rejects with
    * UnstorableError when one of them can't be stored. The others are stored, and are duplicates when they are sent again.
@@ -131,4 +131,4 @@ export interface DeliveryLog {
   onAppend(tenant: string, listener: () => void): () => void;
   /** Commits what was appended, then lets go of the store. Later calls reject with LogUnavailableError. */
   close(): Promise<void>;
-}
+};

@@ -10,7 +10,7 @@ export const writeAddresses = ({ addresses, subscribedAddress }: Addresses): str
   addresses.map((address) => (address === subscribedAddress ? MARK + address : address)).join(' ');
 
 /** Reads the text of `writeAddresses`, also without the mark, which earlier releases did not write. */
-export function readAddresses(text: string): Addresses {
+export const readAddresses = (text: string): Addresses => {
   const words = text === '' ? [] : text.split(' ');
   const at = words.findIndex((word) => word.startsWith(MARK));
   const subscribedAddress = words[at]?.slice(MARK.length) ?? null;
@@ -18,4 +18,4 @@ export function readAddresses(text: string): Addresses {
     addresses: subscribedAddress === null ? words : words.with(at, subscribedAddress),
     subscribedAddress,
   };
-}
+};

@@ -8,11 +8,11 @@ const LIMIT = 2 ** (8 * BYTES);
  * have the same number: its fingerprint differs. So does that of the same body sent again, since the deliveries before it
  * may be others.
  */
-export function fingerprintOf(identity: Uint8Array, receivedAt: number): number {
+export const fingerprintOf = (identity: Uint8Array, receivedAt: number): number => {
   let bits = 0;
   for (let at = 0; at < BYTES; at += 1) bits = bits * 256 + (identity[at] ?? 0);
   return (((bits + receivedAt) % LIMIT) + LIMIT) % LIMIT;
-}
+};
 
 /** Looks fingerprints up. */
 export class Fingerprints {

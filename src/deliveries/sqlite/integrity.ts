@@ -11,7 +11,7 @@ const CHECK_ALL_BYTES = 512 * 1024 * 1024;
  * file up to 512 MB, any of its pages is not as it must be. Of a bigger one only the ends are looked at; a broken page is
  * found when it is read.
  */
-export function checkIntegrity(database: DatabaseSync, path: string): void {
+export const checkIntegrity = (database: DatabaseSync, path: string): void => {
   const checksAll = statSync(path).size <= CHECK_ALL_BYTES;
   if (checksAll) {
     const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
@@ -23,7 +23,7 @@ export function checkIntegrity(database: DatabaseSync, path: string): void {
       `of ${wrong.name} it should hold ${Number(wrong.floor) + 1} to ${wrong.head}, ` +
         `found ${wrong.count} from ${wrong.lowest} to ${wrong.highest}`,
     );
-}
+};
 
 /**
  * Numbers without a hole between floor and head: as many as there should be, and none outside. Counting them reads all

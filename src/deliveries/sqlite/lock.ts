@@ -8,7 +8,7 @@ const SQLITE_BUSY = 5;
  * Makes this process the directory's only one, until `release` or its end, however it ends: the lock is the operating
  * system's, on a database of its own that stays empty. Throws LogOpenError.
  */
-export function lockDirectory(directory: string): () => void {
+export const lockDirectory = (directory: string): (() => void) => {
   const path = join(directory, 'deliveries.lock');
   let lock: DatabaseSync | undefined;
   try {
@@ -22,4 +22,4 @@ export function lockDirectory(directory: string): () => void {
     const problem = busy ? 'the delivery log is in use by another process' : messageOf(error);
     throw new LogOpenError(path, problem, error);
   }
-}
+};

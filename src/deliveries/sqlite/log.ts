@@ -60,7 +60,7 @@ const MAX_CROSSING = 32;
  * Opens the log that is kept in `dataDir`, and starts to trim it. Rejects with LogOpenError when the directory can't be
  * made or written, another process uses it, or the file is damaged or none of ours; nothing of it is changed then.
  */
-export async function openSqliteLog(options: SqliteLogOptions): Promise<DeliveryLog> {
+export const openSqliteLog = async (options: SqliteLogOptions): Promise<DeliveryLog> => {
   const { dataDir, startThread: start = startThread } = options;
   try {
     await makeFolder(dataDir);
@@ -79,7 +79,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Delivery
     release();
     throw error instanceof LogOpenError ? error : new LogOpenError(path, messageOf(error), error);
   }
-}
+};
 
 /** The place before a tenant's first delivery. */
 const NOTHING: Place = { sequence: 0, fingerprint: 0 };

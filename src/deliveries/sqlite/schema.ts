@@ -116,9 +116,8 @@ export const openDatabase = (path: string, create: boolean): DatabaseSync =>
     );
     const version = versionOf(database);
     if (version === 0 && create) createSchema(database);
-    else if (version !== SCHEMA_VERSION && version !== 2) {
+    else if (version !== SCHEMA_VERSION && version !== 2)
       throw new Error(`its format is version ${version}, expected ${SCHEMA_VERSION}`);
-    }
   });
 
 /** Opens a log that `openDatabase` has opened before. Throws LogOpenError. */
@@ -126,13 +125,13 @@ export const openForReading = (path: string): DatabaseSync =>
   open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384'));
 
 /** What makes this log's cursors its own. */
-export function epochSeed(database: DatabaseSync): Uint8Array {
+export const epochSeed = (database: DatabaseSync): Uint8Array => {
   const seed = database.prepare('SELECT epoch_seed FROM log').get()?.epoch_seed;
   if (!(seed instanceof Uint8Array)) throw new Error('the delivery log has lost its epoch');
   return seed;
-}
+};
 
-function open(path: string, create: boolean, prepare: (database: DatabaseSync) => void): DatabaseSync {
+const open = (path: string, create: boolean, prepare: (database: DatabaseSync) => void): DatabaseSync => {
   let database: DatabaseSync | undefined;
   try {
     // Ids pass 2^53 from tenant 8,192 on. Without this option, any statement that returns one throws, also through `run`.
@@ -143,7 +142,7 @@ function open(path: string, create: boolean, prepare: (database: DatabaseSync) =
     database?.close();
     throw new LogOpenError(path, messageOf(error), error);
   }
-}
+};
 
 const urlOf = (path: string, create: boolean): URL => {
   const url = pathToFileURL(path);
@@ -151,11 +150,11 @@ const urlOf = (path: string, create: boolean): URL => {
   return url;
 };
 
-function createSchema(database: DatabaseSync): void {
+const createSchema = (database: DatabaseSync): void => {
   database.exec(`BEGIN IMMEDIATE; ${SCHEMA}`);
   database.prepare('INSERT INTO log (epoch_seed) VALUES (?)').run(randomBytes(32));
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
-}
+};
 
 const versionOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);

@@ -23,7 +23,7 @@ const timeOf = ({ height, intervalMs }: SandboxChain, number: number): number =>
   Math.floor((HISTORY_END + (number - height) * intervalMs) / 1000) * 1000;
 
 /** What every demo wallet did up to the end of the history, or up to now if that is earlier; oldest first. */
-export function planHistory(seed: string, now: number): readonly PlannedTransaction[] {
+export const planHistory = (seed: string, now: number): readonly PlannedTransaction[] => {
   const chains = new Map(CHAINS.map((chain) => [chain.id, chain]));
   const plan = WALLET_PROFILES.flatMap(({ wallet, chainIds, past, habits }) => {
     const random = new Random(`${seed}/history/${wallet}`);
@@ -37,4 +37,4 @@ export function planHistory(seed: string, now: number): readonly PlannedTransact
   return plan
     .filter(({ time }) => time <= now)
     .sort((a, b) => a.time - b.time || a.chain.id - b.chain.id || a.number - b.number);
-}
+};

@@ -53,9 +53,8 @@ export class TransactionStore {
         const transaction = list[at - 1];
         if (transaction === undefined || !chainIds.has(transaction.chain.id)) continue;
         const last = transactions.at(-1);
-        if (transactions.length === limit && last !== undefined) {
+        if (transactions.length === limit && last !== undefined)
           return { transactions, next: { time: last.blockTime, order: last.order } };
-        }
         transactions.push(transaction);
       }
     }
@@ -67,7 +66,7 @@ const isBefore = ({ blockTime, order }: MinedTransaction, position: Position) =>
   blockTime < position.time || (blockTime === position.time && order < position.order);
 
 /** How many of an ordered list stand before a position. */
-function countBefore(list: readonly MinedTransaction[], position: Position): number {
+const countBefore = (list: readonly MinedTransaction[], position: Position): number => {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -76,14 +75,13 @@ function countBefore(list: readonly MinedTransaction[], position: Position): num
     else high = middle;
   }
   return low;
-}
+};
 
 /** Everybody whom a transaction concerns: who sent it, whom it calls, and whose assets it touched. */
-function partiesOf({ from, to, effects }: Transaction): ReadonlySet<Hex> {
-  return new Set([from, ...(to === null ? [] : [to]), ...effects.flatMap(touched)]);
-}
+const partiesOf = ({ from, to, effects }: Transaction): ReadonlySet<Hex> =>
+  new Set([from, ...(to === null ? [] : [to]), ...effects.flatMap(touched)]);
 
-function touched(effect: Effect): readonly Hex[] {
+const touched = (effect: Effect): readonly Hex[] => {
   if (effect.kind === 'transfer') return [effect.from, effect.to];
   return [effect.kind === 'approval' ? effect.owner : effect.trader];
-}
+};

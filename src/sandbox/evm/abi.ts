@@ -17,30 +17,29 @@ export type Event = {
  * Of a Solidity signature with named parameters, `function` included.
  * @throws when it is none.
  */
-export function method(signature: string): Method {
+export const method = (signature: string): Method => {
   const item: unknown = parseFunction(signature);
   const { name, inputs } = item as AbiFunction;
   return { name, inputs, selector: selectorOf(item as AbiFunction) };
-}
+};
 
 /**
  * Of a Solidity signature with named parameters, `event` included. Only static types may be indexed.
  * @throws when it is none.
  */
-export function event(signature: string): Event {
+export const event = (signature: string): Event => {
   const item: unknown = parseEvent(signature);
   const { name, inputs } = item as AbiEvent;
   return { name, inputs, topic: topicOf(item as AbiEvent) };
-}
+};
 
 const isIndexed = (input: EventParameter) => input.indexed === true;
 const isInData = (input: EventParameter) => !isIndexed(input);
 
-export function encodeCall(called: Method, args: readonly unknown[]): Hex {
-  return `${called.selector}${encode(called.inputs, args).slice(2)}`;
-}
+export const encodeCall = (called: Method, args: readonly unknown[]): Hex =>
+  `${called.selector}${encode(called.inputs, args).slice(2)}`;
 
-export function encodeLog(address: Hex, emitted: Event, args: readonly unknown[]): LogEntry {
+export const encodeLog = (address: Hex, emitted: Event, args: readonly unknown[]): LogEntry => {
   const topics = emitted.inputs.flatMap((input, at) =>
     isIndexed(input) ? [encode([input], [args[at]])] : [],
   );
@@ -50,17 +49,17 @@ export function encodeLog(address: Hex, emitted: Event, args: readonly unknown[]
     args.filter((_, at) => emitted.inputs[at]?.indexed !== true),
   );
   return { address, topics: [emitted.topic, ...topics], data };
-}
+};
 
 /** Null when the data does not fit the method's parameters. */
-export function decodeCall(called: Method, data: Hex): Decoded | null {
+export const decodeCall = (called: Method, data: Hex): Decoded | null => {
   const values = tryDecode(called.inputs, `0x${data.slice(10)}`);
   if (values === null) return null;
   return { name: called.name, inputs: called.inputs.map((input, at) => readable(input, values[at])) };
-}
+};
 
 /** Null when topics or data do not fit the event's parameters. */
-export function decodeLog(emitted: Event, log: LogEntry): Decoded | null {
+export const decodeLog = (emitted: Event, log: LogEntry): Decoded | null => {
   const indexed = emitted.inputs.filter(isIndexed);
   if (log.topics.length !== indexed.length + 1) return null;
   const fromTopics = tryDecode(
@@ -77,13 +76,13 @@ export function decodeLog(emitted: Event, log: LogEntry): Decoded | null {
     readable(input, (isIndexed(input) ? topics : data).next().value),
   );
   return { name: emitted.name, inputs };
-}
+};
 
-function tryDecode(parameters: readonly Parameter[], data: Hex): readonly unknown[] | null {
+const tryDecode = (parameters: readonly Parameter[], data: Hex): readonly unknown[] | null => {
   if (parameters.length === 0) return [];
   try {
     return decode(parameters, data, { checksumAddress: false }) as readonly unknown[];
   } catch {
     return null;
   }
-}
+};

@@ -11,6 +11,5 @@ export const addressOf = (label: string): Hex => `0x${hashOf(label).slice(-40)}`
 export const ZERO_ADDRESS: Hex = `0x${'0'.repeat(40)}`;
 
 /** The address in lower case; null when it is not 0x and 40 hex digits. Any case is accepted, checksum or not. */
-export function parseAddress(text: string): Hex | null {
-  return /^0x[0-9a-f]{40}$/i.test(text) ? `0x${text.slice(2).toLowerCase()}` : null;
-}
+export const parseAddress = (text: string): Hex | null =>
+  /^0x[0-9a-f]{40}$/i.test(text) ? `0x${text.slice(2).toLowerCase()}` : null;

@@ -57,7 +57,7 @@ const NATIVE_POOL_USD = 64_008_190;
 export const UNLISTED_PRICE = 0.0125;
 
 /** `startedAt` (milliseconds since 1970) is when the newest collections launch. */
-export function deploy(chain: SandboxChain, startedAt: number): Contracts {
+export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
   const at = (label: string) => addressOf(`contract: ${label} on ${chain.id}`);
   const wrapped: Token = {
     chain,
@@ -126,4 +126,4 @@ export function deploy(chain: SandboxChain, startedAt: number): Contracts {
     ]),
     tokens: new Map(tokens.map((token) => [token.address, token])),
   };
-}
+};

@@ -22,15 +22,15 @@ const MEMBERS: Readonly<Record<keyof FaultRule, (value: unknown) => boolean>> = 
   cut: (value) => typeof value === 'boolean',
 };
 
-function isRule(value: unknown): value is FaultRule {
+const isRule = (value: unknown): value is FaultRule => {
   if (!isRecord(value) || value.path === undefined) return false;
   return Object.entries(value).every(
     ([name, member]) => Object.hasOwn(MEMBERS, name) && MEMBERS[name as keyof FaultRule](member),
   );
-}
+};
 
 /** Of `{"rules": […]}`; null when it is not that, or a rule has what no rule has. */
-export function parseFaultRules(body: string): readonly FaultRule[] | null {
+export const parseFaultRules = (body: string): readonly FaultRule[] | null => {
   try {
     const parsed: unknown = JSON.parse(body);
     const rules = isRecord(parsed) ? parsed.rules : null;
@@ -38,4 +38,4 @@ export function parseFaultRules(body: string): readonly FaultRule[] | null {
   } catch {
     return null;
   }
-}
+};

@@ -27,7 +27,7 @@ const TOO_LARGE: SandboxResponse = {
 };
 
 /** Every request in turn: its key, the fault that meets it if any, the route that answers, and the count. */
-export function createService(options: ServiceOptions): RequestListener {
+export const createService = (options: ServiceOptions): RequestListener => {
   const { routes, keyHeader, isKey, faults, counter, log, stopped } = options;
 
   const answer = (request: SandboxRequest, key: string | undefined): SandboxResponse => {
@@ -61,10 +61,10 @@ export function createService(options: ServiceOptions): RequestListener {
       else send(outgoing, text(500, 'Internal server error'));
     });
   };
-}
+};
 
-function faulty(fault: FaultRule | null): SandboxResponse | null {
+const faulty = (fault: FaultRule | null): SandboxResponse | null => {
   if (fault?.status === undefined) return null;
   const { status, headers = {}, body = '' } = fault;
   return { status, headers, body };
-}
+};

@@ -5,15 +5,15 @@ import type { SandboxRequest, SandboxResponse } from './listen.ts';
 const MOST_BODY_BYTES = 8 * 1024 * 1024;
 
 /** Null when the body is too long; what is left of it is then let go by. */
-export async function readRequest(incoming: IncomingMessage): Promise<SandboxRequest | null> {
+export const readRequest = async (incoming: IncomingMessage): Promise<SandboxRequest | null> => {
   const body = await readBody(incoming);
   if (body === null) return null;
   const [path = '/', ...query] = (incoming.url ?? '/').split('?');
   const method = incoming.method ?? 'GET';
   return { method, path, query: new URLSearchParams(query.join('?')), body };
-}
+};
 
-async function readBody(incoming: IncomingMessage): Promise<string | null> {
+const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
   const chunks: Buffer[] = [];
   let size = 0;
   // The socket must outlive a body that is too long, for the answer that says so.
@@ -26,10 +26,10 @@ async function readBody(incoming: IncomingMessage): Promise<string | null> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
+};
 
 /** Sends an answer, or only the first half of it before the connection breaks. */
-export function send(outgoing: ServerResponse, answer: SandboxResponse, cut = false): void {
+export const send = (outgoing: ServerResponse, answer: SandboxResponse, cut = false): void => {
   const body = Buffer.from(answer.body ?? '');
   const { computeUnits = 0 } = answer;
   outgoing.writeHead(answer.status, {
@@ -39,4 +39,4 @@ export function send(outgoing: ServerResponse, answer: SandboxResponse, cut = fa
   });
   if (!cut) outgoing.end(body);
   else outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => outgoing.destroy());
-}
+};

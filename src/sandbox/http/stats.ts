@@ -24,10 +24,10 @@ const TEMPLATES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** One name for all requests of an operation: few, whatever strangers ask for. */
-function operationOf({ method, path }: Pick<SandboxRequest, 'method' | 'path'>): string {
+const operationOf = ({ method, path }: Pick<SandboxRequest, 'method' | 'path'>): string => {
   const template = TEMPLATES.find(([pattern]) => pattern.test(path))?.[1];
   return template !== undefined && METHODS.has(method) ? `${method} ${template}` : 'other';
-}
+};
 
 export class Counter {
   readonly #requests = new Map<string, number>();

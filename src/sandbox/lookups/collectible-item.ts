@@ -17,7 +17,7 @@ type Item = {
 const STANDARDS = { erc20: 'ERC20', erc721: 'ERC721', erc1155: 'ERC1155' };
 
 /** A holding as the lookup words it; optional fields are left out where nothing is known. */
-export function collectibleItem({ holding, collection, verdict, explain, baseUrl }: Item) {
+export const collectibleItem = ({ holding, collection, verdict, explain, baseUrl }: Item) => {
   const { token, tokenId, balance, acquiredAt, soldFor } = holding;
   return {
     contract_address: token.address,
@@ -33,13 +33,13 @@ export function collectibleItem({ holding, collection, verdict, explain, baseUrl
     balance: balance.toString(),
     last_acquired: isoTime(acquiredAt),
   };
-}
+};
 
 /** A service comes to know a token's metadata late or never: here, of one token in sixteen it has none. */
 const isFetched = ({ token, tokenId }: Holding): boolean =>
   hashOf(`fetched ${token.address}/${tokenId}`)[2] !== '0';
 
-function described(collection: Collection, { token, tokenId }: Holding, baseUrl: string) {
+const described = (collection: Collection, { token, tokenId }: Holding, baseUrl: string) => {
   const { uri, description } = collection;
   const metadata =
     uri === null
@@ -51,18 +51,17 @@ function described(collection: Collection, { token, tokenId }: Holding, baseUrl:
     image_url: `${baseUrl}${imagePath(token.chain.id, token.address, tokenId)}`,
     metadata,
   };
-}
+};
 
 /** The same token has the same traits for ever. */
-function attributes({ traits }: Collection, tokenId: bigint) {
-  return Object.entries(traits).map(([key, values]) => {
+const attributes = ({ traits }: Collection, tokenId: bigint) =>
+  Object.entries(traits).map(([key, values]) => {
     const at = Number.parseInt(hashOf(`${key}/${tokenId}`).slice(2, 10), 16) % values.length;
     return { key, value: values[at] ?? '' };
   });
-}
 
 /** Of the native asset, all of which have 18 decimals. */
-function inWholeUnits(value: bigint): string {
+const inWholeUnits = (value: bigint): string => {
   const digits = value.toString().padStart(19, '0');
   return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '');
-}
+};

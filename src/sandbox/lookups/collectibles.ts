@@ -20,7 +20,7 @@ export type CollectiblesOptions = LookupOptions & {
 type Judged = { readonly holding: Holding; readonly collection: Collection; readonly verdict: Verdict };
 
 /** One compute unit for each chain that is looked at. */
-export function createCollectiblesRoute({ simulator, cursors, now, baseUrl }: CollectiblesOptions): Route {
+export const createCollectiblesRoute = ({ simulator, cursors, now, baseUrl }: CollectiblesOptions): Route => {
   /** A wallet holds many tokens of few collections: each collection is judged once. */
   const judging = () => {
     const verdicts = new Map<Collection, Verdict>();
@@ -66,4 +66,4 @@ export function createCollectiblesRoute({ simulator, cursors, now, baseUrl }: Co
     errorMember: 'error',
     answer: (wallet, { query }) => answer(wallet, query),
   });
-}
+};

@@ -34,7 +34,7 @@ export const createImageRoute =
   };
 
 /** The collection decides the colours, the token the shapes. */
-function picture(collection: string, tokenId: string): string {
+const picture = (collection: string, tokenId: string): string => {
   const byte = (seed: Hex, at: number) => Number.parseInt(seed.slice(2 + at * 2, 4 + at * 2), 16);
   const [palette, shape] = [hashOf(collection), hashOf(`${collection}/${tokenId}`)];
   const hue = Math.round((byte(palette, 0) / 256) * 360);
@@ -55,4 +55,4 @@ function picture(collection: string, tokenId: string): string {
     `<text x="16" y="240" font-family="monospace" font-size="20" fill="#fff">#${label}</text>`,
     '</svg>',
   ].join('');
-}
+};

@@ -27,15 +27,15 @@ export const createLogoRoute =
     return { status: 200, headers: PICTURE_HEADERS, body: logo(symbol) };
   };
 
-function symbolOf(simulator: ChainReader, chainId: number, asset: string): string | null {
+const symbolOf = (simulator: ChainReader, chainId: number, asset: string): string | null => {
   if (asset === NATIVE) return simulator.chains.find(({ id }) => id === chainId)?.native.symbol ?? null;
   const address = parseAddress(asset);
   const token = address === null ? null : simulator.token(chainId, address);
   return token?.standard === 'erc20' ? token.symbol : null;
-}
+};
 
 /** The symbol decides the colour, so that a token looks the same on every chain. */
-function logo(symbol: string): string {
+const logo = (symbol: string): string => {
   const hue = Number.parseInt(hashOf(`logo: ${symbol}`).slice(2, 6), 16) % 360;
   return [
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img">',
@@ -43,4 +43,4 @@ function logo(symbol: string): string {
     '<text x="32" y="38" text-anchor="middle" font-family="sans-serif" font-size="17" fill="#fff">',
     `${symbol.slice(0, 4)}</text></svg>`,
   ].join('');
-}
+};

@@ -7,24 +7,24 @@ export class MalformedQuery extends Error {}
 export class Refused extends Error {}
 
 /** Null when absent. A parameter given twice is ambiguous, so it is refused. */
-function single(query: URLSearchParams, name: string): string | null {
+const single = (query: URLSearchParams, name: string): string | null => {
   const [value, ...others] = query.getAll(name);
   if (others.length > 0)
     throw new MalformedQuery(`Failed to deserialize query string: duplicate field \`${name}\``);
   return value ?? null;
-}
+};
 
-export function flag(query: URLSearchParams, name: string, otherwise: boolean): boolean {
+export const flag = (query: URLSearchParams, name: string, otherwise: boolean): boolean => {
   const value = single(query, name);
   if (value === null) return otherwise;
   if (value === 'true' || value === 'false') return value === 'true';
   throw new MalformedQuery(
     `Failed to deserialize query string: ${name}: provided string was not \`true\` or \`false\``,
   );
-}
+};
 
 /** Larger limits are reduced to the greatest; what is no whole number from 1 is refused. */
-export function limit(query: URLSearchParams, otherwise: number, greatest: number): number {
+export const limit = (query: URLSearchParams, otherwise: number, greatest: number): number => {
   const value = single(query, 'limit');
   if (value === null) return otherwise;
   if (!/^\d+$/.test(value) || Number(value) < 1) {
@@ -33,7 +33,7 @@ export function limit(query: URLSearchParams, otherwise: number, greatest: numbe
     );
   }
   return Math.min(Number(value), greatest);
-}
+};
 
 export const offset = (query: URLSearchParams): string | null => single(query, 'offset');
 
@@ -47,7 +47,7 @@ export type ChainChoice = {
  * Numeric ids and tags, separated by commas; the default tag when absent.
  * @throws Refused for anything else: the names of chains, too.
  */
-export function chainChoice(query: URLSearchParams): ChainChoice {
+export const chainChoice = (query: URLSearchParams): ChainChoice => {
   const items = (single(query, 'chain_ids') ?? 'default').split(',').map((item) => item.trim());
   const chains = new Set<SandboxChain>();
   const unsupported = new Set<number>();
@@ -57,14 +57,13 @@ export function chainChoice(query: URLSearchParams): ChainChoice {
     if (found.length === 0) unsupported.add(Number(item));
   }
   return { chains: [...chains], unsupported: [...unsupported] };
-}
+};
 
 /** None for an id that the service lacks. */
-function chainsBy(item: string): readonly SandboxChain[] {
-  if (/^\d+$/.test(item) && Number.isSafeInteger(Number(item))) {
+const chainsBy = (item: string): readonly SandboxChain[] => {
+  if (/^\d+$/.test(item) && Number.isSafeInteger(Number(item)))
     return CHAINS.filter((chain) => chain.id === Number(item));
-  }
   const tagged = CHAINS.filter((chain) => chain.tags.includes(item));
   if (tagged.length > 0) return tagged;
   throw new Refused(`Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`);
-}
+};

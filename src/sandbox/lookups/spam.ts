@@ -79,7 +79,7 @@ const FEATURES: readonly Feature[] = [
 const round = (value: number) => Math.round(value * 100) / 100;
 
 /** Signals that the collection lacks are left out, of the average too. `now` is in milliseconds since 1970. */
-export function judge(collection: Collection, now: number): Verdict {
+export const judge = (collection: Collection, now: number): Verdict => {
   const explanations = FEATURES.flatMap(({ feature, weight, value, score }): Explanation[] => {
     const signal = value(collection, now);
     if (signal === null) return [];
@@ -89,4 +89,4 @@ export function judge(collection: Collection, now: number): Verdict {
   const weighted = explanations.reduce((sum, each) => sum + each.feature_score * each.feature_weight, 0);
   const score = round(weighted / weights);
   return { score, isSpam: score >= SPAM_THRESHOLD, explanations };
-}
+};

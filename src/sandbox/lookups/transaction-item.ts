@@ -4,12 +4,12 @@ import { isoTime } from './lookup.ts';
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 
 /** A transaction as the lookup words it; `to` is null when a contract was created. */
-export function transactionItem(
+export const transactionItem = (
   simulator: ChainReader,
   wallet: Hex,
   transaction: Transaction,
   decode: boolean,
-) {
+) => {
   const decoded = decode ? simulator.decodeCall(transaction) : null;
   return {
     address: wallet,
@@ -29,9 +29,9 @@ export function transactionItem(
     ...(decoded !== null && { decoded }),
     logs: transaction.logs.map((log) => logItem(simulator, transaction.chain.id, log, decode)),
   };
-}
+};
 
-function logItem(simulator: ChainReader, chainId: number, log: LogEntry, decode: boolean) {
+const logItem = (simulator: ChainReader, chainId: number, log: LogEntry, decode: boolean) => {
   const decoded = decode ? simulator.decodeLog(chainId, log) : null;
   return { address: log.address, data: log.data, topics: log.topics, ...(decoded !== null && { decoded }) };
-}
+};

@@ -17,7 +17,7 @@ export type LookupOptions = {
   readonly now: () => number;
 };
 
-export function createTransactionsRoute({ simulator, cursors, now }: LookupOptions): Route {
+export const createTransactionsRoute = ({ simulator, cursors, now }: LookupOptions): Route => {
   const answer = (wallet: Hex, query: URLSearchParams): SandboxResponse => {
     const requestedAt = now();
     const { chains, unsupported } = chainChoice(query);
@@ -43,7 +43,7 @@ export function createTransactionsRoute({ simulator, cursors, now }: LookupOptio
     errorMember: 'message',
     answer: (wallet, { query }) => answer(wallet, query),
   });
-}
+};
 
 const unsupportedChains = (chainIds: readonly number[]) => ({
   code: 'UNSUPPORTED_CHAIN_IDS',

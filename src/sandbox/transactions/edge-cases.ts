@@ -56,9 +56,8 @@ const FIRST = ['quiet', 'salt', 'north', 'copper', 'paper', 'river', 'late', 'op
 const SECOND = ['harbour', 'heron', 'lantern', 'orchard', 'ledger', 'meadow', 'comet', 'anvil'];
 
 /** No two are alike on one chain. */
-function freshName({ contracts, ledger, random }: TemplateContext): string {
-  return `${random.pick(FIRST)}${random.pick(SECOND)}${ledger.nextTokenId(contracts.names.token.address)}`;
-}
+const freshName = ({ contracts, ledger, random }: TemplateContext): string =>
+  `${random.pick(FIRST)}${random.pick(SECOND)}${ledger.nextTokenId(contracts.names.token.address)}`;
 
 /** The name's token id is the hash of the name: 77 digits. */
 export const registerName: TransactionTemplate = (context, wallet) => {

@@ -26,7 +26,7 @@ const ITEM = { native: 0, erc721: 2 };
 const feeOf = (price: bigint) => price / 40n;
 
 /** One ERC-721 for the native asset: the buyer's transaction, an order of nested tuples. */
-function fulfil(context: TemplateContext, { token, tokenId, price, seller, buyer }: Sale) {
+const fulfil = (context: TemplateContext, { token, tokenId, price, seller, buyer }: Sale) => {
   const { contracts, ledger, random, time } = context;
   const market = contracts.marketplace;
   const fee = feeOf(price);
@@ -64,7 +64,7 @@ function fulfil(context: TemplateContext, { token, tokenId, price, seller, buyer
   ledger.holdings.price(buyer, token, tokenId, price);
   const call = { method: marketplace.fulfillOrder, args: [{ parameters, signature: random.bytes(65) }] };
   return done({ from: buyer, to: market, value: price, call, gas: 168_000 }, ...steps);
-}
+};
 
 export const buyOnMarket: TransactionTemplate = (context, wallet) => {
   const price = someOf(context, wallet, null);

@@ -15,14 +15,14 @@ import { done } from './unsigned-transaction.ts';
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 /** Undefined when the wallet has none on this chain. */
-function someHolding(
+const someHolding = (
   context: TemplateContext,
   wallet: Hex,
   standard: Token['standard'],
-): Holding | undefined {
+): Holding | undefined => {
   const held = heldHere(context, wallet, standard);
   return held.length === 0 ? undefined : context.random.pick(held);
-}
+};
 
 export const sendUnique: TransactionTemplate = (context, wallet) => {
   const held = someHolding(context, wallet, 'erc721');
@@ -58,14 +58,14 @@ export const sendBatch: TransactionTemplate = (context, wallet) => {
   return done({ from: wallet, to: held.token.address, call, gas: 94_000 }, moved);
 };
 
-function mintUniques(context: TemplateContext, wallet: Hex, quantity: number) {
+const mintUniques = (context: TemplateContext, wallet: Hex, quantity: number) => {
   if (isFull(context, wallet)) return sendUnique(context, wallet);
   const { token } = someCollection(context, 'erc721');
   const ids = upTo(quantity).map(() => context.ledger.nextTokenId(token.address));
   const call = { method: erc721.mint, args: [wallet, BigInt(quantity)] };
   const minted = moveUnique(context, token, ids, { from: ZERO_ADDRESS, to: wallet });
   return done({ from: wallet, to: token.address, call, gas: 62_000 + 2_200 * quantity }, minted);
-}
+};
 
 export const mintUnique: TransactionTemplate = (context, wallet) =>
   mintUniques(context, wallet, context.random.between(1, 3));
@@ -82,7 +82,7 @@ export const mintLatest: TransactionTemplate = (context, wallet) => {
   return done({ from: wallet, to: token.address, call, gas: 64_000 }, minted);
 };
 
-function mintEditionsOf(context: TemplateContext, wallet: Hex, amount: () => bigint) {
+const mintEditionsOf = (context: TemplateContext, wallet: Hex, amount: () => bigint) => {
   if (isFull(context, wallet)) return sendEditions(context, wallet);
   const { random } = context;
   const { token } = someCollection(context, 'erc1155');
@@ -94,7 +94,7 @@ function mintEditionsOf(context: TemplateContext, wallet: Hex, amount: () => big
     { from: wallet, to: token.address, call: { method: erc1155.mintBatch, args }, gas: 98_000 },
     minted,
   );
-}
+};
 
 export const mintEditions: TransactionTemplate = (context, wallet) =>
   mintEditionsOf(context, wallet, () => BigInt(context.random.between(1, 20)));

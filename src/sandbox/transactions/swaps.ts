@@ -19,38 +19,38 @@ const scaledPrice = (token: Token) =>
   BigInt(Math.max(1, Math.round((token.priceUsd || UNLISTED_PRICE) * PRICE_SCALE)));
 
 /** What the pool gives for a value of one token, less its fee, at most half of what it has. */
-function quote(
+const quote = (
   { contracts, ledger }: TemplateContext,
   sold: Token,
   soldValue: bigint,
   bought: Token,
-): bigint {
+): bigint => {
   const scale = 10n ** BigInt(bought.decimals);
   const fair = (soldValue * scaledPrice(sold) * scale) / (scaledPrice(bought) * 10n ** BigInt(sold.decimals));
   const most = ledger.balance(contracts.pool, bought) / 2n;
   const given = (fair * 997n) / 1_000n;
   return given < most ? given : most;
-}
+};
 
 /** Null when there is nothing to sell, or too little to get anything for it. */
-function trade(context: TemplateContext, sold: Token, bought: Token, soldValue: bigint): Trade | null {
+const trade = (context: TemplateContext, sold: Token, bought: Token, soldValue: bigint): Trade | null => {
   const boughtValue = quote(context, sold, soldValue, bought);
   return soldValue === 0n || boughtValue === 0n ? null : { sold, soldValue, bought, boughtValue };
-}
+};
 
-function pair({ contracts, random }: TemplateContext): readonly [Token, Token] {
+const pair = ({ contracts, random }: TemplateContext): readonly [Token, Token] => {
   const sold = random.pick(contracts.coins);
   return [sold, random.pick(contracts.coins.filter((coin) => coin !== sold))];
-}
+};
 
 /** The pool's own account of the trade: what came in is positive, what went out negative. */
-function settled(
+const settled = (
   { contracts, random }: TemplateContext,
   wallet: Hex,
   router: Hex,
   made: Trade,
   native = false,
-): Step {
+): Step => {
   const price = BigInt(random.bytes(14));
   const args = [
     router,
@@ -67,23 +67,23 @@ function settled(
     effects: [{ kind: 'swap', trader: wallet, router, sold, bought }],
     logs: [{ address: contracts.pool, event: pool.Swap, args }],
   };
-}
+};
 
-function swapCoins(context: TemplateContext, wallet: Hex, router: Hex, made: Trade): readonly Step[] {
+const swapCoins = (context: TemplateContext, wallet: Hex, router: Hex, made: Trade): readonly Step[] => {
   const { pool: pooled } = context.contracts;
   return [
     moveCoin(context, made.sold, { from: wallet, to: pooled, value: made.soldValue }),
     moveCoin(context, made.bought, { from: pooled, to: wallet, value: made.boughtValue }),
     settled(context, wallet, router, made),
   ];
-}
+};
 
 const minimum = (value: bigint) => (value * 99n) / 100n;
 
-function tradeOfPair(context: TemplateContext, wallet: Hex): Trade | null {
+const tradeOfPair = (context: TemplateContext, wallet: Hex): Trade | null => {
   const [sold, bought] = pair(context);
   return trade(context, sold, bought, someOf(context, wallet, sold));
-}
+};
 
 /** Half of the paths take the way over the wrapped native asset. */
 export const swapAlongPath: TransactionTemplate = (context, wallet) => {

@@ -28,31 +28,28 @@ export const isFull = ({ ledger }: TemplateContext, wallet: Hex): boolean =>
   ledger.holdings.count(wallet) >= MOST_HELD;
 
 /** A small part of what an account has, in round figures; 0 when it has nothing. A null token is the native asset. */
-export function someOf({ ledger, random }: TemplateContext, account: Hex, token: Token | null): bigint {
+export const someOf = ({ ledger, random }: TemplateContext, account: Hex, token: Token | null): bigint => {
   const part = (ledger.balance(account, token) * BigInt(random.between(1, 40))) / 1_000n;
   const unit = 10n ** BigInt(Math.max(0, part.toString().length - 3));
   return (part / unit) * unit;
-}
+};
 
 export const deadline = ({ time }: TemplateContext): bigint => BigInt(time / 1000 + 1_200);
 
 /** A collection of that standard that people want. */
-export function someCollection(
+export const someCollection = (
   { contracts, random }: TemplateContext,
   standard: 'erc721' | 'erc1155',
-): Collection {
-  return random.pick(contracts.collections.filter(({ token }) => token.standard === standard));
-}
+): Collection => random.pick(contracts.collections.filter(({ token }) => token.standard === standard));
 
 /** What the wallet holds of known contracts on this chain. */
-export function heldHere(
+export const heldHere = (
   { chain, contracts, ledger }: TemplateContext,
   wallet: Hex,
   standard: Token['standard'],
-) {
-  return ledger.holdings.of(
+) =>
+  ledger.holdings.of(
     wallet,
     ({ token }) =>
       token.chain.id === chain.id && token.standard === standard && contracts.tokens.has(token.address),
   );
-}

@@ -33,12 +33,12 @@ export const moveUnique = (
 });
 
 /** Some of each of an ERC-1155's ids: one log for all of them. */
-export function moveEditions(
+export const moveEditions = (
   context: TemplateContext,
   token: Token,
   editions: readonly (readonly [id: bigint, value: bigint])[],
   { from, to, operator }: Parties & { readonly operator: Hex },
-): Step {
+): Step => {
   const effects: Transfer[] = editions.map(([id, value]) =>
     context.ledger.moveNft(token, id, { from, to, value }, context.time),
   );
@@ -47,4 +47,4 @@ export function moveEditions(
   const args = single ? only : [editions.map(([id]) => id), editions.map(([, value]) => value)];
   const event = single ? erc1155.TransferSingle : erc1155.TransferBatch;
   return { effects, logs: [{ address: token.address, event, args: [operator, from, to, ...args] }] };
-}
+};

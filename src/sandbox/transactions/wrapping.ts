@@ -6,7 +6,7 @@ import { moveNative } from './transfers.ts';
 import { done, type Step } from './unsigned-transaction.ts';
 
 /** The native asset goes into the wrapped token, which mints as much of itself to the owner, and logs a deposit. */
-export function depositFor(context: TemplateContext, billingKey: Hex, owner: Hex, value: bigint): Step {
+export const depositFor = (context: TemplateContext, billingKey: Hex, owner: Hex, value: bigint): Step => {
   const { wrapped: token } = context.contracts;
   const paid = context.ledger.move(null, { from: billingKey, to: token.address, value });
   const minted = context.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value });
@@ -14,7 +14,7 @@ export function depositFor(context: TemplateContext, billingKey: Hex, owner: Hex
     effects: [paid, minted],
     logs: [{ address: token.address, event: wrapped.Deposit, args: [owner, value] }],
   };
-}
+};
 
 const traded = (trader: Hex, router: Hex, sold: Swap['sold'], bought: Swap['bought']): Step => ({
   effects: [{ kind: 'swap', trader, router, sold, bought }],

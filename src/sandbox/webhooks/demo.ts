@@ -12,7 +12,6 @@ export const DEMO_WEBHOOKS = [
 
 /** They are active, but deliver nothing until they get a url. */
 export const createDemoWebhooks = (store: Store, addresses: readonly Hex[]): void => {
-  for (const { id, type, name } of DEMO_WEBHOOKS) {
+  for (const { id, type, name } of DEMO_WEBHOOKS)
     store.create({ type, addresses, settings: { name, url: null, active: true, ...NO_FILTERS } }, id);
-  }
 };

@@ -37,9 +37,8 @@ test('another secret, a changed, cut or padded token, or more segments are nobod
   const [tenant = '', token = ''] = segmentsOf(addresses.deliveryUrl('http://localhost', 'default'));
   expect(createDeliveryUrls('another').tenantOf([tenant, token])).toBeNull();
   const changed = `${token[0] === 'A' ? 'B' : 'A'}${token.slice(1)}`;
-  for (const wrong of [changed, token.slice(1), `${token}=`, `${token}A`, '', token.toUpperCase()]) {
+  for (const wrong of [changed, token.slice(1), `${token}=`, `${token}A`, '', token.toUpperCase()])
     expect(addresses.tenantOf([tenant, wrong])).toBeNull();
-  }
   expect(addresses.tenantOf([tenant, token, ''])).toBeNull();
   expect(addresses.tenantOf([tenant])).toBeNull();
   expect(addresses.tenantOf(['%', token])).toBeNull();

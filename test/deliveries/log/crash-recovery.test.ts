@@ -10,19 +10,19 @@ const IN_FLIGHT = 16;
 const ROUNDS = 50;
 
 /** The process, and the first line that it prints. */
-async function startProcess(dataDir: string): Promise<{ process: ChildProcess; line: string }> {
+const startProcess = async (dataDir: string): Promise<{ process: ChildProcess; line: string }> => {
   const child = spawn(process.execPath, [PROGRAM, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [chunk] = await once(child.stdout, 'data');
   return { process: child, line: String(chunk).trim() };
-}
+};
 
 /** Posts body after body from many senders until none is answered any more; tells which were answered 2xx. */
-async function postUntilGone(
+const postUntilGone = async (
   url: string,
   next: () => number,
   onAnswer: (count: number) => void,
-): Promise<number[]> {
+): Promise<number[]> => {
   const answered: number[] = [];
   const send = async () => {
     for (;;) {
@@ -35,7 +35,7 @@ async function postUntilGone(
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, send));
   return answered;
-}
+};
 
 test('what was answered before a kill -9 is there once, round after round', {
   timeout: 180_000,

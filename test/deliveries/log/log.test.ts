@@ -282,7 +282,7 @@ test('errors of cursors are told from failures of the log', async () => {
   expect((await readAll(log)).map(({ webhookId }) => webhookId)).toEqual([WEBHOOK]);
 });
 
-async function appendAndClose(log: DeliveryLog, numbers: readonly number[]): Promise<void> {
+const appendAndClose = async (log: DeliveryLog, numbers: readonly number[]): Promise<void> => {
   await appendNumbers(log, numbers);
   await log.close();
-}
+};

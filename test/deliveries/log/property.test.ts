@@ -139,10 +139,10 @@ class ChainReader {
   }
 }
 
-async function disconnect(one: Client): Promise<void> {
+const disconnect = async (one: Client): Promise<void> => {
   await one.reader?.return?.();
   one.reader = null;
-}
+};
 
 /** Resolves once what an opened log drops at first is dropped. */
 const openWorldLog = async (dataDir: string) => {
@@ -160,9 +160,8 @@ test('through appends, retries, disconnects, trims and restarts no client has a 
       try {
         for (const step of steps) await simulator.run(step);
         for (const one of simulator.clients) await simulator.take(one, Number.POSITIVE_INFINITY);
-        for (const { seen } of simulator.clients) {
+        for (const { seen } of simulator.clients)
           expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
-        }
       } finally {
         await simulator.log.close();
       }

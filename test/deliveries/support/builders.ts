@@ -42,14 +42,14 @@ export const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 
 /** Gone when the test is. */
-export async function temporaryDirectory(): Promise<string> {
+export const temporaryDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'deliveries-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
-}
+};
 
 /** Keeps everything unless told otherwise; closed when the test is finished. */
-export async function openLog(options: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> {
+export const openLog = async (options: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> => {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const log = await openSqliteLog({
     retentionHours: 1,
@@ -60,15 +60,15 @@ export async function openLog(options: Partial<SqliteLogOptions> = {}): Promise<
   });
   onTestFinished(() => log.close());
   return log;
-}
+};
 
-export async function appendNumbers(log: DeliveryLog, numbers: readonly number[]): Promise<string[]> {
+export const appendNumbers = async (log: DeliveryLog, numbers: readonly number[]): Promise<string[]> => {
   const appended = await log.append(numbers.map((number) => delivery(number)));
   return appended.map(({ cursor }) => cursor);
-}
+};
 
 /** Everything after `after`, by pages of `limit`. */
-export async function readAll(log: DeliveryLog, after?: string, limit = 100): Promise<StoredDelivery[]> {
+export const readAll = async (log: DeliveryLog, after?: string, limit = 100): Promise<StoredDelivery[]> => {
   const all: StoredDelivery[] = [];
   for (let position = after; ; ) {
     const page = await log.read(TENANT, { after: position, limit });
@@ -76,7 +76,7 @@ export async function readAll(log: DeliveryLog, after?: string, limit = 100): Pr
     if (!page.hasMore) return all;
     position = page.scannedTo;
   }
-}
+};
 
 export type Following = {
   readonly after?: string | undefined;
@@ -101,7 +101,7 @@ export const follow = (
   })[Symbol.asyncIterator]();
 
 /** The next numbers, in order; fewer where the deliveries end. */
-export async function take(reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> {
+export const take = async (reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> => {
   const numbers: number[] = [];
   while (numbers.length < count) {
     const { done, value } = await reader.next();
@@ -109,4 +109,4 @@ export async function take(reader: AsyncIterator<StoredDelivery>, count: number)
     numbers.push(numberOf(value));
   }
   return numbers;
-}
+};

@@ -15,7 +15,7 @@ export type IngressServer = {
 };
 
 /** An ingress behind a real socket; gone when the test is. */
-export async function startIngress(parts: Partial<IngressParts> = {}): Promise<IngressServer> {
+export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<IngressServer> => {
   const log = parts.log ?? (await openLog());
   const addresses = createDeliveryUrls('a secret of the test');
   const ingress = createIngress({ now: () => 1_000_000, ...parts, log, addresses });
@@ -30,7 +30,7 @@ export async function startIngress(parts: Partial<IngressParts> = {}): Promise<I
   });
   const { port } = server.address() as AddressInfo;
   return { log, addresses, port, url: addresses.deliveryUrl(`http://127.0.0.1:${port}`, TENANT) };
-}
+};
 
 export const post = (url: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', body: typeof body === 'string' ? body : Buffer.from(body), headers });

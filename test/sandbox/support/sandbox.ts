@@ -16,7 +16,7 @@ export type Answer = {
 export const NOON = Date.UTC(2026, 5, 1, 12);
 
 /** A sandbox on a free port with its clock at noon, and a client that holds its key. */
-export async function openSandbox(options: SandboxOptions = {}) {
+export const openSandbox = async (options: SandboxOptions = {}) => {
   const sandbox = await startSandbox({ now: () => NOON, ...options });
   const ask = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const headers = { 'x-service-api-key': sandbox.apiKey, ...init.headers };
@@ -27,29 +27,29 @@ export async function openSandbox(options: SandboxOptions = {}) {
   };
   const stop = () => sandbox.stop();
   return { ...sandbox, ask, [Symbol.asyncDispose]: stop };
-}
+};
 
 export type OpenSandbox = Awaited<ReturnType<typeof openSandbox>>;
 
-function parsed(text: string): Json | null {
+const parsed = (text: string): Json | null => {
   try {
     return JSON.parse(text);
   } catch {
     return null;
   }
-}
+};
 
 /** The items of an envelope's member. */
 export const items = (answer: Answer, member: string): readonly Json[] =>
   (answer.json?.[member] ?? []) as readonly Json[];
 
 /** Every page of a lookup, each asked for with the offset of the one before; `between` runs after each page. */
-export async function walk(
+export const walk = async (
   { ask }: Pick<OpenSandbox, 'ask'>,
   path: string,
   member: string,
   between: () => void = () => {},
-): Promise<readonly (readonly Json[])[]> {
+): Promise<readonly (readonly Json[])[]> => {
   const pages: (readonly Json[])[] = [];
   let offset = '';
   do {
@@ -59,4 +59,4 @@ export async function walk(
     between();
   } while (offset !== '');
   return pages;
-}
+};

@@ -32,9 +32,8 @@ describe('an id that is no UUID', () => {
       ['GET', `/${id}/addresses`],
       ['PUT', `/${id}/addresses`],
       ['PATCH', `/${id}/addresses`],
-    ] as const) {
+    ] as const)
       expect(service.ask(method, path, '{}')).toMatchObject(refused);
-    }
   });
 
   test('percent-encoding that is no text', async () => {
@@ -56,9 +55,8 @@ describe('an unknown webhook, a wrong method, a foreign path', () => {
       ['DELETE', ''],
       ['GET', '/addresses'],
       ['PATCH', '/addresses'],
-    ] as const) {
+    ] as const)
       expect(service.ask(method, `/${id}${path}`, {})).toMatchObject({ status: 404, headers: PLAIN });
-    }
     expect(service.ask('PUT', `/${id}/addresses`, { addresses: [] }).status).toBe(404);
   });
 
@@ -208,8 +206,7 @@ describe('a body of the wrong shape', () => {
       ['POST', ''],
       ['PATCH', `/${id}`],
       ['PUT', `/${id}/addresses`],
-    ] as const) {
+    ] as const)
       expect(service.ask(method, path, body)).toMatchObject({ status: 400, headers: PLAIN });
-    }
   });
 });

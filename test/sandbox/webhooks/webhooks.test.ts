@@ -56,9 +56,8 @@ describe('a webhook', () => {
   test('is found by any spelling of its id', async () => {
     await using service = startService();
     const id = service.create();
-    for (const spelling of [id.toUpperCase(), id.replaceAll('-', ''), `urn:uuid:${id}`, `%7B${id}%7D`]) {
+    for (const spelling of [id.toUpperCase(), id.replaceAll('-', ''), `urn:uuid:${id}`, `%7B${id}%7D`])
       expect(service.json('GET', `/${spelling}`).id).toBe(id);
-    }
   });
 
   test('may be created inactive', async () => {
@@ -118,9 +117,8 @@ describe('the list', () => {
     const id = service.create({ addresses: [ALICE, BOB] });
     const foreign = service.json('GET', `/${id}/addresses?limit=1`).next_offset;
     const all = service.json('GET', '');
-    for (const offset of ['0', 'webhooks', '%00', String(foreign)]) {
+    for (const offset of ['0', 'webhooks', '%00', String(foreign)])
       expect(service.json('GET', `?offset=${offset}`)).toEqual(all);
-    }
   });
 });
 
@@ -267,9 +265,8 @@ describe('the address list', () => {
     await using service = startService();
     const addresses = Array.from({ length: 23 }, (_, index) => wallet(`f${index}`));
     const id = service.create({ addresses });
-    for (const limit of [1, 3, 10, 23]) {
+    for (const limit of [1, 3, 10, 23])
       expect(walk(service, `/${id}/addresses`, 'addresses', limit)).toEqual(addresses);
-    }
     const page = service.json('GET', `/${id}/addresses?limit=10`);
     service.ask('PATCH', `/${id}/addresses`, { remove_addresses: addresses.slice(5, 12) });
     const rest = service.json('GET', `/${id}/addresses?limit=100&offset=${page.next_offset}`);

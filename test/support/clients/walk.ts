@@ -29,29 +29,29 @@ const documents = {
 export type Lookup = keyof typeof documents;
 
 /** One page, which must be there; errors of single items are left to what the test says of its edges. */
-export async function pageAt(
+export const pageAt = async (
   gateway: Gateway,
   lookup: Lookup,
   address: string,
   first: number,
   after: string | null = null,
-) {
+) => {
   const { data, body } = await gateway.query<WalletPage>(documents[lookup], { address, first, after });
   if (!data?.wallet.page) throw new Error(`expected a page of ${lookup}, got ${body}`);
   return data.wallet.page;
-}
+};
 
 /** More pages than any list here has: a walk that passes it goes in circles. */
 const mostPages = 500;
 
 /** Pages forward to the end, as Relay does. `between` runs after each page. */
-export async function walk(
+export const walk = async (
   gateway: Gateway,
   lookup: Lookup,
   address: string,
   first: number,
   between: (page: number) => void = () => {},
-) {
+) => {
   const pages: Page[] = [];
   for (let after: string | null = null; pages.length < mostPages; ) {
     const page = await pageAt(gateway, lookup, address, first, after);
@@ -61,7 +61,7 @@ export async function walk(
     after = page.pageInfo.endCursor ?? after;
   }
   throw new Error(`the walk did not end within ${mostPages} pages`);
-}
+};
 
 /** The hashes (or token ids) of all the nodes of a walk, in order. */
 export const keysOf = (pages: readonly Page[]) =>

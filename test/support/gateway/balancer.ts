@@ -7,7 +7,7 @@ const CHECK_EVERY_MS = 100;
  * A TCP load balancer: each connection goes to the next backend that was ready when last asked. It tells a connection
  * that has begun from none, and never sends what a client said to a second backend.
  */
-export async function startBalancer() {
+export const startBalancer = async () => {
   const ready = new Map<string, boolean>();
   const open = new Set<Socket>();
   let turn = 0;
@@ -53,4 +53,4 @@ export async function startBalancer() {
       await once(server, 'close');
     },
   };
-}
+};

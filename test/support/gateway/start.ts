@@ -35,7 +35,7 @@ export const nowhere = 'http://127.0.0.1:9';
  * A gateway of its own on a free port of 127.0.0.1, with a data folder that goes when it goes.
  * `env` is laid over these defaults; an undefined value unsets one.
  */
-export async function startGateway(env: Record<string, string | undefined> = {}) {
+export const startGateway = async (env: Record<string, string | undefined> = {}) => {
   // What was made goes again, also when the gateway does not start.
   await using made = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
@@ -57,19 +57,19 @@ export async function startGateway(env: Record<string, string | undefined> = {})
   );
   let stopped = false;
 
-  async function query<Data = unknown>(
+  const query = async <Data = unknown>(
     document: string,
     variables: Variables = {},
     headers: Record<string, string> = {},
-  ): Promise<GraphQLReply<Data>> {
+  ): Promise<GraphQLReply<Data>> => {
     return post<Data>(JSON.stringify({ query: document, variables }), headers);
-  }
+  };
 
   /** Any body at all, for what is not a GraphQL request. */
-  async function post<Data = unknown>(
+  const post = async <Data = unknown>(
     body: string,
     headers: Record<string, string> = {},
-  ): Promise<GraphQLReply<Data>> {
+  ): Promise<GraphQLReply<Data>> => {
     const response = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
@@ -78,13 +78,13 @@ export async function startGateway(env: Record<string, string | undefined> = {})
     const answer = await response.text();
     const { data, errors, extensions } = JSON.parse(answer);
     return { data, errors, extensions, status: response.status, headers: response.headers, body: answer };
-  }
+  };
 
-  async function stop() {
+  const stop = async () => {
     if (stopped) return;
     stopped = true;
     await app.stop();
-  }
+  };
 
   made.defer(stop);
   const running = made.move();
@@ -104,7 +104,7 @@ export async function startGateway(env: Record<string, string | undefined> = {})
     stop,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
+};
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 

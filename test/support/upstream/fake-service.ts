@@ -55,7 +55,7 @@ export const inTurn = (...answers: readonly [Answer, ...Answer[]]): Answer => {
 /** Nothing is served that a test did not script, so that a stray request shows. */
 const unscripted: Answer = ({ method, path }) => ({ status: 404, text: `not scripted: ${method} ${path}` });
 
-export async function startFakeService(script: Script = {}) {
+export const startFakeService = async (script: Script = {}) => {
   const requests: SeenRequest[] = [];
   let underWay = 0;
 
@@ -103,18 +103,18 @@ export async function startFakeService(script: Script = {}) {
     comeBack: () => listen(port),
     [Symbol.asyncDispose]: close,
   };
-}
+};
 
 export type FakeService = Awaited<ReturnType<typeof startFakeService>>;
 
-function answerFor(script: Script, path: string): Answer {
+const answerFor = (script: Script, path: string): Answer => {
   const lookup = /\/v1\/evm\/(transactions|collectibles)\/[^/]+$/.exec(path)?.[1];
   if (lookup === 'transactions') return script.transactions ?? unscripted;
   if (lookup === 'collectibles') return script.collectibles ?? unscripted;
   return script.other ?? unscripted;
-}
+};
 
-function describe(request: IncomingMessage) {
+const describe = (request: IncomingMessage) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
   return {
     method: request.method ?? '',
@@ -123,9 +123,9 @@ function describe(request: IncomingMessage) {
     query: searchParams,
     headers: request.headers,
   };
-}
+};
 
-async function send(response: ServerResponse, reply: Reply) {
+const send = async (response: ServerResponse, reply: Reply) => {
   if (reply.silent) return;
   // The timer is let go of, so that a reply nobody waits for keeps no test process alive.
   if (reply.latencyMs) await delay(reply.latencyMs, undefined, { ref: false });
@@ -142,4 +142,4 @@ async function send(response: ServerResponse, reply: Reply) {
     return;
   }
   response.write(body.subarray(0, reply.cutAfterBytes), () => response.destroy());
-}
+};

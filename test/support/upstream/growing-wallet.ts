@@ -19,7 +19,7 @@ type Paged = { transactions: { edges: { node: { hash: string } }[] } };
 /**
  * A wallet of 230 transactions behind a gateway that keeps nothing: it grows by two with each page that is asked for.
  */
-export async function startGrowingWallet(scheme: PagingScheme) {
+export const startGrowingWallet = async (scheme: PagingScheme) => {
   await using made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
   const gateway = made.use(
@@ -53,4 +53,4 @@ export async function startGrowingWallet(scheme: PagingScheme) {
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
+};

@@ -23,7 +23,7 @@ const identity = (item: Item) => String(item.hash ?? item.token_id);
 const time = (item: Item) => String(item.block_time ?? '');
 
 /** One page of a newest-first list, which may change between pages. */
-function pageOf(items: readonly Item[], scheme: PagingScheme, offset: string | null, limit: number) {
+const pageOf = (items: readonly Item[], scheme: PagingScheme, offset: string | null, limit: number) => {
   const place: Place = offset ? decode(offset) : { page: 0, position: 0, after: null };
   const start = scheme.by === 'position' ? place.position : placeAfter(items, place.after);
   const sizes = scheme.sizes ?? [limit];
@@ -37,20 +37,19 @@ function pageOf(items: readonly Item[], scheme: PagingScheme, offset: string | n
   };
   const more = end < items.length || (scheme.trailingPage === true && page.length > 0);
   return { page, next: more ? { next_offset: encode(next) } : endOf(scheme) };
-}
+};
 
-function placeAfter(items: readonly Item[], after: Place['after']) {
+const placeAfter = (items: readonly Item[], after: Place['after']) => {
   if (!after) return 0;
   const found = items.findIndex((item) => identity(item) === after.identity);
   if (found >= 0) return found + 1;
   // The item is gone, as after a reorg: go on with what is older.
   const older = items.findIndex((item) => time(item) < after.time);
   return older >= 0 ? older : items.length;
-}
+};
 
-function endOf({ end = 'absent' }: PagingScheme) {
-  return { absent: {}, null: { next_offset: null }, empty: { next_offset: '' } }[end];
-}
+const endOf = ({ end = 'absent' }: PagingScheme) =>
+  ({ absent: {}, null: { next_offset: null }, empty: { next_offset: '' } })[end];
 
 const limitOf = ({ query }: SeenRequest, usual: number, most: number) =>
   Math.min(Number(query.get('limit') ?? usual), most);

@@ -2,7 +2,7 @@ import { type Answer, startFakeService } from './fake-service.ts';
 import { servingCollectibles, servingTransactions } from './paging.ts';
 
 /** A fake service with a script for each wallet; any other address is an empty wallet, as at the real one. */
-export async function startFakeWallets() {
+export const startFakeWallets = async () => {
   const transactions = new Map<string, Answer>();
   const collectibles = new Map<string, Answer>();
   const empty = { transactions: servingTransactions([]), collectibles: servingCollectibles([]) };
@@ -15,6 +15,6 @@ export async function startFakeWallets() {
     collectibles,
     requestsFor: (address: string) => service.requests.filter((request) => request.address === address),
   });
-}
+};
 
 export type FakeWallets = Awaited<ReturnType<typeof startFakeWallets>>;

@@ -13,7 +13,7 @@ const askService = async (url: string, path: string): Promise<{ status: number; 
 };
 
 /** A gateway over a sandbox in which nothing happens but what a test makes happen. */
-export async function startManaged(env: Record<string, string> = {}) {
+export const startManaged = async (env: Record<string, string> = {}) => {
   const sandbox = await startSandbox({ apiKey: heldKey, retryBaseMs: 1 });
   const gateway: Gateway = await startGateway({ UPSTREAM_URL: sandbox.url, ...env });
   return {
@@ -37,6 +37,6 @@ export async function startManaged(env: Record<string, string> = {}) {
       await sandbox.stop();
     },
   };
-}
+};
 
 export type Managed = Awaited<ReturnType<typeof startManaged>>;

@@ -28,16 +28,16 @@ const typeTerm = (type: DeliveryType | string) => `type ${type}`;
 const chainTerm = (id: number) => `chain ${id}`;
 
 /** The words under which the index has a delivery, each once. An address stands for itself. */
-export function termsOf({ webhookId, type, chainId, addresses }: Indexed): Set<string> {
+export const termsOf = ({ webhookId, type, chainId, addresses }: Indexed): Set<string> => {
   const terms = new Set(readAddresses(addresses).addresses);
   if (webhookId !== null) terms.add(webhookTerm(webhookId));
   if (type !== null) terms.add(typeTerm(type));
   if (chainId !== null) terms.add(chainTerm(chainId));
   return terms;
-}
+};
 
 /** A delivery matches that has a term of each of these lists. */
-export function queryTerms({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] {
+export const queryTerms = ({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] => {
   const lists = [
     address && [address],
     webhookIds?.map(webhookTerm),
@@ -45,4 +45,4 @@ export function queryTerms({ address, webhookIds, chainIds, types }: DeliveryFil
     types?.map(typeTerm),
   ];
   return lists.filter((list) => Array.isArray(list));
-}
+};

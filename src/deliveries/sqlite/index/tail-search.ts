@@ -60,19 +60,19 @@ export class TailSearch {
 }
 
 /** Takes the tenant, `low`, the tenant again and `high`, then `values`, then the limit. */
-export function tailStatement(
+export const tailStatement = (
   filter: DeliveryFilter,
   take: SequenceRange['take'],
-): { readonly sql: string; readonly values: readonly string[] } {
+): { readonly sql: string; readonly values: readonly string[] } => {
   const conditions = conditionsOf(filter);
   const sql = `
     SELECT sequence FROM delivery
     WHERE id > (? << 40 | ?) AND id < (? << 40 | ?) ${conditions.map(({ sql }) => `AND ${sql}`).join(' ')}
     ORDER BY id ${take === 'oldest' ? 'ASC' : 'DESC'} LIMIT ?`;
   return { sql, values: conditions.map(({ value }) => value) };
-}
+};
 
-function conditionsOf({ address, webhookIds, chainIds, types }: DeliveryFilter): Condition[] {
+const conditionsOf = ({ address, webhookIds, chainIds, types }: DeliveryFilter): Condition[] => {
   const within = (column: string, values: readonly (string | number)[] | undefined): Condition[] =>
     values === undefined
       ? []
@@ -84,4 +84,4 @@ function conditionsOf({ address, webhookIds, chainIds, types }: DeliveryFilter):
     // All are equally long and begin with what is not within one: so what contains it has it.
     ...(address === undefined ? [] : [{ sql: 'instr(addresses, ?)', value: address }]),
   ];
-}
+};

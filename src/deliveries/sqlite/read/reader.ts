@@ -167,12 +167,12 @@ const LOADED_AT_ONCE = 16;
  * A delivery that was found may have been trimmed since, and the page may end early by `maxBytes`. Throws LogDamagedError
  * when any other one is missing.
  */
-function checkWhole(
+const checkWhole = (
   wanted: readonly number[],
   deliveries: readonly StoredDelivery[],
   floor: number,
   maxBytes: number,
-): void {
+): void => {
   if (deliveries.length === wanted.length) return;
   const bytes = deliveries.reduce((sum, { body }) => sum + body.byteLength, 0);
   const end = bytes >= maxBytes ? deliveries.at(-1)?.sequence : undefined;
@@ -182,7 +182,7 @@ function checkWhole(
       throw new LogDamagedError(`delivery ${sequence} is missing`);
     if (sequence === end) break;
   }
-}
+};
 
 function* contiguous({ low, high, limit, take }: SequenceRange): Steps<Found> {
   const length = Math.max(0, Math.min(limit, high - low - 1));

@@ -9,16 +9,16 @@ import { identityOf, identityPrefix } from '../identity.ts';
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** Throws LogDamagedError when the body is not what was stored. */
-export function checkBody({ sequence, webhook, identity, body }: Row): void {
+export const checkBody = ({ sequence, webhook, identity, body }: Row): void => {
   const prefix = Buffer.from(identityPrefix(webhook === null ? null : String(webhook)));
   const known = identity instanceof Uint8Array ? identity : new Uint8Array();
   const given = body instanceof Uint8Array ? body : new Uint8Array();
   if (!identityOf(Buffer.concat([prefix, given])).equals(known))
     throw new LogDamagedError(`the body of delivery ${sequence} is not what was stored`);
-}
+};
 
 /** Throws LogDamagedError as `checkBody` does. */
-export function storedDelivery(row: Row, tenant: string, cursor: string): StoredDelivery {
+export const storedDelivery = (row: Row, tenant: string, cursor: string): StoredDelivery => {
   checkBody(row);
   return {
     tenant,
@@ -33,7 +33,7 @@ export function storedDelivery(row: Row, tenant: string, cursor: string): Stored
     ...readAddresses(String(row.addresses)),
     body: row.body instanceof Uint8Array ? row.body : new Uint8Array(),
   };
-}
+};
 
 export const fingerprintIn = ({ identity, received }: Row): number =>
   fingerprintOf(identity instanceof Uint8Array ? identity : new Uint8Array(), Number(received));

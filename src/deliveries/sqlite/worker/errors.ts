@@ -50,15 +50,15 @@ export type SerializedError =
   | { readonly kind: 'unavailable'; readonly message: string };
 
 /** Whatever is not known here is a store that can't do its work. */
-export function serializeError(error: unknown): SerializedError {
+export const serializeError = (error: unknown): SerializedError => {
   if (error instanceof InvalidCursorError) return { kind: 'invalid cursor', cursor: error.cursor };
   if (error instanceof CursorExpiredError) return { kind: 'expired cursor', reason: error.reason };
   if (error instanceof LogOpenError) return { kind: 'not opened', path: error.path, problem: error.problem };
   if (error instanceof LogDamagedError) return { kind: 'damaged', message: error.message };
   return { kind: 'unavailable', message: messageOf(error) };
-}
+};
 
-export function deserializeError(fault: SerializedError): Error {
+export const deserializeError = (fault: SerializedError): Error => {
   switch (fault.kind) {
     case 'invalid cursor':
       return new InvalidCursorError(fault.cursor);
@@ -71,4 +71,4 @@ export function deserializeError(fault: SerializedError): Error {
     case 'unavailable':
       return new LogUnavailableError(fault.message);
   }
-}
+};

@@ -33,7 +33,7 @@ export type UnpackedRow = Omit<NewDelivery, 'type' | 'addresses' | 'subscribedAd
 
 const prefixOf = ({ webhookId }: NewDelivery): string => identityPrefix(webhookId);
 
-export function pack(deliveries: readonly NewDelivery[]): Packed {
+export const pack = (deliveries: readonly NewDelivery[]): Packed => {
   let size = 0;
   for (const delivery of deliveries) size += prefixOf(delivery).length + delivery.body.byteLength;
   const bytes = Buffer.from(new ArrayBuffer(size));
@@ -58,7 +58,7 @@ export function pack(deliveries: readonly NewDelivery[]): Packed {
     ];
   });
   return { rows, bytes };
-}
+};
 
 export const unpack = ({ rows, bytes }: Packed): UnpackedRow[] =>
   rows.map(

@@ -10,7 +10,7 @@ export type PackedPage = Omit<DeliveryPage, 'deliveries'> & {
 
 type Bodiless = Omit<StoredDelivery, 'body'>;
 
-export function packPage({ deliveries, ...rest }: DeliveryPage): PackedPage {
+export const packPage = ({ deliveries, ...rest }: DeliveryPage): PackedPage => {
   let size = 0;
   const ends = deliveries.map(({ body }) => {
     size += body.byteLength;
@@ -22,9 +22,9 @@ export function packPage({ deliveries, ...rest }: DeliveryPage): PackedPage {
     return delivery;
   });
   return { ...rest, deliveries: bodiless, ends, bytes };
-}
+};
 
-export function unpackPage({ deliveries, ends, bytes, ...rest }: PackedPage): DeliveryPage {
+export const unpackPage = ({ deliveries, ends, bytes, ...rest }: PackedPage): DeliveryPage => {
   let start = 0;
   const whole = deliveries.map((delivery, index): StoredDelivery => {
     const body = bytes.subarray(start, ends[index]);
@@ -32,4 +32,4 @@ export function unpackPage({ deliveries, ends, bytes, ...rest }: PackedPage): De
     return { ...delivery, body };
   });
   return { ...rest, deliveries: whole };
-}
+};

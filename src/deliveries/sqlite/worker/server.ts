@@ -12,7 +12,7 @@ type Handlers<Served extends Methods> = {
 };
 
 /** Answers what comes in at the port: what is answered in the same moment goes back as one message. */
-export function serve<Served extends Methods>(port: MessagePort, handlers: Handlers<Served>): void {
+export const serve = <Served extends Methods>(port: MessagePort, handlers: Handlers<Served>): void => {
   let answers: Response[] = [];
   const send = () => {
     port.postMessage(answers);
@@ -35,4 +35,4 @@ export function serve<Served extends Methods>(port: MessagePort, handlers: Handl
       underWay.delete(id);
     }
   });
-}
+};

@@ -36,9 +36,8 @@ export const parseBody = (text: string): Body => {
       `Failed to parse the request body as JSON: ${error instanceof Error ? error.message : ''}`,
     );
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw undeserializable(`invalid type: ${described(value)}, expected a JSON object`);
-  }
   return { ...value };
 };
 

@@ -7,9 +7,8 @@ const MAX_LIMIT = 1000;
 export const readLimit = (query: URLSearchParams): number => {
   const text = query.get('limit');
   if (text === null) return DEFAULT_LIMIT;
-  if (!/^\d+$/.test(text)) {
+  if (!/^\d+$/.test(text))
     throw new HttpError(400, 'Failed to deserialize query string: limit: invalid digit found in string');
-  }
   return Math.min(Math.max(Number(text), 1), MAX_LIMIT);
 };
 

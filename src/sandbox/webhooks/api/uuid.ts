@@ -19,9 +19,8 @@ const wrongCharacter = (digits: string, start: number): string | null => {
 };
 
 const wrongGroups = (groups: readonly string[]): string | null => {
-  if (groups.length !== GROUP_LENGTHS.length) {
+  if (groups.length !== GROUP_LENGTHS.length)
     return `invalid group count: expected ${GROUP_LENGTHS.length}, found ${groups.length}`;
-  }
   const group = groups.findIndex((part, index) => part.length !== GROUP_LENGTHS[index]);
   if (group < 0) return null;
   return `invalid group length in group ${group}: expected ${GROUP_LENGTHS[group]}, found ${groups[group]?.length}`;

@@ -14,9 +14,8 @@ const FILTERS_OF_ONE_TYPE = ['transaction_type', 'counterparty', 'activity_type'
 export const checkFiltersFit = (type: WebhookType, filters: Partial<Filters>): void => {
   for (const filter of FILTERS_OF_ONE_TYPE) {
     const value = filters[filter] ?? null;
-    if (value !== null && BELONGS_TO[filter] !== type) {
+    if (value !== null && BELONGS_TO[filter] !== type)
       throw new HttpError(400, `Webhook type ${type} cannot have ${filter}`);
-    }
   }
 };
 
