@@ -20,23 +20,3 @@ export const createDeadline = (
     },
   };
 };
-
-/** Runs `then` when `signal` aborts, soon when it has; the returned function calls off what has not begun. */
-export const onAbort = (signal: AbortSignal | null, then: () => void): (() => void) => {
-  if (signal === null) return () => {};
-  if (signal.aborted) queueMicrotask(then);
-  else signal.addEventListener('abort', then, { once: true });
-  return () => signal.removeEventListener('abort', then);
-};
-
-/** Resolves after so long, or when `signal` aborts. */
-export const sleep = (ms: number, signal: AbortSignal | null): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stopListening();
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    const stopListening = onAbort(signal, done);
-  });

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
 import { createMemoryGate, type MemoryGate, type MemoryShare } from '../../lib/memory-gate.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
 import { answerLimitReached } from './errors.ts';

@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 
 /** Asks the service whether it takes a key. Resolves when it does; the signal aborts when nobody waits for that any more. */

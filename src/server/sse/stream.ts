@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
 import type { EventReader } from '../../streams/event-source.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';

@@ -3,7 +3,7 @@ import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import type { Context } from '../../context.ts';
 import { SerializedData } from '../../graph/answer/serialize.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
-import { onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
 import type { TaskTracker } from '../../lib/task-tracker.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { Documents } from '../graphql/limits/documents.ts';

@@ -1,4 +1,5 @@
-import { type Deadline, onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
+import type { Deadline } from '../../lib/deadline.ts';
 import { clientGone, deadlineExceeded } from '../client/errors.ts';
 
 /** One request under way, for all who wait for its answer. */

@@ -1,4 +1,4 @@
-import { onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
 import { UpstreamError } from './errors.ts';
 
 /** What an attempt tells of the service. */

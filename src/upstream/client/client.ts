@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
-import { type Deadline, sleep } from '../../lib/deadline.ts';
+import { sleep } from '../../lib/abort.ts';
+import type { Deadline } from '../../lib/deadline.ts';
 import { MemoryBudget } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { type AttemptTimer, startAttemptTimer } from './attempt-timer.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Deadline, sleep } from '../../lib/deadline.ts';
+import { sleep } from '../../lib/abort.ts';
+import type { Deadline } from '../../lib/deadline.ts';
 import type { Credential } from './credential.ts';
 import { MAX_COOLDOWN_MS, UpstreamError } from './errors.ts';
 import { MAX_WAIT_MS } from './retry.ts';

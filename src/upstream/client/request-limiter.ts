@@ -1,4 +1,5 @@
-import { type Deadline, onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
+import type { Deadline } from '../../lib/deadline.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
 
 /** Who may ask the service now: first come, first served, so many at a time and so many a second. */

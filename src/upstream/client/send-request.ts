@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
-import { onAbort } from '../../lib/deadline.ts';
+import { onAbort } from '../../lib/abort.ts';
 import { parseExactJson } from '../../lib/json/exact-json.ts';
 import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
 import { MAX_SHAPES, TooManyShapesError } from '../../lib/json/shapes.ts';

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../../../context.ts';
-import { onAbort } from '../../../lib/deadline.ts';
+import { onAbort } from '../../../lib/abort.ts';
 import type { MemoryGate } from '../../../lib/memory-gate.ts';
 
 /** A WebSocket's room for the answers to its operations. */

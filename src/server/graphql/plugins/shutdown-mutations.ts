@@ -1,7 +1,7 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
-import { onAbort } from '../../../lib/deadline.ts';
+import { onAbort } from '../../../lib/abort.ts';
 
 type ServerContext = {
   /** Aborts when an operation's answer can't be waited for any more, though its client still does. */
