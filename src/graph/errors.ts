@@ -42,7 +42,7 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
     case 'quota':
       return clientError('QUOTA_EXCEEDED', "The key's quota of compute units is used up.", { status });
     case 'rateLimited':
-    case 'resting':
+    case 'coolingDown':
       return clientError('RATE_LIMITED', 'The service asks for fewer requests.', {
         status,
         retryAfterMs: Math.min(retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, MAX_COOLDOWN_MS),

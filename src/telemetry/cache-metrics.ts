@@ -6,7 +6,7 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
   const registers = [registry];
   const pages = new Counter({
     name: 'gateway_page_cache_requests_total',
-    help: 'Pages that operations wanted, by resource and result: fresh, stale (served while it is refreshed), stand_in (served because the service failed), joined (another operation was fetching it), miss (fetched).',
+    help: 'Pages that operations wanted, by resource and result: fresh, stale (served while it is refreshed), stale_if_error (served because the service failed), coalesced (another operation was fetching it), miss (fetched).',
     labelNames: ['resource', 'result'],
     registers,
   });
@@ -19,5 +19,5 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
     },
   });
   return (resource: 'transactions' | 'collectibles') => (source: CacheResult) =>
-    pages.inc({ resource, result: source === 'standIn' ? 'stand_in' : source });
+    pages.inc({ resource, result: source === 'staleIfError' ? 'stale_if_error' : source });
 };

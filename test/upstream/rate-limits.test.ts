@@ -93,7 +93,7 @@ test('the operator is told of it apart from what waits for a turn', async () => 
   await createWebhook(gateway);
   expect(codesOf(await poll(gateway, served()))).toEqual(['RATE_LIMITED']);
   const { sum } = await scrape(gateway.url);
-  expect(sum('gateway_upstream_unsent_total', { reason: 'resting' })).toBe(1);
+  expect(sum('gateway_upstream_unsent_total', { reason: 'coolingDown' })).toBe(1);
   expect(sum('gateway_upstream_unsent_total')).toBe(1);
   expect(sum('gateway_upstream_requests_total', { outcome: 'rateLimited' })).toBe(2);
   expect(sum('gateway_upstream_queue_seconds_count')).toBe(4);
@@ -126,9 +126,9 @@ test('nobody waits longer than an operation has, nor rests longer than a minute,
   const credential = { key: 'k', owner: 'gateway' } as const;
   cooldowns.record(credential, new UpstreamError('rateLimited', '', { status: 429, retryAfterMs: 1e9 }));
   const wait = (ms: number) => cooldowns.wait(credential, createDeadline(ms, null));
-  await expect(wait(10_000)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 60_000 });
+  await expect(wait(10_000)).rejects.toMatchObject({ failure: 'coolingDown', retryAfterMs: 60_000 });
   now = 59_000;
-  await expect(wait(500)).rejects.toMatchObject({ failure: 'resting', retryAfterMs: 1000 });
+  await expect(wait(500)).rejects.toMatchObject({ failure: 'coolingDown', retryAfterMs: 1000 });
   now = 60_000;
   expect(cooldowns.isCoolingDown(credential)).toBe(false);
   await expect(wait(500)).resolves.toBeUndefined();

@@ -22,7 +22,7 @@ const failing =
 /** What a service does to have an attempt end so. */
 const replyFor = (outcome: Outcome): Reply => {
   if (typeof outcome === 'number') return { status: outcome, json: { error: 'no' } };
-  if (outcome === 'broken') return { json: { promised: true }, cutAfterBytes: 3 };
+  if (outcome === 'reset') return { json: { promised: true }, cutAfterBytes: 3 };
   if (outcome === 'invalidResponse') return { text: '<html>', headers: { 'content-type': 'text/html' } };
   return { silent: true };
 };
@@ -30,8 +30,8 @@ const replyFor = (outcome: Outcome): Reply => {
 /** How often a service that always fails so is asked on behalf of one request. */
 const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): Promise<number> => {
   await using fake = await startFakeService({ other: failing(replyFor(outcome)) });
-  if (outcome === 'refused') await fake.goDown();
-  const timeoutMs = outcome === 'silent' ? 200 : 20_000;
+  if (outcome === 'connectFailed') await fake.goDown();
+  const timeoutMs = outcome === 'noResponse' ? 200 : 20_000;
   const limits = { timeoutMs, connections: 4, perSecond: null };
   const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits });
   const usage = createUsage();
@@ -42,7 +42,7 @@ const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): P
   } finally {
     await client.close();
   }
-  if (outcome !== 'refused') expect(fake.requests).toHaveLength(usage.requests);
+  if (outcome !== 'connectFailed') expect(fake.requests).toHaveLength(usage.requests);
   return usage.requests;
 };
 
@@ -59,7 +59,7 @@ describe('the table of retries', () => {
 
   test('creates nothing twice, and asks no used-up quota again', () => {
     const creating = RETRY_RULES.filter((rule) => rule.methods.includes('POST'));
-    expect(creating.map(({ outcome }) => outcome)).toEqual(['refused']);
+    expect(creating.map(({ outcome }) => outcome)).toEqual(['connectFailed']);
     expect(RETRY_RULES.find(({ outcome }) => outcome === 402)?.methods).toEqual([]);
   });
 

@@ -58,7 +58,7 @@ type Fetched<Item> = {
  * How a want was met: by a kept page that was `fresh`, or `stale` and being refreshed, or that stood in for the service
  * (`staleIfError`); by a request of another operation's (`joined`); or not by anything that was there (`miss`).
  */
-export type CacheResult = 'fresh' | 'stale' | 'standIn' | 'joined' | 'miss';
+export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'miss';
 
 /** Asks the service for what is wanted. Its signal aborts when nobody waits any more. */
 export type Fetch<Item> = (want: PageRequest, signal: AbortSignal) => Promise<Fetched<Item>>;
@@ -161,7 +161,7 @@ export const createPageCache = <Item>(
     const age = now() - known.meta.startedAt;
     const mayFetch = now() >= known.meta.retryNotBefore;
     const { page } = known.value;
-    if (!mayFetch && age <= want.staleIfErrorMs) return { page, source: 'standIn' };
+    if (!mayFetch && age <= want.staleIfErrorMs) return { page, source: 'staleIfError' };
     if (known.meta.invalidated || age >= want.maxAgeMs * 2) return null;
     if (age >= want.maxAgeMs && mayFetch && !inFlightFor(key, want))
       fetchPage(key, refreshing(known.meta, want), fetch).detach();
@@ -179,14 +179,14 @@ export const createPageCache = <Item>(
       const found = cachedPage(key, want, fetch);
       const joined = found ? null : inFlightFor(key, want);
       if (found || joined) usage.cached += 1;
-      let source: CacheResult = found?.source ?? (joined ? 'joined' : 'miss');
+      let source: CacheResult = found?.source ?? (joined ? 'coalesced' : 'miss');
       try {
         return found?.page ?? (await (joined ?? fetchPage(key, want, fetch)).join(deadline)).page;
       } catch (error) {
         const older = staleIfError(key, want, error);
         if (!older) throw error;
         if (!joined) usage.cached += 1;
-        source = 'standIn';
+        source = 'staleIfError';
         return older;
       } finally {
         onGet(source);

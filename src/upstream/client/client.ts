@@ -89,7 +89,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     } catch (error) {
       const outcome = error instanceof UpstreamError ? outcomeOf(error) : null;
       // Silence tells of the service only when it had the whole time to speak.
-      permit.settle(outcome === 'silent' && allowedMs < timeoutMs ? 'unknown' : verdictOf(outcome));
+      permit.settle(outcome === 'noResponse' && allowedMs < timeoutMs ? 'unknown' : verdictOf(outcome));
       throw error;
     }
   };

@@ -8,7 +8,7 @@ export type UpstreamFailure =
   /** 429, or more wait for their turn than can have it in time. */
   | 'rateLimited'
   /** Nothing was sent: the service has told the key to wait, see key-cooldowns.ts. */
-  | 'resting'
+  | 'coolingDown'
   /** 401: the key is missing or wrong. */
   | 'unauthenticated'
   /** 403: the key lacks the permission. */
@@ -24,7 +24,7 @@ export type UpstreamFailure =
  * How there came to be no answer: `refused` before the service saw the request; `broken` at any time after that;
  * `silent` until the attempt's time was over; `aborted` because nobody waited any more.
  */
-export type ConnectionFailure = 'refused' | 'broken' | 'silent' | 'aborted';
+export type ConnectionFailure = 'connectFailed' | 'reset' | 'noResponse' | 'aborted';
 
 type Facts = {
   /** The HTTP status, where that was the failure. */
@@ -81,7 +81,7 @@ const STALE_IF_ERROR: ReadonlySet<UpstreamFailure> = new Set([
   'timeout',
   'quota',
   'rateLimited',
-  'resting',
+  'coolingDown',
   'invalidResponse',
 ]);
 

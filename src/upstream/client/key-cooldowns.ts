@@ -55,6 +55,6 @@ export const createKeyCooldowns = (now: () => number = () => performance.now()):
 const nameOf = ({ key }: Credential): string => hash('sha256', key);
 
 const coolingDown = (remainingCooldownMs: number): UpstreamError =>
-  new UpstreamError('resting', 'The service has asked for a rest that is not over.', {
+  new UpstreamError('coolingDown', 'The service has asked for a rest that is not over.', {
     retryAfterMs: Math.ceil(remainingCooldownMs),
   });

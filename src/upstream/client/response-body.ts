@@ -123,6 +123,6 @@ const overMemoryLimit = (): UpstreamError =>
     'unavailable',
     "There is no room for the service's answer: too many large ones come at once.",
     {
-      connection: 'broken',
+      connection: 'reset',
     },
   );

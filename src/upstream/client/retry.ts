@@ -21,15 +21,15 @@ const NONE: readonly UpstreamMethod[] = [];
 
 /** Which method is tried again after which outcome, and why. What is not listed is not tried again. */
 export const RETRY_RULES: readonly Rule[] = [
-  { outcome: 'refused', methods: ALL, why: 'The service never saw the request.' },
-  { outcome: 'broken', methods: REPEATABLE, why: 'It may have been carried out, or not.' },
+  { outcome: 'connectFailed', methods: ALL, why: 'The service never saw the request.' },
+  { outcome: 'reset', methods: REPEATABLE, why: 'It may have been carried out, or not.' },
   { outcome: 429, methods: REPEATABLE, why: 'The service asks the client to wait, and the client does.' },
   { outcome: 502, methods: REPEATABLE, why: 'Something between here and the service hiccuped.' },
   { outcome: 503, methods: REPEATABLE, why: 'It says itself that this will pass.' },
   { outcome: 504, methods: REPEATABLE, why: 'Something between here and the service hiccuped.' },
   { outcome: 402, methods: NONE, why: 'A quota does not come back by asking again.' },
   { outcome: 500, methods: NONE, why: 'What a request broke once, the same request breaks again.' },
-  { outcome: 'silent', methods: NONE, why: 'A slow service would work on both, and be slower.' },
+  { outcome: 'noResponse', methods: NONE, why: 'A slow service would work on both, and be slower.' },
   { outcome: 'invalidResponse', methods: NONE, why: 'It was answered, and billed.' },
 ];
 

@@ -100,7 +100,7 @@ const ignore = () => {};
 
 const tooLate = (timeoutMs: number): UpstreamError =>
   new UpstreamError('timeout', `The service did not answer within ${Math.ceil(timeoutMs)} ms.`, {
-    connection: 'silent',
+    connection: 'noResponse',
   });
 
 /** Those that say that there was no connection over which the service could have got the request. */
@@ -116,8 +116,11 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
 const transportFailure = (cause: unknown): UpstreamError => {
   const code = cause instanceof Error && 'code' in cause ? cause.code : null;
   return NEVER_CONNECTED.has(code)
-    ? new UpstreamError('unavailable', 'The service can not be reached.', { cause, connection: 'refused' })
-    : new UpstreamError('unavailable', 'The service broke off its answer.', { cause, connection: 'broken' });
+    ? new UpstreamError('unavailable', 'The service can not be reached.', {
+        cause,
+        connection: 'connectFailed',
+      })
+    : new UpstreamError('unavailable', 'The service broke off its answer.', { cause, connection: 'reset' });
 };
 
 const typeOf = (headers: Dispatcher.ResponseData['headers']): string =>
