@@ -25,24 +25,28 @@ export type BodyLimits = {
   readonly large: Semaphore;
 };
 
+/** A body that was read: its value, and how many bytes it had. */
+export type ReadBody<Value> = { readonly value: Value; readonly bytes: number };
+
 /**
- * Resolves with what `parse` resolves with for the whole body, which is judged as it arrives. Rejects with UpstreamError
+ * Resolves with what `parse` resolves with for the whole body's text, which is judged as it arrives. Rejects with UpstreamError
  * `invalidResponse` when it is larger than 32 MB or of more than a million JSON values, `unavailable` when there is no
  * room for it, and reads no further.
  */
 export const readBody = async <Value>(
   body: Body,
   { memory, large }: BodyLimits,
-  parse: (bytes: Buffer) => Promise<Value>,
-): Promise<Value> => {
+  parse: (text: string) => Promise<Value>,
+): Promise<ReadBody<Value>> => {
   const reservation = memory.reserve();
   const collector = new BodyCollector(body, reservation);
+  const parsed = async () => ({ value: await parse(collector.takeText()), bytes: collector.bytes });
   try {
-    if (await collector.receive(LARGE_BYTES)) return await parse(collector.whole());
+    if (await collector.receive(LARGE_BYTES)) return await parsed();
     if (large.isFull) throw overMemoryLimit();
     const read = large.run(async () => {
       await collector.receive(MAX_BYTES);
-      return parse(collector.whole());
+      return parsed();
     });
     return await Promise.race([read, failureOf(body)]);
   } catch (error) {
@@ -83,9 +87,13 @@ class BodyCollector {
     return false;
   }
 
-  whole(): Buffer {
-    const [only] = this.#received;
-    return this.#received.length === 1 && only !== undefined ? only : Buffer.concat(this.#received);
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Gives the text, once. The bytes can be freed before the text is parsed, which takes several times as much memory. */
+  takeText(): string {
+    return utf8.decode(Buffer.concat(this.#received.splice(0)));
   }
 
   #add(chunk: Buffer): void {
@@ -111,6 +119,8 @@ export const readPrefix = async (body: Body): Promise<string> => {
   }
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES));
 };
+
+const utf8 = new TextDecoder();
 
 const NOTHING = Buffer.alloc(0);
 

@@ -77,11 +77,10 @@ export const sendRequest = async (
       return { body: null, bytes: 0, computeUnits };
     }
     const type = withoutKey(typeOf(headers), request.credential);
-    return await readBody(body, bodyLimits, async (bytes) => ({
-      body: await parseBody(withoutKey(utf8.decode(bytes), request.credential), type),
-      bytes: bytes.length,
-      computeUnits,
-    }));
+    const { value, bytes } = await readBody(body, bodyLimits, (text) =>
+      parseBody(withoutKey(text, request.credential), type),
+    );
+    return { body: value, bytes, computeUnits };
   } catch (error) {
     throw error instanceof UpstreamError ? error : transportFailure(error);
   } finally {
@@ -93,8 +92,6 @@ export const sendRequest = async (
 /** So much of an ignored body is read, to keep its connection. A longer body costs the connection. */
 const MAX_IGNORED_BYTES = 64 * 1024;
 const MAX_IGNORED_MS = 1000;
-
-const utf8 = new TextDecoder();
 
 const ignore = () => {};
 
