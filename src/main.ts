@@ -35,7 +35,7 @@ const start = async (): Promise<void> => {
   void app.checkKey();
   if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
     process.stdout.write(
-      `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. README.md lists its wallets.\n`,
+      `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. docs/sandbox.md lists its wallets.\n`,
     );
 };
 

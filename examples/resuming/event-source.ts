@@ -22,9 +22,9 @@ export const byEventSource =
         if (data) delivery(data.deliveries);
         else failed(errors);
       });
-      // Without this it would come back for good, also after CURSOR_EXPIRED.
+      // Without this it would reconnect forever, also after CURSOR_EXPIRED.
       opened.addEventListener('complete', () => opened.close());
-      // It comes back by itself after a cut; but a proxy's 502, while the gateway restarts, is its end.
+      // It reconnects by itself after a cut, but not after a proxy's 502 while the gateway restarts.
       opened.addEventListener('error', () => {
         if (opened.readyState !== EventSource.CLOSED) return;
         timer = setTimeout(() => {

@@ -2,7 +2,7 @@ export type Edge = { readonly cursor: string; readonly node: { readonly payload:
 
 type Failure = { readonly message?: string; readonly extensions?: { readonly code?: unknown } };
 
-/** One subscription to `deliveries` by some client, which resumes by itself while the page lives; gives what ends it. */
+/** Subscribes to `deliveries`, and resumes by itself while the page lives. Returns a function that ends it. */
 export type Subscribe = (
   after: string,
   listener: {
@@ -12,13 +12,13 @@ export type Subscribe = (
 ) => () => void;
 
 type Feed = {
-  /** Reads anew what the page shows, and resolves with the `head` of that reading. */
+  /** Reads again what the page shows, and resolves with the `head` of that result. */
   refetch(): Promise<string>;
   delivery(node: Edge['node']): void;
   failed(errors: readonly Failure[]): void;
 };
 
-/** Gives the page each delivery once, over reloads too; where the log can't go on, it reads anew. */
+/** Gives the page each delivery once, also after reloads. After CURSOR_EXPIRED it reads again. */
 export const follow = async (name: string, subscribe: Subscribe, feed: Feed) => {
   const goOn = (after: string) =>
     subscribe(after, {

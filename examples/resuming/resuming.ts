@@ -1,23 +1,23 @@
 import { type Client, createClient } from 'graphql-ws';
 
-/** What a message of `deliveries` can hold, as far as its place in the log goes. */
+/** The part of a message of `deliveries` that has its cursor. */
 type Message = {
   readonly data?: { readonly deliveries?: { readonly cursor?: string } | null } | null;
   readonly errors?: readonly { readonly extensions?: { readonly cursor?: string } }[];
 };
 
-/** Of the delivery; where there was no room to answer, the error names it. */
+/** The delivery's cursor. An event that did not fit has it in its error. */
 const cursorOf = ({ data, errors }: Message): string | undefined =>
   data?.deliveries?.cursor ?? errors?.[0]?.extensions?.cursor;
 
-/** The same client, but a subscription that it sends again begins after the last delivery that has come. */
+/** Wraps a client: a subscription that it sends again begins after the last delivery that has arrived. */
 export const resuming = (client: Client): Client => ({
   ...client,
   subscribe(payload, sink) {
     let after = payload.variables?.after;
     const resumed = {
       ...payload,
-      // The client writes its message anew for each connection, and so reads this again.
+      // The client writes its message again for each connection, and so reads this again.
       get variables() {
         return { ...payload.variables, after };
       },
@@ -33,13 +33,13 @@ export const resuming = (client: Client): Client => ({
   },
 });
 
-/** A client of graphql-ws that comes back for good: half a second to a second after the first cut, half a minute at most. */
+/** Makes a client that always reconnects: half a second to a second after the first cut, later after half a minute at most. */
 export const createSocket = (url: string, connectionParams: () => Record<string, unknown> = () => ({})) =>
   createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     connectionParams,
     retryAttempts: Number.POSITIVE_INFINITY,
-    // A refused connection is an error and no close event: without this it ends every subscription.
+    // A refused connection is an error, not a close event. Without this line it ends every subscription.
     shouldRetry: () => true,
     retryWait: (retries) => {
       const longest = Math.min(1000 * 2 ** retries, 30_000);

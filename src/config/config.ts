@@ -6,7 +6,7 @@ import { extraChains } from './chains.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import { checkSandbox } from './sandbox.ts';
 
-/** What the environment asks for; README.md has the table. */
+/** What the environment asks for; docs/configuration.md has the table. */
 export type Config = {
   readonly host: string;
   /** 0 picks a free one. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What the gateway reads of its environment; README.md has the table. */
+/** What the gateway reads of its environment; docs/configuration.md has the table. */
 export const VARIABLES = [
   'HOST',
   'PORT',

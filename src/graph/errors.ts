@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { MAX_COOLDOWN_MS, type UpstreamError } from '../upstream/client/errors.ts';
 
 /** Every code that a client can meet in `extensions.code`. */
-const ERROR_CODES = [
+export const ERROR_CODES = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
   'BAD_USER_INPUT',

@@ -11,7 +11,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
   });
   const unsent = new Counter({
     name: 'gateway_upstream_unsent_total',
-    help: 'Requests given up before they were sent, by resource and reason: unavailable (the breaker is open, or nobody waited any more), timeout, rateLimited (UPSTREAM_RPS), resting (the service has told the key to wait).',
+    help: 'Requests that failed before they were sent, by resource and reason: unavailable (the circuit breaker is open, or no client waited any more), timeout, rateLimited (UPSTREAM_RPS), coolingDown (the service has told the key to wait).',
     labelNames: ['resource', 'reason'],
     registers,
   });

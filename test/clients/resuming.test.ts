@@ -19,7 +19,7 @@ import { eventually } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere } from '../support/gateway/start.ts';
 
-/** What docs/subscriptions.md shows, while the shipped gateway is killed under deliveries. */
+/** What docs/resuming-clients.md shows, while the shipped gateway is killed under deliveries. */
 
 /** Clients wait longer each time that they find no gateway, and a busy machine starts one slowly. */
 const TIMEOUT_MS = 90_000;
@@ -185,8 +185,8 @@ test('where the log was lost, each reads anew once and goes on from there', asyn
   }
 }, 300_000);
 
-test('docs/subscriptions.md shows each client, and no code but what these tests run', async () => {
-  const page = await readFile(join(root, 'docs/subscriptions.md'), 'utf8');
+test('docs/resuming-clients.md shows each client, and no code but what these tests run', async () => {
+  const page = await readFile(join(root, 'docs/resuming-clients.md'), 'utf8');
   const folder = join(root, 'examples/resuming');
   const modules = await Promise.all(
     (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')),

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The project's folder. */
+export const root = join(import.meta.dirname, '../..');
+
+/** One document: README.md or a page of docs/. */
+type Page = {
+  /** From the project's folder. */
+  readonly path: string;
+  readonly text: string;
+};
+
+export const readPage = async (path: string): Promise<Page> => ({
+  path,
+  text: await readFile(join(root, path), 'utf8'),
+});
+
+/** README.md, then the pages of docs/. */
+export const readPages = async (): Promise<readonly Page[]> => {
+  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  return Promise.all(['README.md', ...names.map((name) => `docs/${name}`)].map(readPage));
+};
+
+/** The rows of the table whose first header is `header`, as cells without their padding. */
+export const rowsOf = ({ path, text }: Page, header: string): readonly (readonly string[])[] => {
+  const [, table] = text.split(`\n| ${header} |`);
+  if (table === undefined)
+    throw new Error(`Expected a table that begins with ${header} in ${path}, got none.`);
+  const lines = table.split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) =>
+    line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
+};
