@@ -1,0 +1,83 @@
+import { access } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readPages, root, rowsOf } from '../support/pages.ts';
+
+const pages = await readPages();
+
+const STANDARD_TERMS = [
+  'backpressure',
+  'circuit breaker',
+  'deadline',
+  'graceful shutdown',
+  'idempotency',
+  'invalidation',
+  'keyset cursor',
+  'rate limit',
+  'single-flight',
+  'stale-if-error',
+  'stale-while-revalidate',
+];
+
+/** As GitHub makes them of headings. */
+const anchorsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+const exists = (path: string): Promise<boolean> =>
+  access(join(root, path)).then(
+    () => true,
+    () => false,
+  );
+
+const missing = async (paths: readonly string[]): Promise<readonly string[]> => {
+  const found = await Promise.all(paths.map(exists));
+  return paths.filter((_path, index) => !found[index]);
+};
+
+test('README.md has at most 150 lines, and links to every page of docs/', () => {
+  const [readme, ...others] = pages;
+  expect(readme?.text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  expect(others.length).toBeGreaterThan(11);
+  expect(others.filter(({ path }) => !readme?.text.includes(`](${path})`))).toEqual([]);
+});
+
+test('every relative link leads to a file, and every anchor to a heading', async () => {
+  const links = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)].map(([link, target = '', anchor]) => ({
+      name: `${path}: ${link}`,
+      target: target === '' ? path : join(dirname(path), target),
+      anchor,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(25);
+  expect(await missing(links.map(({ target }) => target))).toEqual([]);
+  const broken = links.filter(({ target, anchor }) => {
+    const text = pages.find(({ path }) => path === target)?.text ?? '';
+    return anchor !== undefined && !anchorsOf(text).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('every path of the project that a page names exists', async () => {
+  const named = pages.flatMap(({ text }) =>
+    [...text.matchAll(/(?<![\w./-])(?:src|test|scripts|examples|docs)\/[\w./-]*\w\/?/g)].map(
+      ([path]) => path,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(await missing([...new Set(named)])).toEqual([]);
+});
+
+test('the glossary has the standard terms, each with its file', async () => {
+  const [architecture] = pages.filter(({ path }) => path === 'docs/architecture.md');
+  const rows = architecture ? rowsOf(architecture, 'term') : [];
+  const terms = rows.map(([term]) => term);
+  expect(terms).toEqual(terms.toSorted());
+  expect(terms).toEqual(expect.arrayContaining(STANDARD_TERMS));
+  expect(rows.filter(([, , file = '']) => !/^`src\/[^`]+\.ts`/.test(file))).toEqual([]);
+});
