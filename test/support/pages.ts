@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '../..');
 
 /** One document: README.md or a page of docs/. */
-type Page = {
+export type Page = {
   /** From the project's folder. */
   readonly path: string;
   readonly text: string;
@@ -21,6 +21,21 @@ export const readPages = async (): Promise<readonly Page[]> => {
   const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
   return Promise.all(['README.md', ...names.map((name) => `docs/${name}`)].map(readPage));
 };
+
+/** The code blocks of one language. */
+export const blocksOf = ({ text }: Page, language: string): readonly string[] =>
+  [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , code = '']) => code);
+
+/** The commands of its `sh` blocks, a list for each block: joined where a backslash breaks the line, without comments. */
+export const commandsOf = (page: Page): readonly (readonly string[])[] =>
+  blocksOf(page, 'sh').map((block) =>
+    // A quoted argument, too, may go over several lines.
+    [...block.replaceAll('\\\n', '').matchAll(/(?:'[^']*'|"(?:\\.|[^"])*"|[^\n'"])+/g)]
+      .map(([command]) => command.replace(/ +# .*$/, '').trim())
+      .filter(Boolean),
+  );
 
 /** The rows of the table whose first header is `header`, as cells without their padding. */
 export const rowsOf = ({ path, text }: Page, header: string): readonly (readonly string[])[] => {

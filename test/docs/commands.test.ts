@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { VARIABLES } from '../../src/config/environment.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { commandsOf, readPage, readPages, root } from '../support/pages.ts';
+
+const pages = await readPages();
+const run = promisify(execFile);
+const PORT = 'http://127.0.0.1:4000';
+
+/** What a command sends: the shell reads its arguments, and `fetch` takes the place of curl. */
+const requestOf = async (command: string): Promise<readonly [path: string, init: RequestInit]> => {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
+  const { stdout } = await run('sh', ['-c', script]);
+  const headers = new Headers();
+  let url = '';
+  let body: string | null = null;
+  const given = stdout.split('\0').slice(0, -1).values();
+  for (const argument of given) {
+    if (argument === '-H') {
+      const [name = '', value = ''] = (given.next().value ?? '').split(': ');
+      headers.set(name, value);
+    } else if (argument === '-d') body = given.next().value ?? '';
+    else if (argument.startsWith('http')) url = argument;
+    else expect(['-s', '-N']).toContain(argument);
+  }
+  expect(url.startsWith(`${PORT}/`), command).toBe(true);
+  return [url.slice(PORT.length), { method: 'POST', headers, body }];
+};
+
+const curlsOf = async (path: string): Promise<readonly string[]> =>
+  commandsOf(await readPage(path))
+    .flat()
+    .filter((command) => command.startsWith('curl '));
+
+test('every command of a page is npm, node, curl or export, and what it names exists', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const commands = pages.flatMap(commandsOf).flat();
+  expect(commands.length).toBeGreaterThan(12);
+  for (const command of commands) {
+    const [, assignments = '', program] = /^((?:[A-Z_]+=\S+ +)*)(.*)$/s.exec(command) ?? [];
+    for (const [, name] of assignments.matchAll(/([A-Z_]+)=/g)) expect(VARIABLES, command).toContain(name);
+    expect(program).toMatch(/^(?:npm (?:start|ci && npm (?:start|test)|run [\w-]+)|node |curl |export )/);
+  }
+  const named = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w-]+)/g)].map(([, name]) => name));
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((name = '') => !(name in scripts))).toEqual([]);
+});
+
+test('each configuration that a page starts the gateway with has no problem', () => {
+  const started = pages.flatMap(commandsOf).flatMap((commands) => {
+    const environments: Record<string, string>[] = [];
+    const exported: Record<string, string> = {};
+    for (const command of commands) {
+      const assigned = [...command.matchAll(/(?<= |^)([A-Z_]+)=(\S+)/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]);
+      if (command.startsWith('export ')) Object.assign(exported, Object.fromEntries(assigned));
+      else if (command.endsWith('npm start'))
+        environments.push({ ...exported, ...Object.fromEntries(assigned) });
+    }
+    return environments;
+  });
+  expect(started.length).toBeGreaterThan(5);
+  for (const environment of started) expect(() => readConfig(environment)).not.toThrow();
+});
+
+test("README.md's query answers as it shows", async () => {
+  const readme = await readPage('README.md');
+  const [query = ''] = await curlsOf('README.md');
+  const [, shown = ''] = /```json\n([\s\S]*?)```/.exec(readme.text) ?? [];
+  await using gateway = await startGateway();
+  const [path, init] = await requestOf(query);
+  const reply = await (await fetch(gateway.url + path, init)).json();
+  const expected = JSON.parse(shown);
+  expect(reply.errors).toBeUndefined();
+  expect(reply.extensions).toEqual(expected.extensions);
+  const [node] = reply.data.wallet.transactions.nodes;
+  const [shownNode] = expected.data.wallet.transactions.nodes;
+  expect(Object.keys(node)).toEqual(Object.keys(shownNode));
+  expect(node.hash).toMatch(/^0x[0-9a-f]{64}$/);
+});
+
+test("README.md's event stream goes on after the last id", async () => {
+  const [, live = '', resumed = ''] = await curlsOf('README.md');
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '100' });
+  /** The ids of the first events. */
+  const idsOf = async (command: string, count: number): Promise<readonly string[]> => {
+    const [path, init] = await requestOf(command);
+    const stopped = new AbortController();
+    const response = await fetch(gateway.url + path, { ...init, signal: stopped.signal });
+    expect(response.status).toBe(200);
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if ([...text.matchAll(/^id: .+\n/gm)].length >= count) break;
+    }
+    stopped.abort();
+    return [...text.matchAll(/^id: (.+)$/gm)].map(([, id = '']) => id).slice(0, count);
+  };
+  const [first = '', second, third] = await idsOf(live, 3);
+  expect(resumed).toContain('THE_LAST_ID');
+  expect(await idsOf(resumed.replace('THE_LAST_ID', first), 2)).toEqual([second, third]);
+});
+
+test("docs/authentication.md's key gets a delivery url", async () => {
+  const [command = ''] = await curlsOf('docs/authentication.md');
+  await using gateway = await startGateway({ AUTH: 'key' });
+  const [path, init] = await requestOf(command);
+  const reply = await (await fetch(gateway.url + path, init)).json();
+  expect(reply).toMatchObject({ data: { deliveryUrl: expect.stringContaining('/deliveries/') } });
+});
+
+test('every bench that a page names can be run', async () => {
+  const named = pages.flatMap(({ text }) =>
+    [...text.matchAll(/npm run bench -- (\w+)/g)].map(([, name = '']) => name),
+  );
+  // Without a name it says which there are.
+  const { stderr } = await run(process.execPath, [join(root, 'scripts/bench/main.ts')]).catch(
+    (error: { readonly stderr: string }) => error,
+  );
+  expect(named.length).toBeGreaterThan(1);
+  expect(named.filter((name) => !stderr.includes(name))).toEqual([]);
+});
