@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, readdir } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPages, root, rowsOf } from '../support/pages.ts';
 
@@ -71,6 +71,18 @@ test('every path of the project that a page names exists', async () => {
   );
   expect(named.length).toBeGreaterThan(100);
   expect(await missing([...new Set(named)])).toEqual([]);
+});
+
+test('docs/architecture.md names every folder of src/, two levels deep', async () => {
+  const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
+  const folders = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => `${relative(root, join(parentPath, name))}/`)
+    // The sandbox is a service of its own.
+    .filter((path) => path.split('/').length <= 4 && !path.startsWith('src/sandbox/'));
+  const [architecture] = pages.filter(({ path }) => path === 'docs/architecture.md');
+  expect(folders.length).toBeGreaterThan(10);
+  expect(folders.filter((path) => !architecture?.text.includes(`\`${path}`))).toEqual([]);
 });
 
 test('the glossary has the standard terms, each with its file', async () => {
