@@ -4,6 +4,7 @@ import { startServer } from './app/server.ts';
 import { loadTrustedDocuments } from './app/trusted-documents.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
+import { type Clock, monotonicClock } from './lib/clock.ts';
 import type { Log } from './logger.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/check-gateway-key.ts';
@@ -24,11 +25,20 @@ export type App = {
   stop(): Promise<void>;
 };
 
+export type AppOptions = {
+  /** Default: the clock of this process. Timers run by the process's own clock in any case. */
+  readonly now?: Clock | undefined;
+};
+
 /** Builds and wires all parts, then listens. Rejects with ConfigError for what only the machine could tell. */
-export const startApp = async (config: Config, log: Log): Promise<App> => {
+export const startApp = async (
+  config: Config,
+  log: Log,
+  { now = monotonicClock }: AppOptions = {},
+): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start(config, log, opened);
+    return await start(config, log, now, opened);
   } catch (error) {
     await opened.disposeAsync();
     throw error;
@@ -38,11 +48,11 @@ export const startApp = async (config: Config, log: Log): Promise<App> => {
 /** For a balancer that probes each second and acts on the first refusal. With the time to stop it must fit into 10 s. */
 const READINESS_DELAY_MS = 2000;
 
-const start = async (config: Config, log: Log, opened: AsyncDisposableStack): Promise<App> => {
+const start = async (config: Config, log: Log, now: Clock, opened: AsyncDisposableStack): Promise<App> => {
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(bytesOfPages(config));
   const telemetry = createTelemetry(log, cacheBudget.bytes);
-  const startup = { config, log, telemetry, opened };
+  const startup = { config, log, now, telemetry, opened };
   const deliveries = await startDeliveries(startup);
   const upstream = await startUpstream(startup, cacheBudget);
   const server = await startServer(startup, upstream, deliveries, trusted);

@@ -11,6 +11,7 @@ import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/pagination/cursor.ts';
 import type { Scope } from './graph/scopes.ts';
+import type { Clock } from './lib/clock.ts';
 import { createDeadline } from './lib/deadline.ts';
 import { createKeyedQueue, type KeyedQueue } from './lib/keyed-queue.ts';
 import type { Trace } from './lib/trace-context.ts';
@@ -52,6 +53,7 @@ export type ContextParts = {
   readonly cursorsOf: CursorsOf;
   /** How the service reaches this gateway, known once it listens. */
   readonly publicUrl: () => string;
+  readonly now: Clock;
 };
 
 /** On whose behalf an operation runs. */
@@ -79,7 +81,7 @@ export const createContext = (parts: ContextParts) => {
   const all: SharedParts = {
     ...parts,
     keyedQueue: createKeyedQueue(),
-    verifiedKeys: createVerifiedKeys(),
+    verifiedKeys: createVerifiedKeys(parts.now),
     searchLimiter: new SearchLimiter(),
   };
   return (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) =>
@@ -94,7 +96,7 @@ type SharedParts = ContextParts & {
 
 const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => {
   const upstream = createUsage();
-  const deadline = createDeadline(parts.operationMs, clientSignal);
+  const deadline = createDeadline(parts.operationMs, clientSignal, parts.now);
   const client = createOperationClient(parts.client, upstream, deadline, trace, parts);
   const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
   const { freshness, pricing, stores, keyedQueue, verifiedKeys, subscribed } = parts;

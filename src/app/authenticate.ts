@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../logger.ts';
 import {
   type Authenticate,
@@ -15,9 +16,10 @@ export const createAuthenticate = (
   gatewayKey: string | null,
   secret: string,
   log: Log,
+  now: Clock,
 ): Authenticate => {
   if (auth.mode === 'key') return authenticateByKey(upstream.apiKeyHeader, secret);
   if (gatewayKey === null) throw new TypeError(`AUTH=${auth.mode} needs a key of the gateway, got none`);
   if (auth.mode === 'open') return authenticateAnyone(gatewayKey);
-  return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log }));
+  return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log, now }));
 };

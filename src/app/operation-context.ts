@@ -11,7 +11,7 @@ const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 
 /** Gives operations what the parts that are started have for them. `publicUrl` is known once the gateway listens. */
 export const createOperationContext = (
-  { config, telemetry }: Startup,
+  { config, now, telemetry }: Startup,
   { client, stores, pricing, subscribed }: Upstream,
   { log, changeNotifier, feedCache, addresses, secret }: Deliveries,
   answers: Answers,
@@ -37,4 +37,5 @@ export const createOperationContext = (
     subscribed,
     cursorsOf: createCursors(secret),
     publicUrl,
+    now,
   });

@@ -51,14 +51,14 @@ export const startServer = async (
   deliveries: Deliveries,
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
-  const { config, log, telemetry, opened } = startup;
+  const { config, log, now, telemetry, opened } = startup;
   const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
   const { addresses } = deliveries;
   const { mode } = config.auth;
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
 
-  const authenticate = createAuthenticate(config, gatewayKey, deliveries.secret, log);
+  const authenticate = createAuthenticate(config, gatewayKey, deliveries.secret, log, now);
   const answers = createAnswers(config.maxAnswerMb * 1024 * 1024);
   const contextOf = createOperationContext(startup, upstream, deliveries, answers, publicUrl);
   const mask = (error: unknown) =>
@@ -70,11 +70,14 @@ export const startServer = async (
   /** What holds on every transport. */
   const everywhere = {
     authenticate,
-    documents: createDocuments({ schema, closed: config.production || trusted !== null }),
+    documents: createDocuments({ schema, closed: config.production || trusted !== null, now }),
     operations: createOperations(telemetry.operations),
     trusted,
-    unsent: createUnsentLimit(Math.max(MIN_UNSENT_BYTES, 2 * answers.maxBytes), (reason, bytes) =>
-      log.info('a connection was cut whose peer does not take what it is sent', { reason, bytes }),
+    unsent: createUnsentLimit(
+      Math.max(MIN_UNSENT_BYTES, 2 * answers.maxBytes),
+      (reason, bytes) =>
+        log.info('a connection was cut whose peer does not take what it is sent', { reason, bytes }),
+      now,
     ),
     mask,
     ...createBrowserPolicy({
@@ -82,6 +85,7 @@ export const startServer = async (
       onLoopback: isLoopback(config.host),
       loopbackOrigins: sandbox !== null && !config.production,
       log,
+      now,
     }),
   };
   const eventStreams = createEventStreams(mask, config.maxSockets);
@@ -94,7 +98,7 @@ export const startServer = async (
     estimateAnswer: createAnswerEstimate(schema),
     maxAnswerBytes: answers.maxBytes,
     maxComputeUnits,
-    budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute),
+    budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute, now),
     needsCredentials: mode !== 'open',
     isSandbox: sandbox !== null,
     production: config.production,
@@ -106,6 +110,7 @@ export const startServer = async (
     readLog: () => deliveries.log.probe(),
     isUpstreamDown: client.isCircuitOpen,
     metrics: telemetry.scrape,
+    now,
   });
   const http = createHttpServer({
     graphql,

@@ -29,7 +29,7 @@ export type Upstream = {
 
 /** Opens the client of the service; starts the sandbox first where there is no service. Pages are kept in `cacheBudget`. */
 export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget): Promise<Upstream> => {
-  const { config, telemetry, opened } = startup;
+  const { config, now, telemetry, opened } = startup;
   const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
   if (url === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
@@ -39,6 +39,7 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
     keyHeader: config.upstream.apiKeyHeader,
     url,
     observer: telemetry.upstream,
+    now,
   });
   opened.defer(() => client.close());
   // A client's webhooks can't be asked about with another key than the client's own.
@@ -51,11 +52,11 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
     pricing: createChainPricing(config.cost.defaultChainCount),
     invalidation,
     stores: {
-      transactions: createPageCache(cacheBudget, invalidation, telemetry.pages('transactions')),
-      collectibles: createPageCache(cacheBudget, invalidation, telemetry.pages('collectibles')),
+      transactions: createPageCache(cacheBudget, invalidation, telemetry.pages('transactions'), now),
+      collectibles: createPageCache(cacheBudget, invalidation, telemetry.pages('collectibles'), now),
     },
     subscribed: new SubscribedAddresses({
-      ask: key === null ? null : createAddressLookup(client, { key, owner: 'gateway' }),
+      ask: key === null ? null : createAddressLookup(client, { key, owner: 'gateway' }, now),
     }),
   };
 };

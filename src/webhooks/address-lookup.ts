@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
 import { createDeadline } from '../lib/deadline.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { Credential } from '../upstream/client/credential.ts';
@@ -16,12 +17,16 @@ const TIMEOUT_MS = 5000;
 const CONCURRENCY = 8;
 
 /** Asks the service with the gateway's own key, outside of any operation. It costs no compute units. */
-export const createAddressLookup = (client: UpstreamClient, credential: Credential): FetchAddress => {
-  const limiter = createRequestLimiter(CONCURRENCY, null);
+export const createAddressLookup = (
+  client: UpstreamClient,
+  credential: Credential,
+  now: Clock,
+): FetchAddress => {
+  const limiter = createRequestLimiter(CONCURRENCY, null, now);
   return (webhookId) => {
-    const deadline = createDeadline(TIMEOUT_MS, null);
+    const deadline = createDeadline(TIMEOUT_MS, null, now);
     const trace = { requestId: randomUUID(), traceparent: null };
-    const limits = { maxComputeUnits: 0, operationMs: TIMEOUT_MS };
+    const limits = { maxComputeUnits: 0, operationMs: TIMEOUT_MS, now };
     const operation = createOperationClient(client, createUsage(), deadline, trace, limits);
     return limiter.run(deadline, async () => {
       try {

@@ -1,24 +1,11 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { deliver } from '../support/clients/deliver.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** Collectibles change rarely and cost a compute unit a chain: their newest page stays fresh for longer. */
-
-const clock = performance.now.bind(performance);
-let aheadMs = 0;
-
-/** Puts the gateway's monotonic clock forward. */
-const skip = (ms: number): void => {
-  aheadMs += ms;
-  vi.spyOn(performance, 'now').mockImplementation(() => clock() + aheadMs);
-};
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  aheadMs = 0;
-});
 
 const DASHBOARD = `query ($address: Address!) {
   wallet(address: $address) { transactions { nodes { hash } } collectibles { nodes { tokenId } } }
@@ -27,13 +14,15 @@ const DASHBOARD = `query ($address: Address!) {
 const startPolled = async (env: Record<string, string | undefined> = {}) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
-  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, ...env }));
+  const clock = createTestClock();
+  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, ...env }, clock));
   const address = freshAddress();
   const asked = (resource: string) =>
     fake.requestsFor(address).filter(({ path }) => path.includes(resource)).length;
   return {
     gateway,
     address,
+    clock,
     poll: () => gateway.data(DASHBOARD, { address }),
     asked: () => ({ transactions: asked('transactions'), collectibles: asked('collectibles') }),
     [Symbol.asyncDispose]: () => made.disposeAsync(),
@@ -47,10 +36,10 @@ test('a dashboard that polls asks for transactions each time, and for collectibl
   await using over = await startPolled();
   for (let polls = 0; polls < 6; polls += 1) {
     await over.poll();
-    skip(4_500);
+    over.clock.advance(4_500);
   }
   expect(over.asked()).toEqual({ transactions: 6, collectibles: 1 });
-  skip(60_000);
+  over.clock.advance(60_000);
   await over.poll();
   expect(over.asked()).toEqual({ transactions: 7, collectibles: 2 });
 });
@@ -64,7 +53,7 @@ test.each([
 ])('how long they stay fresh is %s', async (_what, env, collectibles) => {
   await using over = await startPolled(env);
   await over.poll();
-  skip(50_000);
+  over.clock.advance(50_000);
   await over.poll();
   expect(over.asked()).toEqual({ transactions: 2, collectibles });
 });

@@ -1,6 +1,7 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { deliver } from '../support/clients/deliver.ts';
 import { newestOf, poll } from '../support/clients/queries.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { freshAddress, history, numbered } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
@@ -8,27 +9,14 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** A kept page is not asked for as long as the service wants that, and never for longer than a minute. */
 
-const clock = performance.now.bind(performance);
-let aheadMs = 0;
-
-/** The gateway's clock that only goes forward has gone forward by so much more. */
-const skip = (ms: number): void => {
-  aheadMs += ms;
-  vi.spyOn(performance, 'now').mockImplementation(() => clock() + aheadMs);
-};
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  aheadMs = 0;
-});
-
 const HOUR = { 'retry-after': '3600' };
 
 /** With a wallet that the gateway has a page of, and that has been refused since. */
 const startRefused = async (status: number) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
-  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0' }));
+  const clock = createTestClock();
+  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0' }, clock));
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   const address = freshAddress();
   const [older, newer] = [history(3), history(4)];
@@ -38,6 +26,7 @@ const startRefused = async (status: number) => {
   await poll(gateway, address);
   fake.transactions.set(address, servingTransactions(newer));
   return {
+    clock,
     older: older[0]?.hash,
     newer: newer[0]?.hash,
     newest: async () => newestOf(await poll(gateway, address)),
@@ -55,12 +44,12 @@ test.each([402, 429, 503])(
   async (status) => {
     await using over = await startRefused(status);
     const asked = over.asked();
-    skip(30_000);
+    over.clock.advance(30_000);
     expect(await over.newest()).toBe(over.older);
     expect(await over.invalidation()).toBe(200);
     expect(await over.newest()).toBe(over.older);
     expect(over.asked()).toBe(asked);
-    skip(30_000);
+    over.clock.advance(30_000);
     expect(await over.newest()).toBe(over.newer);
     expect(over.asked()).toBe(asked + 1);
   },

@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import { JsonSize } from '../../lib/json/size-scanner.ts';
 
 /** What tokens are checked with. The algorithms are of one kind only, so that no public key can serve as a secret. */
@@ -29,14 +30,13 @@ const COOLDOWN_MS = 5000;
 /** Nor is a server that fails asked more often than this. */
 const FETCH_COOLDOWN_MS = 1000;
 
-type Ages = {
+type Options = {
   /** A set older than this is fetched again while it still serves. */
-  readonly refreshMs: number;
+  readonly refreshMs?: number;
   /** A set may stand in for so long when its server fails. A key that was withdrawn meanwhile counts until then. */
-  readonly maxMs: number;
+  readonly maxMs?: number;
+  readonly now?: Clock;
 };
-
-const AGES: Ages = { refreshMs: 300_000, maxMs: 3_600_000 };
 
 /**
  * The public keys that a server publishes. `getKey` rejects with KeysUnavailableError when they can't be had, and with
@@ -45,7 +45,7 @@ const AGES: Ages = { refreshMs: 300_000, maxMs: 3_600_000 };
 export const jwksKeys = (
   url: string,
   onFailure: (error: unknown) => void,
-  { refreshMs, maxMs }: Ages = AGES,
+  { refreshMs = 300_000, maxMs = 3_600_000, now = monotonicClock }: Options = {},
 ): TokenKeys => {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   const keys = createRemoteJWKSet(new URL(url), {
@@ -53,8 +53,8 @@ export const jwksKeys = (
     cooldownDuration: COOLDOWN_MS,
     cacheMaxAge: maxMs,
     async [customFetch](address, options) {
-      if (performance.now() - fetchedAt < FETCH_COOLDOWN_MS) throw new CooldownError();
-      fetchedAt = performance.now();
+      if (now() - fetchedAt < FETCH_COOLDOWN_MS) throw new CooldownError();
+      fetchedAt = now();
       return boundedKeySet(await fetch(address, options));
     },
   });
@@ -66,7 +66,7 @@ export const jwksKeys = (
     onFailure(error);
   };
   const getKey: JWTVerifyGetKey = async (header, token) => {
-    if (keys.fresh && performance.now() - fetchedAt > refreshMs) keys.reload().catch(report);
+    if (keys.fresh && now() - fetchedAt > refreshMs) keys.reload().catch(report);
     try {
       return await keys(header, token);
     } catch (error) {

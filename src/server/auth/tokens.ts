@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { errors } from 'jose';
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
 import { keysUnavailable, tokenExpired, tokenRefused } from './auth-errors.ts';
 import { type Bearer, readClaims } from './claims.ts';
@@ -16,6 +17,7 @@ export type TokenOptions = {
   /** Whether deliveries can be addressed to it. */
   readonly isTenant: (text: string) => boolean;
   readonly log: Log;
+  readonly now: Clock;
 };
 
 /** Rejects with UNAUTHENTICATED, saying what was expected and nothing of the token. */
@@ -31,12 +33,14 @@ const TRUSTED_MS = 60_000;
 const MAX_TRUSTED = 10_000;
 
 /** Verifies tokens; what was verified a moment ago is known by its hash. */
-export const createTokens = ({ keys, issuer, audience, isTenant, log }: TokenOptions): VerifyToken => {
+export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: TokenOptions): VerifyToken => {
   const { algorithms, getKey } =
     'secret' in keys
       ? hmacKeys(keys.secret)
-      : jwksKeys(keys.jwksUrl, (error) =>
-          log.error('the key set for tokens can not be had', { error: messagesOf(error) }),
+      : jwksKeys(
+          keys.jwksUrl,
+          (error) => log.error('the key set for tokens can not be had', { error: messagesOf(error) }),
+          { now },
         );
   const expected = {
     algorithms: [...algorithms],
@@ -44,7 +48,7 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log }: TokenOpt
     ...(issuer !== null && { issuer }),
     ...(audience !== null && { audience }),
   };
-  const trusted = new LRUCache<string, Bearer>({ max: MAX_TRUSTED, ttl: TRUSTED_MS });
+  const trusted = new LRUCache<string, Bearer>({ max: MAX_TRUSTED, ttl: TRUSTED_MS, perf: { now } });
 
   const verify: VerifyToken = async (token) => {
     try {

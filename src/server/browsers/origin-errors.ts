@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { clientError } from '../../graph/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
 
 /**
@@ -18,14 +19,14 @@ const MAX_LINES_A_MINUTE = 20;
 /** A header may have 16 KB. */
 const MAX_SHOWN = 200;
 
-export const createOriginErrors = (log: Log): OriginErrors => {
+export const createOriginErrors = (log: Log, now: Clock): OriginErrors => {
   const logged = new Set<string>();
   let since = Number.NEGATIVE_INFINITY;
 
   const isNew = (name: string): boolean => {
-    if (performance.now() - since > MINUTE_MS) {
+    if (now() - since > MINUTE_MS) {
       logged.clear();
-      since = performance.now();
+      since = now();
     }
     if (logged.has(name) || logged.size >= MAX_LINES_A_MINUTE) return false;
     logged.add(name);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
 import {
   type AllowsCrossOrigin,
@@ -25,10 +26,11 @@ type Options = {
   /** Whether pages that loopback serves may come. */
   readonly loopbackOrigins: boolean;
   readonly log: Log;
+  readonly now: Clock;
 };
 
 export const createBrowserPolicy = (options: Options): BrowserPolicy => {
-  const { allowedOrigins, publicUrl, onLoopback, loopbackOrigins, log } = options;
+  const { allowedOrigins, publicUrl, onLoopback, loopbackOrigins, log, now } = options;
   const isOwnHost = onLoopback ? createLoopbackCheck(publicUrl) : () => true;
   // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
   const ownOrigins = publicUrl === null ? [] : [new URL(publicUrl).origin];
@@ -37,6 +39,6 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
     allowsCrossOrigin,
     isAllowedOrigin: createOriginCheck(allowsCrossOrigin, isOwnHost),
     isOwnHost,
-    refusals: createOriginErrors(log),
+    refusals: createOriginErrors(log, now),
   };
 };

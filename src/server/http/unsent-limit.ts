@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Plugin } from 'graphql-yoga';
+import type { Clock } from '../../lib/clock.ts';
 import { readTcpQueues, type TcpQueues } from '../../lib/tcp-queues.ts';
 
 /** Why a connection was cut: its peer took nothing, or all connections together left too much. */
@@ -35,6 +36,7 @@ const LATELY_MS = 3000;
 export const createUnsentLimit = (
   maxBytes: number,
   onCut: (reason: CutReason, bytes: number) => void,
+  now: Clock,
 ): UnsentLimit => {
   const connections = new Map<Socket, Progress>();
   /** Those that were left with much of an answer. An event of a subscription is not one: many connections share it. */
@@ -82,7 +84,7 @@ export const createUnsentLimit = (
   return {
     watch(server) {
       server.on('connection', (socket: Socket) => {
-        connections.set(socket, new Progress(socket));
+        connections.set(socket, new Progress(socket, now));
         socket.once('close', () => {
           connections.delete(socket);
           pending.delete(socket);
@@ -121,23 +123,26 @@ export const useUnsentLimit = ({ wrote }: UnsentLimit): Plugin => ({
 /** How far a peer has come in taking what it is sent. */
 class Progress {
   readonly #socket: Socket;
+  readonly #now: Clock;
   /** Bytes that the operating system has taken, of whole writes. */
   #taken = 0;
   /** Bytes of the write under way that it has not. */
   #left = 0;
   /** Bytes that it has taken and the peer has not; null until it was asked. */
   #held: number | null = null;
-  #changedAt = performance.now();
+  #changedAt: number;
   /** Whether it was seen to take what the operating system holds, while that took nothing more. */
   isSlow = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, now: Clock) {
     this.#socket = socket;
+    this.#now = now;
+    this.#changedAt = now();
   }
 
   /** Milliseconds for which nothing was taken; 0 where there is nothing to take. */
   quietMs(queues: TcpQueues | null): number {
-    const now = performance.now();
+    const now = this.#now();
     if (this.#socket.writableLength === 0) this.#held = null;
     if (this.#socket.writableLength === 0 || this.#hasChanged(queues)) this.#changedAt = now;
     return now - this.#changedAt;

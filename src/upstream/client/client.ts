@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import { sleep } from '../../lib/abort.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { Deadline } from '../../lib/deadline.ts';
 import { MemoryBudget } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
@@ -40,6 +41,8 @@ export type UpstreamClientOptions = {
   readonly perSecond: number | null;
   /** Default: nobody. */
   readonly observer?: UpstreamObserver | undefined;
+  /** Default: the clock of this process. */
+  readonly now?: Clock | undefined;
 };
 
 /** Of bodies that are being received: as many as fifty pages of the largest size that wallets really have. */
@@ -48,17 +51,18 @@ const MAX_HELD_BYTES = 256 * 1024 * 1024;
 const MAX_WAITING_BODIES = 8;
 
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {
-  const { url, keyHeader, timeoutMs, connections, perSecond, observer = noopObserver } = options;
+  const { url, keyHeader, timeoutMs, connections, perSecond } = options;
+  const { observer = noopObserver, now = monotonicClock } = options;
   const agent = new Agent({ connections, connect: createConnector(timeoutMs) });
   const bodyLimits = {
     memory: new MemoryBudget(MAX_HELD_BYTES),
     large: new Semaphore(1, MAX_WAITING_BODIES),
   };
   const target = { agent, base: new URL(url), keyHeader, bodyLimits };
-  const limiter = createRequestLimiter(connections, perSecond);
-  const breaker = createCircuitBreaker(observer.circuitChanged);
+  const limiter = createRequestLimiter(connections, perSecond, now);
+  const breaker = createCircuitBreaker(observer.circuitChanged, now);
   const budget = createRetryBudget();
-  const cooldowns = createKeyCooldowns();
+  const cooldowns = createKeyCooldowns(now);
 
   /** Null when it was not sent: its key came to rest while it waited for its turn. */
   const withLimiter = async (
@@ -104,7 +108,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   };
 
   const withUsage = async (request: UpstreamRequest, usage: Usage, deadline: Deadline, number: number) => {
-    const timer = startAttemptTimer(observer, request, number);
+    const timer = startAttemptTimer(observer, request, number, now);
     const reservation = reserveUsage(usage, request.cost);
     try {
       const answer = await attempt(request, deadline, timer);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts';
 import { createDeadline, type Deadline } from '../../lib/deadline.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { UpstreamClient } from './client.ts';
@@ -18,6 +19,7 @@ type Limits = {
   readonly maxComputeUnits: number;
   /** Milliseconds for a request that others may come to wait for too: each of them leaves when its own time is up. */
   readonly operationMs: number;
+  readonly now: Clock;
 };
 
 export const createOperationClient = (
@@ -25,7 +27,7 @@ export const createOperationClient = (
   usage: Usage,
   deadline: Deadline,
   trace: Trace,
-  { maxComputeUnits, operationMs }: Limits,
+  { maxComputeUnits, operationMs, now }: Limits,
 ): OperationClient => ({
   begin: () => void deadline.remainingMs(),
   async request(request, signal) {
@@ -34,7 +36,7 @@ export const createOperationClient = (
     return client.request(
       { ...request, trace },
       usage,
-      signal ? createDeadline(operationMs, signal) : deadline,
+      signal ? createDeadline(operationMs, signal, now) : deadline,
     );
   },
 });

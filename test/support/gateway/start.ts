@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startApp } from '../../../src/app.ts';
+import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/logger.ts';
 
@@ -35,7 +35,10 @@ export const nowhere = 'http://127.0.0.1:9';
  * A gateway of its own on a free port of 127.0.0.1, with a data folder that goes when it goes.
  * `env` is laid over these defaults; an undefined value unsets one.
  */
-export const startGateway = async (env: Record<string, string | undefined> = {}) => {
+export const startGateway = async (
+  env: Record<string, string | undefined> = {},
+  options: AppOptions = {},
+) => {
   // What was made goes again, also when the gateway does not start.
   await using made = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
@@ -54,6 +57,7 @@ export const startGateway = async (env: Record<string, string | undefined> = {})
     createLog('debug', (line) => {
       logLines.push(line);
     }),
+    options,
   );
   let stopped = false;
 

@@ -2,6 +2,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { parseDocument, validateDocument } from '../../../graph/document/limits.ts';
 import { clientError } from '../../../graph/errors.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { FairQueue } from '../../../lib/fair-queue.ts';
 import { createBudgets } from './budgets.ts';
 import { createDocumentCache } from './document-cache.ts';
@@ -22,6 +23,7 @@ type Options = {
   readonly schema: GraphQLSchema;
   /** See graph/document/limits.ts. */
   readonly closed: boolean;
+  readonly now: Clock;
 };
 
 /** Of a client's new documents. To parse and validate a token takes some microseconds, in the worst documents five. */
@@ -30,10 +32,10 @@ const TOKENS_A_MINUTE = 200_000;
 const BYTES_A_TOKEN = 4;
 const MAX_TOKENS_OF_NO_GRAPHQL = 2000;
 
-export const createDocuments = ({ schema, closed }: Options): Documents => {
+export const createDocuments = ({ schema, closed, now }: Options): Documents => {
   const cache = createDocumentCache();
   const judged = new WeakMap<DocumentNode, readonly GraphQLError[]>();
-  const budgets = createBudgets(TOKENS_A_MINUTE);
+  const budgets = createBudgets(TOKENS_A_MINUTE, now);
   const queue = new FairQueue();
 
   const judge = (document: DocumentNode): readonly GraphQLError[] => {
