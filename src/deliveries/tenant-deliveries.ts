@@ -1,8 +1,9 @@
+import type { EventSource } from '../streams/event-source.ts';
 import { BodyReader } from './events/body-reader.ts';
 import type { ReadEvent } from './events/payload.ts';
 import type { FeedCache } from './feed/cache.ts';
 import type { ChangeNotifier } from './feed/change-notifier.ts';
-import { createDeliverySource, type DeliverySource } from './feed/source.ts';
+import { createDeliverySource } from './feed/source.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
 import { ByteBudget, limitReads } from './log/byte-budget.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
@@ -36,7 +37,7 @@ export type TenantDeliveries = {
     after: string | null,
     filter: DeliveryFilter,
     mapError?: (error: unknown) => unknown,
-  ): DeliverySource;
+  ): EventSource<StoredDelivery>;
 };
 
 /** Bodies may be megabytes, and an operation may ask for many pages. */

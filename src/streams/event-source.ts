@@ -1,39 +1,41 @@
-/** What a subscription's field tells of. Resume after its cursor and nothing is left out. */
+/** An event of a subscription. A subscriber that resumes after its cursor misses no event. */
 export type SourceEvent = { readonly cursor: string };
 
-/** Reads at its own pace, and holds no more than its place. */
+/** Reads a feed at its subscriber's pace. Between two items it holds its cursor, and no events. */
 export type EventReader<Item> = {
   /**
-   * The next item; null when there is none yet, and then `wake` is called once there may be. Throws what ended the
-   * reading.
+   * Returns the next item; null when there is none yet, and then `wake` is called once there may be. Throws the error
+   * that ended the feed for this reader.
    */
   take(): Item | null;
-  /** Frees all that it holds, at once. There is nothing to be taken any more, and no wake-up. */
+  /** Releases at once all that the reader holds. Afterwards `take` returns null, and `wake` is not called. */
   close(): void;
 };
 
+/** The items of one source, each rendered once for all readers that are at its cursor together. */
 export type EventFeed<Item> = {
-  /** What comes after the cursor, or from now on when that is null. */
+  /** Opens a reader of what comes after the cursor, or from now on when it is null. */
   read(after: string | null, wake: () => void): EventReader<Item>;
 };
 
-type Rendering<Event, Item> = {
-  /** Makes, once for all readers of a feed, what they take. */
-  readonly render: (event: Event) => Promise<Item>;
-  /** What an item weighs in memory, in bytes. */
+/** How a feed makes the items that its readers take. */
+export type Rendering<Event, Item> = {
+  /** Makes an item, once for all readers. Where it throws or rejects, the reading ends with that error. */
+  readonly render: (event: Event) => Item | Promise<Item>;
+  /** Returns the memory that an item takes, in bytes. */
   readonly sizeOf: (item: Item) => number;
-  /** Called when the feed's last reader has closed. */
-  readonly onIdle: () => void;
+  /** Called when the last reader has closed. */
+  readonly onIdle?: (() => void) | undefined;
 };
 
 /**
- * What the `subscribe` of a subscription's field returns. Who only knows how to iterate gets every event by itself;
- * who knows better lets all who ask the same read one feed.
+ * What `subscribe` of a subscription field returns. An iteration gets each event for itself; a feed shares each event
+ * between all subscribers of the same key.
  */
-export type EventSource<Event extends SourceEvent> = AsyncIterable<Event> & {
-  /** Sources of one key tell of the same events. */
+export type EventSource<Event extends SourceEvent> = AsyncIterable<Event, undefined> & {
+  /** Sources with equal keys have the same events. */
   readonly key: string;
-  /** Where to begin; null: from now on. */
+  /** The cursor to resume after; null: from now on. */
   readonly after: string | null;
   feed<Item>(rendering: Rendering<Event, Item>): EventFeed<Item>;
 };

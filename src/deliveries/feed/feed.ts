@@ -1,3 +1,4 @@
+import type { EventFeed, EventReader, Rendering } from '../../streams/event-source.ts';
 import { sequenceIn } from '../log/cursor.ts';
 import { isTransient, ReadAbortedError } from '../log/errors.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
@@ -5,24 +6,18 @@ import type { ReaderObserver } from '../log/observer.ts';
 import { BlockedReaders } from './blocked-readers.ts';
 import type { FeedCache, FeedEntry } from './cache.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
-import { type FeedReader, Reader } from './reader.ts';
+import { Reader } from './reader.ts';
 
-export type FeedOptions<Item> = {
+export type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
   readonly log: DeliveryLog;
   /** Of the same log. */
   readonly changeNotifier: ChangeNotifier;
   readonly tenant: string;
   readonly filter: DeliveryFilter;
   readonly cache: FeedCache;
-  /** Makes, once for all its readers, what they take. */
-  readonly render: (delivery: StoredDelivery) => Item | Promise<Item>;
-  /** What an item weighs in the cache, in bytes. */
-  readonly sizeOf: (item: Item) => number;
   /** What readers are told of an error that ends them. Default: the error. */
   readonly mapError?: ((error: unknown) => unknown) | undefined;
   readonly observer?: ReaderObserver | undefined;
-  /** Called when the last reader has closed. */
-  readonly onIdle?: (() => void) | undefined;
 };
 
 /** After the log could not be read. */
@@ -39,7 +34,7 @@ const PAGE_SCAN_LIMIT = 10_000;
  * for all that stand there together, whether it is the log's end or far behind it. While the log can't be read, readers
  * wait.
  */
-export class Feed<Item> {
+export class Feed<Item> implements EventFeed<Item> {
   readonly #options: FeedOptions<Item>;
   readonly #readers = new Set<Reader<Item>>();
   readonly #blocked = new BlockedReaders<Item>();
@@ -63,7 +58,7 @@ export class Feed<Item> {
   }
 
   /** What is stored after the cursor, or from now on when that is null. */
-  read(after: string | null, wake: () => void): FeedReader<Item> {
+  read(after: string | null, wake: () => void): EventReader<Item> {
     if (this.#readers.size === 0) this.#listen();
     const reader = new Reader(this, after, wake);
     this.#readers.add(reader);

@@ -1,11 +1,11 @@
-import type { FeedReader } from './reader.ts';
+import type { EventReader } from '../../streams/event-source.ts';
 
 /**
  * What a reader takes, for who pulls: `next()` waits until there is an item. Written by hand: return() on an async
  * generator that waits for something does not settle until that has come.
  */
 export const iterate = <Item>(
-  open: (wake: () => void) => FeedReader<Item>,
+  open: (wake: () => void) => EventReader<Item>,
 ): AsyncIterableIterator<Item, undefined> => new FeedIterator(open);
 
 type Result<Item> = IteratorResult<Item, undefined>;
@@ -13,11 +13,11 @@ type Result<Item> = IteratorResult<Item, undefined>;
 const DONE = { done: true, value: undefined } as const;
 
 class FeedIterator<Item> implements AsyncIterableIterator<Item, undefined> {
-  readonly #reader: FeedReader<Item>;
+  readonly #reader: EventReader<Item>;
   #asked: PromiseWithResolvers<Result<Item>>[] = [];
   #ended = false;
 
-  constructor(open: (wake: () => void) => FeedReader<Item>) {
+  constructor(open: (wake: () => void) => EventReader<Item>) {
     this.#reader = open(() => this.#answer());
   }
 

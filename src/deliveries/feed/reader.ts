@@ -1,15 +1,5 @@
+import type { EventReader } from '../../streams/event-source.ts';
 import type { FeedEntry } from './cache.ts';
-
-/** Reads at its own pace, and holds no more than its place in the log. */
-export type FeedReader<Item> = {
-  /**
-   * The next item; null when there is none yet, and then `wake` is called once there may be. Throws what ended the
-   * reading: CursorExpiredError, InvalidCursorError, LogClosedError, or what `render` threw.
-   */
-  take(): Item | null;
-  /** Frees all that it holds, at once. */
-  close(): void;
-};
 
 /** What readers read from. */
 type Source<Item> = {
@@ -18,7 +8,10 @@ type Source<Item> = {
   stopWaiting(reader: Reader<Item>): void;
 };
 
-export class Reader<Item> implements FeedReader<Item> {
+/**
+ * One subscriber's reader. `take` throws CursorExpiredError, InvalidCursorError, LogClosedError, or what `render` threw.
+ */
+export class Reader<Item> implements EventReader<Item> {
   readonly #source: Source<Item>;
   readonly #wake: () => void;
   /** Null until the log has said where its end is. */

@@ -1,8 +1,9 @@
+import type { EventSource } from '../../streams/event-source.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
 import type { ReaderObserver } from '../log/observer.ts';
 import type { FeedCache } from './cache.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
-import { Feed, type FeedOptions } from './feed.ts';
+import { Feed } from './feed.ts';
 import { iterate } from './iterate.ts';
 
 type SourceOptions = {
@@ -19,16 +20,7 @@ type SourceOptions = {
   readonly mapError?: ((error: unknown) => unknown) | undefined;
 };
 
-/** One subscriber's deliveries: to be iterated alone, or to be read from a feed with all who have the same key. */
-export type DeliverySource = AsyncIterable<StoredDelivery, undefined> & {
-  readonly key: string;
-  readonly after: string | null;
-  feed<Item>(rendering: Rendering<Item>): Feed<Item>;
-};
-
-type Rendering<Item> = Pick<FeedOptions<Item>, 'render' | 'sizeOf' | 'onIdle'>;
-
-export const createDeliverySource = ({ after, ...options }: SourceOptions): DeliverySource => ({
+export const createDeliverySource = ({ after, ...options }: SourceOptions): EventSource<StoredDelivery> => ({
   key: JSON.stringify([options.tenant, options.filter]),
   after,
   feed: (rendering) => new Feed({ ...options, ...rendering }),
