@@ -1,14 +1,20 @@
+import { builder } from '../graph/builder.ts';
 import { badUserInput } from '../graph/errors.ts';
 
 const MAX_CHAINS = 100;
 
-/** What clients are told of the arguments by which they choose chains. */
-export const CHAIN_ARGUMENTS = {
-  chainIds: `Only these chains, among those that \`chains\` lists; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
-  chainTags: `Only chains with one of these tags, as \`chains\` lists them; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
-};
+/** The arguments by which clients choose chains. */
+export const chainArguments = builder.args((t) => ({
+  chainIds: t.field({
+    type: ['ChainId'],
+    description: `Only these chains, among those that \`chains\` lists; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
+  }),
+  chainTags: t.stringList({
+    description: `Only chains with one of these tags, as \`chains\` lists them; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
+  }),
+}));
 
-/** The arguments of a connection by which clients choose chains. */
+/** The values of `chainArguments`. */
 export type ChainArgs = {
   readonly chainIds?: readonly number[] | null;
   readonly chainTags?: readonly string[] | null;

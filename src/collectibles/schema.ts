@@ -1,15 +1,16 @@
-import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
+import { type ChainArgs, chainArguments, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { NULL_WHEN_OMITTED } from '../graph/descriptions.ts';
-import { connect, type PageArgs, pageSize } from '../graph/pagination/connection.ts';
+import { connect } from '../graph/pagination/connection.ts';
 import { itemConnectionType } from '../graph/pagination/connection-type.ts';
+import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
 import { SpamExplanation } from './spam.ts';
 
-const MAX_FIRST = 5000;
+const paging = pageArguments(5000, 'collectibles');
 const DETAILS: ReadonlySet<string> = new Set(['spamScore', 'explanations']);
 
 const Collectible = builder.objectRef<CollectibleShape>('Collectible');
@@ -124,10 +125,8 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       "In the service's order. Select spamScore or explanations and the service is asked for spam details; there is no argument for it. Null when the lookup fails.",
     authScopes: { wallets: true },
     args: {
-      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
-      after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: CHAIN_ARGUMENTS.chainIds }),
-      chainTags: t.arg.stringList({ description: CHAIN_ARGUMENTS.chainTags }),
+      ...paging.args,
+      ...chainArguments,
       includeSpam: t.arg.boolean({
         required: true,
         defaultValue: false,
@@ -135,10 +134,10 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       }),
     },
     extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
-      count: ({ first }) => pageSize(first, MAX_FIRST, 'collectibles'),
+      count: paging.sizeOf,
       lookup: ({ first, after, chainIds, chainTags, includeSpam }, pricing) => {
         const chains = chainsParameter(chainIds, chainTags);
-        const requests = requestsFor(pageSize(first, MAX_FIRST, 'collectibles'));
+        const requests = requestsFor(paging.sizeOf({ first }));
         return {
           list: [chains, includeSpam, after],
           computeUnits: requests * pricing.priceOf(chains),
@@ -152,7 +151,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       return connect({
         read: context.collectibles.read({ address, chains, includeSpam }, selectsBelow(info, DETAILS)),
         cursors: context.cursorsOf(['collectibles', address, chains, includeSpam]),
-        first: pageSize(first, MAX_FIRST, 'collectibles'),
+        first: paging.sizeOf({ first }),
         after,
       });
     },

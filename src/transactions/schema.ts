@@ -1,9 +1,10 @@
-import { CHAIN_ARGUMENTS, type ChainArgs, chainsParameter } from '../chains/arguments.ts';
+import { type ChainArgs, chainArguments, chainsParameter } from '../chains/arguments.ts';
 import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { NULL_WHEN_OMITTED } from '../graph/descriptions.ts';
-import { connect, type PageArgs, pageSize } from '../graph/pagination/connection.ts';
+import { connect } from '../graph/pagination/connection.ts';
 import { itemConnectionType } from '../graph/pagination/connection-type.ts';
+import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { MalformedFieldError, type RawObject } from '../upstream/parse/fields.ts';
 import { Wallet } from '../wallets/schema.ts';
@@ -18,7 +19,7 @@ import {
   type Transaction as TransactionShape,
 } from './rest.ts';
 
-const MAX_FIRST = 1000;
+const paging = pageArguments(1000, 'transactions');
 const DETAILS: ReadonlySet<string> = new Set(['decoded']);
 
 export const Transaction = builder.objectRef<TransactionShape>('Transaction');
@@ -181,17 +182,12 @@ builder.objectField(Wallet, 'transactions', (t) =>
     description:
       'Newest first. Select decoded anywhere below and the service is asked to decode; there is no argument for it. Null when the lookup fails.',
     authScopes: { wallets: true },
-    args: {
-      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
-      after: t.arg.string({ description: 'A cursor of this connection under the same filters.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: CHAIN_ARGUMENTS.chainIds }),
-      chainTags: t.arg.stringList({ description: CHAIN_ARGUMENTS.chainTags }),
-    },
+    args: { ...paging.args, ...chainArguments },
     extensions: withCost<PageArgs & ChainArgs>({
-      count: ({ first }) => pageSize(first, MAX_FIRST, 'transactions'),
+      count: paging.sizeOf,
       lookup: ({ first, after, chainIds, chainTags }) => ({
         list: [chainsParameter(chainIds, chainTags), after],
-        computeUnits: requestsFor(pageSize(first, MAX_FIRST, 'transactions')) * REQUEST_COST,
+        computeUnits: requestsFor(paging.sizeOf({ first })) * REQUEST_COST,
         advice: `Transactions cost a compute unit for each ${PAGE_SIZE}: ask for fewer by first.`,
       }),
     }),
@@ -201,7 +197,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
       return connect({
         read: context.transactions.read({ address, chains }, selectsBelow(info, DETAILS)),
         cursors: context.cursorsOf(['transactions', address, chains]),
-        first: pageSize(first, MAX_FIRST, 'transactions'),
+        first: paging.sizeOf({ first }),
         after,
       });
     },

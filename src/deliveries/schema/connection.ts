@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import type { PageInfo } from '../../graph/pagination/connection.ts';
+import { connectionType } from '../../graph/pagination/connection-type.ts';
 import type { DeliveryFilter, DeliveryPage, StoredDelivery } from '../log/log.ts';
 import type { TenantDeliveries } from '../tenant-deliveries.ts';
 import { WebhookDelivery } from './delivery.ts';
@@ -19,43 +20,34 @@ export const WebhookDeliveryEdge = builder.objectRef<StoredDelivery>('WebhookDel
 
 type Connection = { readonly page: DeliveryPage; readonly pageInfo: PageInfo };
 
-export const WebhookDeliveryConnection = builder
-  .objectRef<Connection>('WebhookDeliveryConnection')
-  .implement({
-    description: 'A page of deliveries, in the order in which they were stored.',
-    fields: (t) => ({
-      edges: t.field({
-        type: [WebhookDeliveryEdge],
-        nullable: { list: false, items: true },
-        description: 'None is ever null.',
-        resolve: ({ page }, _args, { answer }) => answer.sliced(page.deliveries),
-      }),
-      nodes: t.field({
-        type: [WebhookDelivery],
-        nullable: { list: false, items: true },
-        description: 'The nodes of the edges, for clients that need no cursors. None is ever null.',
-        resolve: ({ page }, _args, { answer }) => answer.sliced(page.deliveries),
-      }),
-      pageInfo: t.field({
-        type: builder.pageInfoRef(),
-        description: 'Where this page lies.',
-        resolve: ({ pageInfo }) => pageInfo,
-      }),
-      head: t.string({
-        description:
-          'The end of the log when this page was read: subscribe after it and nothing falls between, on an empty page too.',
-        resolve: ({ page }) => page.head,
-      }),
-    }),
-  });
+export const WebhookDeliveryConnection = connectionType<Connection, StoredDelivery, StoredDelivery>({
+  name: 'WebhookDelivery',
+  description: 'A page of deliveries, in the order in which they were stored.',
+  edge: WebhookDeliveryEdge,
+  node: WebhookDelivery,
+  whenNull: 'None is null.',
+  edges: ({ page }, answer) => answer.sliced(page.deliveries),
+  nodes: ({ page }, answer) => answer.sliced(page.deliveries),
+});
 
-export const RANGE_ARGUMENTS = {
-  first: `The oldest so many, at most ${MAX_SIZE}; ${DEFAULT_SIZE} when neither first nor last is given.`,
-  after: 'Only what was stored after this cursor.',
-  last: `The newest so many, at most ${MAX_SIZE}.`,
-  before: 'Only what was stored before this cursor.',
-};
+builder.objectField(WebhookDeliveryConnection, 'head', (t) =>
+  t.string({
+    description:
+      'The end of the log when this page was read: subscribe after it and nothing falls between, on an empty page too.',
+    resolve: ({ page }) => page.head,
+  }),
+);
 
+export const rangeArguments = builder.args((t) => ({
+  first: t.int({
+    description: `The oldest so many, at most ${MAX_SIZE}; ${DEFAULT_SIZE} when neither first nor last is given.`,
+  }),
+  after: t.string({ description: 'Only what was stored after this cursor.' }),
+  last: t.int({ description: `The newest so many, at most ${MAX_SIZE}.` }),
+  before: t.string({ description: 'Only what was stored before this cursor.' }),
+}));
+
+/** The values of `rangeArguments`. */
 export type Range = {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;

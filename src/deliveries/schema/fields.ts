@@ -4,8 +4,8 @@ import { Webhook } from '../../webhooks/schema/webhook.ts';
 import {
   countOf,
   deliveriesPage,
-  RANGE_ARGUMENTS,
   type Range,
+  rangeArguments,
   WebhookDeliveryConnection,
   WebhookDeliveryEdge,
 } from './connection.ts';
@@ -20,10 +20,7 @@ builder.queryFields((t) => ({
       'What has been delivered and is still kept, oldest first. Null when the log can not be read.',
     authScopes: { deliveries: true },
     args: {
-      first: t.arg.int({ description: RANGE_ARGUMENTS.first }),
-      after: t.arg.string({ description: RANGE_ARGUMENTS.after }),
-      last: t.arg.int({ description: RANGE_ARGUMENTS.last }),
-      before: t.arg.string({ description: RANGE_ARGUMENTS.before }),
+      ...rangeArguments,
       filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
     },
     extensions: withCost<Range>({ count: countOf }),
@@ -55,12 +52,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
     nullable: true,
     description: "This webhook's deliveries, oldest first. Null when the log can not be read.",
     authScopes: { deliveries: true },
-    args: {
-      first: t.arg.int({ description: RANGE_ARGUMENTS.first }),
-      after: t.arg.string({ description: RANGE_ARGUMENTS.after }),
-      last: t.arg.int({ description: RANGE_ARGUMENTS.last }),
-      before: t.arg.string({ description: RANGE_ARGUMENTS.before }),
-    },
+    args: rangeArguments,
     extensions: withCost<Range>({ count: countOf }),
     resolve: ({ webhookId }, range, { deliveries }) =>
       deliveriesPage(deliveries, range, { webhookIds: [webhookId] }),

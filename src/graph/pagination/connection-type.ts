@@ -1,7 +1,61 @@
 import type { ObjectRef } from '@pothos/core';
+import type { Answer } from '../answer/answer.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
-import type { ItemConnection, ItemEdge } from './connection.ts';
+import type { ItemConnection, ItemEdge, PageInfo } from './connection.ts';
+
+type ConnectionFields<Page, Edge, Node> = {
+  /** Names the type `{name}Connection`. */
+  readonly name: string;
+  readonly description: string;
+  readonly edge: ObjectRef<BuilderTypes, Edge>;
+  readonly node: ObjectRef<BuilderTypes, Node>;
+  /** A sentence on when an edge, or a node, is null. */
+  readonly whenNull: string;
+  readonly edges: (page: Page, answer: Answer) => AnswerList;
+  readonly nodes: (page: Page, answer: Answer) => AnswerList;
+};
+
+/** The items of a page as the executor takes them: a list, or a list in slices. */
+type AnswerList = AsyncIterable<unknown> | readonly unknown[];
+
+/** Defines a connection type with the fields that every connection has: edges, nodes and pageInfo. */
+export const connectionType = <
+  Page extends { readonly pageInfo: PageInfo },
+  Edge extends object,
+  Node extends object,
+>({
+  name,
+  description,
+  edge,
+  node,
+  whenNull,
+  edges,
+  nodes,
+}: ConnectionFields<Page, Edge, Node>): ObjectRef<BuilderTypes, Page> =>
+  builder.objectRef<Page>(`${name}Connection`).implement({
+    description,
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        nullable: { list: false, items: true },
+        description: `The items of the page, each with its cursor. ${whenNull}`,
+        // Pothos has no type for a list in slices whose items may fail.
+        resolve: (page, _args, { answer }) => edges(page, answer) as never,
+      }),
+      nodes: t.field({
+        type: [node],
+        nullable: { list: false, items: true },
+        description: `The items of the page, for clients that need no cursors. ${whenNull}`,
+        resolve: (page, _args, { answer }) => nodes(page, answer) as never,
+      }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'Where the page begins and ends, and whether there are more pages.',
+        resolve: ({ pageInfo }) => pageInfo,
+      }),
+    }),
+  });
 
 /** What a connection's types are called and said to be. */
 type Naming = {
@@ -37,30 +91,14 @@ export const listConnectionTypes = <Value extends object>(
       }),
     }),
   });
-  const connection = builder.objectRef<ItemConnection<Value>>(`${name}Connection`).implement({
+  const connection = connectionType<ItemConnection<Value>, ItemEdge<Value>, Value>({
+    name,
     description: `A page of ${list}.`,
-    fields: (t) => ({
-      edges: t.field({
-        type: [edge],
-        nullable: { list: false, items: true },
-        description:
-          'An item that the service sent in a shape that does not read is null here, with an error.',
-        // Pothos has no type for a list in slices whose items may fail.
-        resolve: (page, _args, { answer }) => answer.list(page.entries, page.edgeOf) as never,
-      }),
-      nodes: t.field({
-        type: [node],
-        nullable: { list: false, items: true },
-        description:
-          'The nodes of the edges, for clients that need no cursors; null, with an error, where the edge is.',
-        resolve: (page, _args, { answer }) => answer.list(page.entries, page.nodeOf) as never,
-      }),
-      pageInfo: t.field({
-        type: builder.pageInfoRef(),
-        description: 'Where this page lies.',
-        resolve: (page) => page.pageInfo,
-      }),
-    }),
+    edge,
+    node,
+    whenNull: "Null, with an UPSTREAM_INVALID_RESPONSE error, for an item that can't be parsed.",
+    edges: (page, answer) => answer.list(page.entries, page.edgeOf),
+    nodes: (page, answer) => answer.list(page.entries, page.nodeOf),
   });
   return { connection, edge };
 };

@@ -2,11 +2,9 @@ import type { Page, PartialErrors } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
-import { badUserInput, clientError } from '../errors.ts';
+import { clientError } from '../errors.ts';
 import type { ListCursors } from './cursor.ts';
 import { type Entry, type WalkResult, walk } from './walk.ts';
-
-const DEFAULT_FIRST = 20;
 
 /** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
 export class ItemEdge<Value> {
@@ -85,16 +83,6 @@ export type PageInfo = {
   readonly hasPreviousPage: boolean;
   readonly startCursor: string | null;
   readonly endCursor: string | null;
-};
-
-/** The arguments of every connection over upstream pages. */
-export type PageArgs = { readonly first?: number | null; readonly after?: string | null };
-
-/** Throws BAD_USER_INPUT unless `first` is from 0 to `max`; `what` names the items in the sentence. */
-export const pageSize = (first: number | null | undefined, max: number, what: string): number => {
-  const size = first ?? DEFAULT_FIRST;
-  if (size < 0 || size > max) throw badUserInput(`Expected first from 0 to ${max} ${what}, got ${size}.`);
-  return size;
 };
 
 export type ConnectionRequest<Value> = {

@@ -1,14 +1,15 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { connect, type ItemEdge, pageSize } from '../../graph/pagination/connection.ts';
+import { connect, type ItemEdge } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
 import type { CursorsOf } from '../../graph/pagination/cursor.ts';
+import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
 import { Wallet } from '../../wallets/schema.ts';
 import type { Subscribed } from '../rest.ts';
 import { edgeOf } from './edge.ts';
 import { Webhook } from './webhook.ts';
 
-const MAX_FIRST = 1000;
+const paging = pageArguments(1000, 'addresses');
 
 const { connection: WebhookAddressConnection, edge: WebhookAddressEdge } = listConnectionTypes(
   { name: 'WebhookAddress', list: "a webhook's addresses" },
@@ -35,18 +36,13 @@ builder.objectField(Webhook, 'addresses', (t) =>
     nullable: true,
     description:
       "Whose events it delivers, in the service's order. Null when the service does not list them.",
-    args: {
-      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
-      after: t.arg.string({ description: 'A cursor of this connection.' }),
-    },
-    extensions: withCost<{ first?: number | null }>({
-      count: ({ first }) => pageSize(first, MAX_FIRST, 'addresses'),
-    }),
+    args: paging.args,
+    extensions: withCost<PageArgs>({ count: paging.sizeOf }),
     resolve: ({ webhookId }, { first, after }, { webhooks, cursorsOf }) =>
       connect({
         read: webhooks.addresses(webhookId),
         cursors: cursorsOf(listOf(webhookId)),
-        first: pageSize(first, MAX_FIRST, 'addresses'),
+        first: paging.sizeOf({ first }),
         after,
       }),
   }),

@@ -1,13 +1,14 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { connect, type ItemEdge, pageSize } from '../../graph/pagination/connection.ts';
+import { connect, type ItemEdge } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
 import type { CursorsOf } from '../../graph/pagination/cursor.ts';
+import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
 import { edgeOf } from './edge.ts';
 import { Webhook } from './webhook.ts';
 
-const MAX_FIRST = 1000;
+const paging = pageArguments(1000, 'webhooks');
 
 /** There is one list of webhooks. */
 const LIST = ['webhooks'];
@@ -29,18 +30,13 @@ builder.queryField('webhooks', (t) =>
     nullable: true,
     description: "The webhooks of the key, in the service's order. Null when it does not list them.",
     authScopes: { webhooks: true },
-    args: {
-      first: t.arg.int({ description: `How many, at most ${MAX_FIRST}; 20 when left out.` }),
-      after: t.arg.string({ description: 'A cursor of this connection.' }),
-    },
-    extensions: withCost<{ first?: number | null }>({
-      count: ({ first }) => pageSize(first, MAX_FIRST, 'webhooks'),
-    }),
+    args: paging.args,
+    extensions: withCost<PageArgs>({ count: paging.sizeOf }),
     resolve: (_root, { first, after }, { webhooks, cursorsOf }) =>
       connect({
         read: webhooks.list,
         cursors: cursorsOf(LIST),
-        first: pageSize(first, MAX_FIRST, 'webhooks'),
+        first: paging.sizeOf({ first }),
         after,
       }),
   }),
