@@ -1,5 +1,5 @@
-import './graph/scalar-types.ts';
-import './graph/node-queries.ts';
+import './graph/scalars.ts';
+import './graph/node.ts';
 import './chains/schema.ts';
 import './wallets/schema.ts';
 import './transactions/schema.ts';

@@ -38,13 +38,13 @@ export const rules: IRegularForbiddenRuleType[] = [
   forbid(
     'graph/ knows no feature and no server',
     { path: '^src/graph/' },
-    { ...own, pathNot: '^src/(graph|upstream|lib)/|^src/context\\.ts$' },
+    { ...own, pathNot: '^src/(graph|upstream|lib)/|^src/(context|scopes)\\.ts$' },
   ),
   forbid(
-    'graph/ takes only the type of context.ts',
+    'graph/ takes only types of context.ts and scopes.ts',
     { path: '^src/graph/' },
     {
-      path: '^src/context\\.ts$',
+      path: '^src/(context|scopes)\\.ts$',
       dependencyTypesNot: ['type-only'],
     },
   ),

@@ -1,31 +1,52 @@
 import type { AuthFailure } from '@pothos/plugin-scope-auth';
-import type { GraphQLError } from 'graphql';
-import { forbidden, SCOPES, type Scope } from './scopes.ts';
+import type { GraphQLError, GraphQLField, GraphQLNamedType } from 'graphql';
+import type { Scope } from '../scopes.ts';
+import { clientError } from './errors.ts';
 
-/** What fields declare as `authScopes`. */
+/** What a field declares as `authScopes`: the scope that the caller needs. */
 export type AuthScopes = { readonly [Name in Scope]: true };
 
-/** For Pothos' plugin: a subscription is judged when it begins, and not again at each event. */
+/** Options of Pothos' scope-auth plugin. A subscription is authorized once, when it starts, and not at each event. */
 export const authorization = {
   authorizeOnSubscribe: true,
-  authScopes: ({ scopes }: { readonly scopes: ReadonlySet<Scope> }) => ({
-    wallets: scopes.has('wallets'),
-    webhooks: scopes.has('webhooks'),
-    deliveries: scopes.has('deliveries'),
-  }),
+  /** A scope that is missing here is denied. */
+  authScopes: ({ scopes }: { readonly scopes: ReadonlySet<Scope> }) =>
+    Object.fromEntries([...scopes].map((scope) => [scope, true])) as AuthScopes,
   unauthorizedError: (
     _parent: unknown,
     _context: unknown,
     _info: unknown,
     { failure }: { readonly failure: AuthFailure },
-  ): GraphQLError => forbidden(missingScope(failure)),
+  ): GraphQLError => {
+    const scope = missingScope(failure);
+    if (scope === undefined) throw new TypeError(`Expected a field to need a scope, got ${failure.kind}.`);
+    return forbidden(scope);
+  },
 };
 
-const missingScope = (failure: AuthFailure): Scope => {
-  const named = 'failures' in failure ? failure.failures.map(missingScope) : [];
-  const scope = SCOPES.find(
-    (known) => named.includes(known) || ('scope' in failure && failure.scope === known),
-  );
-  if (scope === undefined) throw new TypeError(`Expected a field to need a scope, got ${failure.kind}.`);
-  return scope;
+const missingScope = (failure: AuthFailure): Scope | undefined => {
+  if ('scope' in failure) return failure.scope as Scope;
+  const failures = 'failures' in failure ? failure.failures : [];
+  return failures.map(missingScope).find((scope) => scope !== undefined);
 };
+
+/** Returns the `extensions` of a Node type: the scope that the caller needs to refetch one. */
+export const withScope = (scope: Scope): { readonly scope: Scope } => ({ scope });
+
+/** Returns the scope that a type declares by `withScope`; undefined for a type that can't be refetched. */
+export const scopeOfType = ({ extensions }: GraphQLNamedType): Scope | undefined =>
+  extensions.scope as Scope | undefined;
+
+/**
+ * Returns the scope that a field declares by `authScopes`; undefined for a field that declares none, or whose arguments
+ * decide.
+ */
+export const scopeOfField = ({
+  extensions,
+}: Pick<GraphQLField<unknown, unknown>, 'extensions'>): Scope | undefined => {
+  const { authScopes = {} } = (extensions.pothosOptions ?? {}) as { readonly authScopes?: object };
+  return Object.keys(authScopes)[0] as Scope | undefined;
+};
+
+export const forbidden = (scope: Scope): GraphQLError =>
+  clientError('FORBIDDEN', `Expected a token with the scope ${scope}, got one without it.`, { scope });

@@ -3,8 +3,21 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import type { Context } from '../context.ts';
 import { type AuthScopes, authorization } from './authorization.ts';
-import { decodeGlobalId, encodeGlobalId } from './node.ts';
-import type { Scalars } from './scalars.ts';
+import { decodeGlobalId, encodeGlobalId } from './global-id.ts';
+
+/** The scalars as resolvers see them. Resolvers return exact and canonical values, so output needs no conversion. */
+type Scalars = {
+  ID: { Input: string; Output: string | number | bigint };
+  Address: { Input: string; Output: string };
+  BigInt: { Input: string; Output: string };
+  ChainId: { Input: number; Output: number };
+  DateTime: { Input: string; Output: string };
+  Decimal: { Input: string; Output: string };
+  Hex: { Input: string; Output: string };
+  JSON: { Input: unknown; Output: unknown };
+  URL: { Input: string; Output: string };
+  UUID: { Input: string; Output: string };
+};
 
 type Types = {
   Context: Context;
@@ -19,7 +32,7 @@ export type BuilderTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
 
 /** Defines no types: each feature adds its own. Fields are non-null unless they say when they are null. */
 export const builder = new SchemaBuilder<Types>({
-  // First, so that it stands outermost: nothing runs before it has been asked.
+  // The first plugin wraps the others: a field is authorized before anything else runs.
   plugins: [ScopeAuthPlugin, RelayPlugin],
   scopeAuth: authorization,
   defaultFieldNullability: false,
@@ -37,12 +50,17 @@ export const builder = new SchemaBuilder<Types>({
     endCursorFieldOptions: { description: "The last edge's cursor. Null on an empty page." },
     nodeTypeOptions: { description: 'An object with an id that stays the same, to refetch it by `node`.' },
     idFieldOptions: { description: 'Opaque and global: of this object alone, whatever its type.' },
-    // See node-queries.ts: Pothos' own would fail all ids with one.
+    // Pothos' own queries would fail all ids when one fails: node.ts has its own.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
   },
 });
 
-builder.queryType({ description: 'Lookups by wallet, and what the service has delivered.' });
-builder.mutationType({ description: 'Changes to webhooks.' });
+builder.queryType({ description: 'All reads. The fields of one operation are resolved at the same time.' });
+builder.mutationType({
+  description: 'All changes. The fields of one operation are resolved one after the other.',
+});
 builder.subscriptionType({ description: 'Events as they arrive.' });
+
+/** Ends the description of a field that is null when upstream omits its value. */
+export const NULL_WHEN_OMITTED = 'Null where the service does not say.';

@@ -1,25 +1,19 @@
-import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import * as EvmAddress from 'ox/Address';
+import { type BuilderTypes, builder } from './builder.ts';
 import { badUserInput } from './errors.ts';
 
-/** The schema's scalars as resolvers meet them: already exact and canonical, so that output costs nothing. */
-export type Scalars = {
-  ID: { Input: string; Output: string | number | bigint };
-  Address: { Input: string; Output: string };
-  BigInt: { Input: string; Output: string };
-  ChainId: { Input: number; Output: number };
-  DateTime: { Input: string; Output: string };
-  Decimal: { Input: string; Output: string };
-  Hex: { Input: string; Output: string };
-  JSON: { Input: unknown; Output: unknown };
-  URL: { Input: string; Output: string };
-  UUID: { Input: string; Output: string };
-};
+type ScalarName = Exclude<keyof BuilderTypes['Scalars'], 'ID' | 'Int' | 'Float' | 'String' | 'Boolean'>;
 
-export type Codec<Internal> = {
+type Codec<Internal> = {
   readonly description: string;
   readonly parseValue: (value: unknown) => Internal;
   readonly parseLiteral?: (node: ValueNode) => Internal;
+};
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 };
 
 /** Throws BAD_USER_INPUT. Any letter case; a mixed one must carry a valid EIP-55 checksum. Returns lower case. */
@@ -90,7 +84,7 @@ const integerLiteral =
   (node: ValueNode): Internal =>
     parse(node.kind === Kind.INT ? node.value : valueFromASTUntyped(node));
 
-export const scalars: { readonly [Name in Exclude<keyof Scalars, 'ID'>]: Codec<Scalars[Name]['Input']> } = {
+const scalars: { readonly [Name in ScalarName]: Codec<BuilderTypes['Scalars'][Name]['Input']> } = {
   Address: {
     description:
       'A 20-byte EVM address. Input: any letter case; a mixed-case input must carry a valid EIP-55 checksum. Output: lower case.',
@@ -115,7 +109,28 @@ export const scalars: { readonly [Name in Exclude<keyof Scalars, 'ID'>]: Codec<S
   UUID: { description: 'A UUID in 8-4-4-4-12 form, lower case as output.', parseValue: parseUuid },
 };
 
-const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-};
+/** An error that says where the literal stands: graphql itself says so only of its own scalars, enums and objects. */
+const readLiteral =
+  ({ parseValue, parseLiteral = (node) => parseValue(valueFromASTUntyped(node)) }: Codec<unknown>) =>
+  (node: ValueNode): unknown => {
+    try {
+      return parseLiteral(node);
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      throw new GraphQLError(error.message, { nodes: node, extensions: error.extensions });
+    }
+  };
+
+for (const [name, codec] of Object.entries(scalars)) {
+  const { description, parseValue }: Codec<unknown> = codec;
+  builder.addScalarType(
+    name as ScalarName,
+    new GraphQLScalarType<unknown>({
+      name,
+      description,
+      parseValue,
+      parseLiteral: readLiteral(codec),
+      serialize: (value) => value,
+    }),
+  );
+}

@@ -1,7 +1,6 @@
 import { type ChainArgs, chainArguments, chainsParameter } from '../chains/arguments.ts';
-import { builder } from '../graph/builder.ts';
+import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { NULL_WHEN_OMITTED } from '../graph/descriptions.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { itemConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';

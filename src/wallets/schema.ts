@@ -1,9 +1,9 @@
+import { withScope } from '../graph/authorization.ts';
 import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { clientError } from '../graph/errors.ts';
-import type { GlobalId } from '../graph/node.ts';
+import type { GlobalId } from '../graph/global-id.ts';
 import { parseAddress } from '../graph/scalars.ts';
-import { withScope } from '../graph/scopes.ts';
 
 const MAX_WALLETS = 100;
 

@@ -1,7 +1,7 @@
 import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scopeOfField, scopeOfType } from '../../src/graph/authorization.ts';
 import { costOf } from '../../src/graph/cost/field-cost.ts';
-import { scopeOfField, scopeOfType } from '../../src/graph/scopes.ts';
 import { schema } from '../../src/schema.ts';
 import { subscribe } from '../support/clients/subscribe.ts';
 import { globalId, rootFields } from '../support/gateway/root-fields.ts';

@@ -1,8 +1,8 @@
 import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createAnswerEstimate } from '../../src/graph/answer/estimate.ts';
-import { ALL_SCOPES } from '../../src/graph/scopes.ts';
 import { schema } from '../../src/schema.ts';
+import { ALL_SCOPES } from '../../src/scopes.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { listenToEvents } from '../support/clients/event-stream.ts';
 import { listenTo, subscribeMessage } from '../support/clients/raw-socket.ts';

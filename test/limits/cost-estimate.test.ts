@@ -11,8 +11,8 @@ import { describe, expect, test } from 'vitest';
 import { billableTypes } from '../../src/graph/cost/billable-types.ts';
 import { createEstimate } from '../../src/graph/cost/estimate.ts';
 import { costOf, withCost } from '../../src/graph/cost/field-cost.ts';
-import { ALL_SCOPES } from '../../src/graph/scopes.ts';
 import { schema } from '../../src/schema.ts';
+import { ALL_SCOPES } from '../../src/scopes.ts';
 import { createChainPricing } from '../../src/upstream/chain-pricing.ts';
 
 /** A field that is billed and does not say so would run for nothing: no field of the schema may forget. */

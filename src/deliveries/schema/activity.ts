@@ -1,5 +1,4 @@
-import { builder } from '../../graph/builder.ts';
-import { NULL_WHEN_OMITTED } from '../../graph/descriptions.ts';
+import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { ActivityType, AssetType } from '../../webhooks/schema/enums.ts';
 import type { ActivityEvent } from '../events/events.ts';
 import { Swap, TokenInfo } from './token.ts';

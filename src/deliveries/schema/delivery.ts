@@ -1,7 +1,7 @@
+import { withScope } from '../../graph/authorization.ts';
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
-import { withScope } from '../../graph/scopes.ts';
 import { WebhookType } from '../../webhooks/schema/enums.ts';
 import { InvalidCursorError } from '../log/errors.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';

@@ -1,5 +1,4 @@
-import { builder } from '../../graph/builder.ts';
-import { NULL_WHEN_OMITTED } from '../../graph/descriptions.ts';
+import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import type {
   Swap as SwapShape,
   SwapSide as SwapSideShape,

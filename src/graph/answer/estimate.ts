@@ -15,11 +15,12 @@ import {
   type SelectionSetNode,
   TypeNameMetaFieldDef,
 } from 'graphql';
+import type { Scope } from '../../scopes.ts';
+import { scopeOfField } from '../authorization.ts';
 import { collectFields, type DocumentInfo } from '../cost/collect-fields.ts';
 import { type Operation, readOperation } from '../cost/estimate.ts';
 import { costOf, type FieldCost } from '../cost/field-cost.ts';
-import type { GlobalId } from '../node.ts';
-import { type Scope, scopeOfField } from '../scopes.ts';
+import type { GlobalId } from '../global-id.ts';
 import { DEFAULT_ITEMS, defaultBytes } from './default-sizes.ts';
 
 /** What an answer is taken to weigh before it is made. */

@@ -15,9 +15,10 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/chain-pricing.ts';
-import type { GlobalId } from '../node.ts';
-import { type Scope, scopeOfField } from '../scopes.ts';
+import { scopeOfField } from '../authorization.ts';
+import type { GlobalId } from '../global-id.ts';
 import { billableTypes } from './billable-types.ts';
 import { collectFields, type DocumentInfo } from './collect-fields.ts';
 import { type BilledLookup, costOf, type FieldCost } from './field-cost.ts';

@@ -1,6 +1,6 @@
 import type { GraphQLField } from 'graphql';
 import type { ChainPricing } from '../../upstream/chain-pricing.ts';
-import type { GlobalId } from '../node.ts';
+import type { GlobalId } from '../global-id.ts';
 
 /** What a field asks of the service at most, for one object that it is a field of. */
 export type BilledLookup = {

@@ -4,7 +4,8 @@ import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import { clientError } from '../errors.ts';
 import type { ListCursors } from './cursor.ts';
-import { type Entry, type WalkResult, walk } from './walk.ts';
+import type { Entry } from './merge-pages.ts';
+import { type WalkResult, walk } from './walk.ts';
 
 /** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
 export class ItemEdge<Value> {

@@ -1,23 +1,40 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { clientError } from '../errors.ts';
-import type { Position } from './position.ts';
 
-/** The cursors of one list under one set of filters; they have no meaning on any other. */
-export type ListCursors = {
-  write(position: Position): string;
-  /** Throws INVALID_CURSOR for what it did not write: nobody can make a cursor up and have it searched for. */
-  read(cursor: string): Position;
+/** What a cursor says of its item: where the item was, and enough to find it again when the pages have shifted. */
+export type CursorPosition = {
+  /** Offset of the item's page; null for the newest page. */
+  readonly offset: string | null;
+  /** Index of the item on its page. */
+  readonly index: number;
+  readonly identity: string;
+  /** Milliseconds since 1970; null in a list that is not ordered by time. */
+  readonly time: number | null;
+  /** The item's successor in a list that is not ordered by time; null for the last item. */
+  readonly next: NextItem | null;
+  /** Digests of the last offsets that led to the page: they detect that upstream's pages go in circles. */
+  readonly recentOffsets: readonly string[];
 };
 
-/** `list` in a fixed order: the kind of list, the wallet, each filter in its canonical form. */
+/** The next item of the same page, or the offset of the next page. */
+export type NextItem = { readonly identity: string } | { readonly offset: string };
+
+/** Writes and reads the cursors of one list under one set of filters. They are invalid on any other list. */
+export type ListCursors = {
+  write(position: CursorPosition): string;
+  /** Throws INVALID_CURSOR for a cursor that it did not write: a client can't forge one and have it searched for. */
+  read(cursor: string): CursorPosition;
+};
+
+/** `list` names the list in a fixed order: its kind, the wallet, each filter in its canonical form. */
 export type CursorsOf = (list: readonly (string | boolean | null)[]) => ListCursors;
 
 const VERSION = 2;
-/** Room for two offsets of the largest size that is taken, an identity and a trail. */
+/** Enough for two offsets of the maximum length, an identity and the digests. */
 const MAX_CURSOR_LENGTH = 16_384;
 const SIGNATURE_BYTES = 12;
 
-/** Whose cursors they are, `secret` says: gateways that share it take up one another's. */
+/** Cursors are signed with `secret`. Gateways that share it accept each other's cursors. */
 export const createCursors = (secret: string): CursorsOf => {
   const key = createHmac('sha256', secret).update('cursors').digest();
   return (list) => {
@@ -32,7 +49,7 @@ export const createCursors = (secret: string): CursorsOf => {
       read(cursor) {
         const bytes = Buffer.from(cursor.slice(0, MAX_CURSOR_LENGTH), 'base64url');
         const written = bytes.subarray(SIGNATURE_BYTES);
-        // Decoding skips what is not base64url: only a round trip shows that every character counted.
+        // Decoding skips characters that are not base64url: only a round trip shows that there were none.
         const isOurs =
           bytes.toString('base64url') === cursor &&
           bytes.length > SIGNATURE_BYTES &&

@@ -1,65 +1,69 @@
 import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
-import { MAX_PAGES, tooManyEmptyPages, walkPages } from './page-walk.ts';
-import type { Position, WalkStart } from './position.ts';
+import type { CursorPosition } from './cursor.ts';
+import { MAX_PAGES, type PageStart, tooManyEmptyPages, type WalkStart, walkPages } from './page-walk.ts';
 
-/** The items of a list without times are looked for on the page where they were and on the next: new ones push no further. */
+/**
+ * A list without times is searched on the page where the item was, and on the next: new items push an item no further
+ * than that.
+ */
 const MAX_UNTIMED_PAGES = 2;
 
-type Timed = Position & { readonly time: number };
+type Timed = CursorPosition & { readonly time: number };
 
-const isTimed = (position: Position): position is Timed => position.time !== null;
+const isTimed = (position: CursorPosition): position is Timed => position.time !== null;
 
 const NEWEST: PageRef = { offset: null, follows: null, age: 'older' };
 
 /**
- * The place just behind an item that was seen at `after`; null when nothing lies behind it any more.
- * An item that is gone is taken to lie where its time puts it, or in a list without times before what followed it; where
- * that is gone too, where it was.
+ * Finds the item of a cursor again, and returns the place right after it; null when nothing comes after it any more.
+ *
+ * An item that no longer exists counts as lying where its time puts it. In a list without times it counts as lying before
+ * its successor, or where it was when the successor is missing too.
  */
 export const locateAfter = async <Value>(
   read: ReadPage<PageItem<Value>>,
-  after: Position,
+  after: CursorPosition,
 ): Promise<WalkStart | null> => {
   const at: PageRef = { offset: after.offset, follows: null, age: 'older' };
   const since = Date.now();
   const page = await read(at);
   const index = indexOf(page, after.identity);
   if (index >= 0) return { at, recentOffsets: after.recentOffsets, index: index + 1 };
-  // A kept page may be from before the item: only a fresh one can say that it has moved or is gone.
+  // A cached page may be older than the item: only a fresh page shows that the item has moved or is deleted.
   const fresh: PageRef = page.fetchedAt < since ? { ...at, age: 'now' } : at;
   const start = { at: fresh, recentOffsets: after.recentOffsets };
   return isTimed(after) ? searchByTime(read, after, start) : searchNearby(read, after, start);
 };
 
-/** In a list without times: nearby, or else before what followed it. */
+/** Searches a list without times: near the old place, else before the item's successor. */
 const searchNearby = async <Value>(
   read: ReadPage<PageItem<Value>>,
-  after: Position,
-  start: Omit<WalkStart, 'index'>,
+  after: CursorPosition,
+  start: PageStart,
 ): Promise<WalkStart> => {
-  const follows = after.next;
+  const { next } = after;
   let pages = 0;
-  let follower: WalkStart | null = null;
+  let beforeNext: WalkStart | null = null;
   for await (const { page, at, recentOffsets } of walkPages(read, start)) {
     const index = indexOf(page, after.identity);
     if (index >= 0) return { at, recentOffsets, index: index + 1 };
-    const next = follows !== null && 'identity' in follows ? indexOf(page, follows.identity) : -1;
-    if (next >= 0) follower ??= { at, recentOffsets, index: next };
+    const nextIndex = next !== null && 'identity' in next ? indexOf(page, next.identity) : -1;
+    if (nextIndex >= 0) beforeNext ??= { at, recentOffsets, index: nextIndex };
     pages += 1;
     if (pages === MAX_UNTIMED_PAGES) break;
   }
-  if (follows !== null && 'offset' in follows)
-    return { at: { ...start.at, offset: follows.offset }, recentOffsets: start.recentOffsets, index: 0 };
-  return follower ?? { ...start, index: after.index };
+  if (next !== null && 'offset' in next)
+    return { at: { ...start.at, offset: next.offset }, recentOffsets: start.recentOffsets, index: 0 };
+  return beforeNext ?? { ...start, index: after.index };
 };
 
-/** In a list by time, newest first: down to what is older than the item. */
+/** Searches a list by time, newest first, down to the first item that is older than the cursor's. */
 const searchByTime = async <Value>(
   read: ReadPage<PageItem<Value>>,
   after: Timed,
-  start: Omit<WalkStart, 'index'>,
+  start: PageStart,
 ): Promise<WalkStart | null> => {
   let pages = 0;
   for await (const { page, at, recentOffsets } of walkPages(read, start)) {
@@ -67,8 +71,8 @@ const searchByTime = async <Value>(
     const index = indexOf(page, after.identity);
     if (index >= 0) return { at, recentOffsets, index: index + 1 };
     const older = firstOlderThan(page, after.time);
-    const wentPast = older === 0 && pages === 1 && at.offset !== null;
-    if (wentPast) return searchByTime(read, after, { at: NEWEST, recentOffsets: [] });
+    const startsTooLate = older === 0 && pages === 1 && at.offset !== null;
+    if (startsTooLate) return searchByTime(read, after, { at: NEWEST, recentOffsets: [] });
     if (older >= 0) return { at, recentOffsets, index: older };
     if (pages === MAX_PAGES) throw tooManyEmptyPages();
   }

@@ -1,30 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { Page } from '../../upstream/cache/page-cache.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
-import type { ReadPage } from '../../upstream/list-loader.ts';
+import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
 import type { PageItem } from '../../upstream/parse/page-parser.ts';
-import type { WalkStart } from './position.ts';
 
-/** One page on the way, with what it takes to come back to it. */
-export type VisitedPage<Value> = {
-  readonly page: Page<PageItem<Value>>;
-  readonly at: WalkStart['at'];
+/** Where a walk over pages starts. */
+export type PageStart = {
+  readonly at: PageRef;
+  /** Digests of the last offsets that led to the page, oldest first. */
   readonly recentOffsets: readonly string[];
 };
 
-/** Some services answer with short or empty pages for a while: this many for one connection, then no more. */
+/** Where a walk over items starts: a page, and the index on it of the first item. */
+export type WalkStart = PageStart & { readonly index: number };
+
+/** A page of the walk, with its place: a later walk can start there. */
+export type VisitedPage<Value> = PageStart & { readonly page: Page<PageItem<Value>> };
+
+/** The most pages that one connection reads: an upstream may send short or empty pages for a while. */
 export const MAX_PAGES = 100;
 
-/** Short, since every cursor carries it; a circle of more pages than this shows itself within one walk only. */
-const TRAIL_LENGTH = 8;
+/** Every cursor carries these digests, so they are few. A longer loop is detected within one walk only. */
+const MAX_RECENT_OFFSETS = 8;
 
 /**
- * The pages of a list from `start` on, each by the offset that the one before it named. Empty ones are followed.
- * Throws UpstreamError `invalidResponse` when the service names an offset that led here.
+ * Yields the pages of a list from `start` on. Each page names the offset of the next one; the walk continues after an
+ * empty page. Throws UpstreamError `invalidResponse` when upstream names an offset that led here.
  */
 export async function* walkPages<Value>(
   read: ReadPage<PageItem<Value>>,
-  start: Omit<WalkStart, 'index'>,
+  start: PageStart,
 ): AsyncGenerator<VisitedPage<Value>, void, undefined> {
   const visited = new Set<string>(start.recentOffsets);
   let { at, recentOffsets } = start;
@@ -37,7 +42,7 @@ export async function* walkPages<Value>(
     const page = await read(at);
     yield { page, at, recentOffsets };
     if (page.nextOffset === null) return;
-    if (at.offset !== null) recentOffsets = [...recentOffsets, digest(at.offset)].slice(-TRAIL_LENGTH);
+    if (at.offset !== null) recentOffsets = [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS);
     at = { offset: page.nextOffset, follows: page.items.at(-1)?.identity ?? null, age: 'older' };
   }
 }
@@ -51,5 +56,5 @@ const offsetLoop = (): UpstreamError =>
 export const tooManyEmptyPages = (): UpstreamError =>
   new UpstreamError(
     'invalidResponse',
-    `The service gave ${MAX_PAGES} pages in a row with nothing to the point.`,
+    `Expected an item within ${MAX_PAGES} pages of the service, got none.`,
   );

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Caller } from '../../context.ts';
-import { ALL_SCOPES } from '../../graph/scopes.ts';
+import { ALL_SCOPES } from '../../scopes.ts';
 import type { Credential } from '../../upstream/client/credential.ts';
 import { keyMalformed, keyMissing, schemeRefused, tokenMissing } from './auth-errors.ts';
 import type { VerifyToken } from './tokens.ts';

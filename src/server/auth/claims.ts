@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose';
 import { z } from 'zod';
-import { SCOPES, type Scope } from '../../graph/scopes.ts';
+import { SCOPES, type Scope } from '../../scopes.ts';
 import { tokenRefused } from './auth-errors.ts';
 
 /** What a verified token says of its bearer. */

@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { encodeGlobalId } from '../../graph/node.ts';
+import { encodeGlobalId } from '../../graph/global-id.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
 import { addressEdges, WebhookAddressEdge } from './addresses.ts';
 import { WebhookEdge, webhookEdge } from './connection.ts';

@@ -1,7 +1,6 @@
-import { builder } from '../../graph/builder.ts';
-import { NULL_WHEN_OMITTED } from '../../graph/descriptions.ts';
+import { withScope } from '../../graph/authorization.ts';
+import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { parseUuid } from '../../graph/scalars.ts';
-import { withScope } from '../../graph/scopes.ts';
 import { TransactionDirection } from '../../transactions/schema.ts';
 import { deliversHere } from '../gateway-destination.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
