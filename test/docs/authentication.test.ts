@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { SCOPES } from '../../src/graph/scopes.ts';
+import { SCOPES } from '../../src/scopes.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { readPage, root, rowsOf } from '../support/pages.ts';
 
