@@ -24,7 +24,7 @@ import {
 import { pauseReadsWhileBlocked } from './backpressure.ts';
 import { type Connection, close, createConnection, type Upgrade, upgradeOf } from './connection.ts';
 import { closeGracefully, DRAIN_MS } from './graceful-close.ts';
-import { keepAlive } from './keep-alive.ts';
+import { createKeepAlive } from './keep-alive.ts';
 import type { SocketObserver } from './observer.ts';
 import { prepareOperation, type SocketOperation, startOperation } from './operation.ts';
 
@@ -72,6 +72,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
   // Not that of HTTP, which strangers can fill.
   const requestMemory = createRequestMemory();
   const connections = new Set<Connection>();
+  const keepAlive = createKeepAlive();
   let isStopping = false;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
   const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
@@ -108,6 +109,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
     const onAnswer = () => options.unsent.wrote(socket);
     const connection = createConnection(webSocket, stream, upgrade, onAnswer);
     connections.add(connection);
+    keepAlive.add(webSocket);
     const observedEnd = observer.opened();
     const closed = protocol.opened(
       {
@@ -158,7 +160,6 @@ export const serveWebSockets = (options: Options): WebSockets => {
     const upgrade = upgradeOf(request);
     sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, stream, request, upgrade));
   });
-  const stopPinging = keepAlive(sockets.clients);
 
   return {
     async stop() {
@@ -166,7 +167,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
       const drain = [...connections].map((one) => closeGracefully(one, SERVICE_RESTART, 'Service Restart'));
       // An update of who has gone meanwhile comes to its end too.
       await Promise.all([...drain, running.drain(DRAIN_MS)]);
-      stopPinging();
+      keepAlive.stop();
       await allClosed(sockets);
     },
   };
