@@ -1,42 +1,88 @@
 /**
- * A memory limit by refusal, where MemoryGate has tasks wait: a holder that asks for more bytes than are left gets none.
+ * A weighted semaphore whose units are bytes. A task whose memory can be refused asks for it with `tryGrow`. A task that
+ * holds its memory already reports it with `grow`, and waits for `available` before it goes on.
  */
-export class MemoryBudget {
-  readonly #maxBytes: number;
-  #used = 0;
+export type MemoryBudget = {
+  /** Adds a task, which holds no bytes at first. */
+  reserve(): Reservation;
+};
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Adds a holder, which holds nothing to begin with. */
-  reserve(): Reservation {
-    let held = 0;
-    return {
-      grow: (bytes) => {
-        // One holder always gets what it asks for while there is no other, however small the budget.
-        if (this.#used > held && this.#used + bytes > this.#maxBytes) return false;
-        this.#used += bytes;
-        held += bytes;
-        return true;
-      },
-      shrink: (bytes) => {
-        this.#used -= bytes;
-        held -= bytes;
-      },
-      release: () => {
-        this.#used -= held;
-        held = 0;
-      },
-    };
-  }
-}
-
+/** The bytes of one task. */
 export type Reservation = {
-  /** Takes so many bytes more; false, and it takes none, where there is no room for them. */
-  readonly grow: (bytes: number) => boolean;
-  /** Gives back so many of the bytes that it holds. */
-  readonly shrink: (bytes: number) => void;
-  /** Gives back all the bytes that it holds. */
-  readonly release: () => void;
+  /**
+   * Adds bytes if the budget has room for them; otherwise returns false and adds none. While no other task holds any
+   * bytes, the task gets all that it asks for, however small the budget is.
+   */
+  tryGrow(bytes: number): boolean;
+  /** Adds bytes whether or not there is room for them. After `release` it adds none. */
+  grow(bytes: number): void;
+  /** Returns that many bytes to the budget. */
+  shrink(bytes: number): void;
+  /** Whether the task may go on: the budget is not exceeded, or the task is the one that goes on although it is. */
+  isAvailable(): boolean;
+  /** Resolves when the task may go on, or when it is released. */
+  available(): Promise<void>;
+  /** Returns all bytes to the budget, for good: from then on the task adds no bytes and waits for none. */
+  release(): void;
+};
+
+/** While more than `maxBytes` are held, the task that has waited longest goes on alone, so that one task always ends. */
+export const createMemoryBudget = (maxBytes: number): MemoryBudget => {
+  const waiting = new Map<Reservation, PromiseWithResolvers<void>>();
+  let used = 0;
+  /** The task that goes on although the budget is exceeded. */
+  let privileged: Reservation | null = null;
+
+  const wake = (reservation: Reservation): void => {
+    waiting.get(reservation)?.resolve();
+    waiting.delete(reservation);
+  };
+  const advance = (): void => {
+    if (used <= maxBytes) for (const reservation of [...waiting.keys()]) wake(reservation);
+    const [longest] = waiting.keys();
+    if (privileged !== null || longest === undefined) return;
+    privileged = longest;
+    wake(longest);
+  };
+
+  return {
+    reserve() {
+      let held = 0;
+      let isReleased = false;
+      const grow = (bytes: number): void => {
+        if (isReleased) return;
+        held += bytes;
+        used += bytes;
+      };
+      const reservation: Reservation = {
+        grow,
+        tryGrow(bytes) {
+          if (used > held && used + bytes > maxBytes) return false;
+          grow(bytes);
+          return true;
+        },
+        shrink(bytes) {
+          grow(-bytes);
+          advance();
+        },
+        isAvailable: () => isReleased || used <= maxBytes || privileged === reservation,
+        available() {
+          if (reservation.isAvailable()) return Promise.resolve();
+          const wait = waiting.get(reservation) ?? Promise.withResolvers<void>();
+          waiting.set(reservation, wait);
+          advance();
+          return wait.promise;
+        },
+        release() {
+          used -= held;
+          held = 0;
+          isReleased = true;
+          if (privileged === reservation) privileged = null;
+          wake(reservation);
+          advance();
+        },
+      };
+      return reservation;
+    },
+  };
 };

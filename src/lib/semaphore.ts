@@ -1,4 +1,7 @@
-/** A limit of tasks, where MemoryBudget and MemoryGate are limits of bytes: few run at a time, the others wait in order. */
+/**
+ * A counting semaphore: at most `maxRunning` tasks run at once, and the others wait in the order in which they came.
+ * MemoryBudget is the weighted one, for bytes.
+ */
 export class Semaphore {
   readonly #maxWaiting: number;
   #free: number;
@@ -9,12 +12,12 @@ export class Semaphore {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether a task that comes now would be one more than may wait. */
+  /** Whether all places are taken and `maxWaiting` tasks wait. The caller asks before `run`, which refuses no task. */
   get isFull(): boolean {
     return this.#free === 0 && this.#waiting.length >= this.#maxWaiting;
   }
 
-  /** What the task resolves or rejects with, once it has had its turn. */
+  /** Runs the task once it has a place, and settles as the task does. */
   async run<Value>(task: () => Promise<Value>): Promise<Value> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

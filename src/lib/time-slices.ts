@@ -1,57 +1,62 @@
 /**
- * Cuts all long work of a thread into slices that its owners take in turn, where TimeSlice cuts one piece of work by
- * itself: however many pieces run, the event loop is held for one slice at a time.
+ * Cooperative time slicing for async functions: work asks `isOver` between its steps, and awaits `next` once that is true.
+ * Works that use the same TimeSlices share each slice: however many there are, they block the event loop for one slice at
+ * a time. Work of which few pieces run at once has TimeSlices of its own.
+ *
+ * `createRoundRobinScheduler` is for tasks that are generators: it calls them by itself.
  */
 export type TimeSlices = {
-  /** Whether what runs in this turn of the event loop has run for a slice, and should wait for its next one. */
+  /** Whether the works of this turn of the event loop have used up its slice. */
   isOver(): boolean;
   /**
-   * Resolves when the owner's next slice begins. Owners take turns, whatever they wait for; what one owner waits for
-   * goes on in the order in which it began to wait.
+   * Resolves when the owner's next slice begins. Owners take turns (round-robin). The works of one owner go on in the
+   * order in which they began to wait. Default: an owner that all such calls share.
    */
-  next(owner: object): Promise<void>;
+  next(owner?: object): Promise<void>;
 };
 
-/** Well below what a client would notice, and long beside a turn of the event loop. */
+/** Short enough for no client to notice, and long beside a turn of the event loop. */
 const SLICE_MS = 10;
+
+const DEFAULT_OWNER = {};
 
 export const createTimeSlices = (
   sliceMs = SLICE_MS,
   now: () => number = () => performance.now(),
 ): TimeSlices => {
   const waiting = new Map<object, (() => void)[]>();
-  /** Null until something asks in this turn of the event loop. */
-  let beganAt: number | null = null;
+  /** Null until a work asks in this turn of the event loop. */
+  let startedAt: number | null = null;
   let isScheduled = false;
 
   const schedule = (): void => {
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(turn);
+    setImmediate(startSlice);
   };
-  /** What is let go on runs as soon as this returns, so one at a time: the next may find the slice used up. */
-  const turn = (): void => {
+  /** Resumes one work alone. It runs after this function returns, and may use up the slice. */
+  const startSlice = (): void => {
     isScheduled = false;
-    beganAt = null;
+    startedAt = null;
     for (const [owner, queue] of waiting) {
       waiting.delete(owner);
-      const goOn = queue.shift();
+      const resume = queue.shift();
       if (queue.length > 0) waiting.set(owner, queue);
-      beganAt = now();
+      startedAt = now();
       schedule();
-      goOn?.();
+      resume?.();
       return;
     }
   };
 
   return {
     isOver() {
-      if (beganAt !== null) return now() - beganAt >= sliceMs;
-      beganAt = now();
+      if (startedAt !== null) return now() - startedAt >= sliceMs;
+      startedAt = now();
       schedule();
       return false;
     },
-    next(owner) {
+    next(owner = DEFAULT_OWNER) {
       return new Promise((resolve) => {
         const queue = waiting.get(owner);
         if (queue) queue.push(resolve);

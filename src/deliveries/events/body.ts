@@ -5,7 +5,7 @@ import { TooManyShapesError } from '../../lib/json/shapes.ts';
 import { JsonSize } from '../../lib/json/size-scanner.ts';
 import { JsonValidator } from '../../lib/json/validator.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 
 /** More levels than any real body has, and fewer than what a recursive reader's stack takes. */
 const MAX_DEPTH = 200;
@@ -14,6 +14,8 @@ const MAX_VALUES = 250_000;
 
 /** Larger bodies are read one at a time, in pieces of this size. Others are read at once. */
 const PIECE_BYTES = 65_536;
+/** Between two slices of this length other work runs. */
+const SLICE_MS = 5;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -34,17 +36,17 @@ export class BodyParser {
 
 const readPosted = async (bytes: Uint8Array): Promise<unknown> => {
   if (!isUtf8(bytes)) throw new TypeError('not UTF-8');
-  const slice = new TimeSlice();
+  const slices = createTimeSlices(SLICE_MS);
   const size = new JsonSize();
   for (const piece of pieces(bytes)) {
-    if (slice.isOver) await slice.next();
+    if (slices.isOver()) await slices.next();
     size.add(piece);
   }
   const parsed = isWithinLimits(size) ? await withinShapes(parseInSlices(utf8.decode(bytes))) : null;
   if (parsed !== null) return objectOf(parsed.value);
   const validator = new JsonValidator(size.depth);
   for (const piece of pieces(withoutByteOrderMark(bytes))) {
-    if (slice.isOver) await slice.next();
+    if (slices.isOver()) await slices.next();
     validator.add(piece);
   }
   if (!validator.isComplete) throw new SyntaxError('not an object or array');

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
+import { createMemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
@@ -58,7 +58,7 @@ const MAX_HELD_BYTES = 64 * 1024 * 1024;
  * stored.
  */
 export const createIngress = (parts: IngressParts): Ingress => {
-  const memory = new MemoryBudget(parts.maxHeldBytes ?? MAX_HELD_BYTES);
+  const memory = createMemoryBudget(parts.maxHeldBytes ?? MAX_HELD_BYTES);
   const taking: Taking = { ...parts, inflating: createInflating(), bodies: new BodyParser() };
   const tenantOf = cacheByConnection(parts.addresses);
   return async (request, response, segments) => {

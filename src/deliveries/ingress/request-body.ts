@@ -103,7 +103,7 @@ const inflated = async (sent: Buffer, maxBytes: number, reservation: Reservation
 };
 
 const reserve = (reservation: Reservation, bytes: number): void => {
-  if (!reservation.grow(bytes)) throw unavailable();
+  if (!reservation.tryGrow(bytes)) throw unavailable();
 };
 
 const tooLarge = (maxBytes: number) => new IngressError(413, `expected a body of at most ${maxBytes} bytes`);

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
-import { createMemoryGate, type MemoryGate, type MemoryShare } from '../../lib/memory-gate.ts';
+import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
 import { answerLimitReached } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
@@ -13,13 +13,13 @@ export type Answers = {
   readonly maxBytes: number;
   readonly slices: TimeSlices;
   /** For heavy answers while they are made: half of `maxBytes`, or one answer. Their values take several times their text. */
-  readonly memory: MemoryGate;
+  readonly memory: MemoryBudget;
 };
 
 export const createAnswers = (maxBytes: number): Answers => ({
   maxBytes,
   slices: createTimeSlices(),
-  memory: createMemoryGate(maxBytes / 2),
+  memory: createMemoryBudget(maxBytes / 2),
 });
 
 /** A heavier answer is written in slices, and waits its turn where many such are made. */
@@ -36,7 +36,7 @@ export class Answer implements SliceTurns {
   readonly #answers: Answers;
   readonly #clientSignal: AbortSignal | null;
   /** Null while the answer is light. */
-  #share: MemoryShare | null = null;
+  #reservation: Reservation | null = null;
   readonly #weights = new WeakMap<object, Weight>();
   #bytes = 0;
   #values = 0;
@@ -59,7 +59,7 @@ export class Answer implements SliceTurns {
   }
 
   get isHeavy(): boolean {
-    return this.#share !== null;
+    return this.#reservation !== null;
   }
 
   /** Counts so much text, of so many values. Once that is more than an answer may weigh, the answer is refused. */
@@ -69,7 +69,7 @@ export class Answer implements SliceTurns {
     this.#values += values;
     const weight = this.#weight;
     if (weight <= LIGHT_BYTES || this.isOver) return;
-    if (this.#share) this.#share.take(weight - before);
+    if (this.#reservation) this.#reservation.grow(weight - before);
     else this.#enter(weight);
     if (weight > this.maxBytes) this.refuse();
   }
@@ -124,14 +124,14 @@ export class Answer implements SliceTurns {
   async turn(): Promise<void> {
     while (!this.hasTurn) {
       if (this.#isAvailable) await this.#answers.slices.next(this);
-      else await this.#share?.available();
+      else await this.#reservation?.available();
     }
   }
 
   /** Gives its memory back, however it ended. */
   end(): void {
     this.#hasEnded = true;
-    this.#share?.release();
+    this.#reservation?.release();
   }
 
   get #weight(): number {
@@ -139,15 +139,15 @@ export class Answer implements SliceTurns {
   }
 
   get #isAvailable(): boolean {
-    return this.#share?.isAvailable() ?? true;
+    return this.#reservation?.isAvailable() ?? true;
   }
 
   #enter(weight: number): void {
-    const share = this.#answers.memory.createShare();
-    share.take(weight);
-    this.#share = share;
+    const reservation = this.#answers.memory.reserve();
+    reservation.grow(weight);
+    this.#reservation = reservation;
     // An answer that waits for room stops waiting once its client has left.
-    onAbort(this.#clientSignal, () => share.release());
+    onAbort(this.#clientSignal, () => reservation.release());
   }
 }
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
-import { createMemoryGate, type MemoryGate } from '../../lib/memory-gate.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
 import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
 import { destroyUnlessClosed } from '../http/force-close.ts';
 import { FrameWriter } from './shared-frame-writer.ts';
@@ -28,7 +28,7 @@ export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
   readonly frameWriter: FrameWriter;
   /** For the heavy answers of its operations, see server/graphql/limits/socket-memory.ts. */
-  readonly answers: MemoryGate;
+  readonly answers: MemoryBudget;
   /** Aborts when it has closed, or begins to: its peer may take long to agree. */
   readonly disconnected: AbortController;
   /** Null until it is admitted. */
@@ -54,7 +54,7 @@ export const createConnection = (
   ...upgrade,
   webSocket,
   frameWriter: new FrameWriter(webSocket, stream, onAnswer),
-  answers: createMemoryGate(SOCKET_BYTES),
+  answers: createMemoryBudget(SOCKET_BYTES),
   disconnected: new AbortController(),
   caller: null,
   operations: {},

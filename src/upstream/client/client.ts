@@ -2,7 +2,7 @@ import { Agent } from 'undici';
 import { sleep } from '../../lib/abort.ts';
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { Deadline } from '../../lib/deadline.ts';
-import { MemoryBudget } from '../../lib/memory-budget.ts';
+import { createMemoryBudget } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { type AttemptTimer, startAttemptTimer } from './attempt-timer.ts';
 import { circuitOpen, createCircuitBreaker, type ServiceState } from './circuit-breaker.ts';
@@ -55,7 +55,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const { observer = noopObserver, now = monotonicClock } = options;
   const agent = new Agent({ connections, connect: createConnector(timeoutMs) });
   const bodyLimits = {
-    memory: new MemoryBudget(MAX_HELD_BYTES),
+    memory: createMemoryBudget(MAX_HELD_BYTES),
     large: new Semaphore(1, MAX_WAITING_BODIES),
   };
   const target = { agent, base: new URL(url), keyHeader, bodyLimits };

@@ -99,7 +99,7 @@ class BodyCollector {
   #add(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
-    if (!this.#reservation.grow(chunk.length)) throw overMemoryLimit();
+    if (!this.#reservation.tryGrow(chunk.length)) throw overMemoryLimit();
     this.#received.push(chunk);
     if (this.#bytes <= COUNTED_FROM_BYTES) return;
     for (; this.#counted < this.#received.length; this.#counted += 1)

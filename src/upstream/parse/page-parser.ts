@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isWithin } from '../../lib/json/bounds.ts';
-import { TimeSlice } from '../../lib/time-slice.ts';
+import { createTimeSlices } from '../../lib/time-slices.ts';
 import type { Page, PartialErrors } from '../cache/page-cache.ts';
 import { UpstreamError } from '../client/errors.ts';
 import { isObject, MalformedFieldError, malformed, optional, type RawObject, readTime } from './fields.ts';
@@ -59,15 +59,18 @@ export const parsePage = async <Value>(
   }
 };
 
+/** A page is parsed in slices of this length, so that other work runs meanwhile. */
+const SLICE_MS = 5;
+
 const readItems = async <Value>(
   entries: readonly unknown[],
   reader: ListReader<Value>,
 ): Promise<PageItem<Value>[]> => {
-  const slice = new TimeSlice();
+  const slices = createTimeSlices(SLICE_MS);
   const items: PageItem<Value>[] = [];
   let time: number | null = null;
   for (const [index, entry] of entries.entries()) {
-    if (slice.isOver) await slice.next();
+    if (slices.isOver()) await slices.next();
     const value = readEntry(entry, `${reader.entriesField}[${index}]`, reader);
     if (value instanceof MalformedFieldError) {
       // It has no name and perhaps no time of its own: its bytes name it, and its neighbour's time places it.

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Steps } from '../../../lib/fair-scheduler.ts';
+import type { Steps } from '../../../lib/round-robin-scheduler.ts';
 import { CursorExpiredError, LogDamagedError, LogOpenError, messageOf } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import { Fingerprints } from '../fingerprint.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Steps } from '../../../lib/fair-scheduler.ts';
+import type { Steps } from '../../../lib/round-robin-scheduler.ts';
 import { checkBody } from './row.ts';
 
 /** Deliveries are read whole. Of the other tables, reading every row is enough to find pages that can't be read. */

@@ -1,6 +1,6 @@
 // The thread that reads the log, over a connection of its own: a long search waits for no commit, and no commit for it.
 import { parentPort, workerData } from 'node:worker_threads';
-import { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
 import { LogReader } from '../read/reader.ts';
 import { packPage } from './page-packing.ts';
 import type { ReaderMethods } from './protocol.ts';
@@ -10,7 +10,7 @@ import { serve } from './server.ts';
 if (parentPort === null) throw new Error('expected to be started as a thread');
 const path = String(workerData);
 const connection = new ReconnectingDatabase(path, () => new LogReader(path));
-const scheduler = new FairScheduler();
+const scheduler = createRoundRobinScheduler();
 serve<ReaderMethods>(parentPort, {
   page: async ({ caller, tenant, range }, signal) =>
     packPage(

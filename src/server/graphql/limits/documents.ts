@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { parseDocument, validateDocument } from '../../../graph/document/limits.ts';
 import { clientError } from '../../../graph/errors.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { FairQueue } from '../../../lib/fair-queue.ts';
+import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
 import { createBudgets } from './budgets.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { MAX_ERRORS } from './error-limit.ts';
@@ -36,7 +36,8 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
   const cache = createDocumentCache();
   const judged = new WeakMap<DocumentNode, readonly GraphQLError[]>();
   const budgets = createBudgets(TOKENS_A_MINUTE, now);
-  const queue = new FairQueue();
+  // Parsing and validating can't be interrupted: each document is a slice, and all together use half of the thread.
+  const scheduler = createRoundRobinScheduler({ sliceMs: 0, pauses: true });
 
   const judge = (document: DocumentNode): readonly GraphQLError[] => {
     const known = judged.get(document);
@@ -75,7 +76,7 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
     },
     async prepare(text, billingKey, clientSignal) {
       if (cache.documentCache.get(text)) return;
-      await queue.run(billingKey, () => {
+      await scheduler.run(billingKey, () => {
         if (clientSignal.aborted) throw throttled(null);
         if (!cache.documentCache.get(text)) readFor(billingKey, text);
       });

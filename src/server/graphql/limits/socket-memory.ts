@@ -2,11 +2,11 @@ import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../../../context.ts';
 import { onAbort } from '../../../lib/abort.ts';
-import type { MemoryGate } from '../../../lib/memory-gate.ts';
+import type { MemoryBudget } from '../../../lib/memory-budget.ts';
 
 /** A WebSocket's room for the answers to its operations. */
 export type SocketMemory = {
-  readonly memory: MemoryGate;
+  readonly memory: MemoryBudget;
   /** Resolves when the peer has taken enough for another operation to begin, or has gone. */
   untilDrained(): Promise<void>;
 };
@@ -32,15 +32,15 @@ export const useSocketMemory = (): Plugin<ServerContext> => ({
     const bytes = answer?.estimate?.bytes ?? 0;
     if (!socketMemory || bytes <= LIGHT_BYTES) return;
     setExecuteFn(async (args): Promise<ExecutionResult> => {
-      const share = socketMemory.memory.createShare();
-      share.take(bytes);
-      const stopListening = onAbort(clientSignal, share.release);
+      const reservation = socketMemory.memory.reserve();
+      reservation.grow(bytes);
+      const stopListening = onAbort(clientSignal, reservation.release);
       const release = () => {
         stopListening();
-        share.release();
+        reservation.release();
       };
       try {
-        while (!share.isAvailable() && !clientSignal?.aborted) await share.available();
+        while (!reservation.isAvailable() && !clientSignal?.aborted) await reservation.available();
         return await executeFn(args);
       } finally {
         // The answer is sent within this turn of the event loop.
