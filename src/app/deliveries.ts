@@ -5,7 +5,7 @@ import { createDeliveryUrls, type DeliveryUrls } from '../deliveries/ingress/del
 import { DeliverySecretError, loadDeliverySecret } from '../deliveries/ingress/secret.ts';
 import { LogOpenError, messageOf } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
-import { observeLog } from '../deliveries/log/observed-log.ts';
+import { observeLog } from '../deliveries/log/observer.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import type { Startup } from './startup.ts';
 

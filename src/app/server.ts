@@ -107,7 +107,7 @@ export const startServer = async (
     onComputeUnitRefusal: telemetry.onComputeUnitRefusal,
   });
   const probes = createHealthEndpoints({
-    readLog: () => deliveries.log.probe(),
+    readLog: () => deliveries.log.check(),
     isUpstreamDown: client.isCircuitOpen,
     metrics: telemetry.scrape,
     now,

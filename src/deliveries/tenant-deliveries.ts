@@ -3,11 +3,11 @@ import { BodyReader } from './events/body-reader.ts';
 import type { ReadEvent } from './events/payload.ts';
 import type { FeedCache } from './feed/cache.ts';
 import type { ChangeNotifier } from './feed/change-notifier.ts';
+import type { ReaderObserver } from './feed/feed.ts';
 import { createDeliverySource } from './feed/source.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
 import { ByteBudget, limitReads } from './log/byte-budget.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
-import type { ReaderObserver } from './log/observer.ts';
 import { createOperationReads, type SearchLimiter } from './log/search-limits.ts';
 
 /** What one tenant sees of the deliveries. */

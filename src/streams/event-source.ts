@@ -29,8 +29,8 @@ export type Rendering<Event, Item> = {
 };
 
 /**
- * What `subscribe` of a subscription field returns. An iteration gets each event for itself; a feed shares each event
- * between all subscribers of the same key.
+ * What `subscribe` of a subscription field returns. A feed shares each event between all subscribers with equal keys. GraphQL
+ * requires an async iterable, but the server reads feeds only: iterating a source may throw.
  */
 export type EventSource<Event extends SourceEvent> = AsyncIterable<Event, undefined> & {
   /** Sources with equal keys have the same events. */

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { IngestObserver, LogObserver, ReaderObserver } from '../deliveries/log/observer.ts';
+import type { ReaderObserver } from '../deliveries/feed/feed.ts';
+import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
+import type { LogObserver } from '../deliveries/log/observer.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

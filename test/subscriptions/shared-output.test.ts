@@ -23,6 +23,7 @@ import {
   useSharedExecution,
 } from '../../src/server/subscriptions/shared-execution.ts';
 import { address, appendNumbers, numberOf, openLog, range, TENANT } from '../deliveries/support/builders.ts';
+import { iterateSource } from '../deliveries/support/iterate.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
@@ -184,11 +185,15 @@ test("what subscribers share is byte for byte what graphql's own subscribe gives
       after,
       filter: {},
     });
+  const iterableSource = () => {
+    const read = source();
+    return { ...read, [Symbol.asyncIterator]: () => iterateSource(read) };
+  };
   const schema = new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { a: { type: GraphQLString } } }),
     subscription: new GraphQLObjectType({
       name: 'Subscription',
-      fields: { deliveries: { type: Event, subscribe: source, resolve: (delivery) => delivery } },
+      fields: { deliveries: { type: Event, subscribe: iterableSource, resolve: (delivery) => delivery } },
     }),
   });
   const mask = (error: unknown) => maskError(error, () => {});

@@ -1,41 +1,100 @@
 import { LRUCache } from 'lru-cache';
+import type { Rendering } from '../../streams/event-source.ts';
+import { sequenceIn } from '../log/cursor.ts';
+import type { DeliveryPage, StoredDelivery } from '../log/log.ts';
 
-/** An item, and where who has taken it goes on. */
+/** A reader's position in a tenant's log: the reader continues after `cursor`. */
+export type FeedPosition = {
+  readonly cursor: string;
+  /** The sequence number in the cursor, decoded once; null when the text is not a cursor. */
+  readonly sequence: number | null;
+};
+
+export const positionOf = (cursor: string): FeedPosition => ({ cursor, sequence: sequenceIn(cursor) });
+
+/** A rendered delivery: a reader whose cursor is `after` takes the item and moves to `next`. */
 export type FeedEntry<Item = unknown> = {
-  /** The place in the log that the item comes after. */
   readonly after: string;
   readonly item: Item;
-  readonly next: string;
+  readonly next: FeedPosition;
   readonly bytes: number;
 };
 
-/** A feed's entries by the places that they come after. */
-type Places = Map<string, FeedEntry>;
+/** The entries of one feed, by the cursor that each comes after. */
+type Entries<Item = unknown> = Map<string, FeedEntry<Item>>;
 
-/** What an entry takes beside its item, about. */
+/** An estimate of an entry's memory beside its item. */
 const ENTRY_BYTES = 512;
 
-/** Items that were read lately, for readers that come to the same place soon; all feeds share its bytes. */
+/**
+ * Caches recently rendered deliveries for readers that reach the same cursor soon after. All feeds share the budget of
+ * `maxBytes`; the least recently rendered entries are evicted first.
+ */
 export class FeedCache {
-  readonly #entries: LRUCache<FeedEntry, Places>;
+  readonly #entries: LRUCache<FeedEntry, Entries>;
 
   constructor(maxBytes: number) {
     this.#entries = new LRUCache({
       maxSize: maxBytes,
-      dispose: (places, entry) => {
-        if (places.get(entry.after) === entry) places.delete(entry.after);
+      dispose: (entries, entry) => {
+        if (entries.get(entry.after) === entry) entries.delete(entry.after);
       },
     });
   }
 
-  /** Keeps an entry in `places` for as long as there is room. */
-  keep(entry: FeedEntry, places: Places): void {
-    this.#entries.set(entry, places, { size: ENTRY_BYTES + entry.bytes });
-    // What is bigger than all the room was not taken.
-    if (this.#entries.has(entry)) places.set(entry.after, entry);
+  /** Adds an entry to `entries` until it is evicted. An entry larger than the whole budget is not added. */
+  add(entry: FeedEntry, entries: Entries): void {
+    this.#entries.set(entry, entries, { size: ENTRY_BYTES + entry.bytes });
+    if (this.#entries.has(entry)) entries.set(entry.after, entry);
   }
 
-  forget(places: Places): void {
-    for (const entry of places.values()) this.#entries.delete(entry);
+  clear(entries: Entries): void {
+    for (const entry of entries.values()) this.#entries.delete(entry);
   }
 }
+
+/** One feed's share of the cache. */
+export class FeedPages<Item> {
+  readonly #cache: FeedCache;
+  readonly #cached: Entries<Item> = new Map();
+  /** The page that is being published: readers find its entries here even if the cache is too small for them. */
+  #current: ReadonlyMap<string, FeedEntry<Item>> = new Map();
+
+  constructor(cache: FeedCache) {
+    this.#cache = cache;
+  }
+
+  entryAfter(cursor: string): FeedEntry<Item> | undefined {
+    return this.#current.get(cursor) ?? this.#cached.get(cursor);
+  }
+
+  /** Caches the page's entries, then calls `wakeReaders`, which finds all of them. */
+  publish(entries: Entries<Item>, wakeReaders: () => void): void {
+    for (const entry of entries.values()) this.#cache.add(entry, this.#cached);
+    this.#current = entries;
+    wakeReaders();
+    this.#current = new Map();
+  }
+
+  clear(): void {
+    this.#cache.clear(this.#cached);
+  }
+}
+
+/** Renders a page that was read after the cursor. Rejects with the error of `render`. */
+export const renderPage = async <Item>(
+  after: string,
+  { deliveries, scannedTo }: DeliveryPage,
+  { render, sizeOf }: Rendering<StoredDelivery, Item>,
+): Promise<Entries<Item>> => {
+  const entries: Entries<Item> = new Map();
+  let cursor = after;
+  for (const [index, delivery] of deliveries.entries()) {
+    const item = await render(delivery);
+    const isLast = index === deliveries.length - 1;
+    const next = isLast ? positionOf(scannedTo) : { cursor: delivery.cursor, sequence: delivery.sequence };
+    entries.set(cursor, { after: cursor, item, next, bytes: sizeOf(item) });
+    cursor = next.cursor;
+  }
+  return entries;
+};

@@ -1,30 +1,31 @@
 import { isTransient } from '../log/errors.ts';
 import type { DeliveryLog } from '../log/log.ts';
 
-/** Who waits for more of a tenant's log. */
+/** The callbacks of a reader that waits for more of one tenant's log. */
 export type ChangeListener = {
-  /** There may be more: a hint, as the log gives it. */
-  changed(): void;
-  /** A poll has found that the log has grown: to this sequence. */
+  /** The log may have grown. This is a hint: it may come late, twice or without a change. */
+  onChange(): void;
+  /** A poll has found that the log has grown up to the sequence number `head`. */
   onPoll(head: number): void;
 };
-
-type Watched = { readonly watchers: Set<ChangeListener>; readonly stop: () => void };
 
 const POLL_MS = 1000;
 
 /**
- * Calls watchers when there may be more to read. The log calls back when it grows. In case a call is lost, one poll every
- * `pollMs` (default: 1000) asks which tenants' logs have grown, and calls their watchers. Idle tenants cost nothing,
- * however many. While the log can't be read, polls call nothing.
+ * Calls a tenant's listeners when its log may have grown. The log itself calls back after an append. If such a call is lost,
+ * a poll every `pollMs` (default: 1000) finds the tenants whose logs have grown since the poll before.
+ *
+ * There is one poll for all tenants, so idle tenants cost nothing. A poll that fails calls no listener.
  */
 export class ChangeNotifier {
   readonly #log: DeliveryLog;
   readonly #pollMs: number;
-  readonly #byTenant = new Map<string, Watched>();
+  readonly #byTenant = new Map<string, Set<ChangeListener>>();
+  /** Ends the subscription to the log; null while there are no listeners. */
+  #unsubscribe: (() => void) | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
-  /** Growth up to this mark was passed on to watchers; null before the log's first answer. */
+  /** The mark of the last poll; null before the log's first answer. Listeners know of all growth up to it. */
   #mark: string | null = null;
   #hasFailed = false;
 
@@ -33,32 +34,37 @@ export class ChangeNotifier {
     this.#pollMs = pollMs;
   }
 
-  /** Until the returned function is called. */
-  watch(tenant: string, watcher: ChangeListener): () => void {
-    const { watchers, stop } = this.#byTenant.get(tenant) ?? this.#start(tenant);
-    watchers.add(watcher);
+  /** Adds a listener for the tenant's log. The returned function removes it. */
+  subscribe(tenant: string, listener: ChangeListener): () => void {
+    const listeners = this.#byTenant.get(tenant) ?? new Set();
+    this.#byTenant.set(tenant, listeners.add(listener));
+    this.#start();
     return () => {
-      if (!watchers.delete(watcher) || watchers.size > 0) return;
+      if (!listeners.delete(listener) || listeners.size > 0) return;
       this.#byTenant.delete(tenant);
-      stop();
+      if (this.#byTenant.size === 0) this.#stop();
     };
   }
 
-  #start(tenant: string): Watched {
-    const watchers = new Set<ChangeListener>();
-    const stop = this.#log.onAppend(tenant, () => {
-      for (const watcher of watchers) watcher.changed();
-    });
-    const watched = { watchers, stop };
-    this.#byTenant.set(tenant, watched);
-    if (this.#timer === undefined) {
-      this.#timer = setInterval(this.#poll, this.#pollMs).unref();
-      void this.#poll();
-    }
-    return watched;
+  #start(): void {
+    this.#unsubscribe ??= this.#log.onAppend((tenants) => this.#notify(tenants));
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(this.#poll, this.#pollMs).unref();
+    void this.#poll();
   }
 
-  /** One at a time, however slow the log. */
+  /** The timer goes on until the next poll, so that listeners that come and go don't cause a poll each. */
+  #stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+  }
+
+  #notify(tenants: Iterable<string> | null): void {
+    for (const tenant of tenants ?? [...this.#byTenant.keys()])
+      for (const listener of this.#byTenant.get(tenant) ?? []) listener.onChange();
+  }
+
+  /** Skips a poll while the one before is still under way, however slow the log is. */
   readonly #poll = async (): Promise<void> => {
     if (this.#byTenant.size === 0) {
       clearInterval(this.#timer);
@@ -71,7 +77,7 @@ export class ChangeNotifier {
     }
   };
 
-  /** Rejects while the log can't answer. */
+  /** Rejects while the log is unavailable. */
   async #pollLog(): Promise<void> {
     try {
       const since = this.#mark;
@@ -79,19 +85,15 @@ export class ChangeNotifier {
       this.#mark = mark;
       const isUnknown = heads === null && (since !== null || this.#hasFailed);
       this.#hasFailed = false;
-      if (isUnknown) return this.#notifyAll();
+      if (isUnknown) return this.#notify(null);
       for (const [tenant, head] of heads ?? [])
-        for (const watcher of this.#byTenant.get(tenant)?.watchers ?? []) watcher.onPoll(head);
+        for (const listener of this.#byTenant.get(tenant) ?? []) listener.onPoll(head);
     } catch (error) {
       this.#hasFailed = true;
       if (isTransient(error)) throw error;
-      // The log is closed for good: watchers learn it when they read.
-      this.#notifyAll();
+      // The log is closed for good. Listeners get the error when they read.
+      this.#notify(null);
     }
-  }
-
-  #notifyAll(): void {
-    for (const { watchers } of this.#byTenant.values()) for (const watcher of watchers) watcher.changed();
   }
 }
 

@@ -1,215 +1,199 @@
 import type { EventFeed, EventReader, Rendering } from '../../streams/event-source.ts';
-import { sequenceIn } from '../log/cursor.ts';
 import { isTransient, ReadAbortedError } from '../log/errors.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
-import type { ReaderObserver } from '../log/observer.ts';
-import { BlockedReaders } from './blocked-readers.ts';
-import type { FeedCache, FeedEntry } from './cache.ts';
+import { type FeedCache, FeedPages, type FeedPosition, positionOf, renderPage } from './cache.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
-import { Reader } from './reader.ts';
+import { BlockedReaders, Reader } from './reader.ts';
+
+/** Reports the readers of one feed to the metrics. */
+export type ReaderObserver = {
+  /**
+   * A feed has its first reader. `lags` returns one number for each reader: how many deliveries of its tenant's log it
+   * has not passed yet. The returned function says that the last reader has closed.
+   */
+  reading(lags: () => readonly number[]): () => void;
+};
 
 export type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
   readonly log: DeliveryLog;
-  /** Of the same log. */
+  /** Must watch the same log. */
   readonly changeNotifier: ChangeNotifier;
   readonly tenant: string;
   readonly filter: DeliveryFilter;
   readonly cache: FeedCache;
-  /** What readers are told of an error that ends them. Default: the error. */
+  /** Maps an error that ends readers to the error that they throw. Default: the error itself. */
   readonly mapError?: ((error: unknown) => unknown) | undefined;
   readonly observer?: ReaderObserver | undefined;
 };
 
-/** After the log could not be read. */
-const RETRY_MS = 1000;
-
-/** What is read from the log at a time. */
+/** Limits of one page that a feed reads. */
 const PAGE = 16;
 const PAGE_BYTES = 32_768;
-/** A rare filter moves on by pages without a delivery, so that no part of the log is searched twice. */
+/** With a rare filter the feed advances by empty pages, so that no part of the log is searched twice. */
 const PAGE_SCAN_LIMIT = 10_000;
 
+const RETRY_MS = 1000;
+
+/** The pause before a failed read is retried. Jitter keeps readers from retrying in step after an outage. */
+const retryDelayMs = (): number => RETRY_MS * (0.5 + Math.random());
+
 /**
- * A tenant's deliveries through one filter, for any number of readers: each place in the log is read and rendered once
- * for all that stand there together, whether it is the log's end or far behind it. While the log can't be read, readers
- * wait.
+ * A tenant's deliveries through one filter, for any number of readers. The delivery after a cursor is read and rendered
+ * once for all readers at that cursor, at the tail of the log and far behind it. While the log is unavailable, readers wait.
  */
 export class Feed<Item> implements EventFeed<Item> {
   readonly #options: FeedOptions<Item>;
+  readonly #pages: FeedPages<Item>;
   readonly #readers = new Set<Reader<Item>>();
   readonly #blocked = new BlockedReaders<Item>();
+  /** The cursors after which a page is being read. */
   readonly #reading = new Set<string>();
-  /** The places that are read again after a pause. */
+  /** The cursors after which a page will be read again after a pause. */
   readonly #retrying = new Set<string>();
-  readonly #cached = new Map<string, FeedEntry>();
-  /** The page that readers are being woken for: they find it here even where the cache is too small for it. */
-  #currentPage: ReadonlyMap<string, FeedEntry> = new Map();
-  /** The end of the log, where only a wake-up helps; null while it is not known. */
-  #tail: string | null = null;
-  /** The newest place that the log was seen to have. */
+  /** The tail of the log, where readers stay blocked until the log changes; null while it is unknown. */
+  #tail: FeedPosition | null = null;
+  /** The highest sequence number that was seen in the log. */
   #newest = 0;
-  #changeNotifier = 0;
-  /** Aborts when the last reader has closed. */
+  /** Counts the change notifications, so that a read can tell whether one came while it was under way. */
+  #changes = 0;
+  /** Aborts the reads when the last reader has closed. */
   #reads = new AbortController();
   #stopListening: (() => void) | null = null;
 
   constructor(options: FeedOptions<Item>) {
     this.#options = options;
+    this.#pages = new FeedPages(options.cache);
   }
 
-  /** What is stored after the cursor, or from now on when that is null. */
+  /** Opens a reader of what is stored after the cursor; null starts at the head of the log as of this call. */
   read(after: string | null, wake: () => void): EventReader<Item> {
     if (this.#readers.size === 0) this.#listen();
-    const reader = new Reader(this, after, wake);
+    const reader = new Reader(this.#source, after === null ? null : positionOf(after), wake);
     this.#readers.add(reader);
     if (after === null) void this.#start(reader);
     return reader;
   }
 
-  /** @internal */
-  entryAfter(place: string): FeedEntry | undefined {
-    return this.#currentPage.get(place) ?? this.#cached.get(place);
-  }
-
-  /** @internal */
-  wait(reader: Reader<Item>, place: string): void {
-    this.#blocked.add(place, reader);
-    if (place !== this.#tail) void this.#read(place);
-  }
-
-  /** @internal */
-  stopWaiting(reader: Reader<Item>): void {
-    if (!this.#readers.delete(reader)) return;
-    this.#blocked.remove(reader);
-    if (this.#readers.size > 0) return;
-    this.#stopListening?.();
-    this.#reads.abort();
-    this.#options.cache.forget(this.#cached);
-    this.#options.onIdle?.();
-  }
+  readonly #source = {
+    entryAfter: (cursor: string) => this.#pages.entryAfter(cursor),
+    block: (reader: Reader<Item>, position: FeedPosition) => {
+      this.#blocked.add(position, reader);
+      if (position.cursor !== this.#tail?.cursor) void this.#read(position.cursor);
+    },
+    remove: (reader: Reader<Item>) => {
+      if (!this.#readers.delete(reader)) return;
+      this.#blocked.remove(reader);
+      if (this.#readers.size > 0) return;
+      this.#stopListening?.();
+      this.#reads.abort();
+      this.#pages.clear();
+      this.#options.onIdle?.();
+    },
+  };
 
   #listen(): void {
     this.#reads = new AbortController();
     const { changeNotifier, tenant, observer } = this.#options;
-    const unwatch = changeNotifier.watch(tenant, {
-      changed: () => this.#onChange(),
-      onPoll: (head) => this.#catchUp(head),
+    const unsubscribe = changeNotifier.subscribe(tenant, {
+      onChange: () => this.#onChange(),
+      onPoll: (head) => this.#onPoll(head),
     });
     const unobserve = observer?.reading(() => this.#lags());
     this.#stopListening = () => {
-      unwatch();
+      unsubscribe();
       unobserve?.();
     };
   }
 
-  /**
-   * A wake-up may have been lost. Whatever the feed has seen so far, there is something to read for all that wait before
-   * the log's end.
-   */
-  #catchUp(head: number): void {
-    const isBefore = (place: string) => (sequenceIn(place) ?? 0) < head;
-    this.#newest = Math.max(this.#newest, head);
-    if (this.#tail !== null && isBefore(this.#tail)) this.#tail = null;
-    for (const place of this.#blocked.places()) if (isBefore(place)) void this.#read(place);
-  }
-
-  /** Takes the head that a page had. False when a poll has found a newer one since the page was read. */
-  #recordHead(head: string): boolean {
-    const known = this.#newest;
-    this.#newest = sequenceIn(head) ?? known;
-    return this.#newest >= known;
-  }
-
   #lags(): number[] {
-    return [...this.#readers].map(({ place }) => {
-      const passed = place === null ? null : sequenceIn(place);
-      return passed === null ? 0 : Math.max(0, this.#newest - passed);
-    });
+    return Array.from(this.#readers, ({ position }) =>
+      Math.max(0, this.#newest - (position?.sequence ?? this.#newest)),
+    );
   }
 
   #onChange(): void {
-    this.#changeNotifier += 1;
-    const end = this.#tail;
+    this.#changes += 1;
+    const tail = this.#tail;
     this.#tail = null;
-    this.#readFor(end);
+    this.#readIfBlocked(tail?.cursor);
   }
 
-  /** From now on: the end of the log as of this call. */
+  /** A notification may have been lost: reads after each cursor that lies before the head and has blocked readers. */
+  #onPoll(head: number): void {
+    const isBehind = ({ sequence }: FeedPosition) => (sequence ?? 0) < head;
+    this.#newest = Math.max(this.#newest, head);
+    if (this.#tail !== null && isBehind(this.#tail)) this.#tail = null;
+    for (const position of this.#blocked.positions())
+      if (isBehind(position)) void this.#read(position.cursor);
+  }
+
+  /** Starts a reader at the head of the log as of this call. */
   async #start(reader: Reader<Item>): Promise<void> {
     const { log, tenant } = this.#options;
     try {
-      reader.startAt(await log.head(tenant));
+      reader.startAt(positionOf(await log.head(tenant)));
     } catch (error) {
       if (isTransient(error))
-        setTimeout(() => this.#readers.has(reader) && this.#start(reader), RETRY_MS).unref();
+        setTimeout(() => this.#readers.has(reader) && this.#start(reader), retryDelayMs()).unref();
       else this.#fail([reader], error);
     }
   }
 
-  /** Reads what comes after the place, and wakes who waits there. */
-  async #read(place: string): Promise<void> {
-    if (this.#reading.has(place)) return;
-    this.#reading.add(place);
-    const changeNotifier = this.#changeNotifier;
+  /** Reads and renders the page after the cursor, and wakes the readers that are blocked there. */
+  async #read(cursor: string): Promise<void> {
+    if (this.#reading.has(cursor)) return;
+    this.#reading.add(cursor);
+    const changes = this.#changes;
     try {
-      const { entries, scannedTo, hasMore, head } = await this.#page(place);
-      this.#reading.delete(place);
-      const isCurrent = this.#recordHead(head) && changeNotifier === this.#changeNotifier;
-      const isEnd = !hasMore && isCurrent;
-      const passed = this.#tail;
-      if (isEnd) this.#tail = scannedTo;
-      if (entries.size > 0) this.#publish(place, entries);
-      // Nothing between the two places matches: nobody looks there again.
-      else this.#blocked.move(place, scannedTo);
-      // What was appended while reading has called back already, and nobody was told.
-      if (!isEnd) this.#readFor(scannedTo);
-      // The log ended there before, and its call is still to come, or was lost.
-      else if (passed !== scannedTo) this.#readFor(passed);
+      const { log, tenant, filter } = this.#options;
+      const range = { after: cursor, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
+      const page = await log.read(tenant, range, { signal: this.#reads.signal });
+      const entries = await renderPage(cursor, page, this.#options);
+      this.#reading.delete(cursor);
+      const end = positionOf(page.scannedTo);
+      const isCurrent = this.#recordHead(page.head) && changes === this.#changes;
+      const isTail = !page.hasMore && isCurrent;
+      const oldTail = this.#tail;
+      if (isTail) this.#tail = end;
+      if (entries.size > 0) this.#pages.publish(entries, () => this.#wakeAt(cursor));
+      // Nothing between the two cursors matches the filter: blocked readers skip that range.
+      else this.#blocked.move(cursor, end);
+      // The notification of a delivery appended during the read may have come before these readers were blocked.
+      if (!isTail) this.#readIfBlocked(end.cursor);
+      // The log ended at the old tail before. Its notification is still to come, or was lost.
+      else if (oldTail?.cursor !== end.cursor) this.#readIfBlocked(oldTail?.cursor);
     } catch (error) {
-      this.#reading.delete(place);
-      // Readers may have come since.
-      if (error instanceof ReadAbortedError) this.#readFor(place);
-      else if (isTransient(error)) this.#retryLater(place);
-      else this.#fail(this.#blocked.release(place), error);
+      this.#reading.delete(cursor);
+      // New readers may have been opened since the abort.
+      if (error instanceof ReadAbortedError) this.#readIfBlocked(cursor);
+      else if (isTransient(error)) this.#retryLater(cursor);
+      else this.#fail(this.#blocked.release(cursor), error);
     }
   }
 
-  /** One retry a place at a time, however often polls have it read meanwhile. */
-  #retryLater(place: string): void {
-    if (this.#retrying.has(place)) return;
-    this.#retrying.add(place);
+  /** Records the head of a page. Returns false if a poll has found a newer head since the page was read. */
+  #recordHead(head: string): boolean {
+    const known = this.#newest;
+    this.#newest = positionOf(head).sequence ?? known;
+    return this.#newest >= known;
+  }
+
+  /** Schedules one retry per cursor at a time, however often polls start a read meanwhile. */
+  #retryLater(cursor: string): void {
+    if (this.#retrying.has(cursor)) return;
+    this.#retrying.add(cursor);
     setTimeout(() => {
-      this.#retrying.delete(place);
-      this.#readFor(place);
-    }, RETRY_MS).unref();
+      this.#retrying.delete(cursor);
+      this.#readIfBlocked(cursor);
+    }, retryDelayMs()).unref();
   }
 
-  /** For who waits at the place, if anybody does. */
-  #readFor(place: string | null): void {
-    if (place !== null && this.#blocked.has(place)) void this.#read(place);
+  #readIfBlocked(cursor: string | undefined): void {
+    if (cursor !== undefined && this.#blocked.has(cursor)) void this.#read(cursor);
   }
 
-  async #page(place: string) {
-    const { log, tenant, filter, render, sizeOf } = this.#options;
-    const range = { after: place, filter, limit: PAGE, maxBytes: PAGE_BYTES, maxScanned: PAGE_SCAN_LIMIT };
-    const page = await log.read(tenant, range, { signal: this.#reads.signal });
-    const entries = new Map<string, FeedEntry>();
-    let at = place;
-    for (const [index, delivery] of page.deliveries.entries()) {
-      const item = await render(delivery);
-      const isLast = index === page.deliveries.length - 1;
-      const next = isLast ? page.scannedTo : delivery.cursor;
-      entries.set(at, { after: at, item, next, bytes: sizeOf(item) });
-      at = next;
-    }
-    return { ...page, entries };
-  }
-
-  #publish(place: string, entries: ReadonlyMap<string, FeedEntry>): void {
-    for (const entry of entries.values()) this.#options.cache.keep(entry, this.#cached);
-    this.#currentPage = entries;
-    for (const reader of this.#blocked.release(place)) reader.wake();
-    this.#currentPage = new Map();
+  #wakeAt(cursor: string): void {
+    for (const reader of this.#blocked.release(cursor)) reader.wake();
   }
 
   #fail(readers: Iterable<Reader<Item>>, error: unknown): void {

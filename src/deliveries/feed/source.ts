@@ -1,32 +1,21 @@
 import type { EventSource } from '../../streams/event-source.ts';
-import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
-import type { ReaderObserver } from '../log/observer.ts';
-import type { FeedCache } from './cache.ts';
-import type { ChangeNotifier } from './change-notifier.ts';
-import { Feed } from './feed.ts';
-import { iterate } from './iterate.ts';
+import type { StoredDelivery } from '../log/log.ts';
+import { Feed, type FeedOptions } from './feed.ts';
 
-type SourceOptions = {
-  readonly log: DeliveryLog;
-  /** Of the same log. */
-  readonly changeNotifier: ChangeNotifier;
-  readonly tenant: string;
-  readonly cache: FeedCache;
-  readonly observer?: ReaderObserver | undefined;
-  /** Null: from now on. */
+type Shared = 'log' | 'changeNotifier' | 'tenant' | 'cache' | 'observer' | 'filter' | 'mapError';
+
+type SourceOptions = Pick<FeedOptions<unknown>, Shared> & {
+  /** The cursor to resume after; null starts at the head of the log. */
   readonly after: string | null;
-  readonly filter: DeliveryFilter;
-  /** What readers are told of an error that ends them. Default: the error. */
-  readonly mapError?: ((error: unknown) => unknown) | undefined;
 };
 
+/** Creates the source of one subscriber's deliveries. Subscribers to one tenant with one filter have equal keys. */
 export const createDeliverySource = ({ after, ...options }: SourceOptions): EventSource<StoredDelivery> => ({
   key: JSON.stringify([options.tenant, options.filter]),
   after,
   feed: (rendering) => new Feed({ ...options, ...rendering }),
+  // GraphQL accepts only an async iterable from `subscribe`. The gateway reads every source through a feed instead.
   [Symbol.asyncIterator]() {
-    const sizeOf = ({ body }: StoredDelivery) => body.byteLength;
-    const feed = new Feed({ ...options, render: (delivery) => delivery, sizeOf });
-    return iterate((wake) => feed.read(after, wake));
+    throw new TypeError('Expected a delivery source to be read through a feed, got an iteration.');
   },
 });

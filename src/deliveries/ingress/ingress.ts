@@ -5,13 +5,21 @@ import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
-import type { DeliveryOutcome, IngestObserver } from '../log/observer.ts';
 import { cacheByConnection } from './connection-tenant.ts';
 import type { DeliveryUrls } from './delivery-url.ts';
 import { readHeaders, uuidOf } from './headers.ts';
 import { IngressError, sendError, unavailable } from './http-error.ts';
 import { type BodyLimits, createInflating, type RequestBody, readRequestBody } from './request-body.ts';
 import { isSigned } from './signature.ts';
+
+/** The outcome of a posted delivery: stored, duplicate, or the HTTP status by which it was refused. */
+type DeliveryOutcome = 'stored' | 'duplicate' | number;
+
+/** Reports deliveries to the metrics. */
+export type IngestObserver = {
+  /** A delivery was answered, so many milliseconds after its headers arrived. */
+  answered(outcome: DeliveryOutcome, durationMs: number): void;
+};
 
 type SignatureCheck = {
   readonly secrets: readonly string[];

@@ -1,47 +1,47 @@
 /**
- * The delivery log: append-only, one sequence a tenant, numbered 1, 2, 3, … without a hole. A number is never given
- * twice, also after everything was trimmed. Knows nothing of what a delivery means.
+ * The delivery log: append-only, one sequence per tenant, numbered 1, 2, 3, … without a gap. A number is never reused, even
+ * after everything was trimmed. The log does not interpret bodies.
  */
 
 export type DeliveryType = 'transactions' | 'activities' | 'balances';
 
 export const DELIVERY_TYPES: readonly DeliveryType[] = ['transactions', 'activities', 'balances'];
 
-/** What arrived, as it is to be stored. */
+/** A delivery to be stored. */
 export type NewDelivery = {
   readonly tenant: string;
-  /** A lower-case UUID; null when the service named no webhook. */
+  /** A lower-case UUID; null when upstream named no webhook. */
   readonly webhookId: string | null;
-  /** Null when neither header nor body says one that is known. */
+  /** Null when neither the headers nor the body name a known type. */
   readonly type: DeliveryType | null;
   readonly chainId: number | null;
-  /** Milliseconds since 1970, as are all times here. */
+  /** In milliseconds since 1970, like all times here. */
   readonly receivedAt: number;
   readonly dispatchedAt: number | null;
   /** 0 for the first attempt. */
   readonly attempt: number | null;
-  /** The raw bytes, as they are to be given back. */
+  /** The raw bytes. Reading returns them unchanged. */
   readonly body: Uint8Array;
-  /** `0x` and 40 hex digits, lower case; those that the delivery's events concern, for the filter. */
+  /** The addresses that the events concern, for the filter: `0x` and 40 hex digits in lower case. */
   readonly addresses: readonly string[];
-  /** The subscribed address, one of `addresses`; null when the events name it themselves, or it is not known. */
+  /** The subscribed address, one of `addresses`; null when it is unknown or each event names its own. */
   readonly subscribedAddress: string | null;
 };
 
 export type StoredDelivery = NewDelivery & {
   readonly sequence: number;
-  /** The delivery's place: reading after it goes on with the next. */
+  /** The delivery's cursor: reading after it continues with the next delivery. */
   readonly cursor: string;
 };
 
-/** Where a delivery is stored. A duplicate (same tenant, webhook and body) has the place of the first one. */
+/** A stored delivery's position. A duplicate (same tenant, webhook and body) gets the position of the first one. */
 export type AppendResult = {
   readonly cursor: string;
   readonly sequence: number;
   readonly duplicate: boolean;
 };
 
-/** All that is given must match; a list matches by any of its values, so an empty one matches nothing. */
+/** A delivery must match every field that is given. A list matches by any of its values; an empty list matches nothing. */
 export type DeliveryFilter = {
   readonly webhookIds?: readonly string[] | undefined;
   readonly types?: readonly DeliveryType[] | undefined;
@@ -51,18 +51,19 @@ export type DeliveryFilter = {
 };
 
 export type DeliveryRange = {
-  /** Only what is stored after this cursor. */
+  /** The range begins after this cursor. Default: at the oldest delivery that is retained. */
   readonly after?: string | undefined;
-  /** Only what is stored before this cursor. */
+  /** The range ends before this cursor. Default: at the head. */
   readonly before?: string | undefined;
+  /** The page's maximum number of deliveries. */
   readonly limit: number;
-  /** Bodies end a page early, after at least one delivery, when they come to more than this. */
+  /** The page ends early once its bodies exceed this many bytes, but has at least one delivery. Default: no limit. */
   readonly maxBytes?: number | undefined;
-  /** Which end of the range the page is cut from. Default: `oldest`. */
+  /** The end of the range from which the page is taken. Default: `oldest`. */
   readonly take?: 'oldest' | 'newest' | undefined;
   readonly filter?: DeliveryFilter | undefined;
   /**
-   * About how many index entries and deliveries a filter may look at: then the page ends early, with what was found so
+   * About how many index entries and deliveries a filter may scan. Then the page ends early, with the deliveries found so
    * far. Default: no limit.
    */
   readonly maxScanned?: number | undefined;
@@ -70,65 +71,76 @@ export type DeliveryRange = {
 
 /** How a read is scheduled and cancelled. */
 export type ReadOptions = {
-  /** Callers that read at the same time take turns. Default: the tenant. */
+  /** The log serves concurrent callers in turn, so that none starves. Default: the tenant. */
   readonly caller?: string | undefined;
-  /** Once it aborts, the read ends and rejects with ReadAbortedError. */
+  /** Cancels the read, which then rejects with ReadAbortedError. */
   readonly signal?: AbortSignal | undefined;
 };
 
 export type DeliveryPage = {
-  /** In the log's order, whichever end they were taken from. */
+  /** In the log's order, also when the newest were taken. */
   readonly deliveries: readonly StoredDelivery[];
-  /** Whether the range holds more that match, or, when the page is cut, that may match. */
+  /** Whether the range has more matching deliveries; when `isCut`, whether it may have more. */
   readonly hasMore: boolean;
-  /** Whether `maxScanned` were spent before the whole range was looked through. */
+  /** Whether the page ended early because `maxScanned` was used up. */
   readonly isCut: boolean;
-  /** Index entries and deliveries that were looked at; 0 without a filter. */
+  /** The number of index entries and deliveries that were scanned; 0 without a filter. */
   readonly scanned: number;
   /**
-   * How far the log was looked through: what does not match is not looked at again by who goes on from here, as
-   * `after` when the oldest were taken, as `before` when the newest were. When nothing follows the oldest, it is `head`.
+   * The cursor up to which the range was searched. The next page continues from it: as `after` when the oldest were taken, as
+   * `before` when the newest were. It skips what does not match. It equals `head` when nothing follows the oldest.
    */
   readonly scannedTo: string;
-  /** The end of the log when the page was read. */
+  /** The head of the log when the page was read. */
   readonly head: string;
 };
 
 export type Changes = {
+  /** Identifies this answer: the next call passes it. */
   readonly mark: string;
-  /** The newest sequence of each tenant whose log has grown. */
+  /** The newest sequence number of each tenant whose log has grown; null when the log can't compare with the given mark. */
   readonly heads: ReadonlyMap<string, number> | null;
 };
 
+/** Called with the tenants whose logs have grown; null stands for all tenants. */
+export type AppendListener = (tenants: Iterable<string> | null) => void;
+
 /**
- * Whatever fails in the store rejects with LogUnavailableError, and a later call may well succeed.
+ * A durable log of deliveries. Every call rejects with LogUnavailableError while the store fails; a later call may
+ * succeed. After `close`, every call rejects with LogClosedError.
  */
 export type DeliveryLog = {
   /**
-   * Resolves once all of the batch is durable, with one answer for each, in the batch's order. Rejects with
-   * UnstorableError when one of them can't be stored. The others are stored, and are duplicates when they are sent again.
+   * Stores a batch. Resolves once all of it is durable, with one result per delivery, in the batch's order. Rejects with
+   * UnstorableError when one of them can't be stored; the others are stored, and are duplicates when they are sent again.
    */
   append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]>;
   /**
-   * Rejects with InvalidCursorError or CursorExpiredError for a cursor that can't be gone on from. Reading after the
-   * head is fine, and empty.
+   * Reads a page of a tenant's log. Rejects with InvalidCursorError or CursorExpiredError when the log can't continue from
+   * a cursor of the range. A page after the head is empty.
    */
   read(tenant: string, range: DeliveryRange, options?: ReadOptions): Promise<DeliveryPage>;
-  /** One delivery by its cursor; null when this tenant's log does not hold it (any more). */
+  /** Reads one delivery by its cursor; null when this tenant's log never had it or has trimmed it. */
   get(tenant: string, cursor: string, options?: ReadOptions): Promise<StoredDelivery | null>;
-  /** The cursor of the newest delivery, or the place before the first one. As of the call, not of its answer. */
-  head(tenant: string): Promise<string>;
-  /** Resolves when the log can be read now, and rejects when it can't. It is not queued behind other reads. */
-  probe(): Promise<void>;
   /**
-   * The tenants whose logs have grown since `mark`, from an earlier answer: a safety net for lost wake-ups. `heads` is null
-   * when `mark` is null, too old or from an earlier writer.
+   * The cursor of the newest delivery as of the call, not of its answer. For an empty log, the cursor before the first
+   * delivery.
+   */
+  head(tenant: string): Promise<string>;
+  /** Resolves if the log can be read now; reads no tenant's deliveries, and does not queue behind other reads. */
+  check(): Promise<void>;
+  /**
+   * The tenants whose logs have grown since `mark`, which is from an earlier answer or null for the first call. A safety net
+   * for lost `onAppend` calls. The log can't compare with a mark that is null, too old or from before it was reopened.
    */
   changed(mark: string | null): Promise<Changes>;
-  /** Drops what is beyond the retention. The log does so by itself, too. */
+  /** Drops what is beyond the retention. The log also does so by itself. */
   trim(): Promise<void>;
-  /** Calls back after each commit that added to the tenant's log. A hint only: it may come late, twice or for nothing. */
-  onAppend(tenant: string, listener: () => void): () => void;
-  /** Commits what was appended, then lets go of the store. Later calls reject with LogUnavailableError. */
+  /**
+   * Calls the listener after each commit. A call is a hint: it may come late, twice or without a change. It also comes
+   * when the log was closed or recovered, for all tenants. The returned function removes the listener.
+   */
+  onAppend(listener: AppendListener): () => void;
+  /** Commits what was appended, then releases the store. */
   close(): Promise<void>;
 };

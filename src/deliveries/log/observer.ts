@@ -1,43 +1,80 @@
-/** What became of a delivery that was posted: stored, known already, or the status by which it was refused. */
-export type DeliveryOutcome = 'stored' | 'duplicate' | number;
+import { LogUnavailableError, UnstorableError } from './errors.ts';
+import type { DeliveryLog, NewDelivery } from './log.ts';
 
-/** Who wants to know how deliveries come in. */
-export type IngestObserver = {
-  /** One was answered, so many milliseconds after its headers came. */
-  answered(outcome: DeliveryOutcome, durationMs: number): void;
-};
-
-/** What a batch came to. */
 type AppendedBatch = {
+  /** The number of deliveries stored; duplicates don't count. */
   readonly stored: number;
   readonly duplicates: number;
-  /** Of the bodies that were stored. */
+  /** The size of the stored bodies. */
   readonly storedBytes: number;
-  /** Milliseconds until it was durable. */
+  /** Milliseconds until the batch was durable. */
   readonly durationMs: number;
 };
 
-/** Who wants to know how the log does. */
+/** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
-  /** Bodies of so many bytes are held until they are durable or refused: a negative number takes them off again. */
+  /** Bodies of so many more bytes wait to become durable; a negative number when they are durable or refused. */
   waiting(bytes: number): void;
   appended(batch: AppendedBatch): void;
-  /** A read or a probe has succeeded. */
+  /** A read or a check has succeeded. */
   read(): void;
-  /** It could not do its work: LogUnavailableError. */
+  /** An append or a read has failed with LogUnavailableError. */
   failed(task: 'append' | 'read', error: unknown): void;
-  /** The log was found damaged: LogDamagedError. It stores and reads nothing until `recovered` is called. */
+  /** The log was found damaged (LogDamagedError). It stores and reads nothing until `recovered` is called. */
   damaged(error: unknown): void;
   recovered(): void;
-  /** One delivery can't be stored, by its own fault: UnstorableError. Others are stored. */
+  /** A delivery can't be stored, by its own fault (UnstorableError). Others are stored. */
   refused(error: unknown): void;
 };
 
-/** Who wants to know how subscriptions keep up. */
-export type ReaderObserver = {
-  /**
-   * Subscriptions have begun to read together; the returned function says that the last one has ended. `lags` is asked
-   * now and then: of each of them, how many deliveries of its log it has not passed yet.
-   */
-  reading(lags: () => readonly number[]): () => void;
+/** Wraps a log so that each call is reported to the observer. */
+export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog => {
+  const reading = async <Result>(answer: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await answer;
+      observer.read();
+      return result;
+    } catch (error) {
+      // A wrong cursor is the client's fault, not the log's.
+      if (error instanceof LogUnavailableError) observer.failed('read', error);
+      throw error;
+    }
+  };
+
+  return {
+    async append(batch) {
+      const startedAt = performance.now();
+      const bytes = sizeOf(batch);
+      observer.waiting(bytes);
+      try {
+        const results = await log.append(batch);
+        const stored = batch.filter((_delivery, index) => !results[index]?.duplicate);
+        observer.appended({
+          stored: stored.length,
+          duplicates: batch.length - stored.length,
+          storedBytes: sizeOf(stored),
+          durationMs: performance.now() - startedAt,
+        });
+        return results;
+      } catch (error) {
+        if (error instanceof UnstorableError) observer.refused(error);
+        else observer.failed('append', error);
+        throw error;
+      } finally {
+        observer.waiting(-bytes);
+      }
+    },
+    read: (tenant, range, options) => reading(log.read(tenant, range, options)),
+    get: (tenant, cursor, options) => reading(log.get(tenant, cursor, options)),
+    // Not reported: the log may answer from memory, so success says nothing about the store.
+    head: (tenant) => log.head(tenant),
+    check: () => reading(log.check()),
+    changed: (mark) => log.changed(mark),
+    trim: () => log.trim(),
+    onAppend: (listener) => log.onAppend(listener),
+    close: () => log.close(),
+  };
 };
+
+const sizeOf = (batch: readonly NewDelivery[]): number =>
+  batch.reduce((bytes, { body }) => bytes + body.byteLength, 0);

@@ -1,7 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../lib/make-folder.ts';
-import { AppendListeners } from '../log/append-listeners.ts';
 import type { Place } from '../log/cursor.ts';
 import {
   LogClosedError,
@@ -12,6 +11,7 @@ import {
   UnstorableError,
 } from '../log/errors.ts';
 import type {
+  AppendListener,
   AppendResult,
   Changes,
   DeliveryLog,
@@ -101,7 +101,7 @@ class SqliteLog implements DeliveryLog {
   readonly #now: () => number;
   readonly #maxWaitingBytes: number;
   readonly #release: () => void;
-  readonly #listeners = new AppendListeners();
+  readonly #listeners = new Set<{ readonly notify: AppendListener }>();
   #timer: NodeJS.Timeout | undefined;
   #pending: PendingBatch[] = [];
   #waitingBytes = 0;
@@ -121,7 +121,7 @@ class SqliteLog implements DeliveryLog {
       recovered: (opened) => {
         this.#heads = placesOf(opened.heads);
         options.observer?.recovered();
-        this.#listeners.notifyAll();
+        this.#notify(null);
       },
     });
     this.#trimEvery(TRIM_EVERY_MS, options.onTrimError ?? ignore);
@@ -160,7 +160,7 @@ class SqliteLog implements DeliveryLog {
     return this.#read('get', { caller, tenant, cursor }, signal);
   }
 
-  async probe(): Promise<void> {
+  async check(): Promise<void> {
     await this.#read('probe', null);
   }
 
@@ -202,8 +202,15 @@ class SqliteLog implements DeliveryLog {
     trim();
   }
 
-  onAppend(tenant: string, listener: () => void): () => void {
-    return this.#listeners.add(tenant, listener);
+  onAppend(notify: AppendListener): () => void {
+    // The same function may be registered twice, each time until its own removal.
+    const listener = { notify };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #notify(tenants: ReadonlySet<string> | null): void {
+    for (const { notify } of this.#listeners) notify(tenants);
   }
 
   close(): Promise<void> {
@@ -216,8 +223,8 @@ class SqliteLog implements DeliveryLog {
     this.#send();
     await this.#threads.close();
     this.#release();
-    // Whoever waits for more shall find out that there won't be.
-    this.#listeners.notifyAll();
+    // Blocked readers read again, and get LogClosedError.
+    this.#notify(null);
   }
 
   readonly #read: LogThreads['read'] = (name, params, signal) =>
@@ -260,7 +267,7 @@ class SqliteLog implements DeliveryLog {
       if (refusal === null) resolve(appended);
       else reject(new UnstorableError(refusal));
     }
-    this.#listeners.notify(changed);
+    if (changed.size > 0) this.#notify(changed);
   }
 
   /** A duplicate may be news, too: the thread that stored it may have ended before it answered. */

@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
-import { iterate } from '../../../src/deliveries/feed/iterate.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
 import {
   CursorExpiredError,
@@ -20,6 +19,7 @@ import {
   TENANT,
   take,
 } from '../support/builders.ts';
+import { iterate } from '../support/iterate.ts';
 
 /** What readers come to when nobody tells them that there is more. */
 
@@ -218,8 +218,8 @@ test('however many tenants wait, one poll asks for all, and tells only those who
   const changeNotifier = new ChangeNotifier(log, POLL_MS);
   const received: string[] = [];
   const watch = (tenant: string) =>
-    changeNotifier.watch(tenant, {
-      changed: () => received.push(tenant),
+    changeNotifier.subscribe(tenant, {
+      onChange: () => received.push(tenant),
       onPoll: (head) => received.push(`${tenant} ${head}`),
     });
   const ends = range(1, 2000).map((number) => watch(`tenant ${number}`));

@@ -1,8 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   CursorExpiredError,
   InvalidCursorError,
   LogClosedError,
+  LogUnavailableError,
 } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import {
@@ -56,8 +57,8 @@ test('return() settles a waiting next() at once, and unsubscribes', async () => 
   const log = await openLog();
   const unsubscribed = vi.fn();
   const onAppend = log.onAppend.bind(log);
-  log.onAppend = (tenant, listener) => {
-    const unsubscribe = onAppend(tenant, listener);
+  log.onAppend = (listener) => {
+    const unsubscribe = onAppend(listener);
     return () => {
       unsubscribed();
       unsubscribe();
@@ -186,4 +187,24 @@ test('each that arrives costs one look at the log', async () => {
     expect(value && numberOf(value)).toBe(number);
     expect(scanBudget).toBe(number + 1);
   }
+});
+
+test('after an outage, readers ask for the head again at different times', async () => {
+  const log = await openLog();
+  const askedAt: number[] = [];
+  log.head = () => {
+    askedAt.push(Date.now());
+    return Promise.reject(new LogUnavailableError('not now'));
+  };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const startedAt = Date.now();
+  const readers = range(1, 100).map(() => followQuietly(log));
+  expect(askedAt).toEqual(readers.map(() => startedAt));
+  await vi.advanceTimersByTimeAsync(5000);
+  const firstRetries = askedAt.slice(100, 150).map((time) => time - startedAt);
+  expect(Math.min(...firstRetries)).toBeGreaterThanOrEqual(500);
+  expect(Math.max(...firstRetries)).toBeLessThanOrEqual(1500);
+  expect(new Set(firstRetries).size).toBeGreaterThan(25);
+  for (const reader of readers) await reader.return?.();
 });

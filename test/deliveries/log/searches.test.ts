@@ -109,5 +109,5 @@ test('a read that is aborted is over at once, and others go on', async () => {
   for (const read of given) await expect(read).rejects.toThrow(ReadAbortedError);
   await expect(log.read(TENANT, never, { signal: clientSignal.signal })).rejects.toThrow(ReadAbortedError);
   expect((await kept).deliveries.map(numberOf)).toEqual([RARE]);
-  await log.probe();
+  await log.check();
 });

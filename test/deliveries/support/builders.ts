@@ -12,6 +12,7 @@ import type {
   StoredDelivery,
 } from '../../../src/deliveries/log/log.ts';
 import { openSqliteLog, type SqliteLogOptions } from '../../../src/deliveries/sqlite/log.ts';
+import { iterateSource } from './iterate.ts';
 
 export const TENANT = 'default';
 export const WEBHOOK = '0190a3f4-0000-7000-8000-000000000001';
@@ -91,14 +92,16 @@ export const follow = (
   log: DeliveryLog,
   { after, filter = {}, pollMs, changeNotifier = new ChangeNotifier(log, pollMs) }: Following = {},
 ): AsyncIterator<StoredDelivery, undefined> =>
-  createDeliverySource({
-    log,
-    changeNotifier,
-    tenant: TENANT,
-    cache: new FeedCache(1_000_000),
-    after: after ?? null,
-    filter,
-  })[Symbol.asyncIterator]();
+  iterateSource(
+    createDeliverySource({
+      log,
+      changeNotifier,
+      tenant: TENANT,
+      cache: new FeedCache(1_000_000),
+      after: after ?? null,
+      filter,
+    }),
+  );
 
 /** The next numbers, in order; fewer where the deliveries end. */
 export const take = async (reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> => {
