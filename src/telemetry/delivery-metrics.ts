@@ -73,36 +73,33 @@ export const createLogMetrics = (registry: Registry): LogObserver => {
 
 export const createReaderMetrics = (registry: Registry): ReaderObserver => {
   const registers = [registry];
-  const open = new Set<() => readonly number[]>();
-  const all = () => [...open].flatMap((lags) => lags());
+  const feeds = new Set<() => readonly number[]>();
   new Gauge({
     name: 'gateway_readers',
     help: 'Subscriptions that read the log now, over WebSocket or as server-sent events.',
     registers,
+    // A registry collects its metrics in the order of their making: this one sets all three, from one pass a scrape.
     collect() {
-      this.set(all().length);
+      const lags = [...feeds].flatMap((lagsOf) => lagsOf());
+      this.set(lags.length);
+      behind.set(lags.filter((lag) => lag > 0).length);
+      most.set(lags.reduce((highest, lag) => Math.max(highest, lag), 0));
     },
   });
-  new Gauge({
+  const behind = new Gauge({
     name: 'gateway_readers_behind',
     help: 'Of those, the ones that have not read all of their log.',
     registers,
-    collect() {
-      this.set(all().filter((lag) => lag > 0).length);
-    },
   });
-  new Gauge({
+  const most = new Gauge({
     name: 'gateway_reader_lag_deliveries',
     help: 'How many deliveries the slowest of them is behind.',
     registers,
-    collect() {
-      this.set(all().reduce((most, lag) => Math.max(most, lag), 0));
-    },
   });
   return {
     reading(lags) {
-      open.add(lags);
-      return () => void open.delete(lags);
+      feeds.add(lags);
+      return () => void feeds.delete(lags);
     },
   };
 };
