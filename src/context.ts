@@ -47,8 +47,8 @@ export type ContextParts = {
   readonly log: DeliveryLog;
   readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
-  readonly readers: ReaderObserver;
-  readonly addresses: DeliveryUrls;
+  readonly readerObserver: ReaderObserver;
+  readonly deliveryUrls: DeliveryUrls;
   readonly subscribed: SubscribedAddresses;
   readonly cursorsOf: CursorsOf;
   /** How the service reaches this gateway, known once it listens. */

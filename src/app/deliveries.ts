@@ -14,7 +14,7 @@ export type Deliveries = {
   readonly log: DeliveryLog;
   readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
-  readonly addresses: DeliveryUrls;
+  readonly deliveryUrls: DeliveryUrls;
   /** Makes delivery urls, cursors, and the tenants of keys. */
   readonly secret: string;
 };
@@ -40,7 +40,7 @@ export const startDeliveries = async ({
       log: deliveryLog,
       changeNotifier: new ChangeNotifier(deliveryLog),
       feedCache: new FeedCache(FEED_CACHE_BYTES),
-      addresses: createDeliveryUrls(secret),
+      deliveryUrls: createDeliveryUrls(secret),
       secret,
     };
   } catch (error) {

@@ -13,7 +13,7 @@ const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
 export const createOperationContext = (
   { config, now, telemetry }: Startup,
   { client, stores, pricing, subscribed }: Upstream,
-  { log, changeNotifier, feedCache, addresses, secret }: Deliveries,
+  { log, changeNotifier, feedCache, deliveryUrls, secret }: Deliveries,
   answers: Answers,
   publicUrl: () => string,
 ) =>
@@ -32,8 +32,8 @@ export const createOperationContext = (
     log,
     changeNotifier,
     feedCache,
-    readers: telemetry.readers,
-    addresses,
+    readerObserver: telemetry.readers,
+    deliveryUrls,
     subscribed,
     cursorsOf: createCursors(secret),
     publicUrl,

@@ -53,7 +53,7 @@ export const startServer = async (
 ): Promise<Server> => {
   const { config, log, now, telemetry, opened } = startup;
   const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
-  const { addresses } = deliveries;
+  const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
@@ -116,7 +116,7 @@ export const startServer = async (
     graphql,
     takeDelivery: createIngress({
       log: deliveries.log,
-      addresses,
+      deliveryUrls,
       signature: config.deliveries.signature,
       findSubscriber: (tenant, webhookId, happenedAt) =>
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
@@ -149,7 +149,7 @@ export const startServer = async (
     // Where tokens name tenants, the sandbox's webhooks deliver to one of that name.
     const { tenant } =
       mode === 'jwt' ? { tenant: 'demo' } : await authenticate({ get: () => sandbox.apiKey });
-    sandbox.start((webhookId) => addresses.deliveryUrl(publicUrl(), tenant, webhookId));
+    sandbox.start((webhookId) => deliveryUrls.urlOf(publicUrl(), tenant, webhookId));
   }
   return {
     url,

@@ -10,28 +10,28 @@ import { ByteBudget, limitReads } from './log/byte-budget.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
 import { createOperationReads, type SearchLimiter } from './log/search-limits.ts';
 
-/** What one tenant sees of the deliveries. */
+/** One tenant's deliveries, for one operation. */
 export type TenantDeliveries = {
   /**
-   * Where the service must post events. `webhookId` goes into the url, for a service that does not name the webhook in
-   * its headers; null leaves it out.
+   * Returns the URL to which upstream must post events. `webhookId` is added to the URL, for a deployment that does not
+   * name the webhook in its headers; null leaves it out.
    */
   url(webhookId: string | null): string;
   /**
-   * The bodies of a page come to about a third of what an answer may weigh, and those of all pages that one operation
-   * reads to about 32 MB: a page ends early rather than bring more. Once all is spent, this and what follows reject with
-   * BudgetSpentError. For what a filter may look at, see `createOperationReads`.
+   * Reads a page. Its bodies come to about a third of the largest answer, and those of all pages of one operation to about
+   * 32 MB: a page ends early at either limit. Once the 32 MB are used up, this and the following methods reject with
+   * BudgetSpentError. `createOperationReads` limits what a filter may scan.
    */
   read(range: DeliveryRange): Promise<DeliveryPage>;
-  /** Null when the log does not hold it (any more). */
+  /** Reads one delivery; null when the log never had it or has trimmed it. */
   get(cursor: string): Promise<StoredDelivery | null>;
-  /** Its body, which each further time counts as read again; rejects with BudgetSpentError. */
+  /** Parses the body. Each call after the first counts as reading it again. Rejects with BudgetSpentError. */
   payload(delivery: StoredDelivery): Promise<unknown>;
-  /** What happened, by its body: to `address`, or all when it is null; as `payload`. */
+  /** The events of the body that concern `address`, or all when it is null. Counts and rejects like `payload`. */
   events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]>;
   /**
-   * What is stored after `after`, or from now on when that is null, and all that follows. `mapError` makes what a reader
-   * is told of an error that ends it.
+   * The deliveries after the cursor `after` (null: after the head) and all that follow. `mapError` maps an error that ends
+   * a reader to the error for the client.
    */
   subscribe(
     after: string | null,
@@ -40,18 +40,18 @@ export type TenantDeliveries = {
   ): EventSource<StoredDelivery>;
 };
 
-/** Bodies may be megabytes, and an operation may ask for many pages. */
+/** The bodies that one operation may read: a body may have megabytes, and an operation may ask for many pages. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 type Parts = {
   readonly log: DeliveryLog;
   readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
-  readonly readers: ReaderObserver;
-  readonly addresses: DeliveryUrls;
+  readonly readerObserver: ReaderObserver;
+  readonly deliveryUrls: DeliveryUrls;
   readonly publicUrl: string;
   readonly tenant: string;
-  /** Of the bodies of one page: an answer has room for both payload and events of each. */
+  /** The limit of one page's bodies: an answer has memory for both payload and events of each. */
   readonly maxPageBytes: number;
   readonly searchLimiter: SearchLimiter;
   /** The client that sent the operation. */
@@ -64,8 +64,8 @@ export const createTenantDeliveries = ({
   log,
   changeNotifier,
   feedCache: cache,
-  readers: observer,
-  addresses,
+  readerObserver: observer,
+  deliveryUrls,
   publicUrl,
   tenant,
   maxPageBytes,
@@ -78,7 +78,7 @@ export const createTenantDeliveries = ({
   const reads = createOperationReads({ log, tenant, client, clientSignal, searchLimiter });
   const { read, get } = limitReads(reads, budget, maxPageBytes);
   return {
-    url: (webhookId) => addresses.deliveryUrl(publicUrl, tenant, webhookId),
+    url: (webhookId) => deliveryUrls.urlOf(publicUrl, tenant, webhookId),
     read,
     get,
     payload: (delivery) => bodyReader.payload(delivery),

@@ -1,31 +1,36 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** Where the service posts a tenant's events to: `/deliveries/{tenant}/{token}`, the token proving that we made it. */
+/** The URLs to which upstream posts a tenant's events: `/deliveries/{tenant}/{token}`. The token is an HMAC of the tenant. */
 export type DeliveryUrls = {
   /**
-   * `publicUrl` is how the service reaches this gateway, with or without a path of its own. `webhookId` is for a
-   * service that does not name the webhook in its headers. Throws RangeError for a tenant that no path can carry.
+   * Returns a tenant's URL under `publicUrl`, by which upstream reaches this gateway, with or without a path. `webhookId`
+   * names the webhook in the query, for a deployment that does not name it in its headers. Throws RangeError for a tenant
+   * that can't stand in a URL's path.
    */
-  deliveryUrl(publicUrl: string, tenant: string, webhookId?: string | null): string;
+  urlOf(publicUrl: string, tenant: string, webhookId?: string | null): string;
   /**
-   * The tenant of the path's segments after `/deliveries`, still percent-encoded; null, in constant time, unless they
-   * are a tenant and its token.
+   * Returns the tenant of the path's segments after `/deliveries`, which are still percent-encoded; null unless they are a
+   * tenant and its token. The comparison takes constant time.
    */
   tenantOf(segments: readonly string[]): string | null;
 };
 
-/** Whether a url's path can carry it. */
+/** Whether the text can be a tenant: it can stand in a URL's path. */
 export const isTenant = (text: string): boolean => !['', '.', '..'].includes(text) && text.isWellFormed();
 
 export const createDeliveryUrls = (secret: string | Uint8Array): DeliveryUrls => {
-  // The secret may also sign other things: the prefix keeps those from being tokens.
+  // The secret may also sign other things: the prefix keeps their HMACs from being tokens.
   const tokenOf = (tenant: string) =>
     createHmac('sha256', secret).update(`delivery-url:1:${tenant}`).digest();
 
   return {
-    deliveryUrl(publicUrl, tenant, webhookId) {
+    urlOf(publicUrl, tenant, webhookId) {
       if (!isTenant(tenant))
-        throw new RangeError(`a tenant must be able to stand in a url's path, got ${JSON.stringify(tenant)}`);
+        throw new RangeError(
+          `Expected a tenant that can stand in a URL's path, got ${JSON.stringify(tenant)}.`,
+        );
       const url = new URL(publicUrl);
       const base = url.pathname.replace(/\/+$/, '');
       url.pathname = `${base}/deliveries/${encodeURIComponent(tenant)}/${tokenOf(tenant).toString('base64url')}`;
@@ -54,4 +59,20 @@ const decodeSegment = (segment: string): string | null => {
   } catch {
     return null;
   }
+};
+
+/**
+ * Caches the verified URL of each connection, because a sender posts to one URL over one connection. The cache ends with
+ * the connection: a shared one would let the time of an answer tell a sender about another's URL.
+ */
+export const cacheByConnection = ({ tenantOf }: Pick<DeliveryUrls, 'tenantOf'>) => {
+  const verified = new WeakMap<Socket, { readonly path: string; readonly tenant: string }>();
+  return ({ socket }: IncomingMessage, segments: readonly string[]): string | null => {
+    const path = segments.join('/');
+    const known = verified.get(socket);
+    if (known?.path === path) return known.tenant;
+    const tenant = tenantOf(segments);
+    if (tenant !== null) verified.set(socket, { path, tenant });
+    return tenant;
+  };
 };

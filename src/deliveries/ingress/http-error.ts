@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Why a delivery is not taken. `message` is all that its sender learns. */
+/** A refused delivery: the HTTP status, and `message` as the error of the JSON body. */
 export class IngressError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'IngressError';
     this.status = status;
     this.headers = headers;
   }
@@ -15,28 +15,26 @@ export class IngressError extends Error {
 
 const RETRY_AFTER_S = 5;
 
-/** Not now; a later try may well be taken. */
+/** 503 with Retry-After: a later attempt may succeed. */
 export const unavailable = (): IngressError =>
-  new IngressError(503, 'deliveries can not be stored now', { 'retry-after': String(RETRY_AFTER_S) });
+  new IngressError(503, 'deliveries can not be stored now: try again later', {
+    'retry-after': String(RETRY_AFTER_S),
+  });
 
 const LINGER_MS = 1000;
 
 /**
- * Answers, and where the request's body has not all been read, closes the connection. Not at once: a sender that is
- * still sending would meet a reset instead of the answer. So for a moment what it sends is thrown away.
+ * Sends the error. If the request's body has not been read to its end, closes the connection afterwards, with a delay: a
+ * sender that is still sending would get a reset instead of the response. Meanwhile the rest of the body is discarded.
  */
-export const sendError = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  refusal: IngressError,
-): void => {
-  // A gateway that stops has answered in its place.
+export const sendError = (request: IncomingMessage, response: ServerResponse, error: IngressError): void => {
+  // The shutdown has answered already.
   if (response.headersSent) return;
-  const body = JSON.stringify({ error: refusal.message });
-  response.writeHead(refusal.status, {
+  const body = JSON.stringify({ error: error.message });
+  response.writeHead(error.status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    ...refusal.headers,
+    ...error.headers,
     ...(request.complete ? {} : { connection: 'close' }),
   });
   if (request.complete) {

@@ -5,11 +5,10 @@ import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
-import { cacheByConnection } from './connection-tenant.ts';
-import type { DeliveryUrls } from './delivery-url.ts';
+import { cacheByConnection, type DeliveryUrls } from './delivery-url.ts';
 import { readHeaders, uuidOf } from './headers.ts';
 import { IngressError, sendError, unavailable } from './http-error.ts';
-import { type BodyLimits, createInflating, type RequestBody, readRequestBody } from './request-body.ts';
+import { type BodyLimits, createDecompressionLimit, readRequestBody } from './request-body.ts';
 import { isSigned } from './signature.ts';
 
 /** The outcome of a posted delivery: stored, duplicate, or the HTTP status by which it was refused. */
@@ -21,30 +20,27 @@ export type IngestObserver = {
   answered(outcome: DeliveryOutcome, durationMs: number): void;
 };
 
-type SignatureCheck = {
-  readonly secrets: readonly string[];
-  /** In lower case. Default: the one whose name ends in `webhook-signature`. */
-  readonly header?: string | null | undefined;
-};
-
 export type IngressParts = {
   readonly log: DeliveryLog;
-  readonly addresses: Pick<DeliveryUrls, 'tenantOf'>;
-  /** Without it, the url's token is what proves the sender. */
-  readonly signature?: SignatureCheck | null | undefined;
+  readonly deliveryUrls: Pick<DeliveryUrls, 'tenantOf'>;
+  /** The secrets, and the header in lower case (default: see `readHeaders`). Null: the URL's token alone proves the sender. */
+  readonly signature?:
+    | { readonly secrets: readonly string[]; readonly header?: string | null | undefined }
+    | null
+    | undefined;
   /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly limits?: Partial<BodyLimits> | undefined;
-  /** Bytes of bodies that all senders together may have under way; beyond it, 503. Default: 64 MB. */
-  readonly maxHeldBytes?: number | undefined;
+  /** The memory that the bodies of all senders may use at a time, in bytes; beyond it, 503. Default: 64 MB. */
+  readonly maxBufferedBytes?: number | undefined;
   /**
    * Finds the subscribed address of a webhook's events at the time `happenedAt()`, in milliseconds since 1970; null when it
-   * is not known. Called for deliveries that don't name it. Must answer within a second. Default: always null.
+   * is unknown. Called for deliveries that don't name it. Must resolve within a second. Default: always null.
    */
   readonly findSubscriber?:
     | ((tenant: string, webhookId: string, happenedAt: () => number | null) => Promise<string | null>)
     | undefined;
-  /** Called when a delivery that is no duplicate is durable, before its sender is answered. */
+  /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
   readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
   readonly observer?: IngestObserver | undefined;
 };
@@ -57,31 +53,34 @@ export type Ingress = (
 ) => Promise<void>;
 
 const LIMITS: BodyLimits = { maxBytes: 5 * 1024 * 1024, timeoutMs: 10_000 };
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Takes the service's deliveries: 200 with `{"duplicate": …}` once the delivery is durable. Otherwise 404 (no tenant's
- * url), 405 (not a POST), 415, 413 and 408 (see `readRequestBody`), 401 (not signed as it must be), 400 (not a JSON
- * object or array) or 503 with Retry-After (the log can't take it, or too many bodies are being taken), and nothing is
- * stored.
+ * Stores upstream's deliveries. Answers 200 with `{"duplicate": …}` once the delivery is durable. Otherwise nothing is
+ * stored, and the status is one of:
+ * - 404: the path is not a tenant's delivery URL; 405: not a POST
+ * - 400, 408, 413, 415: see `readRequestBody`; 400 also for a body that is not a JSON object or array
+ * - 401: the signature is missing or wrong
+ * - 503 with Retry-After: the log is unavailable, or too many bodies are buffered
  */
 export const createIngress = (parts: IngressParts): Ingress => {
-  const memory = createMemoryBudget(parts.maxHeldBytes ?? MAX_HELD_BYTES);
-  const taking: Taking = { ...parts, inflating: createInflating(), bodies: new BodyParser() };
-  const tenantOf = cacheByConnection(parts.addresses);
+  const memory = createMemoryBudget(parts.maxBufferedBytes ?? MAX_BUFFERED_BYTES);
+  const shared: Shared = { ...parts, decompressing: createDecompressionLimit(), bodies: new BodyParser() };
+  const tenantOf = cacheByConnection(parts.deliveryUrls);
   return async (request, response, segments) => {
-    // A sender that goes away has nobody left to tell.
+    // The sender has disconnected: no answer can reach it.
     request.on('error', ignore);
     const startedAt = performance.now();
     const report = (outcome: DeliveryOutcome) =>
       parts.observer?.answered(outcome, performance.now() - startedAt);
     const reservation = memory.reserve();
     try {
-      // First of all: who has no valid url learns nothing else, not even which methods there are.
+      // The URL comes first: a client without a valid one learns nothing else, not even the allowed methods.
       const tenant = tenantOf(request, segments);
       if (tenant === null) throw new IngressError(404, 'not found');
-      if (request.method !== 'POST') throw new IngressError(405, 'expected POST', { allow: 'POST' });
-      const duplicate = await takeDelivery(taking, tenant, request, reservation);
+      if (request.method !== 'POST')
+        throw new IngressError(405, `expected POST, got ${request.method}`, { allow: 'POST' });
+      const duplicate = await store(shared, tenant, request, reservation);
       const body = duplicate ? '{"duplicate":true}' : '{"duplicate":false}';
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
       response.end(body);
@@ -96,62 +95,45 @@ export const createIngress = (parts: IngressParts): Ingress => {
   };
 };
 
-type Taking = IngressParts & { readonly inflating: Semaphore; readonly bodies: BodyParser };
+type Shared = IngressParts & { readonly decompressing: Semaphore; readonly bodies: BodyParser };
 
-const takeDelivery = async (
-  { log, signature, now = Date.now, limits, findSubscriber, onStored, inflating, bodies }: Taking,
+/** Resolves once the delivery is durable: whether it is a duplicate. */
+const store = async (
+  { log, signature, now = Date.now, limits, findSubscriber, onStored, decompressing, bodies }: Shared,
   tenant: string,
   request: IncomingMessage,
   reservation: Reservation,
 ): Promise<boolean> => {
-  const body = await readRequestBody(
-    request,
-    limits ? { ...LIMITS, ...limits } : LIMITS,
-    reservation,
-    inflating,
-  );
-  const headers = readHeaders(request.headers);
-  if (signature) {
-    const given = signature.header ? headerOf(request, signature.header) : headers.signature;
-    if (!isAuthentic(body, given, signature.secrets))
-      throw new IngressError(401, 'expected a valid signature');
-  }
-  const parsed = await readJson(bodies, body.plain);
-  const said = summarize(parsed);
+  const body = await readRequestBody(request, { ...LIMITS, ...limits }, reservation, decompressing);
+  const headers = readHeaders(request.headers, signature?.header);
+  if (signature && !isSigned(body, headers.signature, signature.secrets))
+    throw new IngressError(401, 'expected a valid signature');
+  const parsed = await parse(bodies, body.plain);
+  const summary = summarize(parsed);
   const webhookId = headers.webhookId ?? webhookOf(request);
   const subscribedAddress =
-    findSubscriber && webhookId !== null && said.lacksSubscriber
+    findSubscriber && webhookId !== null && summary.lacksSubscriber
       ? await findSubscriber(tenant, webhookId, () => earliestTime(parsed))
       : null;
   const delivery: NewDelivery = {
     tenant,
     webhookId,
-    type: headers.type ?? said.type,
-    chainId: headers.chainId ?? said.chainId,
+    type: headers.type ?? summary.type,
+    chainId: headers.chainId ?? summary.chainId,
     receivedAt: now(),
     dispatchedAt: headers.dispatchedAt,
     attempt: headers.attempt,
     body: body.plain,
     addresses:
-      subscribedAddress === null ? said.addresses : [...new Set([...said.addresses, subscribedAddress])],
+      subscribedAddress === null
+        ? summary.addresses
+        : [...new Set([...summary.addresses, subscribedAddress])],
     subscribedAddress,
   };
-  const [stored] = await log.append([delivery]);
-  if (stored === undefined) throw new LogUnavailableError('the log gave no answer');
-  if (!stored.duplicate) onStored?.(tenant, delivery.addresses);
-  return stored.duplicate;
-};
-
-/** Whether a compressed body is signed before or after its compression, nobody says: either proves the sender. */
-const isAuthentic = (
-  { sent, plain }: RequestBody,
-  signature: string | null,
-  secrets: readonly string[],
-): boolean => isSigned(sent, signature, secrets) || (plain !== sent && isSigned(plain, signature, secrets));
-
-const headerOf = ({ headers }: IncomingMessage, name: string): string | null => {
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
+  const [result] = await log.append([delivery]);
+  if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
+  if (!result.duplicate) onStored?.(tenant, delivery.addresses);
+  return result.duplicate;
 };
 
 const webhookOf = ({ url }: IncomingMessage): string | null => {
@@ -159,7 +141,7 @@ const webhookOf = ({ url }: IncomingMessage): string | null => {
   return query === undefined ? null : uuidOf(new URLSearchParams(query).get('webhook'));
 };
 
-const readJson = async (bodies: BodyParser, body: Buffer): Promise<unknown> => {
+const parse = async (bodies: BodyParser, body: Buffer): Promise<unknown> => {
   try {
     return await bodies.read(body);
   } catch {

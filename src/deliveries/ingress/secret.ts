@@ -7,7 +7,7 @@ import { messageOf } from '../log/errors.ts';
 const FILE = 'delivery-secret';
 const MIN_LENGTH = 32;
 
-/** The secret could not be read or made; the message names the file and the cause. */
+/** The secret file can't be read or created. The message names the file and the cause. */
 export class DeliverySecretError extends Error {
   constructor(path: string, problem: string, cause?: unknown) {
     super(`${path}: ${problem}`, { cause });
@@ -16,13 +16,13 @@ export class DeliverySecretError extends Error {
 }
 
 /**
- * The secret that signs delivery urls, made at the first call and kept in `directory`, readable by its owner alone.
- * Processes that start at once get the same one. Rejects with DeliverySecretError.
+ * Reads the secret that signs delivery URLs. The first call creates it in `directory`, readable by its owner only.
+ * Processes that start at the same time get the same secret. Rejects with DeliverySecretError.
  */
 export const loadDeliverySecret = async (directory: string): Promise<string> => {
   const path = join(directory, FILE);
   try {
-    const secret = (await readExisting(path)) ?? (await make(directory, path));
+    const secret = (await readExisting(path)) ?? (await create(directory, path));
     if (secret.length < MIN_LENGTH) throw new Error(`is shorter than ${MIN_LENGTH} characters`);
     return secret;
   } catch (error) {
@@ -39,21 +39,21 @@ const readExisting = async (path: string): Promise<string | null> => {
   }
 };
 
-/** Writes aside, then links: nobody sees half a secret, and of two makers one wins. */
-const make = async (directory: string, path: string): Promise<string> => {
+/** Writes a temporary file, then links it: no process reads a partial secret, and one of two writers wins. */
+const create = async (directory: string, path: string): Promise<string> => {
   await makeFolder(directory);
-  const aside = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(aside, 'wx', 0o600);
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = await open(temporary, 'wx', 0o600);
   try {
     await file.writeFile(`${randomBytes(32).toString('base64url')}\n`);
     await file.sync();
-    await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
     await syncDirectory(directory);
   } finally {
     await file.close();
-    await rm(aside, { force: true });
+    await rm(temporary, { force: true });
   }
   return (await readFile(path, 'utf8')).trim();
 };

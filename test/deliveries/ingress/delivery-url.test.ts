@@ -6,45 +6,45 @@ import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url
 import { DeliverySecretError, loadDeliverySecret } from '../../../src/deliveries/ingress/secret.ts';
 import { temporaryDirectory, WEBHOOK } from '../support/builders.ts';
 
-const addresses = createDeliveryUrls('a secret of the test');
+const deliveryUrls = createDeliveryUrls('a secret of the test');
 
 const segmentsOf = (url: string) => new URL(url).pathname.split('/').slice(2);
 
-test('every tenant that a url can carry is found again by its url, and by no other', () => {
+test('a tenant is found by its own URL, and by no other', () => {
   const tenants = fc
     .string({ minLength: 1, unit: 'grapheme' })
     .filter((tenant) => !['.', '..'].includes(tenant));
   fc.assert(
     fc.property(tenants, tenants, (tenant, other) => {
-      const [path = '', token = ''] = segmentsOf(addresses.deliveryUrl('http://localhost:4000', tenant));
-      expect(addresses.tenantOf([path, token])).toBe(tenant);
-      if (other !== tenant) expect(addresses.tenantOf([encodeURIComponent(other), token])).toBeNull();
+      const [path = '', token = ''] = segmentsOf(deliveryUrls.urlOf('http://localhost:4000', tenant));
+      expect(deliveryUrls.tenantOf([path, token])).toBe(tenant);
+      if (other !== tenant) expect(deliveryUrls.tenantOf([encodeURIComponent(other), token])).toBeNull();
     }),
   );
 });
 
-test('keeps the path of the public url, and names the webhook', () => {
-  const url = new URL(addresses.deliveryUrl('https://gateway.example/base/', 'a/b', WEBHOOK));
+test('the delivery URL keeps the path of the public URL, and names the webhook', () => {
+  const url = new URL(deliveryUrls.urlOf('https://gateway.example/base/', 'a/b', WEBHOOK));
   expect(url.pathname).toMatch(/^\/base\/deliveries\/a%2Fb\/[\w-]{43}$/);
   expect(url.searchParams.get('webhook')).toBe(WEBHOOK);
 });
 
-test.each(['', '.', '..', '\ud800'])('refuses the tenant %j, which no path can carry', (tenant) => {
-  expect(() => addresses.deliveryUrl('http://localhost', tenant)).toThrow(RangeError);
+test.each(['', '.', '..', '\ud800'])('refuses the tenant %j, which can not stand in a path', (tenant) => {
+  expect(() => deliveryUrls.urlOf('http://localhost', tenant)).toThrow(RangeError);
 });
 
-test('another secret, a changed, cut or padded token, or more segments are nobody', () => {
-  const [tenant = '', token = ''] = segmentsOf(addresses.deliveryUrl('http://localhost', 'default'));
+test('another secret, a changed, cut or padded token, and more segments give no tenant', () => {
+  const [tenant = '', token = ''] = segmentsOf(deliveryUrls.urlOf('http://localhost', 'default'));
   expect(createDeliveryUrls('another').tenantOf([tenant, token])).toBeNull();
   const changed = `${token[0] === 'A' ? 'B' : 'A'}${token.slice(1)}`;
   for (const wrong of [changed, token.slice(1), `${token}=`, `${token}A`, '', token.toUpperCase()])
-    expect(addresses.tenantOf([tenant, wrong])).toBeNull();
-  expect(addresses.tenantOf([tenant, token, ''])).toBeNull();
-  expect(addresses.tenantOf([tenant])).toBeNull();
-  expect(addresses.tenantOf(['%', token])).toBeNull();
+    expect(deliveryUrls.tenantOf([tenant, wrong])).toBeNull();
+  expect(deliveryUrls.tenantOf([tenant, token, ''])).toBeNull();
+  expect(deliveryUrls.tenantOf([tenant])).toBeNull();
+  expect(deliveryUrls.tenantOf(['%', token])).toBeNull();
 });
 
-test('the secret is made once, for its owner alone, by however many at once', async () => {
+test('processes that start together create one secret, readable by its owner only', async () => {
   const directory = join(await temporaryDirectory(), 'new');
   const secrets = await Promise.all(Array.from({ length: 8 }, () => loadDeliverySecret(directory)));
   expect(new Set(secrets).size).toBe(1);
@@ -54,7 +54,7 @@ test('the secret is made once, for its owner alone, by however many at once', as
   expect(await readdir(directory)).toEqual(['delivery-secret']);
 });
 
-test('a secret that is too short, or a place that is none, is named', async () => {
+test('the error for a short secret or an unusable directory names the file', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'delivery-secret'), 'short\n');
   await expect(loadDeliverySecret(directory)).rejects.toThrow(/delivery-secret: is shorter than 32/);

@@ -16,7 +16,7 @@ const sole = async (log: DeliveryLog): Promise<StoredDelivery> => {
   return only;
 };
 
-test('stores what the headers say, whatever their prefix, and the body as it came', async () => {
+test('stores the fields of the headers under any prefix, and the body unchanged', async () => {
   const { url, log } = await startIngress();
   const body = ` {"transactions" :[]}\n`;
   const response = await post(url, body, {
@@ -66,7 +66,7 @@ test('headers that are missing or malformed are null', async () => {
   expect(await readAll(log)).toMatchObject([unknown, unknown]);
 });
 
-test('the body says what the headers leave out, the url names the webhook', async () => {
+test('fields that the headers leave out come from the body, and the webhook from the URL', async () => {
   const { url, log } = await startIngress();
   const item = {
     chain_id: 10,
@@ -85,7 +85,7 @@ test('the body says what the headers leave out, the url names the webhook', asyn
   });
 });
 
-test('a retry is answered as the first was, and stored once', async () => {
+test('a retry gets 200 as the first attempt did, and is stored once', async () => {
   const { url, log } = await startIngress();
   expect((await post(url, BODY, { 'x-webhook-retry-index': '0' })).status).toBe(200);
   const retry = await post(url, BODY, { 'x-webhook-retry-index': '1' });
@@ -93,9 +93,9 @@ test('a retry is answered as the first was, and stored once', async () => {
   expect((await sole(log)).attempt).toBe(0);
 });
 
-test('every wrong url gets one and the same answer, whatever the method', async () => {
-  const { url, addresses, port, log } = await startIngress({ signature: { secrets: ['s'] } });
-  const other = addresses.deliveryUrl(`http://127.0.0.1:${port}`, 'other');
+test('every wrong URL gets the same 404, with any method', async () => {
+  const { url, deliveryUrls, port, log } = await startIngress({ signature: { secrets: ['s'] } });
+  const other = deliveryUrls.urlOf(`http://127.0.0.1:${port}`, 'other');
   const token = (of: string) => of.split('/').at(-1) ?? '';
   const wrong = [
     url.slice(0, -1),
@@ -128,7 +128,7 @@ test.each([
 });
 
 test.each(['[]', '{"of":"unknown shape"}', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, '\ufeff{}'])(
-  'stores the JSON %.40s all the same',
+  'stores the JSON %.40s',
   async (body) => {
     const { url, log } = await startIngress();
     expect((await post(url, body)).status).toBe(200);
@@ -136,7 +136,7 @@ test.each(['[]', '{"of":"unknown shape"}', `${'['.repeat(100_000)}${']'.repeat(1
   },
 );
 
-test('takes 5 MB, and refuses a byte more, said or not, also when it is inflated', async () => {
+test('accepts 5 MB, and refuses one byte more, with or without Content-Length, also after decompression', async () => {
   const { url, log, port } = await startIngress();
   const bodyOf = (size: number) => `{"a":"${'x'.repeat(size - 8)}"}`;
   expect((await post(url, bodyOf(5 * MB))).status).toBe(200);
@@ -159,7 +159,7 @@ test('takes 5 MB, and refuses a byte more, said or not, also when it is inflated
   expect(await readAll(log)).toHaveLength(1);
 });
 
-test('inflates gzip; refuses what only says so, and other encodings', async () => {
+test('decompresses gzip; refuses a body that is not the gzip it claims to be, and other encodings', async () => {
   const { url, log } = await startIngress();
   expect((await post(url, gzipSync(BODY), { 'content-encoding': 'gzip' })).status).toBe(200);
   expect((await post(url, BODY, { 'content-encoding': 'gzip' })).status).toBe(400);
@@ -170,7 +170,7 @@ test('inflates gzip; refuses what only says so, and other encodings', async () =
   expect(Buffer.from((await sole(log)).body).toString()).toBe(BODY);
 });
 
-test('cuts a body that takes too long, and survives one that is cut', async () => {
+test('answers 408 to a body that takes too long, and survives a sender that disconnects', async () => {
   const { url, log, port } = await startIngress({ limits: { timeoutMs: 20 } });
   const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{`;
   const slow = connect(port, '127.0.0.1');
@@ -186,8 +186,8 @@ test('cuts a body that takes too long, and survives one that is cut', async () =
   expect(await readAll(log)).toHaveLength(1);
 });
 
-test('takes no more bodies at a time than it has room for: 503 before the body is read, until there is room again', async () => {
-  const { url, log, port } = await startIngress({ maxHeldBytes: 1000 });
+test('while the memory for bodies is used up, answers 503 before it reads the body', async () => {
+  const { url, log, port } = await startIngress({ maxBufferedBytes: 1000 });
   const path = new URL(url).pathname;
   const begin = (head: string, part: string) => {
     const socket = connect(port, '127.0.0.1');
@@ -198,9 +198,9 @@ test('takes no more bodies at a time than it has room for: 503 before the body i
     new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
 
   const slow = begin('Content-Length: 800', '{"a":"');
-  // What only announces itself has not sent a byte of its body when it is refused.
+  // This request announces a body, and is refused before it sends a byte of it.
   const announced = () => answerOf(begin('Content-Length: 400', ''));
-  // A whole other request comes and goes, so that this one has begun.
+  // Another request is answered first, so that this one has begun.
   await fetch(`${url}/wrong`);
   expect(await announced()).toMatch(/^HTTP\/1\.1 503 .*retry-after: \d+/is);
   const chunked = begin('Transfer-Encoding: chunked', `190\r\n${'x'.repeat(400)}\r\n`);
@@ -219,7 +219,7 @@ test('takes no more bodies at a time than it has room for: 503 before the body i
   expect((await readAll(log)).length).toBe(4);
 });
 
-test('a log that can not take it is 503 with Retry-After, and a later try is taken', async () => {
+test('while the log is unavailable, answers 503 with Retry-After; a later attempt is stored', async () => {
   const log = await openLog();
   const append = log.append.bind(log);
   const { url } = await startIngress({ log });
@@ -232,7 +232,7 @@ test('a log that can not take it is 503 with Retry-After, and a later try is tak
   expect((await post(url, BODY)).status).toBe(200);
 });
 
-test('answers only once the log has it, and tells of what is new before that', async () => {
+test('answers once the delivery is durable, and calls onStored for a new one before that', async () => {
   const log = await openLog();
   const append = log.append.bind(log);
   const committing = Promise.withResolvers<void>();
@@ -247,7 +247,7 @@ test('answers only once the log has it, and tells of what is new before that', a
   const answered = vi.fn();
   const body = JSON.stringify({ balance_changes: [{ subscribed_address: address(9) }] });
   const posting = post(url, body).then(answered);
-  // A whole other request comes and goes meanwhile.
+  // Another request is answered meanwhile.
   await fetch(url);
   expect(answered).not.toHaveBeenCalled();
   committing.resolve();

@@ -11,7 +11,7 @@ const BODY = '{"activities":[]}';
 const hmac = (secret: string, body: string | Uint8Array) =>
   createHmac('sha256', secret).update(body).digest();
 
-test('a signature of the raw body by any of the secrets is taken, hex or base64', async () => {
+test('a signature of the raw body with any of the secrets is accepted, in hex or base64', async () => {
   const { url } = await startIngress({ signature: { secrets: ['old', 'new'], header: 'x-signature' } });
   const signed = (signature: string, body: string | Uint8Array = BODY, headers = {}) =>
     post(url, body, { 'x-signature': signature, ...headers }).then(({ status }) => status);
@@ -54,13 +54,13 @@ test('a signature that is missing, wrong or of other bytes gets one generic answ
 
 test.each([
   [
-    'that its variable names, in any case',
+    'that DELIVERY_SIGNATURE_HEADER names, in any case',
     'X-Hub-Signature',
     'x-hub-signature',
     'x-service-webhook-signature',
   ],
   [
-    'whose name ends in webhook-signature, when none is named',
+    'whose name ends in webhook-signature, when the variable is empty',
     '',
     'x-service-webhook-signature',
     'x-signature',

@@ -53,8 +53,7 @@ const folderOf = async (tenants: number): Promise<string> => {
   return dataDir;
 };
 
-const urlOf = (gateway: string, tenant: string): string =>
-  createDeliveryUrls(secret).deliveryUrl(gateway, tenant);
+const urlOf = (gateway: string, tenant: string): string => createDeliveryUrls(secret).urlOf(gateway, tenant);
 
 const DELIVERIES = `query ($after: String) {
   deliveries(after: $after, filter: { chainIds: [1] }) { head edges { cursor node { payload } } }

@@ -8,14 +8,14 @@ import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 const [dataDir = ''] = process.argv.slice(2);
 try {
   const log = await openSqliteLog({ dataDir, retentionHours: 1, retentionCount: 1_000_000 });
-  const addresses = createDeliveryUrls('a secret of the test');
-  const ingress = createIngress({ log, addresses });
+  const deliveryUrls = createDeliveryUrls('a secret of the test');
+  const ingress = createIngress({ log, deliveryUrls });
   const server = createServer((request, response) => {
     void ingress(request, response, request.url?.split('/').slice(2) ?? []);
   });
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo;
-    process.stdout.write(`${addresses.deliveryUrl(`http://127.0.0.1:${port}`, 'default')}\n`);
+    process.stdout.write(`${deliveryUrls.urlOf(`http://127.0.0.1:${port}`, 'default')}\n`);
   });
 } catch (error) {
   process.stdout.write(`${String(error)}\n`);

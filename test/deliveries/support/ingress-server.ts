@@ -8,17 +8,17 @@ import { openLog, TENANT } from './builders.ts';
 
 export type IngressServer = {
   readonly log: DeliveryLog;
-  readonly addresses: DeliveryUrls;
+  readonly deliveryUrls: DeliveryUrls;
   readonly port: number;
-  /** The tenant's url. */
+  /** The tenant's delivery URL. */
   readonly url: string;
 };
 
-/** An ingress behind a real socket; gone when the test is. */
+/** An ingress behind a real socket; closed when the test is finished. */
 export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<IngressServer> => {
   const log = parts.log ?? (await openLog());
-  const addresses = createDeliveryUrls('a secret of the test');
-  const ingress = createIngress({ now: () => 1_000_000, ...parts, log, addresses });
+  const deliveryUrls = createDeliveryUrls('a secret of the test');
+  const ingress = createIngress({ now: () => 1_000_000, ...parts, log, deliveryUrls });
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? '';
     void ingress(request, response, path.split('/').slice(2));
@@ -29,13 +29,13 @@ export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<I
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return { log, addresses, port, url: addresses.deliveryUrl(`http://127.0.0.1:${port}`, TENANT) };
+  return { log, deliveryUrls, port, url: deliveryUrls.urlOf(`http://127.0.0.1:${port}`, TENANT) };
 };
 
 export const post = (url: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(url, { method: 'POST', body: typeof body === 'string' ? body : Buffer.from(body), headers });
 
-/** What a client gets to see of an answer. */
+/** The parts of an answer that a client sees. */
 export const seen = async (response: Response) => ({
   status: response.status,
   body: await response.text(),
