@@ -3,6 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 const BYTES = 6;
 const LIMIT = 2 ** (8 * BYTES);
 
+/** The fingerprint of the place before a tenant's first delivery. */
+export const BEFORE_FIRST = 0;
+
 /**
  * 48 bits, made of a delivery's identity and the time when it was received. After a restored copy, another delivery may
  * have the same number: its fingerprint differs. So does that of the same body sent again, since the deliveries before it
@@ -26,7 +29,7 @@ export class Fingerprints {
 
   /** The fingerprint of a tenant's delivery, also of the last trimmed one; null when it is not known. */
   at(tenant: number | null, sequence: number): number | null {
-    if (sequence === 0) return BEFORE_THE_FIRST;
+    if (sequence === 0) return BEFORE_FIRST;
     if (tenant === null) return null;
     const row = this.#stored.get(tenant, sequence);
     if (row?.identity instanceof Uint8Array) return fingerprintOf(row.identity, Number(row.received));
@@ -34,5 +37,3 @@ export class Fingerprints {
     return trimmed === undefined ? null : Number(trimmed.fingerprint);
   }
 }
-
-const BEFORE_THE_FIRST = 0;

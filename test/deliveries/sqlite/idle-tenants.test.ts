@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { sequenceIn } from '../../../src/deliveries/log/cursor.ts';
 import { activity, deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { listenTo, subscribeMessage } from '../../support/clients/raw-socket.ts';
 import { eventually } from '../../support/clients/subscribe.ts';
@@ -36,6 +37,18 @@ test('retention asks no tenant that has nothing to drop', async () => {
   await trimmedTo(2);
   expect(statements.asked()).toBeGreaterThan(before);
   expect(statements.asked() - before).toBeLessThan(tenants / 4);
+});
+
+test('opening a log asks no statement for each tenant', async () => {
+  const tenants = 4000;
+  const dataDir = await temporaryDirectory();
+  storeMany(dataDir, { tenants, each: 1 }).close();
+  const statements = countStatements(await temporaryDirectory());
+  await using shipped = await startGatewayProcess({ ...byToken, ...statements.env, DATA_DIR: dataDir });
+  const { head } = await deliveriesOf(shipped.url, bearer(await tokenOf({ sub: `t${tenants}` })));
+  expect(sequenceIn(head)).toBe(1);
+  expect(statements.asked()).toBeGreaterThan(0);
+  expect(statements.asked()).toBeLessThan(tenants / 4);
 });
 
 /** Three of the polls by which a subscriber finds what no call has told it. */

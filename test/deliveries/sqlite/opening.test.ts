@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { sequenceIn } from '../../../src/deliveries/log/cursor.ts';
 import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
+import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import { LogReader } from '../../../src/deliveries/sqlite/read/reader.ts';
 import { pack } from '../../../src/deliveries/sqlite/worker/packing.ts';
 import { WriteStore } from '../../../src/deliveries/sqlite/write/write-store.ts';
 import { Writer } from '../../../src/deliveries/sqlite/write/writer.ts';
-import { delivery, openLog, range, temporaryDirectory } from '../support/builders.ts';
+import { delivery, HOUR_MS, openLog, range, temporaryDirectory } from '../support/builders.ts';
 
 /** The path of a log that holds three deliveries and is not open. */
 const closedLog = async (): Promise<string> => {
@@ -53,4 +55,23 @@ test('a writer that finds its log damaged stores nothing until it has opened a w
   writer.open({ create: false });
   expect((await append()).sequences).toEqual([4]);
   writer.close();
+});
+
+test('the heads of a reopened log are those before: of stored, of trimmed and of no deliveries', async () => {
+  let now = 1_000_000;
+  const options = { dataDir: await temporaryDirectory(), now: () => now };
+  const log = await openLog(options);
+  await log.append(range(1, 3).map((number) => delivery(number, { tenant: 'trimmed' })));
+  await log.append(
+    range(1, 2).map((number) => delivery(number, { tenant: 'stored', receivedAt: now + HOUR_MS })),
+  );
+  now += HOUR_MS + 10;
+  await log.trim();
+  const headsOf = (one: DeliveryLog) =>
+    Promise.all(['trimmed', 'stored', 'none'].map((tenant) => one.head(tenant)));
+  const before = await headsOf(log);
+  expect(before.map(sequenceIn)).toEqual([3, 2, 0]);
+  expect((await log.read('trimmed', { limit: 1 })).deliveries).toEqual([]);
+  await log.close();
+  expect(await headsOf(await openLog(options))).toEqual(before);
 });

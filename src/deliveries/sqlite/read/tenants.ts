@@ -1,29 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Fingerprints } from '../fingerprint.ts';
+import { BEFORE_FIRST, fingerprintOf } from '../fingerprint.ts';
 import type { Opened } from '../worker/protocol.ts';
 import type { Extent } from './cursors.ts';
 
-/** `id` is null for who has never had a delivery. The deliveries up to `indexed` are in the indexes. */
+/** `id` is null for a tenant that never had a delivery. The deliveries up to `indexed` are in segments. */
 type KnownExtent = Extent & { readonly id: number | null; readonly indexed: number };
 
-const NOTHING: KnownExtent = { id: null, head: 0, floor: 0, indexed: 0 };
+const EMPTY: KnownExtent = { id: null, head: 0, floor: 0, indexed: 0 };
 
-/** Whose logs there are, and how far each goes. */
+/** A tenant's newest delivery is in `delivery`, or in `trimmed` if retention has dropped it, or in neither. */
+const HEADS_SQL = `
+  SELECT name, head, identity, received, fingerprint
+  FROM tenant
+  LEFT JOIN delivery ON delivery.id = (tenant.id << 40 | head)
+  LEFT JOIN trimmed ON trimmed.tenant = tenant.id AND trimmed.sequence = head`;
+
+/** Reads which tenants the log has, and which sequences it has of each. */
 export class Tenants {
   readonly #find;
-  readonly #all;
-  readonly #fingerprints: Fingerprints;
+  readonly #heads;
 
   constructor(database: DatabaseSync) {
     this.#find = database.prepare('SELECT id, head, floor, indexed FROM tenant WHERE name = ?');
-    this.#all = database.prepare('SELECT id, name, head FROM tenant');
-    this.#fingerprints = new Fingerprints(database);
+    this.#heads = database.prepare(HEADS_SQL);
   }
 
   extent(tenant: string): KnownExtent {
     const row = this.#find.get(tenant);
     return row === undefined
-      ? NOTHING
+      ? EMPTY
       : {
           id: Number(row.id),
           head: Number(row.head),
@@ -32,10 +37,12 @@ export class Tenants {
         };
   }
 
+  /** Returns the head of every tenant. One statement reads them all, however many tenants there are. */
   heads(): Opened['heads'] {
-    return this.#all.all().map(({ id, name, head }) => {
-      const fingerprint = this.#fingerprints.at(Number(id), Number(head));
-      return [String(name), Number(head), fingerprint];
+    return this.#heads.all().map(({ name, head, identity, received, fingerprint }) => {
+      const stored = identity instanceof Uint8Array ? fingerprintOf(identity, Number(received)) : null;
+      const trimmed = fingerprint === null ? null : Number(fingerprint);
+      return [String(name), Number(head), Number(head) === 0 ? BEFORE_FIRST : (stored ?? trimmed)];
     });
   }
 }
