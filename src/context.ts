@@ -20,8 +20,7 @@ import type { Transaction } from './transactions/rest.ts';
 import type { PageCache } from './upstream/cache/page-cache.ts';
 import type { ChainPricing } from './upstream/chain-pricing.ts';
 import type { UpstreamClient } from './upstream/client/client.ts';
-import type { Credential } from './upstream/client/credential.ts';
-import { createOperationClient } from './upstream/client/operation-client.ts';
+import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { Freshness } from './upstream/list-loader.ts';
 import type { PageItem } from './upstream/parse/page-parser.ts';
@@ -97,10 +96,10 @@ type SharedParts = ContextParts & {
 const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => {
   const upstream = createUsage();
   const deadline = createDeadline(parts.operationMs, clientSignal, parts.now);
-  const client = createOperationClient(parts.client, upstream, deadline, trace, parts);
   const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
-  const { freshness, pricing, stores, keyedQueue, verifiedKeys, subscribed } = parts;
-  const shared = { client, credential, usage: upstream, deadline, cachePartition };
+  const { client, maxComputeUnits, freshness, pricing, stores, keyedQueue, verifiedKeys, subscribed } = parts;
+  const scope: RequestScope = { credential, deadline, usage: upstream, maxComputeUnits, trace };
+  const shared = { client, scope, cachePartition };
   return {
     upstream,
     chains: parts.chains,
@@ -129,10 +128,7 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSigna
       pricing,
     }),
     webhooks: createWebhookSession({
-      client,
-      credential,
-      cachePartition,
-      deadline,
+      ...shared,
       keyedQueue,
       verifiedKeys,
       subscribed,

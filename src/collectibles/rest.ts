@@ -1,6 +1,6 @@
 import type { Page } from '../upstream/cache/page-cache.ts';
-import type { Credential } from '../upstream/client/credential.ts';
-import type { UpstreamRequest } from '../upstream/client/send-request.ts';
+import type { UpstreamRequest } from '../upstream/client/request.ts';
+import type { PageParameters } from '../upstream/list-loader.ts';
 import {
   isObject,
   optional,
@@ -18,30 +18,25 @@ import {
 } from '../upstream/parse/fields.ts';
 import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
 
-/** A request costs the same whatever its size: a wallet's first page is small because it is often all there is. */
+/** A request costs the same whatever its size. A wallet's first page is small because it is often the only one needed. */
 export const FIRST_PAGE_SIZE = 250;
 export const PAGE_SIZE = 2500;
 
-/** Requests for so many collectibles from a wallet's first on, when the service fills its pages. */
+/** The number of requests for a wallet's first so many collectibles when upstream fills its pages. */
 export const requestsFor = (collectibles: number): number => {
-  const behind = Math.max(0, collectibles - FIRST_PAGE_SIZE);
-  return Math.min(1, collectibles) + Math.ceil(behind / PAGE_SIZE);
+  const behindFirst = Math.max(0, collectibles - FIRST_PAGE_SIZE);
+  return Math.min(1, collectibles) + Math.ceil(behindFirst / PAGE_SIZE);
 };
 
-export type CollectiblesRequest = {
+/** Identifies the collectibles of a wallet under a chain filter and a spam filter. */
+export type CollectiblesList = {
   readonly address: string;
-  /** The service's own parameter: ids and tags, comma-separated; null for its default. */
+  /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
   readonly chains: string | null;
   readonly includeSpam: boolean;
-  readonly offset: string | null;
-  readonly limit: number;
-  readonly spamScores: boolean;
-  readonly credential: Credential;
-  /** Compute units, for a service that does not say what it billed. */
-  readonly cost: number;
 };
 
-/** A collectible as clients see it: exact numbers as decimal strings. */
+/** A collectible as clients see it: exact numbers are decimal strings. */
 export type Collectible = {
   readonly owner: string;
   readonly contractAddress: string;
@@ -73,27 +68,23 @@ export type Explanation = {
   readonly weight: number | null;
 };
 
-export const collectiblesRequest = (request: CollectiblesRequest): UpstreamRequest => {
-  const { address, chains, includeSpam, offset, limit, spamScores, credential, cost } = request;
+/** `details` are spam scores and their explanations. */
+export const collectiblesRequest = (
+  { address, chains, includeSpam }: CollectiblesList,
+  { offset, limit, details }: PageParameters,
+): Pick<UpstreamRequest, 'path' | 'query'> => {
   const query = new URLSearchParams({ limit: String(limit) });
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
   if (includeSpam) query.set('filter_spam', 'false');
-  if (spamScores) query.set('show_spam_scores', 'true');
-  return {
-    resource: 'collectibles',
-    method: 'GET',
-    path: `/v1/evm/collectibles/${address}`,
-    query,
-    credential,
-    cost,
-  };
+  if (details) query.set('show_spam_scores', 'true');
+  return { path: `/v1/evm/collectibles/${address}`, query };
 };
 
-/** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
+/** Rejects with UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
 export const readCollectiblesPage = (
   body: unknown,
-  owner: string,
+  { address }: CollectiblesList,
   limit: number,
   fetchedAt: number,
 ): Promise<Page<PageItem<Collectible>>> =>
@@ -102,9 +93,9 @@ export const readCollectiblesPage = (
     {
       entriesField: 'entries',
       maxEntries: limit,
-      read: (raw) => readCollectible(raw, owner),
+      read: (raw) => readCollectible(raw, address),
       identity: ({ chainId, contractAddress, tokenId }) => `${chainId}:${contractAddress}:${tokenId}`,
-      // The contract promises no order, so an entry that is gone can't be placed by its time.
+      // The contract promises no order, so no time can place an entry in the list.
       time: () => null,
     },
     fetchedAt,
@@ -151,7 +142,7 @@ const readMetadata = (raw: RawObject): Metadata => ({
     })),
 });
 
-/** Attribute values may be any JSON: what is not text becomes the JSON that it was. */
+/** Attribute values may be any JSON. A value that is not a string becomes its JSON text. */
 const asText = (value: unknown): string | null => {
   if (value === null) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);

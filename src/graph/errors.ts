@@ -68,6 +68,7 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
     case 'invalidResponse':
       return clientError('UPSTREAM_INVALID_RESPONSE', error.message);
     case 'unavailable':
+    case 'aborted':
       return clientError('UPSTREAM_UNAVAILABLE', error.message, status === undefined ? {} : { status });
   }
 };

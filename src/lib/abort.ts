@@ -1,6 +1,6 @@
 /**
- * Calls `then` once when `signal` aborts; soon, when it has aborted already. The returned function takes that back: after
- * it, `then` is not called any more. A null signal never aborts.
+ * Calls `then` once when `signal` aborts, or soon if it has aborted already. The returned function removes the listener:
+ * after it, `then` is not called any more. A null signal never aborts.
  */
 export const onAbort = (signal: AbortSignal | null, then: () => void): (() => void) => {
   if (signal === null) return () => {};
@@ -16,14 +16,30 @@ export const onAbort = (signal: AbortSignal | null, then: () => void): (() => vo
   };
 };
 
-/** Resolves after `ms` milliseconds, or when `signal` aborts. */
-export const sleep = (ms: number, signal: AbortSignal | null): Promise<void> =>
+/** How a wait ended: the promise resolved or rejected, the time was over, or the signal aborted. */
+export type WaitEnd = 'settled' | 'timeout' | 'aborted';
+
+/**
+ * Resolves with what comes first: `promise` settles, `ms` milliseconds pass, or `signal` aborts. It never rejects: after
+ * `settled` the caller awaits the promise itself. Neither timer nor listener outlives the wait.
+ */
+export const raceWithTimeout = (
+  promise: Promise<unknown>,
+  ms: number,
+  signal: AbortSignal | null,
+): Promise<WaitEnd> =>
   new Promise((resolve) => {
-    const done = () => {
+    const end = (how: WaitEnd) => () => {
       clearTimeout(timer);
       stopListening();
-      resolve();
+      resolve(how);
     };
-    const timer = setTimeout(done, ms);
-    const stopListening = onAbort(signal, done);
+    const timer = setTimeout(end('timeout'), ms);
+    const stopListening = onAbort(signal, end('aborted'));
+    promise.then(end('settled'), end('settled'));
   });
+
+/** Resolves after `ms` milliseconds, or when `signal` aborts. */
+export const sleep = async (ms: number, signal: AbortSignal | null): Promise<void> => {
+  await raceWithTimeout(new Promise(() => {}), ms, signal);
+};

@@ -1,15 +1,15 @@
-/** Runs the tasks of one key one after another, in the order of asking; those of different keys side by side. */
+/** Runs the tasks of one key one after another, in the order of the calls. Tasks of different keys run concurrently. */
 export type KeyedQueue = <Answer>(key: string, task: () => Promise<Answer>) => Promise<Answer>;
 
 /**
- * Changes of one thing must reach the service in the order in which they came: side by side, the retry of an older one
- * could undo a newer one. A task that fails fails alone.
+ * Keeps the changes of one resource in their order: run concurrently, the retry of an older change could undo a newer one.
+ * A task that fails does not affect the next one.
  */
 export const createKeyedQueue = (): KeyedQueue => {
   const last = new Map<string, Promise<unknown>>();
   return (key, task) => {
-    const before = last.get(key) ?? Promise.resolve();
-    const answer = before.then(task, task);
+    const previous = last.get(key) ?? Promise.resolve();
+    const answer = previous.then(task, task);
     last.set(key, answer);
     const forget = () => {
       if (last.get(key) === answer) last.delete(key);

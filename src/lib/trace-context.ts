@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** By which an operation, and the requests that it makes, are found again: in the log, in the reply, at the service. */
+/** Identifies an operation and its upstream requests in the log, in the response and at upstream. */
 export type Trace = {
   readonly requestId: string;
-  /** The client's own W3C trace context; null when it sent none that is valid. */
+  /** The client's W3C trace context (https://www.w3.org/TR/trace-context/); null when it sent no valid one. */
   readonly traceparent: string | null;
 };
 
@@ -11,7 +11,7 @@ const VALID = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$
 const MAX_LENGTH = 512;
 const SAMPLED = 1;
 
-/** The header as it came when it is a valid traceparent of any version; else null. */
+/** Returns the header unchanged when it is a valid traceparent of any version, else null. */
 export const readTraceparent = (header: string | null | undefined): string | null => {
   if (!header || header.length > MAX_LENGTH) return null;
   const [, version, traceId = '', parentId = '', , more] = VALID.exec(header) ?? [];
@@ -19,7 +19,7 @@ export const readTraceparent = (header: string | null | undefined): string | nul
   return isZero(traceId) || isZero(parentId) ? null : header;
 };
 
-/** What a request that is made for this trace carries: the same trace, as version 00, under a span id of its own. */
+/** The traceparent of an upstream request: the same trace, as version 00, with a new span id. */
 export const childOf = (traceparent: string): string => {
   const [, traceId, , flags = '00'] = traceparent.split('-');
   const sampled = Number.parseInt(flags, 16) & SAMPLED;

@@ -70,7 +70,7 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
         ...(status !== undefined && { status }),
         ...(connection !== undefined && { connection }),
         durationMs: rounded(durationMs),
-        ...(trace && namesOf(trace)),
+        ...namesOf(trace),
       },
     );
   },
@@ -80,8 +80,8 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
   },
 });
 
-const severityOf = ({ failure, connection, gatewayKey }: UpstreamError): LogLevel => {
-  if (connection === 'aborted') return 'debug';
+const severityOf = ({ failure, gatewayKey }: UpstreamError): LogLevel => {
+  if (failure === 'aborted') return 'debug';
   const refused = failure === 'unauthenticated' || failure === 'forbidden';
   if (refused && gatewayKey) return 'error';
   return refused || failure === 'rejected' ? 'info' : 'warn';

@@ -11,7 +11,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
   });
   const unsent = new Counter({
     name: 'gateway_upstream_unsent_total',
-    help: 'Requests that failed before they were sent, by resource and reason: unavailable (the circuit breaker is open, or no client waited any more), timeout, rateLimited (UPSTREAM_RPS), coolingDown (the service has told the key to wait).',
+    help: 'Requests that failed before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (the client disconnected), timeout, rateLimited (UPSTREAM_RPS), coolingDown (the service has told the key to wait).',
     labelNames: ['resource', 'reason'],
     registers,
   });
@@ -62,7 +62,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
       queued.observe(queuedMs / 1000);
       if (!sent) return unsent.inc({ resource, reason: error?.failure ?? 'unavailable' });
       inFlight.dec();
-      const outcome = error === null ? 'success' : error.connection === 'aborted' ? 'aborted' : error.failure;
+      const outcome = error?.failure ?? 'success';
       requests.inc({ resource, outcome });
       duration.observe({ resource }, durationMs / 1000);
       if (number > 1) retries.inc({ resource });

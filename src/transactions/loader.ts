@@ -1,31 +1,29 @@
-import { createListLoader, type ListLoader, type LoaderParts } from '../upstream/list-loader.ts';
+import {
+  createListLoader,
+  type ListLoader,
+  type ListResource,
+  type LoaderParts,
+} from '../upstream/list-loader.ts';
 import type { PageItem } from '../upstream/parse/page-parser.ts';
-import { PAGE_SIZE, readTransactionsPage, type Transaction, transactionsRequest } from './rest.ts';
+import {
+  PAGE_SIZE,
+  REQUEST_COST,
+  readTransactionsPage,
+  type Transaction,
+  type TransactionsList,
+  transactionsRequest,
+} from './rest.ts';
 
-type TransactionsList = {
-  readonly address: string;
-  /** The service's own parameter: ids and tags, comma-separated; null for its default. */
-  readonly chains: string | null;
+/** Its `details` are decoded calls and events. */
+const transactions: ListResource<TransactionsList, PageItem<Transaction>> = {
+  name: 'transactions',
+  pageSize: () => PAGE_SIZE,
+  cost: () => REQUEST_COST,
+  request: transactionsRequest,
+  parse: readTransactionsPage,
 };
 
 export type TransactionsLoader = ListLoader<TransactionsList, PageItem<Transaction>>;
 
-/** Details of a page are its decoded calls and events. */
 export const createTransactionsLoader = (parts: LoaderParts<PageItem<Transaction>>): TransactionsLoader =>
-  createListLoader(parts, {
-    name: 'transactions',
-    limit: () => PAGE_SIZE,
-    fetch:
-      (list) =>
-      async ({ offset, details }, signal) => {
-        const fetchedAt = Date.now();
-        const request = transactionsRequest({
-          ...list,
-          offset,
-          decode: details,
-          credential: parts.credential,
-        });
-        const { body, bytes, computeUnits } = await parts.client.request(request, signal);
-        return { page: await readTransactionsPage(body, list.address, fetchedAt), bytes, computeUnits };
-      },
-  });
+  createListLoader(parts, transactions);

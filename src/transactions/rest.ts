@@ -1,6 +1,6 @@
 import type { Page } from '../upstream/cache/page-cache.ts';
-import type { Credential } from '../upstream/client/credential.ts';
-import type { UpstreamRequest } from '../upstream/client/send-request.ts';
+import type { UpstreamRequest } from '../upstream/client/request.ts';
+import type { PageParameters } from '../upstream/list-loader.ts';
 import {
   isObject,
   malformed,
@@ -18,29 +18,27 @@ import {
 } from '../upstream/parse/fields.ts';
 import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
 
-/** The service never gives more on a page, and bills by request: so never ask for less. */
+/** Upstream's largest page. A request costs the same whatever its size, so the gateway never asks for less. */
 export const PAGE_SIZE = 100;
 
-/** Requests for so many transactions when the service fills its pages. */
+/** The number of requests for so many transactions when upstream fills its pages. */
 export const requestsFor = (transactions: number): number => Math.ceil(transactions / PAGE_SIZE);
 
-/** The service's price of a request, whatever is on the page. */
+/** Compute units of one request, whatever its page holds. */
 export const REQUEST_COST = 1;
 
-export type TransactionsRequest = {
+/** Identifies the transactions of a wallet under a chain filter. */
+export type TransactionsList = {
   readonly address: string;
-  /** The service's own parameter: ids and tags, comma-separated; null for its default. */
+  /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
   readonly chains: string | null;
-  readonly offset: string | null;
-  readonly decode: boolean;
-  readonly credential: Credential;
 };
 
-/** A transaction as clients see it: exact numbers as decimal strings, hex in lower case. */
+/** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. */
 export type Transaction = {
   readonly address: string;
   readonly chain: string;
-  /** Null in a lookup: there only the name is said. */
+  /** Null in a lookup, where upstream states only the chain's name. */
   readonly chainId: number | null;
   readonly hash: string;
   readonly blockHash: string | null;
@@ -69,7 +67,7 @@ export type Log = {
   readonly decoded: Decoded | null;
 };
 
-/** A call or an event; `value` is whatever JSON the service decoded to. */
+/** A decoded call or event; `value` is any JSON, as upstream decoded it. */
 export type Decoded = { readonly name: string | null; readonly inputs: readonly DecodedInput[] };
 export type DecodedInput = {
   readonly name: string | null;
@@ -77,39 +75,31 @@ export type DecodedInput = {
   readonly value: unknown;
 };
 
-export const transactionsRequest = ({
-  address,
-  chains,
-  offset,
-  decode,
-  credential,
-}: TransactionsRequest): UpstreamRequest => {
-  const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
+/** `details` are decoded calls and events. */
+export const transactionsRequest = (
+  { address, chains }: TransactionsList,
+  { offset, limit, details }: PageParameters,
+): Pick<UpstreamRequest, 'path' | 'query'> => {
+  const query = new URLSearchParams({ limit: String(limit) });
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
-  if (decode) query.set('decode', 'true');
-  return {
-    resource: 'transactions',
-    method: 'GET',
-    path: `/v1/evm/transactions/${address}`,
-    query,
-    credential,
-    cost: REQUEST_COST,
-  };
+  if (details) query.set('decode', 'true');
+  return { path: `/v1/evm/transactions/${address}`, query };
 };
 
-/** Throws UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
+/** Rejects with UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
 export const readTransactionsPage = (
   body: unknown,
-  wallet: string,
+  { address }: TransactionsList,
+  limit: number,
   fetchedAt: number,
 ): Promise<Page<PageItem<Transaction>>> =>
   parsePage(
     body,
     {
       entriesField: 'transactions',
-      maxEntries: PAGE_SIZE,
-      read: (raw) => readTransaction(raw, wallet),
+      maxEntries: limit,
+      read: (raw) => readTransaction(raw, address),
       identity: (transaction) => `${transaction.chain}:${transaction.hash}`,
       time: (transaction) => Date.parse(transaction.blockTime),
     },
@@ -117,8 +107,8 @@ export const readTransactionsPage = (
   );
 
 /**
- * Reads a transaction from a lookup or from a delivery, which differ: a delivery says in `transaction_type` which
- * side the address is on, a lookup the EIP-2718 type. Throws MalformedFieldError.
+ * Reads a transaction of a lookup or of a delivery. In a lookup `transaction_type` is the EIP-2718 type; in a delivery it is
+ * the side that the address is on. Throws MalformedFieldError.
  */
 export const readTransaction = (raw: RawObject, wallet: string | null): Transaction => {
   const side = readDirection(raw.transaction_type);
@@ -147,7 +137,7 @@ export const readTransaction = (raw: RawObject, wallet: string | null): Transact
   };
 };
 
-/** Whose transaction a delivery tells of: said, or the side that it says. */
+/** The address that a delivered transaction belongs to: `address`, or the side that `transaction_type` names. */
 const readSubject = (raw: RawObject, side: Transaction['direction']): string =>
   optional(readAddress)(raw, 'address') ?? readAddress(raw, side === 'RECEIVER' ? 'to' : 'from');
 
@@ -167,7 +157,7 @@ const readLog = (raw: unknown, place: string): Log => {
   };
 };
 
-/** Null, `{}` and anything else that names nothing are no decoding. */
+/** Null without a decoding: upstream sends null, `{}`, or an object without name and inputs. */
 const readDecoded = (raw: unknown): Decoded | null => {
   if (!isObject(raw) || (raw.name === undefined && raw.inputs === undefined)) return null;
   const inputs = Array.isArray(raw.inputs) ? raw.inputs.filter(isObject) : [];
@@ -181,7 +171,7 @@ const readDecoded = (raw: unknown): Decoded | null => {
   };
 };
 
-/** "A string, or a list (of lists) of strings": numbers and booleans become strings, objects stay what they are. */
+/** Converts numbers and booleans to strings, also in lists of lists. Objects stay unchanged. */
 const asStrings = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(asStrings);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : (value ?? null);

@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
 
-/** Compute units of requests that the service bills by chain. */
+/** Compute units of requests that upstream bills by chain. */
 export type ChainPricing = {
-  /** What one request costs under this filter; null is the service's default. */
+  /** The cost of one request with this chain filter; null is upstream's default filter. */
   priceOf(chains: string | null): number;
-  /** Takes in what the service billed for one. */
+  /** Records what upstream billed for one request. */
   record(chains: string | null, computeUnits: number): void;
 };
 
-/** Filters are the clients' to make up: so many are remembered. */
+/** The prices of so many filters are remembered, since clients can make up any number of them. */
 const MAX_FILTERS = 1000;
 
 /**
- * A chain named by its id counts one. How many chains a tag has, only the service knows: `defaultChainCount` until
- * it has billed a request under the same filter.
+ * A chain id costs one unit. Only upstream knows how many chains a tag has: a tag counts as `defaultChainCount` chains
+ * until upstream has billed a request with the same filter.
  */
 export const createChainPricing = (defaultChainCount: number): ChainPricing => {
   const billed = new LRUCache<string, number>({ max: MAX_FILTERS });
@@ -26,7 +26,7 @@ export const createChainPricing = (defaultChainCount: number): ChainPricing => {
       return tags === 0 ? counted : (billed.get(nameOf(chains)) ?? counted);
     },
     record(chains, computeUnits) {
-      // What was free this time teaches nothing of the next.
+      // A free request does not show what the next one will cost.
       if (computeUnits > 0) billed.set(nameOf(chains), computeUnits);
     },
   };
@@ -34,5 +34,5 @@ export const createChainPricing = (defaultChainCount: number): ChainPricing => {
 
 const isChainId = (part: string): boolean => /^\d+$/.test(part);
 
-/** The default is a tag as well. */
+/** Upstream's default filter is the tag `default`. */
 const nameOf = (chains: string | null): string => chains ?? 'default';

@@ -1,76 +1,110 @@
 import DataLoader from 'dataloader';
-import type { Deadline } from '../lib/deadline.ts';
 import type { Fetch, Page, PageCache, PageRequest } from './cache/page-cache.ts';
-import type { Credential } from './client/credential.ts';
-import type { OperationClient } from './client/operation-client.ts';
-import type { Usage } from './client/usage.ts';
+import type { UpstreamClient } from './client/client.ts';
+import type { UpstreamRequest } from './client/request.ts';
+import { detachedScope, type RequestScope } from './client/request-scope.ts';
 
 /** Which page of a list. */
 export type PageRef = {
   /** Null for the newest page. */
   readonly offset: string | null;
-  /** The identity of the item that it must follow on; null when any version of the page will do. */
+  /** The identity of the last item of the page before; null when any version of the page will do. */
   readonly follows: string | null;
-  /** `newest`: as fresh as the head of a list must be; `older`: as what lies behind it; `now`: not a kept one. */
+  /**
+   * How old a cached page may be: as the head of a list (`newest`), or as the pages behind it (`older`). `now` bypasses the
+   * cache: only a page that is fetched from now on can show that an item no longer exists.
+   */
   readonly age: 'newest' | 'older' | 'now';
 };
 
 export type ReadPage<Item> = (at: PageRef) => Promise<Page<Item>>;
 
-/** What one operation brings to each of its loaders. */
+/** What each list loader of one operation is made of. */
 export type LoaderParts<Item> = {
-  readonly client: OperationClient;
-  readonly credential: Credential;
+  readonly client: UpstreamClient;
+  readonly scope: RequestScope;
   readonly store: PageCache<Item>;
-  readonly usage: Usage;
-  readonly deadline: Deadline;
-  /** With whom pages are shared: all clients when the key is the gateway's, one key's clients when it is not. */
+  /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
   readonly freshness: Freshness;
 };
 
-/** Milliseconds that a list's newest page, and its older ones, count as fresh, and that any may stand in for a failure. */
+/** Milliseconds that a list's newest page and its older ones are fresh, and that any page may be served instead of a failure. */
 export type Freshness = { readonly headMs: number; readonly tailMs: number; readonly staleMs: number };
 
-/** Which list, as plain JSON: an address in lower case, and filters. */
+/** Identifies a list, as plain JSON: an address in lower case, and filters. */
 type AnyList = { readonly address: string };
 
-/** One upstream resource whose answers are pages of lists. */
+/** The parameters of a page request beside those of its list. */
+export type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
+
+/** An upstream resource that answers with pages of a list. */
 export type ListResource<List extends AnyList, Item> = {
+  /** One word, for cache keys, metrics and log lines. */
   readonly name: string;
-  readonly limit: (offset: string | null) => number;
-  readonly fetch: (list: List) => Fetch<Item>;
+  /** The number of items to request on the page at this offset. */
+  readonly pageSize: (offset: string | null) => number;
+  /** Compute units of one request by the contract. */
+  readonly cost: (list: List) => number;
+  readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
+  /** Rejects with UpstreamError `invalidResponse` when the body breaks the contract. */
+  readonly parse: (body: unknown, list: List, limit: number, fetchedAt: number) => Promise<Page<Item>>;
+  /** Called with the compute units that upstream billed for a request. */
+  readonly onBilled?: (list: List, computeUnits: number) => void;
 };
 
-export type ListLoader<List, Item> = { read(list: List, details: boolean): ReadPage<Item> };
+export type ListLoader<List, Item> = {
+  /** `details` requests decoded data or spam details with each page. */
+  read(list: List, details: boolean): ReadPage<Item>;
+};
 
-type Key<List> = { readonly list: List; readonly want: PageRequest };
+type Key<List> = { readonly list: List; readonly request: PageRequest };
 
 /**
- * Born with an operation: wants of one tick that differ only in limit or details become one request that serves
- * them all, and a want that the operation had before costs nothing.
+ * Reads the pages of one resource for one operation. Reads of one tick that differ only in limit or details become one
+ * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Item>(
-  { store, usage, deadline, cachePartition, freshness }: Omit<LoaderParts<Item>, 'client' | 'credential'>,
+  { client, scope, store, cachePartition, freshness }: LoaderParts<Item>,
   resource: ListResource<List, Item>,
 ): ListLoader<List, Item> => {
-  const get = (keys: readonly Key<List>[]) => {
-    const { list, want } = merge(keys);
-    return store.get(want, usage, deadline, resource.fetch(list));
-  };
-  // The batch resolves at once, to pages that are on their way: a slow wallet must not hold up the others.
+  const { name, pageSize, cost, onBilled } = resource;
+
+  const fetchPage =
+    (list: List): Fetch<Item> =>
+    async (page, signal) => {
+      const fetchedAt = Date.now();
+      const { path, query } = resource.request(list, page);
+      const request = {
+        resource: name,
+        method: 'GET',
+        path,
+        ...(query && { query }),
+        cost: cost(list),
+      } as const;
+      const { body, bytes, computeUnits } = await client.request(request, detachedScope(scope, signal));
+      onBilled?.(list, computeUnits);
+      return { page: await resource.parse(body, list, page.limit, fetchedAt), bytes };
+    };
+
+  // The batch resolves at once, with promises of pages: a slow page must not delay the others.
   const loader = new DataLoader<Key<List>, { page: Promise<Page<Item>> }, string>(
     async (keys) => {
-      const groups = Map.groupBy(keys, ({ want }) => pageKey(want));
-      const pages = new Map([...groups].map(([key, group]) => [key, { page: get(group) }]));
+      const groups = Map.groupBy(keys, ({ request }) => pageKey(request));
+      const pages = new Map(
+        [...groups].map(([key, group]) => {
+          const { list, request } = merge(group);
+          return [key, { page: store.get(request, scope, fetchPage(list)) }];
+        }),
+      );
       return keys.map(
-        ({ want }) => pages.get(pageKey(want)) ?? new Error('A page was wanted but not grouped.'),
+        ({ request }) => pages.get(pageKey(request)) ?? new Error('A page was requested but not grouped.'),
       );
     },
-    { cacheKeyFn: ({ want }) => JSON.stringify(want) },
+    { cacheKeyFn: ({ request }) => JSON.stringify(request) },
   );
+
   const { headMs, tailMs, staleMs } = freshness;
-  // Who asks for a page of now wants to know what is gone by now: no older one can tell.
   const ages = {
     newest: { maxAgeMs: headMs, staleIfErrorMs: staleMs },
     older: { maxAgeMs: tailMs, staleIfErrorMs: staleMs },
@@ -79,12 +113,13 @@ export const createListLoader = <List extends AnyList, Item>(
 
   return {
     read: (list, details) => {
-      const name = JSON.stringify([cachePartition, resource.name, list]);
+      const { address } = list;
+      const listName = JSON.stringify([cachePartition, name, list]);
       return async ({ offset, follows, age }) => {
-        const limit = resource.limit(offset);
-        const { address } = list;
-        const want = { cachePartition, address, list: name, offset, follows, limit, details, ...ages[age] };
-        return (await loader.load({ list, want })).page;
+        const limit = pageSize(offset);
+        const page = { offset, follows, limit, details, ...ages[age] };
+        const request = { cachePartition, address, list: listName, ...page };
+        return (await loader.load({ list, request })).page;
       };
     },
   };
@@ -92,17 +127,18 @@ export const createListLoader = <List extends AnyList, Item>(
 
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
+/** One request that satisfies all of a page's. */
 const merge = <List>(keys: readonly Key<List>[]): Key<List> => {
   const [first] = keys as [Key<List>];
-  const wants = keys.map(({ want }) => want);
+  const requests = keys.map(({ request }) => request);
   return {
     list: first.list,
-    want: {
-      ...first.want,
-      limit: Math.max(...wants.map(({ limit }) => limit)),
-      details: wants.some(({ details }) => details),
-      maxAgeMs: Math.min(...wants.map(({ maxAgeMs }) => maxAgeMs)),
-      staleIfErrorMs: Math.min(...wants.map(({ staleIfErrorMs }) => staleIfErrorMs)),
+    request: {
+      ...first.request,
+      limit: Math.max(...requests.map(({ limit }) => limit)),
+      details: requests.some(({ details }) => details),
+      maxAgeMs: Math.min(...requests.map(({ maxAgeMs }) => maxAgeMs)),
+      staleIfErrorMs: Math.min(...requests.map(({ staleIfErrorMs }) => staleIfErrorMs)),
     },
   };
 };

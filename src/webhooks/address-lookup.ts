@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { createDeadline } from '../lib/deadline.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
-import type { Credential } from '../upstream/client/credential.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
-import { createOperationClient } from '../upstream/client/operation-client.ts';
 import { createRequestLimiter } from '../upstream/client/request-limiter.ts';
+import type { Credential } from '../upstream/client/request-scope.ts';
 import { createUsage } from '../upstream/client/usage.ts';
 import { createWebhookClient } from './client.ts';
 import type { FetchAddress } from './subscribed-addresses.ts';
@@ -26,11 +25,10 @@ export const createAddressLookup = (
   return (webhookId) => {
     const deadline = createDeadline(TIMEOUT_MS, null, now);
     const trace = { requestId: randomUUID(), traceparent: null };
-    const limits = { maxComputeUnits: 0, operationMs: TIMEOUT_MS, now };
-    const operation = createOperationClient(client, createUsage(), deadline, trace, limits);
+    const scope = { credential, deadline, usage: createUsage(), maxComputeUnits: 0, trace };
     return limiter.run(deadline, async () => {
       try {
-        return await createWebhookClient({ client: operation, credential }).soleAddress(webhookId);
+        return await createWebhookClient({ client, scope }).soleAddress(webhookId);
       } catch (error) {
         // The webhook is unknown, or this deployment has no such operation: there is no address.
         if (error instanceof UpstreamError && error.failure === 'rejected') return null;

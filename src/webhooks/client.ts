@@ -1,7 +1,7 @@
 import type { Page } from '../upstream/cache/page-cache.ts';
-import type { Credential } from '../upstream/client/credential.ts';
+import type { UpstreamClient } from '../upstream/client/client.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
-import type { OperationClient } from '../upstream/client/operation-client.ts';
+import { detachedScope, type RequestScope } from '../upstream/client/request-scope.ts';
 import type { PageItem } from '../upstream/parse/page-parser.ts';
 import * as requests from './requests.ts';
 import {
@@ -35,7 +35,7 @@ export type WebhookClient = {
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
 
-type Parts = { readonly client: OperationClient; readonly credential: Credential };
+type Parts = { readonly client: UpstreamClient; readonly scope: RequestScope };
 
 /** Management is not billed. */
 const COST = 0;
@@ -46,7 +46,7 @@ const MAX_SPARSE_PAGES = 3;
 /** The id that no webhook has. */
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-export const createWebhookClient = ({ client, credential }: Parts): WebhookClient => {
+export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => {
   const send = async (
     { method, path, query, body, ignoresBody }: requests.Operation,
     signal?: AbortSignal,
@@ -58,8 +58,8 @@ export const createWebhookClient = ({ client, credential }: Parts): WebhookClien
       ...(body && { body }),
       ...(ignoresBody && { ignoresBody }),
     };
-    const answer = await client.request({ resource: 'webhooks', ...shape, credential, cost: COST }, signal);
-    return answer.body;
+    const shared = signal ? detachedScope(scope, signal) : scope;
+    return (await client.request({ resource: 'webhooks', ...shape, cost: COST }, shared)).body;
   };
 
   /** Asks by the one harmless question that the contract has every deployment answer: a change of no addresses. */

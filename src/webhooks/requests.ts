@@ -1,8 +1,8 @@
-import type { UpstreamRequest } from '../upstream/client/send-request.ts';
+import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { ActivityType, AssetType, TransactionSide, WebhookType } from './rest.ts';
 
 /** One of the service's operations on webhooks. */
-export type Operation = Omit<UpstreamRequest, 'resource' | 'credential' | 'cost'> & {
+export type Operation = Omit<UpstreamRequest, 'resource' | 'cost'> & {
   /** What it does, to follow "the service has no operation to …". */
   readonly purpose: string;
   /** Null for the operations on all webhooks. */

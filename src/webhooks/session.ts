@@ -1,7 +1,6 @@
-import type { Deadline } from '../lib/deadline.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
-import type { Credential } from '../upstream/client/credential.ts';
-import type { OperationClient } from '../upstream/client/operation-client.ts';
+import type { UpstreamClient } from '../upstream/client/client.ts';
+import type { RequestScope } from '../upstream/client/request-scope.ts';
 import { createWebhookClient } from './client.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
@@ -26,11 +25,10 @@ export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> 
 };
 
 type Parts = {
-  readonly client: OperationClient;
-  readonly credential: Credential;
+  readonly client: UpstreamClient;
+  readonly scope: RequestScope;
   /** Callers of the same one share their webhooks. */
   readonly cachePartition: string;
-  readonly deadline: Deadline;
   /** Shared by all operations, so that changes which came in one order arrive in it. */
   readonly keyedQueue: KeyedQueue;
   /** Shared by all operations. */
@@ -41,8 +39,9 @@ type Parts = {
 
 /** Born with an operation. */
 export const createWebhookSession = (parts: Parts): WebhookSession => {
-  const { client, credential, cachePartition, deadline, keyedQueue, verifiedKeys, subscribed } = parts;
-  const service = createWebhookClient({ client, credential });
+  const { client, scope, cachePartition, keyedQueue, verifiedKeys, subscribed } = parts;
+  const { credential, deadline } = scope;
+  const service = createWebhookClient({ client, scope });
   const knownOf = (webhookId: string) => subscribed.of({ cachePartition, webhookId });
   const { load, list, addresses, prime, invalidate } = createWebhookLoader({
     ...service,
@@ -56,7 +55,7 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
 
   const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> => {
     // Behind a silent service the turn may come too late: the change is then not sent.
-    client.begin();
+    deadline.start();
     // Whatever comes of it: after a failure nobody knows what the service has done.
     return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => invalidate(webhookId));
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { onAbort } from '../../src/lib/abort.ts';
+import { onAbort, raceWithTimeout } from '../../src/lib/abort.ts';
 
 /** Longer than a queued microtask needs. */
 const microtasks = () => new Promise((resolve) => setImmediate(resolve));
@@ -29,5 +29,26 @@ describe('onAbort', () => {
     controller.abort();
     await microtasks();
     expect(then).not.toHaveBeenCalled();
+  });
+});
+
+describe('raceWithTimeout', () => {
+  const pending = () => new Promise<never>(() => {});
+
+  test('ends when the promise resolves or rejects, and never rejects itself', async () => {
+    expect(await raceWithTimeout(Promise.resolve(1), 60_000, null)).toBe('settled');
+    expect(await raceWithTimeout(Promise.reject(new Error('no')), 60_000, null)).toBe('settled');
+  });
+
+  test('ends when the time is over', async () => {
+    expect(await raceWithTimeout(pending(), 1, null)).toBe('timeout');
+  });
+
+  test('ends when the signal aborts, also when it has aborted before', async () => {
+    const controller = new AbortController();
+    const end = raceWithTimeout(pending(), 60_000, controller.signal);
+    controller.abort();
+    expect(await end).toBe('aborted');
+    expect(await raceWithTimeout(pending(), 60_000, AbortSignal.abort())).toBe('aborted');
   });
 });

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
+import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { poll, requestTimeOf, sleep } from '../support/clients/queries.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { exhaustedMemory } from '../support/upstream/body-memory.ts';
 import { freshAddress, history, timeAt, transactionsEnvelope } from '../support/upstream/builders.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
+import { requestScope } from '../support/upstream/request-scope.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 const down = { status: 503, text: 'down' };
@@ -86,4 +90,28 @@ test("a key's own trouble is not taken for the service's", async () => {
   }
   expect(fake.requests).toHaveLength(20);
   expect((await poll(gateway, freshAddress())).errors).toBeUndefined();
+});
+
+test('answers that the gateway has no memory for do not open the circuit', async () => {
+  await using fake = await startFakeService({ other: () => ({ json: { small: true } }) });
+  const client = createUpstreamClient({
+    url: fake.url,
+    keyHeader: 'X-Key',
+    timeoutMs: 20_000,
+    connections: 4,
+    perSecond: null,
+    bodyMemory: exhaustedMemory(),
+  });
+  try {
+    const request = { resource: 'thing', method: 'POST', path: '/thing', cost: 1 } as const;
+    for (let count = 0; count < 12; count += 1)
+      await expect(client.request(request, requestScope())).rejects.toMatchObject({
+        failure: 'unavailable',
+        connection: 'discarded',
+      });
+    expect(client.isCircuitOpen()).toBe(false);
+    expect(fake.requests).toHaveLength(12);
+  } finally {
+    await client.close();
+  }
 });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { createDeadline } from '../../src/lib/deadline.ts';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
-import { type Outcome, RETRY_RULES } from '../../src/upstream/client/retry.ts';
+import type { Outcome } from '../../src/upstream/client/errors.ts';
+import { RETRY_RULES } from '../../src/upstream/client/retry.ts';
 import { createUsage } from '../../src/upstream/client/usage.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { exhaustedMemory } from '../support/upstream/body-memory.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { type Answer, inTurn, type Reply, startFakeService } from '../support/upstream/fake-service.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
+import { requestScope } from '../support/upstream/request-scope.ts';
 
 const methods = ['GET', 'PATCH', 'POST', 'PUT', 'DELETE'] as const;
 
@@ -23,6 +25,7 @@ const failing =
 const replyFor = (outcome: Outcome): Reply => {
   if (typeof outcome === 'number') return { status: outcome, json: { error: 'no' } };
   if (outcome === 'reset') return { json: { promised: true }, cutAfterBytes: 3 };
+  if (outcome === 'discarded') return { json: { small: true } };
   if (outcome === 'invalidResponse') return { text: '<html>', headers: { 'content-type': 'text/html' } };
   return { silent: true };
 };
@@ -33,12 +36,12 @@ const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): P
   if (outcome === 'connectFailed') await fake.goDown();
   const timeoutMs = outcome === 'noResponse' ? 200 : 20_000;
   const limits = { timeoutMs, connections: 4, perSecond: null };
-  const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits });
+  const memory = outcome === 'discarded' ? { bodyMemory: exhaustedMemory() } : {};
+  const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits, ...memory });
   const usage = createUsage();
-  const credential = { key: 'k', owner: 'gateway' } as const;
-  const request = { resource: 'thing', method, path: '/thing', credential, cost: 1 };
+  const request = { resource: 'thing', method, path: '/thing', cost: 1 };
   try {
-    await expect(client.request(request, usage, createDeadline(60_000, null))).rejects.toThrow();
+    await expect(client.request(request, requestScope(usage))).rejects.toThrow();
   } finally {
     await client.close();
   }

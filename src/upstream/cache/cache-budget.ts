@@ -1,32 +1,32 @@
 import { LRUCache } from 'lru-cache';
 
-/** One budget of bytes for all that is kept, whoever keeps it: what was used least recently goes first. */
+/** The memory limit, in bytes, of all page caches together. The least recently used entry is evicted first. */
 export type CacheBudget = {
-  /** Counts `bytes` for `key`. `evict` is called when it must go: for others, for a newer one, or as too large itself. */
+  /** Counts `bytes` for `key`. `evict` is called when the entry is evicted, replaced, or larger than the whole budget. */
   add(key: string, bytes: number, evict: () => void): void;
-  /** Says that it was used. */
+  /** Marks the entry as recently used. */
   touch(key: string): void;
-  /** How much is counted now. */
+  /** The bytes that are counted now. */
   bytes(): number;
 };
 
-type Kept = { readonly evict: () => void };
+type Entry = { readonly evict: () => void };
 
-/** 0 bytes keep nothing. */
+/** With 0 bytes nothing is cached. */
 export const createCacheBudget = (maxBytes: number): CacheBudget => {
-  const kept = new LRUCache<string, Kept>({
+  const entries = new LRUCache<string, Entry>({
     maxSize: Math.max(1, maxBytes),
     dispose: ({ evict }) => evict(),
   });
   return {
     add(key, bytes, evict) {
       if (maxBytes === 0) return evict();
-      const entry: Kept = { evict };
-      kept.set(key, entry, { size: Math.max(1, bytes) });
-      // What is larger than the whole budget is not taken, and no word said.
-      if (kept.peek(key) !== entry) evict();
+      const entry: Entry = { evict };
+      entries.set(key, entry, { size: Math.max(1, bytes) });
+      // LRUCache ignores an entry that is larger than the whole budget, and does not call `dispose`.
+      if (entries.peek(key) !== entry) evict();
     },
-    touch: (key) => void kept.get(key),
-    bytes: () => kept.calculatedSize,
+    touch: (key) => void entries.get(key),
+    bytes: () => entries.calculatedSize,
   };
 };

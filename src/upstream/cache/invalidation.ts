@@ -1,14 +1,11 @@
-/** What can be overtaken by news. */
+/** A cached page or a request under way, which a delivery for its address makes outdated. */
 type Invalidatable = { invalidated: boolean };
 
-/**
- * Who wants to know that something happened to an address. `cachePartition` keeps apart what one key's clients may see: see
- * `LoaderParts`.
- */
+/** Cache invalidation by address. A `cachePartition` never affects another one's entries: see `LoaderParts`. */
 export type InvalidationBus = {
-  /** Marks `target` as outdated when there is news of the address, until the returned function is called. */
+  /** Has invalidations of the address mark `target`, until the returned function is called. */
   subscribe(cachePartition: string, address: string, target: Invalidatable): () => void;
-  /** Outdates all that is followed of these addresses, in lower case. */
+  /** Invalidates all subscribed targets of these addresses, which are in lower case. */
   invalidate(cachePartition: string, addresses: readonly string[]): void;
 };
 

@@ -1,91 +1,101 @@
-import type { Deadline } from '../../lib/deadline.ts';
-import { allowsStale, cooldownMsFor } from '../client/errors.ts';
-import type { Usage } from '../client/usage.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
+import type { RequestScope } from '../client/request-scope.ts';
 import type { CacheBudget } from './cache-budget.ts';
-import { createEntryStore, type EntryMeta } from './cache-entries.ts';
+import {
+  createEntryStore,
+  createMeta,
+  type Entry,
+  type EntryMeta,
+  refreshRequest,
+  retainDetails,
+  satisfies,
+} from './entry-store.ts';
 import type { InvalidationBus } from './invalidation.ts';
 import { type SharedRequest, startShared } from './single-flight.ts';
+import { allowsStale, cooldownMsFor } from './stale-if-error.ts';
 
-/** One page of a list, as one upstream request brought it. */
+/** One page of a list, from one upstream request. */
 export type Page<Item> = {
   readonly items: readonly Item[];
-  /** Where the next page starts; null on the last one. */
+  /** The offset of the next page; null on the last one. */
   readonly nextOffset: string | null;
-  /** ISO 8601; null where the service does not say. */
+  /** Upstream's clock, ISO 8601; null when upstream does not state it. */
   readonly requestTime: string | null;
   readonly responseTime: string | null;
-  /** The service's `errors` and `warnings` beside good data, as it put them; null when there are none. */
+  /** Upstream's `errors` and `warnings` beside good data, unchanged; null when there are none. */
   readonly partialErrors: PartialErrors | null;
-  /** When this gateway asked for it, in milliseconds since 1970. */
+  /** When this gateway sent the request, in milliseconds since 1970. */
   readonly fetchedAt: number;
 };
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
 export type PageRequest = {
-  /** With whom its pages are shared: see `LoaderParts`. */
+  /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
-  /** Whose list it is, in lower case: news of this address outdates the page. */
+  /** The address of the list, in lower case. Its invalidation invalidates the page. */
   readonly address: string;
-  /** Resource, `cachePartition`, address and filters: what all pages of one list have in common. */
+  /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;
   /** Null for the newest page. */
   readonly offset: string | null;
   /**
-   * The identity of the item that the page must follow on, null when the asker does not care. Under a service
-   * whose offsets count items, a page kept from before the head grew would leave a gap behind a newer page.
+   * The identity of the last item of the page before; null when any version of the page will do. Where upstream's offsets
+   * count items, a page that was cached before the list grew would leave a gap behind a newer page.
    */
   readonly follows: string | null;
   readonly limit: number;
-  /** Whether decoded data or spam details are wanted. */
+  /** Whether the page must have decoded data or spam details. */
   readonly details: boolean;
-  /** A kept page this old, in milliseconds, is fresh; 0 asks for one that is fetched from now on. */
+  /** A cached page up to this age, in milliseconds, is fresh; 0 requests a page that is fetched from now on. */
   readonly maxAgeMs: number;
-  /** A kept page this old, in milliseconds, may stand in when the service fails; 0 for none. */
+  /** A cached page up to this age, in milliseconds, is served when upstream fails; 0 for none. */
   readonly staleIfErrorMs: number;
 };
 
-/** What one upstream request brought. */
 type Fetched<Item> = {
   readonly page: Page<Item>;
   /** Size of the body. */
   readonly bytes: number;
-  /** What it cost. */
-  readonly computeUnits: number;
 };
 
 /**
- * How a want was met: by a kept page that was `fresh`, or `stale` and being refreshed, or that stood in for the service
- * (`staleIfError`); by a request of another operation's (`joined`); or not by anything that was there (`miss`).
+ * Where a page came from: the cache (`fresh`), the cache while a request refreshes it (`stale`), the cache because upstream
+ * failed (`staleIfError`), a request that another operation had started (`coalesced`), or a new request (`miss`).
  */
 export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'miss';
 
-/** Asks the service for what is wanted. Its signal aborts when nobody waits any more. */
-export type Fetch<Item> = (want: PageRequest, signal: AbortSignal) => Promise<Fetched<Item>>;
+/** Requests a page of upstream. The signal aborts when no operation waits for the page any more. */
+export type Fetch<Item> = (request: PageRequest, signal: AbortSignal) => Promise<Fetched<Item>>;
 
-/** Pages that were fetched, and those that are being fetched. */
+/** A cache of pages with single-flight, stale-while-revalidate and stale-if-error. */
 export type PageCache<Item> = {
   /**
-   * A page that holds at least what is wanted. A fresh one serves; for as long again, a stale one does while one
-   * `fetch` refreshes it, at the expense of whoever comes first; else it is what `fetch` brings, for all who ask
-   * meanwhile. When that fails for the service's fault, a page of no more than `staleIfErrorMs` stands in, even one that
-   * there was news of, and as long as a refusal asks for (a minute at most), without asking again; when there is none,
-   * the failure is passed on, and not kept. Details that were wanted are fetched with each page that follows for as long
-   * as one with them might have served: a want without details never displaces them.
+   * Resolves with a page that has at least what is requested.
+   * - A fresh page is served.
+   * - Up to twice its age, a stale page is served while one `fetch` refreshes it, at the expense of the first caller.
+   * - Otherwise the page is fetched, once for all callers that ask meanwhile.
+   * - When that fails because of upstream, a page up to `staleIfErrorMs` old is served, even an invalidated one. As long as
+   *   a Retry-After asks to wait (a minute at most), it is served without another request.
+   * - Without such a page the failure is passed on, and not cached.
    */
-  get(want: PageRequest, usage: Usage, deadline: Deadline, fetch: Fetch<Item>): Promise<Page<Item>>;
+  get(
+    request: PageRequest,
+    scope: Pick<RequestScope, 'usage' | 'deadline'>,
+    fetch: Fetch<Item>,
+  ): Promise<Page<Item>>;
 };
 
-type Found<Item> = { readonly page: Page<Item>; readonly source: CacheResult };
+type CachedPage<Item> = { readonly page: Page<Item>; readonly result: CacheResult };
 
-type InFlight<Item> = { readonly meta: EntryMeta; readonly sharedRequest: SharedRequest<Fetched<Item>> };
+type InFlight<Item> = { readonly meta: EntryMeta; readonly shared: SharedRequest<Fetched<Item>> };
 
-/** `onGet` is told how each want was met. */
+/** `onGet` is called with the result of each `get`. */
 export const createPageCache = <Item>(
   budget: CacheBudget,
   invalidation: InvalidationBus,
-  onGet: (source: CacheResult) => void = () => {},
-  now: () => number = () => performance.now(),
+  onGet: (result: CacheResult) => void = () => {},
+  now: Clock = monotonicClock,
 ): PageCache<Item> => {
   const entries = createEntryStore<Fetched<Item>>(budget);
   const inFlight = new Map<string, InFlight<Item>>();
@@ -95,118 +105,99 @@ export const createPageCache = <Item>(
     original: PageRequest,
     fetch: Fetch<Item>,
   ): SharedRequest<Fetched<Item>> => {
-    const startedAt = now();
-    // Also those still on their way: this request may replace them.
-    const before = [entries.get(key)?.meta, inFlight.get(key)?.meta].map(
-      (meta) => meta?.keepDetailsUntil ?? 0,
-    );
-    const keepDetailsUntil = Math.max(lastDetailsOf(original, startedAt), ...before);
-    const want = { ...original, details: original.details || keepDetailsUntil > startedAt };
-    const { follows, limit, details } = want;
-    const meta: EntryMeta = {
-      follows,
-      limit,
-      details,
-      startedAt,
-      keepDetailsUntil,
-      invalidated: false,
-      retryNotBefore: 0,
+    const meta = createMeta(original, [entries.get(key)?.meta, inFlight.get(key)?.meta], now());
+    const request = { ...original, details: meta.details };
+    const unsubscribe = invalidation.subscribe(request.cachePartition, request.address, meta);
+    const land = () => {
+      if (inFlight.get(key)?.meta === meta) inFlight.delete(key);
     };
-    const unsubscribe = invalidation.subscribe(want.cachePartition, want.address, meta);
-    const settleInFlight = () => {
-      if (inFlight.get(key) === pending) inFlight.delete(key);
-    };
-    const sharedRequest = startShared((signal) =>
-      fetch(want, signal).then(
+    const shared = startShared((signal) =>
+      fetch(request, signal).then(
         (fetched) => {
-          settleInFlight();
+          land();
           entries.put(key, { meta, value: fetched, bytes: fetched.bytes, onEvict: unsubscribe });
           return fetched;
         },
         (error: unknown) => {
-          settleInFlight();
+          land();
           unsubscribe();
-          const known = entries.get(key);
-          if (known) known.meta.retryNotBefore = now() + cooldownMsFor(error);
+          const older = entries.get(key);
+          if (older) older.meta.retryNotBefore = now() + cooldownMsFor(error);
           throw error;
         },
       ),
     );
-    const pending = { meta, sharedRequest };
-    inFlight.set(key, pending);
-    return sharedRequest;
+    inFlight.set(key, { meta, shared });
+    return shared;
   };
 
-  const inFlightFor = (key: string, want: PageRequest): SharedRequest<Fetched<Item>> | null => {
-    const pending = inFlight.get(key);
-    if (!pending || pending.meta.invalidated || pending.sharedRequest.isAbandoned) return null;
-    return touchAndCovers(pending.meta, want) ? pending.sharedRequest : null;
+  const findInFlight = (key: string, request: PageRequest): InFlight<Item> | null => {
+    const found = inFlight.get(key);
+    if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
+    return satisfies(found.meta, request) ? found : null;
   };
 
-  const entryFor = (key: string, want: PageRequest) => {
+  const findEntry = (key: string, request: PageRequest): Entry<Fetched<Item>> | null => {
     const entry = entries.get(key);
-    return entry && touchAndCovers(entry.meta, want) ? entry : null;
+    return entry && satisfies(entry.meta, request) ? entry : null;
   };
 
-  const touchAndCovers = (meta: EntryMeta, want: PageRequest): boolean => {
-    if (!satisfies(meta, want)) return false;
-    meta.keepDetailsUntil = Math.max(lastDetailsOf(want, now()), meta.keepDetailsUntil);
-    return true;
+  /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
+  const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Item>): void => {
+    if (!fromFlight(key, request)) fetchPage(key, refreshRequest(stale, request), fetch).detach();
   };
 
-  /** A page that needs no waiting for; what has gone stale is refreshed behind it. */
-  const cachedPage = (key: string, want: PageRequest, fetch: Fetch<Item>): Found<Item> | null => {
-    const known = entryFor(key, want);
-    if (!known) return null;
-    const age = now() - known.meta.startedAt;
-    const mayFetch = now() >= known.meta.retryNotBefore;
-    const { page } = known.value;
-    if (!mayFetch && age <= want.staleIfErrorMs) return { page, source: 'staleIfError' };
-    if (known.meta.invalidated || age >= want.maxAgeMs * 2) return null;
-    if (age >= want.maxAgeMs && mayFetch && !inFlightFor(key, want))
-      fetchPage(key, refreshing(known.meta, want), fetch).detach();
-    return { page, source: age < want.maxAgeMs ? 'fresh' : 'stale' };
+  /** A page that can be served at once. */
+  const fromCache = (key: string, request: PageRequest, fetch: Fetch<Item>): CachedPage<Item> | null => {
+    const entry = findEntry(key, request);
+    if (!entry) return null;
+    const { meta, value } = entry;
+    const age = now() - meta.startedAt;
+    const mayFetch = now() >= meta.retryNotBefore;
+    const isCoolingDown = !mayFetch && age <= request.staleIfErrorMs;
+    if (!isCoolingDown && (meta.invalidated || age >= request.maxAgeMs * 2)) return null;
+    retainDetails(meta, request, now());
+    const isFresh = age < request.maxAgeMs;
+    if (!isFresh && mayFetch) refresh(key, request, meta, fetch);
+    return { page: value.page, result: isCoolingDown ? 'staleIfError' : isFresh ? 'fresh' : 'stale' };
   };
 
-  const staleIfError = (key: string, want: PageRequest, error: unknown): Page<Item> | null => {
-    const known = allowsStale(error) ? entryFor(key, want) : null;
-    return known && now() - known.meta.startedAt <= want.staleIfErrorMs ? known.value.page : null;
+  const fromFlight = (key: string, request: PageRequest): SharedRequest<Fetched<Item>> | null => {
+    const found = findInFlight(key, request);
+    if (!found) return null;
+    retainDetails(found.meta, request, now());
+    return found.shared;
+  };
+
+  const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Item> | null => {
+    const entry = allowsStale(error) ? findEntry(key, request) : null;
+    if (!entry || now() - entry.meta.startedAt > request.staleIfErrorMs) return null;
+    retainDetails(entry.meta, request, now());
+    return entry.value.page;
   };
 
   return {
-    async get(want, usage, deadline, fetch) {
-      const key = JSON.stringify([want.list, want.offset]);
-      const found = cachedPage(key, want, fetch);
-      const joined = found ? null : inFlightFor(key, want);
-      if (found || joined) usage.cached += 1;
-      let source: CacheResult = found?.source ?? (joined ? 'coalesced' : 'miss');
+    async get(request, { usage, deadline }, fetch) {
+      const key = JSON.stringify([request.list, request.offset]);
+      let result: CacheResult = 'miss';
       try {
-        return found?.page ?? (await (joined ?? fetchPage(key, want, fetch)).join(deadline)).page;
+        const cached = fromCache(key, request, fetch);
+        if (cached) {
+          result = cached.result;
+          return cached.page;
+        }
+        const coalesced = fromFlight(key, request);
+        if (coalesced) result = 'coalesced';
+        return (await (coalesced ?? fetchPage(key, request, fetch)).join(deadline)).page;
       } catch (error) {
-        const older = staleIfError(key, want, error);
+        const older = staleIfError(key, request, error);
         if (!older) throw error;
-        if (!joined) usage.cached += 1;
-        source = 'staleIfError';
+        result = 'staleIfError';
         return older;
       } finally {
-        onGet(source);
+        if (result !== 'miss') usage.cached += 1;
+        onGet(result);
       }
     },
   };
 };
-
-const satisfies = (meta: EntryMeta, want: PageRequest): boolean =>
-  meta.limit >= want.limit &&
-  (meta.details || !want.details) &&
-  (want.follows === null || meta.follows === want.follows);
-
-/** As much as the page has by now: whoever is served by it must be served by the next one too. */
-const refreshing = ({ follows, limit }: EntryMeta, want: PageRequest): PageRequest => ({
-  ...want,
-  follows,
-  limit: Math.max(limit, want.limit),
-});
-
-/** Until when the details of a page that has them `now` might serve, or stand in, for the like of this want. */
-const lastDetailsOf = ({ details, maxAgeMs, staleIfErrorMs }: PageRequest, now: number): number =>
-  details ? now + Math.max(maxAgeMs * 2, staleIfErrorMs) : 0;

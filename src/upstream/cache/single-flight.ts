@@ -1,52 +1,45 @@
-import { onAbort } from '../../lib/abort.ts';
+import { raceWithTimeout } from '../../lib/abort.ts';
 import type { Deadline } from '../../lib/deadline.ts';
 import { clientGone, deadlineExceeded } from '../client/errors.ts';
 
-/** One request under way, for all who wait for its answer. */
+/** Single-flight (request coalescing): one request under way, whose answer all waiting callers share. */
 export type SharedRequest<Answer> = {
-  /** Whether the last one who waited has gone: the request is aborted, and nobody may join any more. */
+  /** Whether the last waiting caller has left. The request is aborted then, and must not be joined any more. */
   readonly isAbandoned: boolean;
-  /** The answer, or UpstreamError `timeout` when the deadline passes before it comes. */
+  /**
+   * Starts the caller's deadline and waits for the answer. Rejects with the request's failure, with UpstreamError `timeout`
+   * when the deadline passes first, or with `aborted` when its signal aborts.
+   */
   join(deadline: Deadline): Promise<Answer>;
-  /** Lets it come to its end whoever goes. */
+  /** Lets the request run to its end, even if no caller waits for it. */
   detach(): void;
 };
 
+/** The signal of `start` aborts when the last waiting caller has left. */
 export const startShared = <Answer>(
   start: (signal: AbortSignal) => Promise<Answer>,
 ): SharedRequest<Answer> => {
   const controller = new AbortController();
   const answer = start(controller.signal);
-  // Those who wait are told; a failure that nobody waits for is nobody's.
+  // Callers get the failure by `join`. Without any caller it must not be an unhandled rejection.
   answer.catch(() => {});
-  let waiters = 0;
-  const removeWaiter = () => {
-    waiters -= 1;
-    if (waiters === 0) controller.abort();
-  };
+  let waiting = 0;
 
   return {
     get isAbandoned() {
       return controller.signal.aborted;
     },
-    join: (deadline) =>
-      new Promise((resolve, reject) => {
-        waiters += 1;
-        const abandon = (error: Error) => {
-          settle();
-          removeWaiter();
-          reject(error);
-        };
-        const timer = setTimeout(() => abandon(deadlineExceeded()), deadline.remainingMs());
-        const stopListening = onAbort(deadline.signal, () => abandon(clientGone()));
-        const settle = () => {
-          clearTimeout(timer);
-          stopListening();
-        };
-        answer.then(resolve, reject).finally(settle);
-      }),
+    async join(deadline) {
+      waiting += 1;
+      deadline.start();
+      const end = await raceWithTimeout(answer, deadline.remainingMs(), deadline.signal);
+      if (end === 'settled') return answer;
+      waiting -= 1;
+      if (waiting === 0) controller.abort();
+      throw end === 'timeout' ? deadlineExceeded() : clientGone();
+    },
     detach() {
-      waiters += 1;
+      waiting += 1;
     },
   };
 };

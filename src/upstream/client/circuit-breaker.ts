@@ -1,38 +1,38 @@
-import { onAbort } from '../../lib/abort.ts';
-import { UpstreamError } from './errors.ts';
+import { raceWithTimeout } from '../../lib/abort.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
+import { type Outcome, UpstreamError } from './errors.ts';
 
-/** What an attempt tells of the service. */
-export type ServiceState = 'up' | 'down' | 'unknown';
+/** What an attempt shows of upstream as a whole. */
+export type UpstreamHealth = 'up' | 'down' | 'unknown';
 
-/** Leave to make one attempt. Whoever gets one says how it ended, exactly once. */
+/** Permission for one attempt. Its owner settles it exactly once. */
 type Permit = {
-  /** False when the service has come to be taken for down since. */
+  /** False when the circuit has opened since the permit was granted. A probe's permit stays valid. */
   isValid(): boolean;
-  settle(verdict: ServiceState): void;
+  settle(health: UpstreamHealth): void;
 };
 
-/** Spares a service that is down, and those who would wait for it. */
+/** Keeps requests away from an upstream that is down, so that they fail at once instead of waiting. */
 export type CircuitBreaker = {
   /**
-   * Leave to make an attempt. When the service is taken for down, one attempt goes through every so often, and those
-   * who come meanwhile wait for it, not for long. Rejects with UpstreamError `unavailable`.
+   * Grants a permit for one attempt. While the circuit is open, one attempt every half second is let through as a probe;
+   * others wait for its result, half a second at most. Rejects with UpstreamError `unavailable` when it stays open.
    */
   admit(signal: AbortSignal | null): Promise<Permit>;
-  /** Whether the service is taken for down. */
   isOpen(): boolean;
 };
 
-/** Failures in a row after which a service is taken for down. */
+/** Consecutive failures that open the circuit. */
 const FAILURES = 10;
-/** Half of the second within which the gateway must be back. */
+/** Half of the second within which the gateway must serve again once upstream is back. */
 const PROBE_EVERY_MS = 500;
 
 type Probe = { readonly startedAt: number; readonly ended: PromiseWithResolvers<void> };
 
-/** `onStateChange` is told when the service comes to be taken for down, and when it no longer is. */
+/** `onStateChange` is called when the circuit opens (`down`) and when it closes (`up`). */
 export const createCircuitBreaker = (
   onStateChange: (state: 'down' | 'up') => void = () => {},
-  now: () => number = () => performance.now(),
+  now: Clock = monotonicClock,
 ): CircuitBreaker => {
   let failures = 0;
   let probe: Probe | null = null;
@@ -40,10 +40,10 @@ export const createCircuitBreaker = (
 
   const permit = (own: Probe | null): Permit => ({
     isValid: () => own !== null || !isOpen(),
-    settle(verdict) {
+    settle(health) {
       const wasOpen = isOpen();
-      if (verdict === 'up') failures = 0;
-      if (verdict === 'down') failures += 1;
+      if (health === 'up') failures = 0;
+      if (health === 'down') failures += 1;
       own?.ended.resolve();
       if (!isOpen()) probe = null;
       if (isOpen() !== wasOpen) onStateChange(wasOpen ? 'up' : 'down');
@@ -58,27 +58,33 @@ export const createCircuitBreaker = (
         probe = { startedAt: now(), ended: Promise.withResolvers() };
         return permit(probe);
       }
-      await firstOf(probe.ended.promise, PROBE_EVERY_MS, signal);
+      await raceWithTimeout(probe.ended.promise, PROBE_EVERY_MS, signal);
       if (isOpen()) throw circuitOpen();
       return permit(null);
     },
   };
 };
 
-const firstOf = (ended: Promise<void>, ms: number, signal: AbortSignal | null): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stopListening();
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    const stopListening = onAbort(signal, done);
-    ended.then(done);
-  });
+/**
+ * Any answer below 500 shows that upstream is up. An attempt that was not sent (null), that the gateway aborted or
+ * discarded, or that a deadline cut short shows nothing.
+ */
+export const healthAfter = (outcome: Outcome | null): UpstreamHealth => {
+  if (typeof outcome === 'number') return outcome < 500 ? 'up' : 'down';
+  switch (outcome) {
+    case 'invalidResponse':
+      return 'up';
+    case 'connectFailed':
+    case 'reset':
+    case 'noResponse':
+      return 'down';
+    default:
+      return 'unknown';
+  }
+};
 
 export const circuitOpen = (): UpstreamError =>
   new UpstreamError(
     'unavailable',
-    'The service has failed too often in a row, and is left alone for a moment.',
+    'Upstream has failed too often in a row. The gateway sends it no requests for a moment.',
   );

@@ -1,10 +1,12 @@
 import type { Dispatcher } from 'undici';
-import type { Credential } from './credential.ts';
 import { UpstreamError, type UpstreamFailure } from './errors.ts';
+import type { Credential } from './request-scope.ts';
 
-const MAX_MESSAGE = 500;
+const MAX_MESSAGE_CHARACTERS = 500;
+/** An error message may be nested: `{"error": {"error": {"message": "…"}}}`. */
+const MAX_LEVELS = 8;
 
-/** What an answer that is not 2xx means, in whichever of its body shapes the service put it. */
+/** The error of a response whose status is not 2xx, with upstream's message from any of the body shapes that it uses. */
 export const readErrorResponse = (
   status: number,
   headers: Dispatcher.ResponseData['headers'],
@@ -12,10 +14,10 @@ export const readErrorResponse = (
   credential: Credential,
 ): UpstreamError => {
   const retryAfterMs = readRetryAfter(headers['retry-after']);
-  const serviceMessage = readMessage(body, headers).replaceAll(credential.key, '[key]').slice(0, MAX_MESSAGE);
-  return new UpstreamError(failureOf(status), `The service answered ${status}.`, {
+  const message = readMessage(body, headers).replaceAll(credential.key, '[key]');
+  return new UpstreamError(failureOf(status), `Upstream answered ${status}.`, {
     status,
-    serviceMessage,
+    serviceMessage: message.slice(0, MAX_MESSAGE_CHARACTERS),
     gatewayKey: credential.owner === 'gateway',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
@@ -30,18 +32,16 @@ const failureOf = (status: number): UpstreamFailure => {
   return status >= 500 ? 'unavailable' : 'invalidResponse';
 };
 
-/** `{"error": "…"}`, `{"error": {"message": "…"}}`, `{"message": "…"}` or plain text; markup says nothing to a caller. */
+/** From `{"error": "…"}`, `{"error": {"message": "…"}}`, `{"message": "…"}` or plain text; "" for markup. */
 const readMessage = (body: string, headers: Dispatcher.ResponseData['headers']): string => {
   try {
     const parsed: unknown = JSON.parse(body);
     return messageIn(parsed) ?? '';
   } catch {
-    const markup = String(headers['content-type'] ?? '').includes('html') || /^\s*</.test(body);
-    return markup ? '' : body.trim();
+    const isMarkup = String(headers['content-type'] ?? '').includes('html') || /^\s*</.test(body);
+    return isMarkup ? '' : body.trim();
   }
 };
-
-const MAX_LEVELS = 8;
 
 const messageIn = (value: unknown, levels = MAX_LEVELS): string | undefined => {
   if (typeof value === 'string') return value;
@@ -50,11 +50,11 @@ const messageIn = (value: unknown, levels = MAX_LEVELS): string | undefined => {
   return messageIn(error, levels - 1) ?? messageIn(message, levels - 1);
 };
 
-/** Seconds or an HTTP date, as milliseconds from now; undefined when it is neither. */
+/** Milliseconds from now, from seconds or an HTTP date; undefined when the header is neither. */
 const readRetryAfter = (header: string | string[] | undefined): number | undefined => {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  // Date.parse takes `-5` and `1.5` for years.
+  // Date.parse alone would accept `-5` and `1.5` as years.
   const date = /^[A-Z][a-z]{2,8},? .*GMT$/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 };

@@ -1,46 +1,61 @@
-/** Why the service gave no usable answer. */
+/** Why upstream gave no usable answer. */
 export type UpstreamFailure =
   /** No connection, a broken one, or a 5xx. */
   | 'unavailable'
+  /** No answer within the attempt's timeout or the operation's deadline. */
   | 'timeout'
   /** 402: the key's quota is used up. */
   | 'quota'
-  /** 429, or more wait for their turn than can have it in time. */
+  /** 429, or the rate limit's queue is too long for the deadline. */
   | 'rateLimited'
-  /** Nothing was sent: the service has told the key to wait, see key-cooldowns.ts. */
+  /** Not sent: upstream has asked this key to wait, see key-cooldowns.ts. */
   | 'coolingDown'
   /** 401: the key is missing or wrong. */
   | 'unauthenticated'
   /** 403: the key lacks the permission. */
   | 'forbidden'
-  /** Any other 4xx: the request itself was refused. */
+  /** Any other 4xx: upstream rejected the request itself. */
   | 'rejected'
-  /** An answer that is not what the contract promises. */
+  /** An answer that breaks the contract. */
   | 'invalidResponse'
-  /** Nothing was sent: the operation has cost what it may. */
-  | 'tooCostly';
+  /** Not sent: the operation has reached its cost limit. */
+  | 'tooCostly'
+  /** Every client that waited has disconnected. It says nothing about upstream. */
+  | 'aborted';
 
-/**
- * How there came to be no answer: `refused` before the service saw the request; `broken` at any time after that;
- * `silent` until the attempt's time was over; `aborted` because nobody waited any more.
- */
-export type ConnectionFailure = 'connectFailed' | 'reset' | 'noResponse' | 'aborted';
+/** How an attempt that was sent ended without a complete answer. */
+export type ConnectionFailure =
+  /** There was no connection, so upstream has not seen the request. */
+  | 'connectFailed'
+  /** The connection broke at any time after that. */
+  | 'reset'
+  /** No answer within the attempt's whole timeout. */
+  | 'noResponse'
+  /** No answer until the operation's deadline, which left the attempt less than its timeout. */
+  | 'deadline'
+  /** The gateway discarded the answer, because its memory for bodies was used up. */
+  | 'discarded'
+  /** The gateway aborted the attempt: every client that waited had disconnected. */
+  | 'aborted';
+
+/** How an attempt ended that was sent and failed: an HTTP status, no complete answer, or one that can't be parsed. */
+export type Outcome = number | ConnectionFailure | 'invalidResponse';
 
 type Facts = {
-  /** The HTTP status, where that was the failure. */
+  /** The HTTP status, when that is the failure. */
   readonly status?: number;
-  /** What became of the connection, where that was the failure. Without both, nothing was sent, or it did not read. */
+  /** How the connection failed, when that is the failure. Without this and `status`, nothing was sent or parsed. */
   readonly connection?: ConnectionFailure;
-  /** The service's message, where it sent one. */
+  /** Upstream's error message, when it sent one. */
   readonly serviceMessage?: string;
-  /** Milliseconds, where the service asked to wait. */
+  /** Milliseconds, when upstream asked the client to wait. */
   readonly retryAfterMs?: number;
-  /** Whether the key that was sent is the gateway's own: what the service thinks of it is then no client's business. */
+  /** Whether the gateway's own key was sent: clients are not shown what upstream says about that one. */
   readonly gatewayKey?: boolean;
   readonly cause?: unknown;
 };
 
-/** The only error that leaves `upstream/`; nobody outside needs to know undici or HTTP. */
+/** The only error that leaves `upstream/`, so that callers need not know undici or HTTP. */
 export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
   readonly status: number | undefined;
@@ -61,43 +76,26 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The operation's whole time is over. */
-export const deadlineExceeded = (): UpstreamError =>
-  new UpstreamError('timeout', 'The service did not answer within the time that an operation has.');
+/** Null when the request was not sent. */
+export const outcomeOf = ({ status, connection, failure }: UpstreamError): Outcome | null =>
+  status ?? connection ?? (failure === 'invalidResponse' ? failure : null);
+
+export const deadlineExceeded = (connection?: 'deadline'): UpstreamError =>
+  new UpstreamError(
+    'timeout',
+    'Upstream did not answer before the deadline of the operation.',
+    connection && { connection },
+  );
 
 export const costLimitExceeded = (maxComputeUnits: number): UpstreamError =>
   new UpstreamError(
     'tooCostly',
-    `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than it was estimated at. The limit is MAX_COMPUTE_UNITS.`,
+    `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than its estimate. The limit is MAX_COMPUTE_UNITS.`,
   );
 
-/** No client is left to hear this. */
+/** `connection` when the request had been sent. */
 export const clientGone = (connection?: 'aborted'): UpstreamError =>
-  new UpstreamError('unavailable', 'Nobody waits for the answer any more.', connection && { connection });
+  new UpstreamError('aborted', 'The client disconnected before the answer.', connection && { connection });
 
-/** The service's failures, for which an older page makes up; what is wrong with a request or a key is not. */
-const STALE_IF_ERROR: ReadonlySet<UpstreamFailure> = new Set([
-  'unavailable',
-  'timeout',
-  'quota',
-  'rateLimited',
-  'coolingDown',
-  'invalidResponse',
-]);
-
-export const allowsStale = (error: unknown): boolean =>
-  error instanceof UpstreamError && STALE_IF_ERROR.has(error.failure);
-
-/** A service, or what stands before it, may say too much: it is asked again each minute. */
+/** A longer Retry-After is shortened to this: upstream, or a proxy before it, may ask for too long. */
 export const MAX_COOLDOWN_MS = 60_000;
-
-/** A key that was told off is not used for the same again at once, also when it was not told how long to wait. */
-const MIN_COOLDOWN_MS = 500;
-
-/** Milliseconds for which the service shall not be asked for what it has just refused. */
-export const cooldownMsFor = (error: unknown): number => {
-  if (!(error instanceof UpstreamError)) return 0;
-  const { failure, retryAfterMs } = error;
-  const leastMs = failure === 'rateLimited' || failure === 'quota' ? MIN_COOLDOWN_MS : 0;
-  return Math.min(Math.max(retryAfterMs ?? 0, leastMs), MAX_COOLDOWN_MS);
-};

@@ -1,25 +1,33 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
+/** Upstream sends more of them for one request: the connection counts as broken. */
+const MAX_INTERIM = 100;
+
+const STATUS = Buffer.from('HTTP/1.1 100');
+/** The index of the status code's first digit. */
+const CODE_AT = 'HTTP/1.1 '.length;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const ONE = 0x31;
+const TWO = 0x32;
+
 /**
- * HTTP lets a service send any number of interim responses (1xx) before the final one, asked for or not. undici passes
- * over all of them but `100 Continue`, which it takes for a broken answer. So sockets of this connector show undici a
- * `102 Processing` in its place, which means the same: go on waiting.
+ * Connects sockets that rewrite `100 Continue` to `102 Processing`. HTTP allows any number of interim responses (1xx)
+ * before the final one (https://www.rfc-editor.org/rfc/rfc9110#name-informational-1xx), requested or not. undici ignores
+ * all of them except `100 Continue`, which it takes for a broken response. Both statuses mean: keep waiting.
  */
 export const createConnector = (timeoutMs: number): buildConnector.connector => {
   const connect = buildConnector({ timeout: timeoutMs });
   return (options, callback) =>
     connect(options, (...result) => {
       const [, socket] = result;
-      // There is no socket where it could not connect, whatever the types say. Over HTTP/2 interim responses are frames.
+      // Despite the types there is no socket when the connection failed. Over HTTP/2 interim responses are frames.
       if (socket && !('alpnProtocol' in socket && socket.alpnProtocol === 'h2'))
         skipContinueResponses(socket);
       callback(...result);
     });
 };
-
-/** A service that sends more of them for one request is taken to give no answer. */
-const MAX_INTERIM = 100;
 
 const skipContinueResponses = (socket: Socket): void => {
   const heads = new ResponseHeads();
@@ -38,25 +46,19 @@ const skipContinueResponses = (socket: Socket): void => {
   };
 };
 
-const STATUS = Buffer.from('HTTP/1.1 100');
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const ONE = 0x31;
-const TWO = 0x32;
-
-/** Follows the heads of interim responses. It ignores the final head, and all that comes after it. */
+/** Follows the heads of interim responses. It ignores the final head and everything after it. */
 class ResponseHeads {
-  /** How many have come since the request. */
+  /** Interim responses since the request. */
   interim = 0;
   #place: 'status' | 'head' | 'final' = 'final';
-  /** How many bytes of the status line are read, and whether they are those of `100`. */
+  /** Bytes of the status line that have been read, and whether they are those of `100`. */
   #matched = 0;
   #isContinue = true;
   #isInterim = false;
-  /** Line feeds since the last byte of a line. */
+  /** Consecutive line feeds: two end a head. */
   #feeds = 0;
 
-  /** A request is sent: what comes next is the head of a response. */
+  /** Called when a request is sent: the next byte is the first of a response's head. */
   expect(): void {
     this.interim = 0;
     this.#begin();
@@ -93,6 +95,3 @@ class ResponseHeads {
     if (this.#feeds === 2) this.#begin();
   }
 }
-
-/** Where the status line has the code's first digit. */
-const CODE_AT = 'HTTP/1.1 '.length;

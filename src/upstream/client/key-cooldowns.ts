@@ -1,60 +1,66 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { sleep } from '../../lib/abort.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { Deadline } from '../../lib/deadline.ts';
-import type { Credential } from './credential.ts';
 import { MAX_COOLDOWN_MS, UpstreamError } from './errors.ts';
+import type { Credential } from './request-scope.ts';
 import { MAX_WAIT_MS } from './retry.ts';
 
-/** Which keys the service has told to wait: 429 with Retry-After. Until then nothing is sent with them. */
+/**
+ * The cooldown of each key: after a 429 with Retry-After nothing is sent with the key until that time has passed, whichever
+ * operation asks.
+ */
 export type KeyCooldowns = {
-  isCoolingDown(credential: Credential): boolean;
-  /** Resolves when the key may be used. Rejects at once with UpstreamError `coolingDown` when that is long from now. */
+  /** Throws UpstreamError `coolingDown` during a cooldown. */
+  assertReady(credential: Credential): void;
+  /**
+   * Resolves when the cooldown is over, or when the deadline's signal aborts. Rejects at once with UpstreamError
+   * `coolingDown` when it takes longer than 2 s, or longer than the deadline allows.
+   */
   wait(credential: Credential, deadline: Deadline): Promise<void>;
-  /** Takes in what an attempt met. */
+  /** Begins a cooldown when the error of an attempt is a 429 with Retry-After. */
   record(credential: Credential, error: unknown): void;
 };
 
 const MAX_KEYS = 10_000;
 
-export const createKeyCooldowns = (now: () => number = () => performance.now()): KeyCooldowns => {
-  const until = new LRUCache<string, number>({ max: MAX_KEYS });
+export const createKeyCooldowns = (now: Clock = monotonicClock): KeyCooldowns => {
+  const endsAt = new LRUCache<string, number>({ max: MAX_KEYS });
 
   const remainingMs = (credential: Credential): number => {
-    if (until.size === 0) return 0;
+    if (endsAt.size === 0) return 0;
     const name = nameOf(credential);
-    const remainingCooldownMs = (until.get(name) ?? 0) - now();
-    if (remainingCooldownMs <= 0) until.delete(name);
-    return Math.max(0, remainingCooldownMs);
+    const leftMs = (endsAt.get(name) ?? 0) - now();
+    if (leftMs <= 0) endsAt.delete(name);
+    return Math.max(0, leftMs);
   };
 
   return {
-    isCoolingDown: (credential) => remainingMs(credential) > 0,
+    assertReady(credential) {
+      const leftMs = remainingMs(credential);
+      if (leftMs > 0) throw coolingDown(leftMs);
+    },
     async wait(credential, deadline) {
-      for (
-        let remainingCooldownMs = remainingMs(credential);
-        remainingCooldownMs > 0;
-        remainingCooldownMs = remainingMs(credential)
-      ) {
-        if (remainingCooldownMs > MAX_WAIT_MS || remainingCooldownMs >= deadline.remainingMs())
-          throw coolingDown(remainingCooldownMs);
-        await sleep(remainingCooldownMs, deadline.signal);
+      // Another attempt may prolong the cooldown meanwhile.
+      for (let leftMs = remainingMs(credential); leftMs > 0; leftMs = remainingMs(credential)) {
+        if (leftMs > MAX_WAIT_MS || leftMs >= deadline.remainingMs()) throw coolingDown(leftMs);
+        await sleep(leftMs, deadline.signal);
         if (deadline.signal?.aborted) return;
       }
     },
     record(credential, error) {
       if (!(error instanceof UpstreamError) || error.status !== 429) return;
-      const remainingCooldownMs = Math.min(error.retryAfterMs ?? 0, MAX_COOLDOWN_MS);
-      if (remainingCooldownMs > remainingMs(credential))
-        until.set(nameOf(credential), now() + remainingCooldownMs);
+      const cooldownMs = Math.min(error.retryAfterMs ?? 0, MAX_COOLDOWN_MS);
+      if (cooldownMs > remainingMs(credential)) endsAt.set(nameOf(credential), now() + cooldownMs);
     },
   };
 };
 
-/** No key is kept. */
+/** A digest, so that no key stays in memory. */
 const nameOf = ({ key }: Credential): string => hash('sha256', key);
 
-const coolingDown = (remainingCooldownMs: number): UpstreamError =>
-  new UpstreamError('coolingDown', 'The service has asked for a rest that is not over.', {
-    retryAfterMs: Math.ceil(remainingCooldownMs),
+const coolingDown = (leftMs: number): UpstreamError =>
+  new UpstreamError('coolingDown', 'Upstream asked this key to wait (Retry-After).', {
+    retryAfterMs: Math.ceil(leftMs),
   });

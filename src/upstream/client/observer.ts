@@ -1,34 +1,78 @@
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { UpstreamError } from './errors.ts';
-import type { UpstreamMethod } from './retry.ts';
+import type { UpstreamMethod, UpstreamRequest } from './request.ts';
 
-/** One attempt that has ended, whether or not it ever left. */
-type Attempt = {
-  /** Which of the service's resources was asked for: one of a few words. */
+/** One attempt that has ended, whether or not it was sent. */
+type EndedAttempt = {
+  /** The upstream resource: one of a few words. */
   readonly resource: string;
   readonly method: UpstreamMethod;
-  /** 1 for a request's first. */
+  /** 1 for a request's first attempt. */
   readonly number: number;
-  /** Null when the service answered as it promises. */
+  /** Null when upstream answered by the contract. */
   readonly error: UpstreamError | null;
-  /** Whether the service was asked at all. */
   readonly sent: boolean;
-  /** Milliseconds that it waited for its turn, without those that its key had to rest. */
+  /** Milliseconds in the queue, without the cooldown of the key. */
   readonly queuedMs: number;
-  /** Milliseconds from being sent to the answer's last byte; 0 when it was not sent. */
+  /** Milliseconds from sending to the answer's last byte; 0 when the attempt was not sent. */
   readonly durationMs: number;
-  /** As billed; 0 for what failed. */
+  /** As billed; 0 for a failure. */
   readonly computeUnits: number;
-  readonly trace: Trace | null;
+  readonly trace: Trace;
 };
 
-/** Who wants to know how the service does. Called on the way of every request: what takes long belongs elsewhere. */
+/** Callbacks for metrics and log lines. They run on the path of every request, so they must be fast. */
 export type UpstreamObserver = {
-  /** An attempt leaves; `ended` follows for each. */
+  /** An attempt is sent; `ended` follows. */
   sending(): void;
-  ended(attempt: Attempt): void;
-  /** The service has come to be taken for down, or no longer is. */
+  /** Called once for each attempt, also for one that was not sent. */
+  ended(attempt: EndedAttempt): void;
+  /** The circuit breaker has opened (`down`) or closed (`up`). */
   circuitChanged(state: 'down' | 'up'): void;
 };
 
 export const noopObserver: UpstreamObserver = { sending() {}, ended() {}, circuitChanged() {} };
+
+/** Measures one attempt and reports it to the observer. */
+export type AttemptTimer = {
+  /** Settles as `cooldown` does. That time does not count as time in the queue. */
+  duringCooldown(cooldown: Promise<void>): Promise<void>;
+  /** The attempt leaves the queue and is sent. */
+  sending(): void;
+  /** Called once, with a null error for a success. */
+  ended(error: UpstreamError | null, computeUnits: number): void;
+};
+
+export const startAttemptTimer = (
+  observer: UpstreamObserver,
+  { resource, method }: UpstreamRequest,
+  number: number,
+  trace: Trace,
+  now: Clock = monotonicClock,
+): AttemptTimer => {
+  const startedAt = now();
+  let cooldownMs = 0;
+  let sentAt: number | null = null;
+  return {
+    async duringCooldown(cooldown) {
+      const since = now();
+      try {
+        await cooldown;
+      } finally {
+        cooldownMs += now() - since;
+      }
+    },
+    sending() {
+      sentAt = now();
+      observer.sending();
+    },
+    ended(error, computeUnits) {
+      const endedAt = now();
+      const sent = sentAt !== null;
+      const queuedMs = (sentAt ?? endedAt) - startedAt - cooldownMs;
+      const durationMs = endedAt - (sentAt ?? endedAt);
+      observer.ended({ resource, method, number, error, sent, queuedMs, durationMs, computeUnits, trace });
+    },
+  };
+};

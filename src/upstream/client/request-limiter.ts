@@ -1,44 +1,47 @@
-import { onAbort } from '../../lib/abort.ts';
+import { raceWithTimeout } from '../../lib/abort.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { Deadline } from '../../lib/deadline.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
 
-/** Who may ask the service now: first come, first served, so many at a time and so many a second. */
+/** Limits concurrent requests and requests per second, in the order of arrival (FIFO). */
 export type RequestLimiter = {
   /**
-   * Runs `task` when it is its turn, which lasts as long as the task does. Rejects with UpstreamError `timeout` when the
-   * deadline passes before, or `rateLimited` when the pace alone shows that it will.
+   * Starts the deadline, waits for a free slot and runs `task`, which keeps the slot until it settles. Rejects with
+   * UpstreamError `timeout` when the deadline passes in the queue, or `aborted` when its signal aborts. Rejects at once
+   * with `rateLimited` when the rate limit alone shows that the deadline would pass.
    */
   run<Answer>(deadline: Deadline, task: () => Promise<Answer>): Promise<Answer>;
 };
 
 type Waiter = { readonly start: () => void };
 
+/** A null `perSecond` is no rate limit. */
 export const createRequestLimiter = (
   concurrency: number,
   perSecond: number | null,
-  now: () => number = () => performance.now(),
+  now: Clock = monotonicClock,
 ): RequestLimiter => {
   const queue = new Set<Waiter>();
   const gapMs = perSecond === null ? 0 : 1000 / perSecond;
-  let busy = 0;
+  let running = 0;
   let nextStartAt = 0;
   let timer: NodeJS.Timeout | null = null;
 
-  const isFree = () => busy < concurrency && timer === null && now() >= nextStartAt;
-  const begin = () => {
+  const isFree = () => running < concurrency && timer === null && now() >= nextStartAt;
+  const takeSlot = () => {
     nextStartAt = now() + gapMs;
-    busy += 1;
+    running += 1;
   };
   const advance = () => {
     for (const next of queue) {
       if (!isFree()) return scheduleNext();
       queue.delete(next);
-      begin();
+      takeSlot();
       next.start();
     }
   };
   const scheduleNext = () => {
-    if (timer !== null || busy >= concurrency) return;
+    if (timer !== null || running >= concurrency) return;
     timer = setTimeout(
       () => {
         timer = null;
@@ -48,46 +51,40 @@ export const createRequestLimiter = (
     );
   };
 
-  const wait = (deadline: Deadline): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timeout);
-        stopListening();
-      };
-      const waiter: Waiter = {
-        start() {
-          settle();
-          resolve();
-        },
-      };
-      const abandon = (error: UpstreamError) => {
-        settle();
-        if (queue.delete(waiter)) reject(error);
-      };
-      const timeout = setTimeout(() => abandon(deadlineExceeded()), deadline.remainingMs());
-      const stopListening = onAbort(deadline.signal, () => abandon(clientGone()));
-      queue.add(waiter);
-      advance();
-    });
+  const waitForSlot = async (deadline: Deadline): Promise<void> => {
+    const started = Promise.withResolvers<void>();
+    const waiter: Waiter = { start: started.resolve };
+    queue.add(waiter);
+    advance();
+    const end = await raceWithTimeout(started.promise, deadline.remainingMs(), deadline.signal);
+    // The slot may have come at the very moment of the timeout. Then `task` runs, and frees it.
+    if (end === 'settled' || !queue.delete(waiter)) return;
+    throw end === 'timeout' ? deadlineExceeded() : clientGone();
+  };
 
   return {
     async run(deadline, task) {
+      deadline.start();
       const paceMs = nextStartAt - now() + queue.size * gapMs;
-      // With room for an answer: a turn that comes when nobody waits any more would be wasted.
-      if (paceMs > 0 && paceMs + gapMs > deadline.remainingMs()) throw tooMany(paceMs);
-      if (queue.size === 0 && isFree()) begin();
-      else await wait(deadline);
+      // The margin is for the answer: a slot just before the deadline would be wasted.
+      if (paceMs > 0 && paceMs + gapMs > deadline.remainingMs()) throw rateLimited(paceMs);
+      if (queue.size === 0 && isFree()) takeSlot();
+      else await waitForSlot(deadline);
       try {
         return await task();
       } finally {
-        busy -= 1;
+        running -= 1;
         advance();
       }
     },
   };
 };
 
-const tooMany = (paceMs: number): UpstreamError =>
-  new UpstreamError('rateLimited', 'More requests wait than may be made in the time that an operation has.', {
-    retryAfterMs: Math.ceil(paceMs),
-  });
+const rateLimited = (paceMs: number): UpstreamError =>
+  new UpstreamError(
+    'rateLimited',
+    'The queue of the rate limit is longer than the deadline of the operation.',
+    {
+      retryAfterMs: Math.ceil(paceMs),
+    },
+  );

@@ -7,43 +7,46 @@ import { UpstreamError } from './errors.ts';
 type Body = Dispatcher.ResponseData['body'];
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** The service's largest page has fewer. A value of three bytes may take twenty times as many once it is parsed. */
+/** Upstream's largest page has fewer. A JSON value of three bytes may take twenty times as many once it is parsed. */
 const MAX_VALUES = 1_000_000;
-/** Smaller bodies have too few values to be counted. */
+/** Smaller bodies can't have so many values that they need to be counted. */
 const COUNTED_FROM_BYTES = 1024 * 1024;
-/** Of an answer that is a refusal: it needs no more than a sentence. */
+/** The body of an error response is read up to this size, which is enough for its message. */
 const MAX_ERROR_BYTES = 64 * 1024;
-
-/** Larger than a page of the most items that the contract allows: such bodies are received and parsed one at a time. */
+/** Larger than a page of the most items that the contract allows. Such bodies are received and parsed one at a time. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
-/** What the bodies of all answers under way share. */
+const NOTHING = Buffer.alloc(0);
+
+const utf8 = new TextDecoder();
+
+/** The limits that all bodies share which are being received. */
 export type BodyLimits = {
-  /** For the bytes that are being received. */
+  /** Limits the bytes that have been received. */
   readonly memory: MemoryBudget;
-  /** For large bodies: each takes several times its size while it is parsed. */
+  /** Limits the large bodies, since each takes several times its size while it is parsed. */
   readonly large: Semaphore;
 };
 
-/** A body that was read: its value, and how many bytes it had. */
-export type ReadBody<Value> = { readonly value: Value; readonly bytes: number };
+/** A parsed body, and its size in bytes. */
+type ParsedBody<Value> = { readonly value: Value; readonly bytes: number };
 
 /**
- * Resolves with what `parse` resolves with for the whole body's text, which is judged as it arrives. Rejects with UpstreamError
- * `invalidResponse` when it is larger than 32 MB or of more than a million JSON values, `unavailable` when there is no
- * room for it, and reads no further.
+ * Resolves with the result of `parse` for the whole body's text. The body is checked as it arrives, and no more of it is read
+ * after a failure. Rejects with UpstreamError `invalidResponse` for more than 32 MB or a million JSON values. Rejects with
+ * `unavailable` when the memory budget has no bytes left, or too many large bodies wait.
  */
 export const readBody = async <Value>(
   body: Body,
   { memory, large }: BodyLimits,
   parse: (text: string) => Promise<Value>,
-): Promise<ReadBody<Value>> => {
+): Promise<ParsedBody<Value>> => {
   const reservation = memory.reserve();
   const collector = new BodyCollector(body, reservation);
   const parsed = async () => ({ value: await parse(collector.takeText()), bytes: collector.bytes });
   try {
     if (await collector.receive(LARGE_BYTES)) return await parsed();
-    if (large.isFull) throw overMemoryLimit();
+    if (large.isFull) throw discarded();
     const read = large.run(async () => {
       await collector.receive(MAX_BYTES);
       return parsed();
@@ -57,13 +60,13 @@ export const readBody = async <Value>(
   }
 };
 
-/** Rejects when the body fails or is abandoned, also while nothing reads it. */
+/** Rejects when the body fails or its request is aborted, also while the body waits for its turn and nothing reads it. */
 const failureOf = (body: Body): Promise<never> =>
   new Promise((_resolve, reject) => {
     body.once('error', reject);
   });
 
-/** A body as far as it has arrived. */
+/** Collects the chunks of a body, and checks its size. */
 class BodyCollector {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #reservation: Reservation;
@@ -77,7 +80,7 @@ class BodyCollector {
     this.#reservation = reservation;
   }
 
-  /** Resolves with whether all has arrived, false once more than `bytes` have. */
+  /** Resolves with true at the end of the body, or with false as soon as more than `bytes` have arrived. */
   async receive(bytes: number): Promise<boolean> {
     while (this.#bytes <= bytes) {
       const { done, value } = await this.#chunks.next();
@@ -87,11 +90,12 @@ class BodyCollector {
     return false;
   }
 
+  /** The size of what has arrived. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Gives the text, once. The bytes can be freed before the text is parsed, which takes several times as much memory. */
+  /** Returns the text, once. Then the bytes can be freed before parsing, which takes several times as much memory. */
   takeText(): string {
     return utf8.decode(Buffer.concat(this.#received.splice(0)));
   }
@@ -99,7 +103,7 @@ class BodyCollector {
   #add(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
-    if (!this.#reservation.tryGrow(chunk.length)) throw overMemoryLimit();
+    if (!this.#reservation.tryGrow(chunk.length)) throw discarded();
     this.#received.push(chunk);
     if (this.#bytes <= COUNTED_FROM_BYTES) return;
     for (; this.#counted < this.#received.length; this.#counted += 1)
@@ -108,7 +112,7 @@ class BodyCollector {
   }
 }
 
-/** As text, the first 64 KB of a body; no more is read. */
+/** Resolves with the first 64 KB of a body as text, and reads no more. */
 export const readPrefix = async (body: Body): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -117,22 +121,16 @@ export const readPrefix = async (body: Body): Promise<string> => {
     bytes += chunk.length;
     if (bytes >= MAX_ERROR_BYTES) break;
   }
-  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES));
+  return utf8.decode(Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES));
 };
 
-const utf8 = new TextDecoder();
-
-const NOTHING = Buffer.alloc(0);
-
 const tooLarge = (limit: string): UpstreamError =>
-  new UpstreamError('invalidResponse', `Expected an answer of at most ${limit} from the service, got more.`);
+  new UpstreamError('invalidResponse', `Expected an answer of at most ${limit} from upstream, got more.`);
 
-/** Counts as a cut connection, so that a read is tried again: in a moment there may be room. */
-const overMemoryLimit = (): UpstreamError =>
+/** It is retried, since there may be memory in a moment. It does not count against upstream: the limit is the gateway's. */
+const discarded = (): UpstreamError =>
   new UpstreamError(
     'unavailable',
-    "There is no room for the service's answer: too many large ones come at once.",
-    {
-      connection: 'reset',
-    },
+    "The gateway had no memory for upstream's answer: too many large answers arrive at the same time.",
+    { connection: 'discarded' },
   );

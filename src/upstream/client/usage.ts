@@ -1,23 +1,23 @@
-/** What one operation cost: it stands in every response as `extensions.upstream`. */
+/** What one operation cost: every response has it as `extensions.upstream`. */
 export type Usage = {
-  /** Upstream requests that the operation started, those that were tried again included. */
+  /** Upstream requests that the operation started, retries included. */
   requests: number;
-  /** Compute units of those requests; of one under way, what it costs by the contract. */
+  /** Compute units of those requests; for a request under way, its cost by the contract. */
   computeUnits: number;
-  /** Pages that it had without starting a request: kept ones, and those that another operation had in flight. */
+  /** Pages that cost the operation no request: cached ones, and those that another operation was fetching. */
   cached: number;
 };
 
 export const createUsage = (): Usage => ({ requests: 0, computeUnits: 0, cached: 0 });
 
 type Reservation = {
-  /** What it did cost in the end. */
+  /** Replaces the cost by the contract with what upstream billed. */
   settle(computeUnits: number): void;
-  /** Nothing was sent. */
+  /** Removes the request: it was not sent. */
   release(): void;
 };
 
-/** Counts a request before it is sent: an operation that only started one may be answered before the service does. */
+/** Counts a request before it is sent, because an operation may be answered while its request is still under way. */
 export const reserveUsage = (usage: Usage, cost: number): Reservation => {
   usage.requests += 1;
   usage.computeUnits += cost;

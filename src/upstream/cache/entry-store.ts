@@ -1,0 +1,102 @@
+import type { CacheBudget } from './cache-budget.ts';
+
+/** What a page was requested with, and whether it is still valid. Times are milliseconds of a monotonic clock. */
+export type EntryMeta = {
+  readonly follows: string | null;
+  readonly limit: number;
+  readonly details: boolean;
+  readonly startedAt: number;
+  /** Until then each refresh of this page has details too, see `retainDetails`. */
+  keepDetailsUntil: number;
+  /** Whether a delivery has invalidated the page since it was requested. */
+  invalidated: boolean;
+  /** Until then the page is not requested again: upstream has asked the client to wait. */
+  retryNotBefore: number;
+};
+
+/** The part of a page request that concerns entries. */
+type Request = {
+  readonly follows: string | null;
+  readonly limit: number;
+  readonly details: boolean;
+  readonly maxAgeMs: number;
+  readonly staleIfErrorMs: number;
+};
+
+/** Whether the page has at least what is requested. */
+export const satisfies = (meta: EntryMeta, { follows, limit, details }: Request): boolean =>
+  meta.limit >= limit && (meta.details || !details) && (follows === null || meta.follows === follows);
+
+/** The time until which details of a page that is requested `now` could serve equal requests; 0 without details. */
+const detailsUntil = ({ details, maxAgeMs, staleIfErrorMs }: Request, now: number): number =>
+  details ? now + Math.max(maxAgeMs * 2, staleIfErrorMs) : 0;
+
+/**
+ * Has refreshes of the page keep its details, when `request` asks for them. So a caller that does not need details never
+ * evicts them for one that does.
+ */
+export const retainDetails = (meta: EntryMeta, request: Request, now: number): void => {
+  meta.keepDetailsUntil = Math.max(detailsUntil(request, now), meta.keepDetailsUntil);
+};
+
+/** `replaced` are the pages that the new one may replace, also one under way: their details are retained. */
+export const createMeta = (
+  request: Request,
+  replaced: readonly (EntryMeta | undefined)[],
+  now: number,
+): EntryMeta => {
+  const { follows, limit } = request;
+  const earlier = replaced.map((meta) => meta?.keepDetailsUntil ?? 0);
+  const keepDetailsUntil = Math.max(detailsUntil(request, now), ...earlier);
+  const details = request.details || keepDetailsUntil > now;
+  return { follows, limit, details, startedAt: now, keepDetailsUntil, invalidated: false, retryNotBefore: 0 };
+};
+
+/** A request for as much as the page has by now, so that the new page serves every caller that this one served. */
+export const refreshRequest = <Wanted extends Request>(
+  { follows, limit }: EntryMeta,
+  request: Wanted,
+): Wanted => ({
+  ...request,
+  follows,
+  limit: Math.max(limit, request.limit),
+});
+
+export type Entry<Value> = {
+  readonly meta: EntryMeta;
+  readonly value: Value;
+  /** Size of the JSON body that it was parsed from. */
+  readonly bytes: number;
+  readonly onEvict: () => void;
+};
+
+/** The newest entry of each key, within the budget. */
+type EntryStore<Value> = {
+  get(key: string): Entry<Value> | undefined;
+  /** Ignores an entry that was requested before the one that the store has. */
+  put(key: string, entry: Entry<Value>): void;
+};
+
+/** Parsed items take about three times the memory of their JSON. */
+const HEAP_PER_BODY_BYTE = 3;
+/** The memory of an entry beside its items, so that empty pages count as well. */
+const HEAP_PER_ENTRY = 2048;
+
+export const createEntryStore = <Value>(budget: CacheBudget): EntryStore<Value> => {
+  const entries = new Map<string, Entry<Value>>();
+  return {
+    get(key) {
+      budget.touch(key);
+      return entries.get(key);
+    },
+    put(key, entry) {
+      const previous = entries.get(key);
+      if (previous && previous.meta.startedAt > entry.meta.startedAt) return entry.onEvict();
+      entries.set(key, entry);
+      budget.add(key, HEAP_PER_ENTRY + 2 * key.length + entry.bytes * HEAP_PER_BODY_BYTE, () => {
+        if (entries.get(key) === entry) entries.delete(key);
+        entry.onEvict();
+      });
+    },
+  };
+};

@@ -1,0 +1,120 @@
+import { type CircuitBreaker, circuitOpen, healthAfter } from './circuit-breaker.ts';
+import { clientGone, deadlineExceeded, outcomeOf, UpstreamError } from './errors.ts';
+import type { KeyCooldowns } from './key-cooldowns.ts';
+import type { AttemptTimer } from './observer.ts';
+import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
+import type { RequestLimiter } from './request-limiter.ts';
+import type { RequestScope } from './request-scope.ts';
+import { reserveUsage } from './usage.ts';
+
+/** One attempt of a request on its way through the stages of a pipeline. */
+type Attempt = {
+  readonly request: UpstreamRequest;
+  readonly scope: RequestScope;
+  readonly timer: AttemptTimer;
+  /** Called when the attempt leaves the queue. It throws what prevents sending. */
+  readonly beforeSend: () => void;
+};
+
+type Send = (attempt: Attempt) => Promise<UpstreamAnswer>;
+
+/** Passes an attempt on to `next`. It may wait or reject before that, and count, record or repeat after it. */
+export type Stage = (attempt: Attempt, next: Send) => Promise<UpstreamAnswer>;
+
+/** The first stage is the outermost; the last one passes the attempt on to `send`. */
+export const createPipeline = (stages: readonly Stage[], send: Send): Send =>
+  stages.reduceRight<Send>((next, stage) => (attempt) => stage(attempt, next), send);
+
+/** Adds a check before those of the outer stages. */
+const withCheck = (attempt: Attempt, check: () => void): Attempt => ({
+  ...attempt,
+  beforeSend() {
+    check();
+    attempt.beforeSend();
+  },
+});
+
+/** Reports the attempt to the observer, also when it is not sent. */
+export const observeAttempt: Stage = async (attempt, next) => {
+  const { timer } = attempt;
+  try {
+    const answer = await next(withCheck(attempt, timer.sending));
+    timer.ended(null, answer.computeUnits);
+    return answer;
+  } catch (error) {
+    timer.ended(error instanceof UpstreamError ? error : null, 0);
+    throw error;
+  }
+};
+
+/** Counts the attempt on the operation's usage, unless it is not sent. */
+export const countUsage: Stage = async (attempt, next) => {
+  const reservation = reserveUsage(attempt.scope.usage, attempt.request.cost);
+  try {
+    const answer = await next(attempt);
+    reservation.settle(answer.computeUnits);
+    return answer;
+  } catch (error) {
+    if (error instanceof UpstreamError && outcomeOf(error) === null) reservation.release();
+    else reservation.settle(0);
+    throw error;
+  }
+};
+
+/** Waits while the key is cooling down, and once more if its cooldown begins while the attempt is in the queue. */
+export const awaitCooldown =
+  (cooldowns: KeyCooldowns): Stage =>
+  async (attempt, next) => {
+    const { credential, deadline } = attempt.scope;
+    for (;;) {
+      await attempt.timer.duringCooldown(cooldowns.wait(credential, deadline));
+      try {
+        return await next(withCheck(attempt, () => cooldowns.assertReady(credential)));
+      } catch (error) {
+        if (!(error instanceof UpstreamError) || error.failure !== 'coolingDown') throw error;
+      }
+    }
+  };
+
+/** Rejects while the circuit breaker is open, and tells it what the attempt shows of upstream's health. */
+export const breakCircuit =
+  (breaker: CircuitBreaker): Stage =>
+  async (attempt, next) => {
+    const permit = await breaker.admit(attempt.scope.deadline.signal);
+    const assertValid = () => {
+      if (!permit.isValid()) throw circuitOpen();
+    };
+    try {
+      const answer = await next(withCheck(attempt, assertValid));
+      permit.settle('up');
+      return answer;
+    } catch (error) {
+      permit.settle(healthAfter(error instanceof UpstreamError ? outcomeOf(error) : null));
+      throw error;
+    }
+  };
+
+/** Waits for the request limiter, in a queue that client and deadline may leave. */
+export const limitRequests =
+  (limiter: RequestLimiter): Stage =>
+  (attempt, next) => {
+    const { deadline } = attempt.scope;
+    return limiter.run(deadline, async () => {
+      if (deadline.signal?.aborted) throw clientGone();
+      if (deadline.remainingMs() === 0) throw deadlineExceeded();
+      attempt.beforeSend();
+      return await next(attempt);
+    });
+  };
+
+/** Records a 429. It belongs inside the request limiter, so that the next request in the queue finds the cooldown. */
+export const recordCooldown =
+  (cooldowns: KeyCooldowns): Stage =>
+  async (attempt, next) => {
+    try {
+      return await next(attempt);
+    } catch (error) {
+      cooldowns.record(attempt.scope.credential, error);
+      throw error;
+    }
+  };
