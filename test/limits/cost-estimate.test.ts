@@ -8,9 +8,8 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { billableTypes } from '../../src/graph/cost/billable-types.ts';
 import { createEstimate } from '../../src/graph/cost/estimate.ts';
-import { costOf, withCost } from '../../src/graph/cost/field-cost.ts';
+import { billableTypes, costOf, withCost } from '../../src/graph/cost/field-cost.ts';
 import { schema } from '../../src/schema.ts';
 import { ALL_SCOPES } from '../../src/scopes.ts';
 import { createChainPricing } from '../../src/upstream/chain-pricing.ts';

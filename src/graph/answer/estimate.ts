@@ -1,11 +1,8 @@
 import {
   type FieldNode,
-  GraphQLError,
-  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
-  getArgumentValues,
   getNamedType,
   getNullableType,
   isAbstractType,
@@ -16,98 +13,103 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
-import { scopeOfField } from '../authorization.ts';
-import { collectFields, type DocumentInfo } from '../cost/collect-fields.ts';
-import { type Operation, readOperation } from '../cost/estimate.ts';
-import { costOf, type FieldCost } from '../cost/field-cost.ts';
+import { DEFAULT_ITEMS, defaultBytes, evaluateCost } from '../cost/field-cost.ts';
+import { collectFields, type Operation, type OperationInfo, readOperation } from '../cost/operation-info.ts';
 import type { GlobalId } from '../global-id.ts';
-import { DEFAULT_ITEMS, defaultBytes } from './default-sizes.ts';
 
-/** What an answer is taken to weigh before it is made. */
+/** The size that an answer is expected to have, before it is made. */
 export type AnswerEstimate = {
   readonly bytes: number;
   readonly heaviest: Heaviest;
 };
 
-/** A field, by its path in the answer, and its weight in all objects together. */
+/** A field, by its path in the answer, and its bytes in all objects together. */
 type Heaviest = { readonly field: string; readonly bytes: number };
 
-/** Estimates the answer to an operation under these scopes: 0 bytes for an operation that can not run at all. */
+/** Estimates the answer to an operation of a caller with these scopes. An operation that will not run has 0 bytes. */
 export type EstimateAnswer = (operation: Operation, scopes: ReadonlySet<Scope>) => AnswerEstimate;
 
 /**
- * Estimates an answer from the operation's document and variables. It takes every paged list at its longest, and inner
- * lists and texts at their usual size.
+ * Estimates an answer from the operation's document and variables. Each paged list counts at its maximum length; inner
+ * lists and texts count at their usual size.
  */
 export const createAnswerEstimate =
   (schema: GraphQLSchema): EstimateAnswer =>
   (operation, scopes) => {
-    const root = readOperation(schema, operation);
+    const root = readOperation(schema, operation, scopes);
     if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 } };
-    const { reading, type, selectionSet } = root;
-    const weighing = new Weighing(reading, scopes);
-    const bytes = weighing.ofObject(type, [selectionSet], { path: '', times: 1, items: null });
-    return { bytes, heaviest: weighing.heaviest };
+    const estimator = new AnswerEstimator(root.info);
+    const bytes = estimator.objectBytes(root.type, [root.selectionSet], { path: '', times: 1, items: null });
+    return { bytes, heaviest: estimator.heaviest };
   };
 
-/** Where an object stands in the answer. */
+/** The place of an object in the answer. */
 type Place = {
   readonly path: string;
-  /** How many such objects there are. */
+  /** How many such objects the answer has. */
   readonly times: number;
-  /** How many items its lists have, as a connection's field says; null for another object. */
+  /** The length of the object's lists, as its connection's field declares it; null for another object. */
   readonly items: number | null;
 };
 
-/** Of `"":` and a comma. */
-const AROUND_NAME = 4;
+/** What a field declares of one use of it. */
+type DeclaredSize = {
+  readonly returns: readonly GlobalId[] | null;
+  readonly count: number | null;
+  readonly items: number;
+  readonly bytes: number | null;
+};
+
+/** The size of `"":` and of a comma. */
+const NAME_BYTES = 4;
 const BRACES = 2;
 const COMMA = 1;
 const NULL = 4;
 
-class Weighing {
-  #heaviest: Heaviest & { readonly isCounted: boolean } = { field: '', bytes: 0, isCounted: false };
-  readonly #reading: DocumentInfo;
-  readonly #scopes: ReadonlySet<Scope>;
+class AnswerEstimator {
+  #heaviest: Heaviest & { readonly declaresCount: boolean } = { field: '', bytes: 0, declaresCount: false };
+  readonly #info: OperationInfo;
 
-  constructor(reading: DocumentInfo, scopes: ReadonlySet<Scope>) {
-    this.#reading = reading;
-    this.#scopes = scopes;
+  constructor(info: OperationInfo) {
+    this.#info = info;
   }
 
-  /** The heaviest field that says how many items it gives. Where no field does, the heaviest root field. */
+  /** The heaviest field that declares how many items it returns. Where no field does, the heaviest root field. */
   get heaviest(): Heaviest {
     const { field, bytes } = this.#heaviest;
     return { field, bytes };
   }
 
-  /** What one such object weighs. */
-  ofObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[], place: Place): number {
+  /** Returns the bytes of one such object. */
+  objectBytes(type: GraphQLObjectType, sets: readonly SelectionSetNode[], place: Place): number {
     let bytes = BRACES;
-    for (const [name, nodes] of collectFields(this.#reading, type, sets)) {
+    for (const [name, nodes] of collectFields(this.#info, type, sets)) {
       const path = place.path === '' ? name : `${place.path}.${name}`;
-      bytes += name.length + AROUND_NAME + this.#ofField(type, nodes, { ...place, path });
+      bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, { ...place, path });
     }
     return bytes;
   }
 
-  #ofField(parent: GraphQLObjectType, nodes: readonly FieldNode[], place: Place): number {
+  #fieldBytes(parent: GraphQLObjectType, nodes: readonly FieldNode[], place: Place): number {
     const [node] = nodes;
-    const field = node && this.#reading.schema.getField(parent, node.name.value);
+    const field = node && this.#info.schema.getField(parent, node.name.value);
     if (!field) return 0;
     if (field === TypeNameMetaFieldDef) return parent.name.length + BRACES;
-    const declared = this.#ask(field, node);
+    const declared = evaluateCost(field, node, this.#info, (cost, args): DeclaredSize => {
+      const { items = DEFAULT_ITEMS, bytes = null } = cost;
+      return { returns: cost.returns?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
+    });
     if (declared === null) return NULL;
     const type = getNamedType(field.type);
     const sets = nodes.flatMap((each) => each.selectionSet ?? []);
     const bytes = isListType(getNullableType(field.type))
-      ? BRACES + this.#ofItems(type, sets, place, declared)
-      : this.#ofValue(type, sets, { ...place, items: declared.count }, declared);
-    this.#note(place, bytes, declared.count !== null);
+      ? BRACES + this.#itemBytes(type, sets, place, declared)
+      : this.#valueBytes(type, sets, { ...place, items: declared.count }, declared);
+    this.#compare(place, bytes, declared.count !== null);
     return bytes;
   }
 
-  #ofItems(
+  #itemBytes(
     type: GraphQLNamedType,
     sets: readonly SelectionSetNode[],
     place: Place,
@@ -117,60 +119,37 @@ class Weighing {
     if (returns === null) {
       const count = declared.count ?? place.items ?? items;
       const inner = { ...place, times: place.times * count, items: null };
-      return count * (COMMA + this.#ofValue(type, sets, inner, declared));
+      return count * (COMMA + this.#valueBytes(type, sets, inner, declared));
     }
     const byType = Map.groupBy(returns, ({ typename }) => typename);
     return [...byType].reduce((sum, [typename, { length }]) => {
-      const given = this.#reading.schema.getType(typename);
-      if (!isObjectType(given)) return sum;
+      const returned = this.#info.schema.getType(typename);
+      if (!isObjectType(returned)) return sum;
       const inner = { ...place, times: place.times * length, items: null };
-      return sum + length * (COMMA + this.ofObject(given, sets, inner));
+      return sum + length * (COMMA + this.objectBytes(returned, sets, inner));
     }, 0);
   }
 
-  /** An abstract type stands for the heaviest of its possible types. */
-  #ofValue(
+  /** An abstract type counts as the largest of its possible types. */
+  #valueBytes(
     type: GraphQLNamedType,
     sets: readonly SelectionSetNode[],
     place: Place,
     declared: DeclaredSize,
   ): number {
     if (isLeafType(type)) return declared.bytes ?? defaultBytes(type);
-    if (isObjectType(type)) return this.ofObject(type, sets, place);
+    if (isObjectType(type)) return this.objectBytes(type, sets, place);
     if (!isAbstractType(type)) return 0;
-    const possible = this.#reading.schema.getPossibleTypes(type);
-    return Math.max(0, ...possible.map((each) => this.ofObject(each, sets, place)));
+    const possible = this.#info.schema.getPossibleTypes(type);
+    return Math.max(0, ...possible.map((each) => this.objectBytes(each, sets, place)));
   }
 
-  /** What a field says of this use of it; null when it will be refused. */
-  #ask(field: GraphQLField<unknown, unknown>, node: FieldNode): DeclaredSize | null {
-    const scope = scopeOfField(field);
-    if (scope !== undefined && !this.#scopes.has(scope)) return null;
-    const cost: FieldCost<Record<string, unknown>> = costOf(field) ?? {};
-    try {
-      const args = getArgumentValues(field, node, this.#reading.variableValues);
-      const { items = DEFAULT_ITEMS, bytes = null } = cost;
-      return { returns: cost.returns?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
-    } catch (error) {
-      if (error instanceof GraphQLError) return null;
-      throw error;
-    }
-  }
-
-  #note({ path, times }: Place, bytesEach: number, isCounted: boolean): void {
+  #compare({ path, times }: Place, bytesEach: number, declaresCount: boolean): void {
     const bytes = bytesEach * times;
     const known = this.#heaviest;
-    const isRoot = !path.includes('.');
-    if (
-      isCounted ? !known.isCounted || bytes > known.bytes : isRoot && !known.isCounted && bytes > known.bytes
-    )
-      this.#heaviest = { field: path, bytes, isCounted };
+    const isHeavier = declaresCount
+      ? !known.declaresCount || bytes > known.bytes
+      : !path.includes('.') && !known.declaresCount && bytes > known.bytes;
+    if (isHeavier) this.#heaviest = { field: path, bytes, declaresCount };
   }
 }
-
-type DeclaredSize = {
-  readonly returns: readonly GlobalId[] | null;
-  readonly count: number | null;
-  readonly items: number;
-  readonly bytes: number | null;
-};

@@ -13,8 +13,8 @@ import {
 import type { Context } from '../../context.ts';
 import type { Answer } from './answer.ts';
 import { SlicedList } from './sliced-list.ts';
-import { typenamesBelow } from './typenames.ts';
-import { weightOfLeaf } from './weight.ts';
+
+import { weightOfLeaf, weightOfTypenames } from './weight.ts';
 
 /** Makes the schema's fields count what they add to the answer, and its lists complete in slices; gives the schema. */
 export const withWeighedFields = (schema: GraphQLSchema): GraphQLSchema => {
@@ -60,7 +60,7 @@ const weighLeaf: Weigh = (value, answer, info) => {
 };
 
 const weighObject: Weigh = (value, answer, info) => {
-  const typenames = typenamesBelow(info);
+  const typenames = weightOfTypenames(info);
   answer.add(weightOfName(info) + BRACES + typenames.bytes, 1 + typenames.values);
   return value;
 };
@@ -73,7 +73,7 @@ const weighObjects: Weigh = (value, answer, info) => {
     return [];
   }
   const { length } = value;
-  const typenames = typenamesBelow(info);
+  const typenames = weightOfTypenames(info);
   const bytes = length * (BRACES + COMMA + typenames.bytes);
   answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));
   if (!Array.isArray(value) || answer.hasTurnFor(length)) return value;

@@ -1,30 +1,82 @@
-/** What something takes of an answer's text, and how many values it has. */
+import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
+import { isIncluded, type VariableValues } from '../selection.ts';
+
+/** What a part of an answer adds to its JSON text, in bytes, and how many values that part has. */
 export type Weight = { readonly bytes: number; readonly values: number };
 
-const QUOTES = 2;
-/** `null`, `true` and `false`, and what most numbers have. */
-const WORD = 5;
+const NONE: Weight = { bytes: 0, values: 0 };
 
-/** What a leaf takes as JSON; of a string without what has to be escaped, or takes more than a byte a character. */
+const QUOTES = 2;
+/** The size of `null`, `true` and `false`, and of most numbers. */
+const WORD = 5;
+/** The size of `"":"",` and of a type's name. */
+const TYPENAME_BYTES = 22;
+
+/** Returns the bytes of a leaf as JSON. A string counts one byte a character, and nothing for its escapes. */
 export const weightOfLeaf = (value: unknown): number =>
   typeof value === 'string' ? value.length + QUOTES : WORD;
 
-/** What any JSON value takes, as `weightOfLeaf` counts. */
+/** Returns the weight of any JSON value; its leaves count as in `weightOfLeaf`. */
 export const weightOfJson = (value: unknown): Weight => {
-  const left: unknown[] = [value];
+  const pending: unknown[] = [value];
   let bytes = 0;
   let values = 0;
-  while (left.length > 0) {
-    const next = left.pop();
+  while (pending.length > 0) {
+    const next = pending.pop();
     values += 1;
     bytes += 1;
     if (typeof next !== 'object' || next === null) bytes += weightOfLeaf(next);
-    else if (Array.isArray(next)) for (const item of next) left.push(item);
+    else if (Array.isArray(next)) for (const item of next) pending.push(item);
     else
       for (const [key, inner] of Object.entries(next)) {
         bytes += key.length + QUOTES;
-        left.push(inner);
+        pending.push(inner);
       }
   }
   return { bytes, values };
+};
+
+/** The weights found by `weightOfTypenames`, by operation and field. */
+const typenameWeights = new WeakMap<VariableValues, Map<FieldNode, Weight>>();
+
+/**
+ * Returns what `__typename` adds to each object of the field that is being resolved. The executor calls no resolver for
+ * `__typename`, so it is counted here. A selection on some types only counts for all types.
+ */
+export const weightOfTypenames = (info: GraphQLResolveInfo): Weight => {
+  const [first] = info.fieldNodes;
+  if (first === undefined) return NONE;
+  let ofOperation = typenameWeights.get(info.variableValues);
+  if (ofOperation === undefined) {
+    ofOperation = new Map();
+    typenameWeights.set(info.variableValues, ofOperation);
+  }
+  let weight = ofOperation.get(first);
+  if (weight === undefined) {
+    weight = countTypenames(info);
+    ofOperation.set(first, weight);
+  }
+  return weight;
+};
+
+const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolveInfo): Weight => {
+  const names = new Set<string>();
+  const visited = new Set<string>();
+  const visitFragment = (name: string): void => {
+    if (visited.has(name)) return;
+    visited.add(name);
+    visit(fragments[name]?.selectionSet);
+  };
+  const visit = (set: SelectionSetNode | undefined): void => {
+    for (const selection of set?.selections ?? []) {
+      if (!isIncluded(selection, variableValues)) continue;
+      if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) visitFragment(selection.name.value);
+      else if (selection.name.value === '__typename') names.add(selection.alias?.value ?? '__typename');
+    }
+  };
+  for (const { selectionSet } of fieldNodes) visit(selectionSet);
+  let bytes = 0;
+  for (const name of names) bytes += name.length + TYPENAME_BYTES;
+  return { bytes, values: names.size };
 };

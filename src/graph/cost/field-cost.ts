@@ -1,38 +1,117 @@
-import type { GraphQLField } from 'graphql';
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
 import type { ChainPricing } from '../../upstream/chain-pricing.ts';
+import { scopeOfField } from '../authorization.ts';
 import type { GlobalId } from '../global-id.ts';
+import type { OperationInfo } from './operation-info.ts';
 
-/** What a field asks of the service at most, for one object that it is a field of. */
+/** The upstream requests that a field causes at most, for one parent object. */
 export type BilledLookup = {
-  /** Which list it reads, and from where: equal ones of one object are asked for once, the larger for both. */
+  /** Names the list that the field reads, and from where. Lookups of one object with equal names count once. */
   readonly list: readonly unknown[];
   readonly computeUnits: number;
-  /** A sentence on how to have it cost less, for a client that is refused. */
+  /** A sentence for a rejected client: how the lookup costs less. */
   readonly advice?: string;
 };
 
 /**
- * What a field says of its cost before it is resolved, in `extensions.cost`. A function that throws says that the
- * resolver will throw too, before it asks for anything.
+ * What a field declares of its cost in `extensions.cost`, before it is resolved. A function that throws a GraphQLError
+ * says that the resolver will fail as well, before it sends a request.
  */
 export type FieldCost<Args> = {
-  /** Left out: it asks nothing that is billed. */
+  /** Default: the field causes no upstream request that is billed. */
   readonly lookup?: (args: Args, pricing: ChainPricing) => BilledLookup;
-  /** The objects that it gives, so that an operation which names one twice is not taken to pay twice. */
+  /** The objects that the field returns: an operation that names one twice pays once. */
   readonly returns?: (args: Args) => readonly GlobalId[];
-  /** How many it gives at most, where nobody knows yet which; one when this is left out too. */
+  /** The most objects that the field returns, where their ids are not known yet. Default: 1. */
   readonly count?: (args: Args) => number;
-  /** How many items its list usually has, where the arguments do not say; left out: four. */
+  /** The usual number of items of a list whose length no argument limits. Default: DEFAULT_ITEMS. */
   readonly items?: number;
-  /** What its value usually takes of an answer, as JSON, in bytes; left out: what is usual for its type. */
+  /** The usual size of the value as JSON, in bytes. Default: `defaultBytes` of its type. */
   readonly bytes?: number;
 };
 
-/** For the `extensions` of a field. */
+type AnyFieldCost = FieldCost<Record<string, unknown>>;
+
+/** Returns the `extensions` of a field that declares its cost. */
 export const withCost = <Args>(cost: FieldCost<Args>): { readonly cost: FieldCost<Args> } => ({ cost });
 
-/** Undefined for a field that costs nothing by itself and gives one object. */
-export const costOf = ({
-  extensions,
-}: Pick<GraphQLField<unknown, unknown>, 'extensions'>): FieldCost<Record<string, unknown>> | undefined =>
-  extensions.cost as FieldCost<Record<string, unknown>> | undefined;
+/** Returns what a field declares; an empty declaration for a field that costs nothing and returns one object. */
+export const costOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): AnyFieldCost =>
+  (extensions.cost as AnyFieldCost | undefined) ?? {};
+
+/**
+ * Evaluates what a field declares for one use of it. Returns null for a field that will fail before it sends a request:
+ * its arguments are invalid, or the caller lacks its scope.
+ */
+export const evaluateCost = <Result>(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableValues, scopes }: OperationInfo,
+  evaluate: (cost: AnyFieldCost, args: Record<string, unknown>) => Result,
+): Result | null => {
+  const scope = scopeOfField(field);
+  if (scope !== undefined && !scopes.has(scope)) return null;
+  try {
+    return evaluate(costOf(field), getArgumentValues(field, node, variableValues));
+  } catch (error) {
+    if (error instanceof GraphQLError) return null;
+    throw error;
+  }
+};
+
+/** Returns the types with a field, on them or anywhere below them, that upstream bills. No other type adds to a cost. */
+export const billableTypes = (schema: GraphQLSchema): ReadonlySet<GraphQLNamedType> => {
+  const types = Object.values(schema.getTypeMap());
+  const billable = new Set<GraphQLNamedType>();
+  const isBillable = (type: GraphQLNamedType): boolean => {
+    if (isAbstractType(type) && schema.getPossibleTypes(type).some((possible) => billable.has(possible)))
+      return true;
+    if (!isObjectType(type) && !isInterfaceType(type)) return false;
+    return Object.values(type.getFields()).some(
+      (field) => costOf(field).lookup !== undefined || billable.has(getNamedType(field.type)),
+    );
+  };
+  for (let known = -1; known < billable.size; ) {
+    known = billable.size;
+    for (const type of types) if (isBillable(type)) billable.add(type);
+  }
+  return billable;
+};
+
+/** The number of items of a list that declares no `items`, and whose length no argument limits. */
+export const DEFAULT_ITEMS = 4;
+
+const SCALAR_BYTES: ReadonlyMap<string, number> = new Map([
+  ['Address', 44],
+  ['BigInt', 16],
+  ['Boolean', 5],
+  ['ChainId', 6],
+  ['DateTime', 26],
+  ['Decimal', 12],
+  ['Float', 12],
+  ['Hex', 68],
+  ['ID', 160],
+  ['Int', 6],
+  ['JSON', 64],
+  ['String', 24],
+  ['URL', 80],
+  ['UUID', 38],
+]);
+const ENUM_BYTES = 12;
+const OTHER_BYTES = 32;
+
+/** Returns the usual size, as JSON and in bytes, of a leaf whose field declares no `bytes`. */
+export const defaultBytes = (type: GraphQLNamedType): number =>
+  SCALAR_BYTES.get(type.name) ?? (isEnumType(type) ? ENUM_BYTES : OTHER_BYTES);

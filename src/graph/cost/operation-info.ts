@@ -1,33 +1,69 @@
 import {
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
   type InlineFragmentNode,
   isAbstractType,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import type { Scope } from '../../scopes.ts';
 import { isIncluded, type VariableValues } from '../selection.ts';
 
-/** What a document is read with, before it runs. */
-export type DocumentInfo = {
+/** An operation as a client sends it. */
+export type Operation = {
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+};
+
+/** What an estimate knows of an operation before it runs. */
+export type OperationInfo = {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** The coerced values of the variables. */
   readonly variableValues: VariableValues;
+  /** The scopes of the caller. */
+  readonly scopes: ReadonlySet<Scope>;
+};
+
+/** Returns an operation's info, root type and selection; null for an operation that will not run at all. */
+export const readOperation = (
+  schema: GraphQLSchema,
+  { document, operationName, variableValues }: Operation,
+  scopes: ReadonlySet<Scope>,
+) => {
+  const operation = getOperationAST(document, operationName);
+  const type = operation && schema.getRootType(operation.operation);
+  if (!operation || !type) return null;
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
+    maxErrors: 1,
+  });
+  if (variables.variableValues === undefined) return null;
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const info: OperationInfo = {
+    schema,
+    fragments: new Map(fragments.map((fragment) => [fragment.name.value, fragment])),
+    variableValues: variables.variableValues,
+    scopes,
+  };
+  return { info, type, selectionSet: operation.selectionSet };
 };
 
 /**
- * The fields that an object of `type` is asked for, by the name that they have in the answer: as the executor merges
- * them, each fragment once, without what `@skip` and `@include` leave out.
+ * Returns the fields that the operation selects of an object of `type`, by their names in the answer. They are merged as
+ * the executor merges them: each named fragment counts once, and what `@skip` or `@include` excludes does not count.
  */
 export const collectFields = (
-  reading: DocumentInfo,
+  { schema, fragments, variableValues }: OperationInfo,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): ReadonlyMap<string, readonly FieldNode[]> => {
-  const { schema, fragments, variableValues } = reading;
   const fields = new Map<string, FieldNode[]>();
   const visited = new Set<string>();
 
@@ -36,7 +72,6 @@ export const collectFields = (
     const conditional = schema.getType(condition);
     return isAbstractType(conditional) && schema.isSubType(conditional, type);
   };
-  /** What a fragment adds; a named one adds it once. */
   const fragmentSelection = (
     fragment: FragmentSpreadNode | InlineFragmentNode,
   ): SelectionSetNode | undefined => {
