@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyChunks } from '../../src/lib/json/chunked-stringify.ts';
 
-/** What is written in pieces is what JSON.stringify gives, and no piece is long. */
+/** The chunks together are what JSON.stringify returns, and no chunk is long. */
 
 const MAX_PIECE = 6 * 16_384 + 1024;
 
@@ -39,7 +39,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-test('pieces of any value are together what JSON.stringify gives', () => {
+test('the chunks of any value are together what JSON.stringify returns', () => {
   fc.assert(
     fc.property(value, (whole) => {
       const pieces = piecesOf(whole);

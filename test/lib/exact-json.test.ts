@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/lib/json/exact-json.ts';
 
-/** What must come out, worked out number by number, as JSON.parse itself tells them. */
+/** The expected value, from the source of each number that JSON.parse passes to its reviver. */
 const byReviver = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value;
     const { source } = context;
     if (!Number.isFinite(value)) return source;
     const [mantissa = '', exponent = '0'] = source.toLowerCase().split('e');
-    const [whole = '', serializeAnswer = ''] = mantissa.split('.');
-    const fraction = serializeAnswer.replace(/0+$/, '');
+    const [whole = '', decimals = ''] = mantissa.split('.');
+    const fraction = decimals.replace(/0+$/, '');
     const zeros = Number(exponent) - fraction.length;
     if (zeros > 100) return value;
     if (zeros < 0) {
-      const held = String(value) === source || (whole + fraction).replace('-', '').length <= 15;
-      return held ? value : source;
+      const isExact = String(value) === source || (whole + fraction).replace('-', '').length <= 15;
+      return isExact ? value : source;
     }
     const digits = BigInt(whole + fraction + '0'.repeat(zeros)).toString();
     return Number.isSafeInteger(value) && String(value) === digits ? value : digits;
@@ -65,7 +65,7 @@ const valid = fc.letrec((tie) => ({
   ),
 })).value;
 
-test('every number keeps its digits, wherever it stands', () => {
+test('every number keeps its digits, wherever it is in the text', () => {
   fc.assert(
     fc.property(valid, space, (value, gap) => {
       const text = `[${value}${gap}]`;
@@ -75,7 +75,7 @@ test('every number keeps its digits, wherever it stands', () => {
   );
 });
 
-test('what JSON.parse refuses is refused, and what it takes is taken', () => {
+test('JSON is rejected where JSON.parse rejects it, and parsed where it does not', () => {
   fc.assert(
     fc.property(fc.array(token, { maxLength: 12 }), (tokens) => {
       const text = `[${tokens.join('')}]`;

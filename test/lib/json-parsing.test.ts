@@ -1,21 +1,22 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/lib/json/exact-json.ts';
-import { type ParseJson, parsedInPieces } from '../../src/lib/json/parse-in-pieces.ts';
+import type { ParseJson } from '../../src/lib/json/incremental-parser.ts';
+import { parseSteps } from '../../src/lib/json/parse-in-slices.ts';
 import { MAX_SHAPES, TooManyShapesError } from '../../src/lib/json/shapes.ts';
 
-/** What is parsed in pieces is what JSON.parse gives, and no piece is long. */
+/** Parsing in pieces returns what JSON.parse returns, and no piece is long. */
 
 const inPieces = (text: string, pieceCharacters: number, parse: ParseJson = JSON.parse): unknown => {
-  const parsing = parsedInPieces(text, parse, pieceCharacters);
+  const parsing = parseSteps(text, parse, pieceCharacters);
   for (let step = parsing.next(); ; step = parsing.next()) if (step.done) return step.value;
 };
 
-const orRefused = (parse: () => unknown): unknown => {
+const orRejected = (parse: () => unknown): unknown => {
   try {
     return { value: parse(), json: JSON.stringify(parse()) };
   } catch (error) {
-    return error instanceof SyntaxError ? 'refused' : error;
+    return error instanceof SyntaxError ? 'rejected' : error;
   }
 };
 
@@ -27,7 +28,7 @@ const TOKENS = [
   ...['{"a":1}', '{"a":[', '[{"a":', '12345678901234567890'],
 ];
 
-test('a list or an object of any tokens is taken as JSON.parse takes it, or refused', () => {
+test('a list or an object of any tokens is parsed or rejected as JSON.parse does', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(...TOKENS), { maxLength: 12 }),
@@ -35,14 +36,14 @@ test('a list or an object of any tokens is taken as JSON.parse takes it, or refu
       pieceCharacters,
       (tokens, brackets, size) => {
         const text = `${brackets[0]}${tokens.join('')}${brackets[1]}`;
-        expect(orRefused(() => inPieces(text, size))).toEqual(orRefused(() => JSON.parse(text)));
+        expect(orRejected(() => inPieces(text, size))).toEqual(orRejected(() => JSON.parse(text)));
       },
     ),
     { numRuns: 30_000 },
   );
 });
 
-test('JSON is what JSON.parse makes of it, however it is written, and wherever it is damaged', () => {
+test('JSON is parsed as JSON.parse does, with any white space, and wherever it is damaged', () => {
   fc.assert(
     fc.property(
       fc.json({ maxDepth: 6 }),
@@ -52,10 +53,10 @@ test('JSON is what JSON.parse makes of it, however it is written, and wherever i
       pieceCharacters,
       (json, space, place, damage, size) => {
         const text = JSON.stringify(JSON.parse(json), null, space);
-        expect(orRefused(() => inPieces(text, size))).toEqual(orRefused(() => JSON.parse(text)));
+        expect(orRejected(() => inPieces(text, size))).toEqual(orRejected(() => JSON.parse(text)));
         const at = place % text.length;
         const damaged = text.slice(0, at) + damage + text.slice(at + 1);
-        expect(orRefused(() => inPieces(damaged, size))).toEqual(orRefused(() => JSON.parse(damaged)));
+        expect(orRejected(() => inPieces(damaged, size))).toEqual(orRejected(() => JSON.parse(damaged)));
       },
     ),
     { numRuns: 10_000 },
@@ -81,7 +82,7 @@ test.each([
   ['a list of lists within it', `[[[${list(50_000, () => '[[]]')}]]]`],
 ])('%s are parsed in many short pieces', (_what, text) => {
   const lengths: number[] = [];
-  const parsing = parsedInPieces(text, (piece) => {
+  const parsing = parseSteps(text, (piece) => {
     lengths.push(piece.length);
     return JSON.parse(piece);
   });
@@ -113,12 +114,12 @@ test.each([
     (count: number) =>
       `[${list(count, (row) => list(count, (column) => `{"a${row}":1,"b${column}":1}`))}${',{}'.repeat(10)}]`,
   ],
-])('JSON is refused for too many %s', (_what, most, write) => {
+])('JSON is rejected for too many %s', (_what, most, write) => {
   expect(parsed(write(most))).toEqual(JSON.parse(write(most)));
   expect(() => parsed(write(most + 1))).toThrow(TooManyShapesError);
 });
 
-test('objects that are alike have one shape, however many they are', () => {
+test('equal objects share one shape, however many they are', () => {
   const alike = `{"a":1,"b":{"c":[{"a":1},{"a":2,"d":3}]}}`;
   const text = `[${list(20_000, () => alike)}]`;
   expect(parsed(text)).toEqual(JSON.parse(text));

@@ -11,7 +11,7 @@ const parses = (text: string): boolean => {
   }
 };
 
-/** In two pieces, cut anywhere. */
+/** Validates a text in two chunks, cut anywhere. */
 const isValid = (text: string, cut: number): boolean => {
   const bytes = Buffer.from(text);
   const at = cut % (bytes.length + 1);
@@ -62,7 +62,7 @@ const token = fc.constantFrom(
   ...['1e5', '1E+5', '1e', '+1', '-0', 'NaN', 'é', '/', '//'],
 );
 
-test('what JSON.parse gives an object or a list of is valid, and nothing else', () => {
+test('a text is valid where JSON.parse returns an object or a list, and nowhere else', () => {
   fc.assert(
     fc.property(
       fc.array(token, { maxLength: 8 }),
@@ -77,11 +77,11 @@ test('what JSON.parse gives an object or a list of is valid, and nothing else', 
   );
 });
 
-test('JSON is valid, however it is written, and wherever it is damaged not', () => {
-  const json = fc.tuple(fc.json({ maxDepth: 5 }), fc.nat(3));
+test('JSON is valid with any white space, and invalid wherever it is damaged', () => {
+  const written = fc.tuple(fc.json({ maxDepth: 5 }), fc.nat(3));
   fc.assert(
-    fc.property(json, fc.nat(), fc.nat(), token, ([serializeAnswer, space], cut, place, damage) => {
-      const text = JSON.stringify([JSON.parse(serializeAnswer)], null, space);
+    fc.property(written, fc.nat(), fc.nat(), token, ([json, space], cut, place, damage) => {
+      const text = JSON.stringify([JSON.parse(json)], null, space);
       expect(isValid(text, cut)).toBe(true);
       const at = place % text.length;
       const damaged = text.slice(0, at) + damage + text.slice(at + 1);

@@ -1,15 +1,15 @@
 type Bounds = {
-  /** Of lists and objects within one another; 0 for what is neither. */
+  /** The maximum nesting of lists and objects; 0 allows neither. */
   readonly levels: number;
-  /** About as many as its JSON has. */
+  /** The maximum size, about the number of characters of the value's JSON. */
   readonly characters: number;
 };
 
-/** Whether a JSON value is within bounds; looks no further than they reach. */
+/** Returns whether a JSON value is within bounds. It stops where the value exceeds them. */
 export const isWithin = (value: unknown, { levels, characters }: Bounds): boolean =>
   charactersLeft(value, levels, characters) >= 0;
 
-/** Negative where the value is beyond its bounds. */
+/** Returns how many characters remain after the value; a negative number where it exceeds its bounds. */
 const charactersLeft = (value: unknown, levels: number, characters: number): number => {
   if (typeof value === 'string') return characters - value.length;
   if (typeof value !== 'object' || value === null) return characters - 1;

@@ -1,11 +1,11 @@
-/** What is longer is cut; the rest is written by JSON.stringify in one go. */
+/** JSON.stringify writes a smaller value at once. A larger one is written in chunks. */
 const CHUNK_CHARACTERS = 16_384;
-/** What a value counts for at least: nulls take time too. */
+/** The least size of a value: nulls take time too. */
 const CHARACTERS_A_VALUE = 8;
 
 type Chunks = Generator<string, void, undefined>;
 
-/** A list or an object that is being written. */
+/** A list or an object that is partly written. */
 type Open = {
   /** Null for a list. */
   readonly keys: readonly string[] | null;
@@ -15,13 +15,13 @@ type Open = {
 };
 
 /**
- * The text that JSON.stringify gives, in pieces of at most about 100 KB, each made when it is asked for: the caller can
- * let other work go on in between. No piece at all where JSON has no text for the value (undefined, a function). However
- * deep the value is, it takes no more of the stack.
+ * Yields the text that JSON.stringify returns, in chunks of at most about 100 KB. Each chunk is made when the caller asks
+ * for it, so the caller can let other work run in between. Yields nothing for a value that has no JSON (undefined, a
+ * function). The stack does not grow with the depth of the value.
  */
 export function* stringifyChunks(value: unknown): Chunks {
   const open: Open[] = [];
-  yield* begun(plainOf('', value), open);
+  yield* start(plainOf('', value), open);
   for (let inner = open.at(-1); inner; inner = open.at(-1)) {
     if (inner.next === inner.values.length) {
       yield closing(inner);
@@ -35,12 +35,12 @@ export function* stringifyChunks(value: unknown): Chunks {
     if (isLeftOut && inner.keys) continue;
     yield before(inner, key);
     inner.isEmpty = false;
-    yield* begun(isLeftOut ? null : plain, open);
+    yield* start(isLeftOut ? null : plain, open);
   }
 }
 
-/** The whole of what is small, and of a string; anything else is left open. */
-function* begun(plain: unknown, open: Open[]): Chunks {
+/** Yields the text of a string, or of a small value. Pushes any other value to `open`. */
+function* start(plain: unknown, open: Open[]): Chunks {
   if (typeof plain === 'string') yield* stringChunks(plain);
   else if (typeof plain !== 'object' || plain === null || isSmall(plain)) {
     const text = JSON.stringify(plain);
@@ -70,13 +70,14 @@ function* stringChunks(text: string): Chunks {
   yield '"';
 }
 
-/** Not between two halves of one character: each alone would be escaped. */
+/** Never between the two surrogates of a character: each alone would be escaped. */
 const endOfChunk = (text: string, from: number): number => {
   const to = Math.min(from + CHUNK_CHARACTERS, text.length);
   const last = text.charCodeAt(to - 1);
   return to < text.length && last >= 0xd800 && last < 0xdc00 ? to - 1 : to;
 };
 
+/** Applies `toJSON`. */
 const plainOf = (key: string, value: unknown): unknown => {
   const { toJSON } = (value ?? {}) as { readonly toJSON?: unknown };
   return typeof toJSON === 'function' ? toJSON.call(value, key) : value;
@@ -86,22 +87,22 @@ const hasText = (plain: unknown): boolean =>
   plain !== undefined && typeof plain !== 'function' && typeof plain !== 'symbol';
 
 const isSmall = (plain: object): boolean => {
-  const left: unknown[] = [plain];
+  const pending: unknown[] = [plain];
   let remaining = CHUNK_CHARACTERS;
-  while (left.length > 0) {
-    const value = left.pop();
+  while (pending.length > 0) {
+    const value = pending.pop();
     remaining -= typeof value === 'string' ? value.length : 0;
     if (Array.isArray(value)) {
       remaining -= value.length * CHARACTERS_A_VALUE;
       if (remaining < 0) return false;
-      left.push(...value);
+      pending.push(...value);
     } else if (typeof value === 'object' && value !== null) {
       const keys = Object.keys(value);
       remaining -= keys.length * CHARACTERS_A_VALUE;
       if (remaining < 0) return false;
       for (const key of keys) {
         remaining -= key.length;
-        left.push((value as Record<string, unknown>)[key]);
+        pending.push((value as Record<string, unknown>)[key]);
       }
     }
     if (remaining < 0) return false;

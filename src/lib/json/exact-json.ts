@@ -1,19 +1,23 @@
-/** How a number begins, after what it may follow, that has an exponent or 16 characters and more. */
+/** The beginning of a number that has an exponent, or 16 characters and more, after a character that it may follow. */
 const CANDIDATE = /[[:,\s]-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
-/** All of it. */
+/** The whole number. */
 const TOKEN = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
+/** A 256-bit number has 78 digits. */
+const MAX_ZEROS = 100;
+/** A decimal number of at most so many digits survives the conversion to a float and back. */
+const SAFE_DIGITS = 15;
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** What follows a number that is no key, which JSON.parse must see and refuse. */
+/** What may follow a number. A number before a colon stays a number, so that JSON.parse rejects it as a key. */
 const END_OF_VALUE = /[ \t\n\r]*(?:[\]},]|$)/y;
 
 /**
- * JSON.parse that loses no digit: a number that a float can't hold becomes a string, an integer its decimal digits, a
- * fraction or what is beyond all floats as it was written. Throws SyntaxError where JSON.parse does. Takes time in
- * proportion to the text, however many such numbers there are.
+ * Parses JSON without loss of digits (lossless JSON). A number that a float can't represent exactly becomes a string: an
+ * integer as its decimal digits; a fraction, or a number beyond all floats, as it was written. Throws SyntaxError where
+ * JSON.parse does. Takes time in proportion to the text, however many such numbers it has.
  */
 export const parseExactJson = (text: string): unknown => JSON.parse(withDigitsKept(text));
 
-/** The same JSON, in which each number that would lose digits is a string. */
+/** Returns the same JSON with each number that would lose digits as a string. */
 const withDigitsKept = (text: string): string => {
   const parts: string[] = [];
   let copied = 0;
@@ -41,7 +45,7 @@ const withDigitsKept = (text: string): string => {
   return copied === 0 ? text : parts.join('') + text.slice(copied);
 };
 
-/** Where the string that begins at `quote` is over; the end of the text where it never is. */
+/** Returns the index after the string that begins at `quote`; the text's length for an unterminated string. */
 const endOfString = (text: string, quote: number): number => {
   for (let end = text.indexOf('"', quote + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -51,10 +55,13 @@ const endOfString = (text: string, quote: number): number => {
   return text.length;
 };
 
-/** Null for what is no number, for one that a float holds exactly, and for one whose exponent adds more than 100 zeros. */
+/**
+ * Returns the digits to keep; null where there are none: the text is not a number, a float represents the number exactly,
+ * or its exponent adds more than MAX_ZEROS zeros.
+ */
 const digitsOf = (source: string): string | null => {
   const value = Number(source);
-  // Each number of so few digits has a float of its own.
+  // Different numbers of so few digits have different floats.
   const isApart = Number.isSafeInteger(value) || !Number.isInteger(value);
   if (source.length <= SAFE_DIGITS && Number.isFinite(value) && isApart) return null;
   const number = NUMBER.exec(source);
@@ -71,7 +78,7 @@ const digitsOf = (source: string): string | null => {
   return Number.isSafeInteger(value) && String(value) === digits ? null : digits;
 };
 
-/** A pattern would look at each run of zeros again and again. */
+/** A loop, because a regular expression would scan each run of zeros many times. */
 const withoutTrailingZeros = (digits: string): string => {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
@@ -83,8 +90,3 @@ const withoutLeadingZeros = (digits: string): string => {
   while (digits[start] === '0') start += 1;
   return digits.slice(start);
 };
-
-/** Of a 256-bit number there are 78. */
-const MAX_ZEROS = 100;
-/** A float holds so many in any case. */
-const SAFE_DIGITS = 15;

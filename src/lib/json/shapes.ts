@@ -1,7 +1,7 @@
-/** Real texts have a few hundred. */
+/** The most shapes that one JSON text may have. Real texts have a few hundred. */
 export const MAX_SHAPES = 50_000;
 
-/** JSON whose objects are of too many shapes. */
+/** The error of a JSON text whose objects have more than MAX_SHAPES shapes. */
 export class TooManyShapesError extends RangeError {
   constructor() {
     super(`more than ${MAX_SHAPES} shapes of objects`);
@@ -10,25 +10,28 @@ export class TooManyShapesError extends RangeError {
 }
 
 /**
- * Counts the shapes of the objects of a JSON text as it is scanned: the beginnings of their lists of names, in order. The
- * engine keeps a description of each, which takes more time and memory than the values do. Throws TooManyShapesError.
+ * Counts the shapes of the objects of a JSON text while it is scanned. A shape is a sequence of names that an object begins
+ * with. V8 keeps a hidden class for each shape, which takes more time and memory than the values do. Throws
+ * TooManyShapesError.
  */
 export class JsonShapes {
   readonly #names = new Map<string, number>();
-  /** By the shape before and the name that follows it. */
+  /** Numbers of shapes, by the shape without its last name and by that name. */
   readonly #shapes = new Map<number, number>();
-  /** Of each object or list that is open, the outermost first. */
+  /** The shape so far of each open object or list, outermost first. */
   readonly #open: number[] = [];
 
+  /** An object or a list begins. */
   open(): void {
     this.#open.push(0);
   }
 
+  /** The innermost object or list ends. */
   close(): void {
     this.#open.pop();
   }
 
-  /** The innermost object has a member of this name next. */
+  /** The innermost object continues with a member of this name. */
   name(name: string): void {
     const { length } = this.#open;
     const number = numberOf(this.#names, name);
@@ -36,7 +39,7 @@ export class JsonShapes {
   }
 }
 
-/** Each key has a number of its own, from 1 up. */
+/** Returns the number of a key: a new key gets the next one, from 1. */
 const numberOf = <Key>(numbers: Map<Key, number>, key: Key): number => {
   const known = numbers.get(key);
   if (known !== undefined) return known;

@@ -8,22 +8,22 @@ const OBJECT_END = 0x7d;
 const SPACE = 0x20;
 
 /**
- * How much a JSON text comes to, counted as its bytes come and before anything is built of them: a value of three bytes
- * may take twenty times as many once it is read. Right for what is JSON; of what is not, it says something too.
+ * Measures a JSON text while its bytes arrive, before it is parsed: a value of three bytes may take twenty times as much
+ * memory once it is parsed. The counts are exact for valid JSON, and meaningless for other bytes.
  */
 export class JsonSize {
   bytes = 0;
-  /** Objects, lists and what is in them, at all levels. Keys are none. */
+  /** The number of values at all levels: objects, lists and what they contain. Names of members do not count. */
   values = 1;
-  /** Of objects and lists within one another. */
+  /** The deepest nesting of objects and lists. */
   depth = 0;
   #level = 0;
   #inString = false;
   #escaped = false;
-  /** The last byte outside of strings that is not white space. */
+  /** The last byte outside strings that is not white space. */
   #last = 0;
 
-  /** `chunk` follows what was added before. */
+  /** Adds the next chunk of the text. */
   add(chunk: Uint8Array): this {
     this.bytes += chunk.length;
     for (let at = 0; at < chunk.length; )
@@ -44,7 +44,7 @@ export class JsonSize {
     return at + 1;
   }
 
-  /** Where the next string begins. */
+  /** Scans to the next string, and returns the index after its quote. */
   #afterQuote(chunk: Uint8Array, from: number): number {
     let { values, depth } = this;
     let level = this.#level;
@@ -58,7 +58,7 @@ export class JsonSize {
           break;
         case LIST:
         case OBJECT:
-          // For its first part; each other one has a comma.
+          // Counts the first part of the object or list. A comma counts each further part.
           values += 1;
           level += 1;
           depth = Math.max(depth, level);

@@ -11,38 +11,40 @@ const SPACE = 0x20;
 const WHITE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const ESCAPED = new Set(Buffer.from('"\\/bfnrtu'));
 const UNICODE = 0x75;
+/** The most characters of a number or a word that are read at once. */
+const MAX_PIECE = 4096;
 const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
-/** What may come next. `first…` is what may come right behind an opening bracket. */
+/** The tokens that may come next. `first…` follows an opening bracket, so the closing one may come as well. */
 type Expected = 'value' | 'firstValue' | 'key' | 'firstKey' | 'colon' | 'commaOrEnd' | 'nothing';
 
 /**
- * Judges whether bytes are the JSON of an object or a list, as JSON.parse would, in pieces and without building anything
- * of them. Whether they are UTF-8 it leaves to others.
+ * Validates that bytes are the JSON of an object or a list, chunk by chunk and without building a value. It accepts what
+ * JSON.parse accepts. It does not check that the bytes are UTF-8.
  */
 export class JsonValidator {
   #isValid = true;
   #expected: Expected = 'value';
   #inString = false;
   #escaped = false;
-  /** Of a \u escape, how many hex digits are still to come. */
+  /** How many hex digits of a \u escape are missing. */
   #hexDigits = 0;
-  /** Of a number or a word, what has come. */
+  /** The characters so far of a number or a word. */
   #scalar = '';
   readonly #isObject: Uint8Array;
   #level = 0;
 
-  /** `maxDepth`: levels beyond it are not valid. */
+  /** Deeper nesting than `maxDepth` levels is invalid. */
   constructor(maxDepth: number) {
     this.#isObject = new Uint8Array(maxDepth);
   }
 
-  /** Whether all that was added is a whole. */
+  /** Whether the chunks so far are a complete and valid text. */
   get isComplete(): boolean {
     return this.#isValid && this.#expected === 'nothing';
   }
 
-  /** `chunk` follows what was added before. */
+  /** Adds the next chunk of the text. */
   add(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length && this.#isValid; )
       at = this.#inString ? this.#afterString(chunk, at) : this.#afterToken(chunk, at);
@@ -52,7 +54,7 @@ export class JsonValidator {
     let at = from;
     for (; at < chunk.length; at += 1) {
       const byte = chunk[at] ?? 0;
-      if (this.#escaped || this.#hexDigits > 0) this.#takeEscaped(byte);
+      if (this.#escaped || this.#hexDigits > 0) this.#onEscaped(byte);
       else if (byte === BACKSLASH) this.#escaped = true;
       else if (byte < SPACE) this.#isValid = false;
       else if (byte === QUOTE) {
@@ -63,7 +65,7 @@ export class JsonValidator {
     return at;
   }
 
-  #takeEscaped(byte: number): void {
+  #onEscaped(byte: number): void {
     if (this.#escaped) {
       if (!ESCAPED.has(byte)) this.#isValid = false;
       this.#hexDigits = byte === UNICODE ? 4 : 0;
@@ -80,7 +82,7 @@ export class JsonValidator {
     if (this.#scalar !== '' && !isScalar) this.#endScalar();
     if (WHITE.has(byte)) return from + 1;
     if (!isScalar) {
-      this.#take(byte);
+      this.#onToken(byte);
       return from + 1;
     }
     let end = from + 1;
@@ -95,7 +97,7 @@ export class JsonValidator {
     this.#endValue();
   }
 
-  #take(byte: number): void {
+  #onToken(byte: number): void {
     const expected = this.#expected;
     if (byte === QUOTE) {
       this.#inString = true;
@@ -126,15 +128,13 @@ export class JsonValidator {
     this.#expected = this.#level === 0 ? 'nothing' : 'commaOrEnd';
   }
 
-  /** Of what is in an object or a list: the whole itself is one. */
+  /** A value that is no object or list ends. It must be inside one: the text itself is an object or a list. */
   #endValue(): void {
     if (this.#level === 0 || (this.#expected !== 'value' && this.#expected !== 'firstValue'))
       this.#isValid = false;
     this.#expected = 'commaOrEnd';
   }
 }
-
-const MAX_PIECE = 4096;
 
 /** Letters, digits and the signs of numbers. */
 const isScalarByte = (byte: number): boolean =>

@@ -8,55 +8,43 @@ const LIST = 0x5b;
 const LIST_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
-/** The bit that tells braces from brackets. */
+/** The bit in which braces and brackets differ. */
 const BRACE = OBJECT ^ LIST;
-
-/** Of that size are the pieces; a longer string or number is one piece by itself. */
-const CHUNK_CHARACTERS = 16_384;
 
 const BLANK = /^[ \t\n\r]*$/;
 const LEADING_COMMA = /^[ \t\n\r]*,/;
 
-/** Makes a value of JSON, as JSON.parse does, and throws SyntaxError of what is none. */
+/** Parses JSON as JSON.parse does. Throws SyntaxError for a text that is not JSON. */
 export type ParseJson = (text: string) => unknown;
 
 type Container = { readonly value: unknown[] | Record<string, unknown>; isEmpty: boolean };
 
 /**
- * Gives what `parse` gives of the whole text, made of short pieces that `parse` gets one after the other: between two of
- * them the caller can let other work go on. What the values are, their number, their names and their digits, makes no
- * piece long.
+ * Parses a JSON text in short pieces, one `advance` after the other: the caller can let other work run in between. The
+ * result is the same as `parse` of the whole text. Each piece is short whatever the values are, their number, their names
+ * and their digits; only a long string or number is a piece of its own.
+ *
+ * The parser finds the members of the outer lists and objects, and parses them by `parse`, many in one call.
  */
-export function* parsedInPieces(
-  text: string,
-  parse: ParseJson,
-  pieceCharacters = CHUNK_CHARACTERS,
-): Generator<undefined, unknown, undefined> {
-  if (text.length <= pieceCharacters) return parse(text);
-  const parser = new PiecewiseParser(text, parse, pieceCharacters);
-  while (parser.advance()) yield;
-  return parser.result();
-}
-
-class PiecewiseParser {
+export class IncrementalParser {
   readonly #text: string;
   readonly #parse: ParseJson;
   readonly #pieceCharacters: number;
-  /** Lists and objects that are longer than a piece, from the outermost in. The first is a list around the whole. */
+  /** The open lists and objects that are longer than a piece, outermost first. The first is a list around the text. */
   readonly #open: Container[] = [{ value: [], isEmpty: true }];
   #at = 0;
   #inString = false;
-  /** Of the last string, which the next colon makes a name. */
+  /** The quotes around the last string: a colon after it makes it a name. */
   #quote = 0;
   #endOfString = 0;
   readonly #shapes = new JsonShapes();
-  /** What comes before is in the containers. */
+  /** The text before this index is parsed, and its values are in the containers. */
   #from = 0;
-  /** Brackets since `#from` that are not closed yet. */
+  /** The indexes of the brackets since `#from` that are still open. */
   #brackets: number[] = [];
-  /** Where the current member begins: of the innermost container, then of what each bracket opened. */
+  /** Where the current member begins: that of the innermost container, then that of each open bracket. */
   #members = [0];
-  /** Whether a container has just been closed, and no comma or bracket has come since. */
+  /** Whether a container was closed last, with no comma or bracket since. */
   #hasClosed = false;
 
   constructor(text: string, parse: ParseJson, pieceCharacters: number) {
@@ -65,7 +53,7 @@ class PiecewiseParser {
     this.#pieceCharacters = pieceCharacters;
   }
 
-  /** Reads about one more piece; whether there is more. */
+  /** Scans about one more piece. Returns whether there is more text. Throws SyntaxError and TooManyShapesError. */
   advance(): boolean {
     const text = this.#text;
     const stop = Math.min(text.length, this.#at + this.#pieceCharacters);
@@ -88,24 +76,25 @@ class PiecewiseParser {
         this.#endOfString = end;
       } else if (code === COLON) this.#shapes.name(text.slice(this.#quote + 1, this.#endOfString));
       else if (code === COMMA || (code | BRACE) === OBJECT || (code | BRACE) === OBJECT_END)
-        this.#take(code, at);
+        this.#onToken(code, at);
     }
     this.#at = at;
     this.#inString = inString;
     return at < text.length;
   }
 
+  /** Returns the value of the whole text. Throws SyntaxError where the text is not JSON. */
   result(): unknown {
     const [whole] = this.#open;
     if (this.#inString || this.#brackets.length > 0 || this.#open.length > 1 || !Array.isArray(whole?.value))
-      throw new SyntaxError('the end comes too early');
-    this.#add(this.#text.slice(this.#from), true);
+      throw new SyntaxError('unexpected end of JSON');
+    this.#parseMembers(this.#text.slice(this.#from), true);
     if (whole.value.length !== 1) throw unexpected();
     return whole.value[0];
   }
 
-  #take(code: number, at: number): void {
-    if (at - this.#from > this.#pieceCharacters) this.#cut();
+  #onToken(code: number, at: number): void {
+    if (at - this.#from > this.#pieceCharacters) this.#flush();
     if (code === COMMA) this.#members[this.#brackets.length] = at + 1;
     else if (code === LIST || code === OBJECT) {
       this.#brackets.push(at);
@@ -113,43 +102,43 @@ class PiecewiseParser {
       this.#shapes.open();
     } else {
       this.#shapes.close();
-      if (this.#brackets.pop() === undefined) this.#close(code, at);
+      if (this.#brackets.pop() === undefined) this.#closeContainer(code, at);
       else this.#members.pop();
     }
   }
 
-  /** Takes all whole members into containers, and has one for each bracket. */
-  #cut(): void {
+  /** Parses all complete members into their containers, and makes a container of each open bracket. */
+  #flush(): void {
     const text = this.#text;
     let from = this.#from;
     for (const [level, member] of this.#members.entries()) {
-      if (member > from) this.#add(text.slice(from, member - 1), false);
+      if (member > from) this.#parseMembers(text.slice(from, member - 1), false);
       from = member;
       const bracket = this.#brackets[level];
       if (bracket === undefined) break;
-      this.#begin(text.slice(member, bracket), text.charCodeAt(bracket) === LIST ? [] : {});
+      this.#openContainer(text.slice(member, bracket), text.charCodeAt(bracket) === LIST ? [] : {});
       from = bracket + 1;
     }
-    this.#goOn(from);
+    this.#continueAt(from);
   }
 
-  #close(code: number, at: number): void {
+  #closeContainer(code: number, at: number): void {
     const closed = this.#open.at(-1);
     if (this.#open.length === 1 || Array.isArray(closed?.value) !== (code === LIST_END)) throw unexpected();
-    this.#add(this.#text.slice(this.#from, at), true);
+    this.#parseMembers(this.#text.slice(this.#from, at), true);
     this.#open.pop();
-    this.#goOn(at + 1);
+    this.#continueAt(at + 1);
     this.#hasClosed = true;
   }
 
-  #goOn(from: number): void {
+  #continueAt(from: number): void {
     this.#from = from;
     this.#brackets = [];
     this.#members = [from];
   }
 
-  /** A container that is a member of the innermost one; `before` is its name and colon, if it has any. */
-  #begin(before: string, value: Container['value']): void {
+  /** Opens a container as a member of the innermost one. `before` is the text of its name and colon; blank in a list. */
+  #openContainer(before: string, value: Container['value']): void {
     const outer = this.#innermost();
     if (this.#hasClosed) throw unexpected();
     if (!Array.isArray(outer.value)) {
@@ -162,8 +151,8 @@ class PiecewiseParser {
     this.#open.push({ value, isEmpty: true });
   }
 
-  /** Adds whole members to the innermost container. `isLast`: its end comes next, else a comma. */
-  #add(source: string, isLast: boolean): void {
+  /** Parses complete members into the innermost container. `isLast`: its end follows them, else a comma does. */
+  #parseMembers(source: string, isLast: boolean): void {
     const inner = this.#innermost();
     const comma = this.#hasClosed ? (LEADING_COMMA.exec(source)?.[0] ?? null) : '';
     if (comma === null || (isLast && inner.isEmpty)) {
@@ -174,7 +163,7 @@ class PiecewiseParser {
     this.#hasClosed = false;
     const members = source.slice(comma.length);
     if (BLANK.test(members)) throw unexpected();
-    // A string has no digits.
+    // A long string contains no numbers: JSON.parse is faster than `parse`.
     const parse = members.length > this.#pieceCharacters && members.endsWith('"') ? JSON.parse : this.#parse;
     inner.isEmpty = false;
     if (Array.isArray(inner.value))
@@ -191,11 +180,11 @@ class PiecewiseParser {
   }
 }
 
-/** As JSON.parse does, also where the name is `__proto__`. */
+/** Sets an own property, as JSON.parse does; also for the name `__proto__`. */
 const setMember = (object: Record<string, unknown>, name: string, value: unknown): void => {
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   else object[name] = value;
 };
 
-const unexpected = (): SyntaxError => new SyntaxError('not JSON');
+const unexpected = (): SyntaxError => new SyntaxError('unexpected token in JSON');
