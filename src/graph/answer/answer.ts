@@ -4,15 +4,18 @@ import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../l
 import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
 import { answerLimitReached } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
-import { SlicedList, type SliceTurns } from './sliced-list.ts';
+import { SlicedList, type SlicedWork } from './sliced-list.ts';
 import { type Weight, weightOfJson } from './weight.ts';
 
 /** What the answers of all operations share. */
 export type Answers = {
-  /** What one answer may weigh, in bytes. */
+  /** The maximum weight of one answer, in bytes. */
   readonly maxBytes: number;
   readonly slices: TimeSlices;
-  /** For heavy answers while they are made: half of `maxBytes`, or one answer. Their values take several times their text. */
+  /**
+   * The memory of heavy answers while they are made: half of `maxBytes`, or one answer. Values take several times the
+   * memory of their JSON.
+   */
   readonly memory: MemoryBudget;
 };
 
@@ -22,17 +25,17 @@ export const createAnswers = (maxBytes: number): Answers => ({
   memory: createMemoryBudget(maxBytes / 2),
 });
 
-/** A heavier answer is written in slices, and waits its turn where many such are made. */
-const LIGHT_BYTES = 256 * 1024;
+/** An answer of more bytes is heavy: it is serialised in slices, and waits while heavy answers exceed their memory. */
+const MAX_LIGHT_BYTES = 256 * 1024;
 
-/** A list of at most so many items is completed in one go. */
-const FEW = 50;
+/** A list of more items is completed in slices. */
+const MAX_UNSLICED_ITEMS = 50;
 
-/** What each value of an answer counts for at least: in memory it takes several times its text. */
-const BYTES_A_VALUE = 16;
+/** The least weight of a value: in memory it takes several times its JSON. */
+const MIN_VALUE_BYTES = 16;
 
-/** What the answer to one operation, or one event, weighs so far, and whether it may go on being made. */
-export class Answer implements SliceTurns {
+/** The weight so far of the answer to one operation, or of one event, and whether the answer may be continued. */
+export class Answer implements SlicedWork {
   readonly #answers: Answers;
   readonly #clientSignal: AbortSignal | null;
   /** Null while the answer is light. */
@@ -41,14 +44,12 @@ export class Answer implements SliceTurns {
   #bytes = 0;
   #values = 0;
   #hasEnded = false;
-  /** What it was estimated at before it was made; null for an event. */
+  /** The estimate of the answer before the operation runs; null for an event. */
   estimate: AnswerEstimate | null = null;
-  /** Why it is not made to its end; null while it may be. */
-  refusal: GraphQLError | null = null;
-  /** Whether anything was left out of it. Such an answer is never sent. */
-  isCut = false;
+  /** The error of an answer that exceeds the limit; null while it does not. */
+  limitError: GraphQLError | null = null;
 
-  /** `clientSignal` aborts when the client has left. */
+  /** `clientSignal` aborts when the client has disconnected. */
   constructor(answers: Answers, clientSignal: AbortSignal | null) {
     this.#answers = answers;
     this.#clientSignal = clientSignal;
@@ -62,91 +63,92 @@ export class Answer implements SliceTurns {
     return this.#reservation !== null;
   }
 
-  /** Counts so much text, of so many values. Once that is more than an answer may weigh, the answer is refused. */
+  /** Adds JSON of so many bytes and values. An answer that exceeds `maxBytes` gets its `limitError`. */
   add(bytes: number, values: number): void {
     const before = this.#weight;
     this.#bytes += bytes;
     this.#values += values;
     const weight = this.#weight;
-    if (weight <= LIGHT_BYTES || this.isOver) return;
+    if (weight <= MAX_LIGHT_BYTES || this.isStopped) return;
     if (this.#reservation) this.#reservation.grow(weight - before);
-    else this.#enter(weight);
-    if (weight > this.maxBytes) this.refuse();
+    else this.#reserve(weight);
+    if (weight > this.maxBytes) this.exceedLimit();
   }
 
-  refuse(): void {
-    this.refusal ??= answerLimitReached(this.maxBytes, this.estimate);
+  /** Sets `limitError`, which stops the answer. */
+  exceedLimit(): void {
+    this.limitError ??= answerLimitReached(this.maxBytes, this.estimate);
   }
 
-  /** As `add`, for any JSON value. A large one that comes again is not looked through again. */
+  /** Adds a JSON value, and `bytesBeside` for its name. The weight of a large value is found once, and remembered. */
   addJson(bytesBeside: number, value: object): void {
     const weight = this.#weights.get(value) ?? weightOfJson(value);
-    if (weight.values > FEW) this.#weights.set(value, weight);
+    if (weight.values > MAX_UNSLICED_ITEMS) this.#weights.set(value, weight);
     this.add(bytesBeside + weight.bytes, weight.values);
   }
 
-  /** Whether a list of so many items may be completed in one go, now. */
-  hasTurnFor(items: number): boolean {
-    return items <= FEW && this.hasTurn;
+  /** Whether a list of so many items may be completed at once, now. */
+  canCompleteAtOnce(items: number): boolean {
+    return items <= MAX_UNSLICED_ITEMS && this.canContinue;
   }
 
-  /** Gives the executor what `read` makes of each item, but undefined. Of a long list, an item is read in its turn. */
-  list<Item, Given>(
+  /**
+   * Returns what `read` makes of each item, for the executor; an item that it makes undefined is left out. The items of a
+   * long list are read in slices.
+   */
+  list<Item, Output>(
     items: readonly Item[],
-    read: (item: Item) => Given | undefined,
-  ): readonly Given[] | SlicedList<Item, Given> {
-    if (!this.hasTurnFor(items.length)) return new SlicedList(this, items, read);
-    return items.map(read).filter((given) => given !== undefined);
+    read: (item: Item) => Output | undefined,
+  ): readonly Output[] | SlicedList<Item, Output> {
+    if (!this.canCompleteAtOnce(items.length)) return new SlicedList(this, items, read);
+    return items.map(read).filter((output) => output !== undefined);
   }
 
-  /** Gives the executor items that may each take long: each in its turn. */
+  /** Returns the items as a list in slices, for the executor: each item may take long to complete. */
   sliced<Item>(items: readonly Item[]): SlicedList<Item> {
     return new SlicedList(this, items, same);
   }
 
   /**
-   * Whether nothing is added to it any more: it was refused, its client has gone, or it has ended. Fields may still
-   * resolve then, where the failure of another has ended the operation.
+   * Whether the answer is dropped or done: it exceeds the limit, its client has disconnected, or it has ended. Once true it
+   * stays true, so an answer with missing items is never sent. Fields may still resolve then, where the failure of another
+   * field has ended the operation.
    */
-  get isOver(): boolean {
-    return this.#hasEnded || this.refusal !== null || this.#clientSignal?.aborted === true;
+  get isStopped(): boolean {
+    return this.#hasEnded || this.limitError !== null || this.#clientSignal?.aborted === true;
   }
 
-  cut(): void {
-    this.isCut = true;
+  /** Whether the answer may be continued at once. Otherwise `nextSlice` resolves when it may. */
+  get canContinue(): boolean {
+    return this.isStopped || (this.#isAvailable && !this.#answers.slices.isOver());
   }
 
-  /** Whether it may go on at once; else `turn` resolves when it may. */
-  get hasTurn(): boolean {
-    return this.isOver || (this.#isAvailable && !this.#answers.slices.isOver());
-  }
-
-  async turn(): Promise<void> {
-    while (!this.hasTurn) {
+  async nextSlice(): Promise<void> {
+    while (!this.canContinue) {
       if (this.#isAvailable) await this.#answers.slices.next(this);
       else await this.#reservation?.available();
     }
   }
 
-  /** Gives its memory back, however it ended. */
+  /** Ends the answer, whatever its outcome, and releases its memory. */
   end(): void {
     this.#hasEnded = true;
     this.#reservation?.release();
   }
 
   get #weight(): number {
-    return Math.max(this.#bytes, this.#values * BYTES_A_VALUE);
+    return Math.max(this.#bytes, this.#values * MIN_VALUE_BYTES);
   }
 
   get #isAvailable(): boolean {
     return this.#reservation?.isAvailable() ?? true;
   }
 
-  #enter(weight: number): void {
+  #reserve(weight: number): void {
     const reservation = this.#answers.memory.reserve();
     reservation.grow(weight);
     this.#reservation = reservation;
-    // An answer that waits for room stops waiting once its client has left.
+    // An answer that waits for memory stops waiting once its client has disconnected.
     onAbort(this.#clientSignal, () => reservation.release());
   }
 }

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { clientError } from '../errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 
-/** The error of an operation whose answer is estimated to weigh more than the limit. */
+/** Returns the error of an operation whose answer is estimated above the limit. */
 export const answerTooLarge = (maxBytes: number, estimate: AnswerEstimate): GraphQLError =>
   clientError(
     'OPERATION_TOO_COMPLEX',
@@ -10,13 +10,13 @@ export const answerTooLarge = (maxBytes: number, estimate: AnswerEstimate): Grap
     factsOf(maxBytes, estimate),
   );
 
-/** The error of an answer, or an event, that exceeds the limit while it is made. */
+/** Returns the error of an answer, or of an event, that exceeds the limit while it is made. */
 export const answerLimitReached = (maxBytes: number, estimate: AnswerEstimate | null): GraphQLError => {
-  const expected = `Expected an answer of at most ${shown(maxBytes)} (MAX_ANSWER_MB), got one of more`;
+  const expected = `Expected an answer of at most ${shown(maxBytes)} (MAX_ANSWER_MB), got a larger one`;
   if (estimate === null) return clientError('OPERATION_TOO_COMPLEX', `${expected}.`);
   return clientError(
     'OPERATION_TOO_COMPLEX',
-    `${expected} than the ${shown(estimate.bytes)} that it was estimated at; ${heaviestOf(estimate)}`,
+    `${expected}, which was estimated at ${shown(estimate.bytes)}; ${heaviestOf(estimate)}`,
     factsOf(maxBytes, estimate),
   );
 };
@@ -32,6 +32,6 @@ const factsOf = (allowedBytes: number, { bytes, heaviest }: AnswerEstimate) => (
 
 const MB = 1024 * 1024;
 
-/** In MB; two digits for what is less than ten. */
+/** Formats bytes in MB, with two digits below 10 MB. */
 const shown = (bytes: number): string =>
   bytes < 10 * MB ? `${(bytes / MB).toPrecision(2)} MB` : `${Math.round(bytes / MB)} MB`;

@@ -4,7 +4,7 @@ import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
 
-/** The data of a heavy answer, as the JSON that it is sent as. */
+/** The data of a heavy answer, serialised as JSON. */
 export class SerializedData {
   readonly chunks: readonly Buffer[];
 
@@ -12,15 +12,15 @@ export class SerializedData {
     this.chunks = chunks;
   }
 
-  /** For a writer that does not know this class. */
+  /** Lets JSON.stringify serialise it as well. */
   toJSON(): unknown {
     return JSON.parse(Buffer.concat(this.chunks).toString());
   }
 }
 
 /**
- * The result as it is sent. The data of a heavy answer is written in slices. An answer that weighs too much, or whose
- * client has left, has no data. Gives back the memory that the answer holds.
+ * Resolves with the result to send, and ends the answer. The data of a heavy answer is serialised in slices. An answer that
+ * exceeds the limit, or whose client has disconnected, has an error and no data.
  */
 export const serializeAnswer = async (
   execution: Promise<ExecutionResult>,
@@ -29,19 +29,19 @@ export const serializeAnswer = async (
   try {
     const result = await execution;
     const data =
-      answer.isHeavy && !answer.isOver && result.data ? await writeData(result.data, answer) : null;
-    if (answer.isOver) return { data: null, errors: [answer.refusal ?? upstreamError(clientGone())] };
+      answer.isHeavy && !answer.isStopped && result.data ? await serializeData(result.data, answer) : null;
+    if (answer.isStopped) return { data: null, errors: [answer.limitError ?? upstreamError(clientGone())] };
     return data === null ? result : Object.assign({ ...result }, { data });
   } finally {
     answer.end();
   }
 };
 
-/** So large a chunk has memory of its own, which the operating system gets back; that of smaller ones stays with the process. */
+/** A chunk of this size has memory of its own, which returns to the operating system. The memory of smaller ones does not. */
 const CHUNK_CHARACTERS = 512 * 1024;
 
-/** Null where it is not written to its end. */
-const writeData = async (data: object, answer: Answer): Promise<SerializedData | null> => {
+/** Resolves with null where the answer is stopped before its end. */
+const serializeData = async (data: object, answer: Answer): Promise<SerializedData | null> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let text = '';
@@ -50,22 +50,19 @@ const writeData = async (data: object, answer: Answer): Promise<SerializedData |
     chunks.push(chunk);
     bytes += chunk.length;
     text = '';
-    if (bytes > answer.maxBytes) answer.refuse();
+    if (bytes > answer.maxBytes) answer.exceedLimit();
   };
   for (const piece of stringifyChunks(data)) {
     text += piece;
     if (text.length > CHUNK_CHARACTERS) flush();
-    if (!answer.hasTurn) await answer.turn();
-    if (answer.isOver) {
-      answer.cut();
-      return null;
-    }
+    if (!answer.canContinue) await answer.nextSlice();
+    if (answer.isStopped) return null;
   }
   flush();
   return new SerializedData(chunks);
 };
 
-/** The text that JSON.stringify gives of a result whose data is written already, as bytes. */
+/** Returns the JSON of a result whose data is serialised already: the bytes of what JSON.stringify returns. */
 export const assembleJson = (result: object, data: SerializedData): Buffer => {
   const parts: (Buffer | string)[] = [];
   for (const [key, value] of Object.entries(result)) {

@@ -16,7 +16,10 @@ import { SlicedList } from './sliced-list.ts';
 
 import { weightOfLeaf, weightOfTypenames } from './weight.ts';
 
-/** Makes the schema's fields count what they add to the answer, and its lists complete in slices; gives the schema. */
+/**
+ * Changes a schema so that each field adds its weight to the answer, and long lists are completed in slices. Returns the
+ * schema.
+ */
 export const withWeighedFields = (schema: GraphQLSchema): GraphQLSchema => {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
@@ -26,17 +29,17 @@ export const withWeighedFields = (schema: GraphQLSchema): GraphQLSchema => {
 
 type Resolve = NonNullable<GraphQLField<unknown, Context>['resolve']>;
 
-/** Gives the executor what a field has resolved to, and counts what that adds to the answer. */
+/** Adds the weight of a resolved value to the answer, and returns the value for the executor. */
 type Weigh = (value: unknown, answer: Answer, info: GraphQLResolveInfo) => unknown;
 
 const weighed = ({ type, resolve = defaultFieldResolver }: GraphQLField<unknown, Context>): Resolve => {
-  const sizeOf = weighFor(type);
+  const weigh = weighFor(type);
   return (source, args, context, info) => {
     const value = resolve(source, args, context, info);
     const { answer } = context;
     return value instanceof Promise
-      ? value.then((resolved) => sizeOf(resolved, answer, info))
-      : sizeOf(value, answer, info);
+      ? value.then((resolved) => weigh(resolved, answer, info))
+      : weigh(value, answer, info);
   };
 };
 
@@ -45,13 +48,13 @@ const weighFor = (type: GraphQLField<unknown, Context>['type']): Weigh => {
   return isListType(getNullableType(type)) ? weighObjects : weighObject;
 };
 
-/** Of `"":` and the comma behind the value. */
-const AROUND_NAME = 4;
-/** Of an object or a list. */
+/** The size of `"":` and of the comma after the value. */
+const NAME_BYTES = 4;
+/** The brackets of an object or a list. */
 const BRACES = 2;
 const COMMA = 1;
 
-const weightOfName = ({ path }: GraphQLResolveInfo): number => String(path.key).length + AROUND_NAME;
+const weightOfName = ({ path }: GraphQLResolveInfo): number => String(path.key).length + NAME_BYTES;
 
 const weighLeaf: Weigh = (value, answer, info) => {
   if (typeof value === 'object' && value !== null) answer.addJson(weightOfName(info), value);
@@ -67,8 +70,7 @@ const weighObject: Weigh = (value, answer, info) => {
 
 const weighObjects: Weigh = (value, answer, info) => {
   if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
-  if (answer.isOver) {
-    answer.cut();
+  if (answer.isStopped) {
     ignoreFailures(value);
     return [];
   }
@@ -76,14 +78,14 @@ const weighObjects: Weigh = (value, answer, info) => {
   const typenames = weightOfTypenames(info);
   const bytes = length * (BRACES + COMMA + typenames.bytes);
   answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));
-  if (!Array.isArray(value) || answer.hasTurnFor(length)) return value;
-  // The executor awaits at once what is on its way: a failure that nothing listens to ends the process.
+  if (!Array.isArray(value) || answer.canCompleteAtOnce(length)) return value;
+  // The executor awaits pending items at once: an unhandled rejection would end the process.
   return value.some(isPromise) ? value : answer.sliced(value);
 };
 
 const isPromise = (item: unknown): boolean => item instanceof Promise;
 
-/** For a list that the executor does not get: a failure that nothing listens to ends the process. */
+/** Handles the rejections of a list that the executor does not get: an unhandled one would end the process. */
 const ignoreFailures = (items: SlicedList<unknown> | readonly unknown[]): void => {
   if (items instanceof SlicedList) return;
   for (const item of items) if (item instanceof Promise) item.catch(() => {});

@@ -101,14 +101,14 @@ const createRender = (
   return async (event: SourceEvent): Promise<Frame> => {
     const context = forEvent();
     // Executions of all feeds take turns.
-    await context.answer.turn();
+    await context.answer.nextSlice();
     const execution = executeSubscriptionEvent({ ...kept, rootValue: event, contextValue: context });
     const result = await serializeAnswer(Promise.resolve(execution), context.answer);
     const { data } = result;
     observer.executed();
     const errors = result.errors
       ?.slice(0, MAX_ERRORS)
-      .map((error) => toFormattedError(error === context.answer.refusal ? of(event, error) : mask(error)));
+      .map((error) => toFormattedError(error === context.answer.limitError ? of(event, error) : mask(error)));
     const told = { data, ...(errors && { errors }), extensions: { upstream: context.upstream } };
     return new Frame(
       event.cursor,
