@@ -7,10 +7,10 @@ const MAX_CHAINS = 100;
 export const chainArguments = builder.args((t) => ({
   chainIds: t.field({
     type: ['ChainId'],
-    description: `Only these chains, among those that \`chains\` lists; at most ${MAX_CHAINS} with the tags. Empty is no filter.`,
+    description: `Only these chains, each one that \`chains\` lists; at most ${MAX_CHAINS} ids and tags together. An empty list is no filter.`,
   }),
   chainTags: t.stringList({
-    description: `Only chains with one of these tags, as \`chains\` lists them; at most ${MAX_CHAINS} with the ids. Without ids and tags: \`default\`.`,
+    description: `Only chains with one of these tags, each one that \`chains\` lists; at most ${MAX_CHAINS} ids and tags together. Default, without ids as well: \`default\`.`,
   }),
 }));
 
@@ -21,8 +21,8 @@ export type ChainArgs = {
 };
 
 /**
- * The service's one parameter for chains from ids and tags, in one order whatever the client's, so that equal
- * filters share pages. Null, the service's default tag, when neither is given or both are empty. Throws BAD_USER_INPUT.
+ * Returns upstream's one parameter for chains from ids and tags. It has one order, whatever order the client uses, so
+ * equal filters share cached pages. Null, upstream's default tag, when both are missing or empty. Throws BAD_USER_INPUT.
  */
 export const chainsParameter = (
   chainIds: readonly number[] | null | undefined,

@@ -4,9 +4,17 @@ import type { Chain as ChainShape } from './known-chains.ts';
 const Chain = builder.objectRef<ChainShape>('Chain').implement({
   description: 'A chain that this gateway knows.',
   fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'What `chainIds` takes.' }),
-    name: t.exposeString('name', { description: "The service's name of it, as in `Transaction.chain`." }),
-    tags: t.exposeStringList('tags', { description: 'What `chainTags` takes to choose it among others.' }),
+    chainId: t.expose('chainId', {
+      type: 'ChainId',
+      description: 'The id of the chain, for the arguments `chainIds`.',
+    }),
+    name: t.exposeString('name', {
+      description: "The service's name for the chain, as in `Transaction.chain`.",
+    }),
+    tags: t.exposeStringList('tags', {
+      description:
+        'The tags of the chain, for the arguments `chainTags`. A tag selects all chains that have it.',
+    }),
   }),
 });
 
@@ -14,7 +22,7 @@ builder.queryField('chains', (t) =>
   t.field({
     type: [Chain],
     description:
-      'The chains that this gateway knows, in the order of their ids: what chainIds and chainTags may name. The setting EXTRA_CHAINS adds to them. Asks nothing of the service, which may not support all of them.',
+      'The chains that this gateway knows, in the order of their ids: the values that `chainIds` and `chainTags` accept. The setting EXTRA_CHAINS adds chains. The field causes no upstream request, so the service may not support all of them.',
     resolve: (_root, _args, { chains }) => chains.all,
   }),
 );

@@ -19,8 +19,8 @@ const CollectibleAttribute = builder.objectRef<Attribute>('CollectibleAttribute'
 const TokenStandard = builder.enumType('TokenStandard', {
   description: 'The interface that a token contract implements.',
   values: {
-    ERC721: { description: 'Each token is one of a kind.' },
-    ERC1155: { description: 'A token has a balance.' },
+    ERC721: { description: 'Each token is unique.' },
+    ERC1155: { description: 'A wallet can hold an amount of each token.' },
   },
 });
 
@@ -28,88 +28,106 @@ Collectible.implement({
   description: 'An NFT that a wallet holds.',
   fields: (t) => ({
     id: t.id({
-      description: "Unique for a wallet, a chain, a contract and a token id. It can't be refetched.",
+      description:
+        "A key for client caches: unique for a wallet, a chain, a contract and a token id. `node` can't refetch it.",
       resolve: ({ owner, chainId, contractAddress, tokenId }) =>
         Buffer.from(`Collectible:${owner}:${chainId}:${contractAddress}:${tokenId}`).toString('base64'),
     }),
-    contractAddress: t.expose('contractAddress', { type: 'Address', description: 'The token contract.' }),
+    contractAddress: t.expose('contractAddress', {
+      type: 'Address',
+      description: 'The address of the token contract.',
+    }),
     tokenStandard: t.expose('tokenStandard', {
       type: TokenStandard,
       nullable: true,
-      description: 'Null when it is neither: see tokenStandardName.',
+      description:
+        'The token standard. Null for any other standard, and when the service omits it: see tokenStandardName.',
     }),
     tokenStandardName: t.exposeString('tokenStandardName', {
       nullable: true,
-      description: `As the service wrote it. ${NULL_WHEN_OMITTED}`,
+      description: `The token standard as the service wrote it. ${NULL_WHEN_OMITTED}`,
     }),
-    tokenId: t.expose('tokenId', { type: 'BigInt', description: "The token's number in its contract." }),
-    chain: t.exposeString('chain', { description: "The service's name of the chain." }),
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain that it is on.' }),
-    name: t.exposeString('name', { nullable: true, description: NULL_WHEN_OMITTED }),
+    tokenId: t.expose('tokenId', { type: 'BigInt', description: "The token's id in its contract." }),
+    chain: t.exposeString('chain', { description: "The service's name for the chain." }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'The id of the chain.' }),
+    name: t.exposeString('name', {
+      nullable: true,
+      description: `The name of the token. ${NULL_WHEN_OMITTED}`,
+    }),
     description: t.exposeString('description', {
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The description of the token. ${NULL_WHEN_OMITTED}`,
       extensions: withCost({ bytes: 200 }),
     }),
-    symbol: t.exposeString('symbol', { nullable: true, description: NULL_WHEN_OMITTED }),
+    symbol: t.exposeString('symbol', {
+      nullable: true,
+      description: `The symbol of the token. ${NULL_WHEN_OMITTED}`,
+    }),
     imageUrl: t.expose('imageUrl', {
       type: 'URL',
       nullable: true,
-      description: `May lead on to the collection's own host, and may be ipfs://. ${NULL_WHEN_OMITTED}`,
+      description: `The image of the token. It may redirect to the collection's own host, and may be an ipfs URL. ${NULL_WHEN_OMITTED}`,
     }),
     lastSalePrice: t.expose('lastSalePrice', {
       type: 'Decimal',
       nullable: true,
-      description: "In the service's unit. Null when no sale is known.",
+      description: "The price of the last sale, in the service's unit. Null when no sale is known.",
     }),
     metadata: t.expose('metadata', {
       type: CollectibleMetadata,
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The metadata of the token. ${NULL_WHEN_OMITTED}`,
     }),
     isSpam: t.exposeBoolean('isSpam', {
       nullable: true,
-      description: `Whether the service takes it for spam. ${NULL_WHEN_OMITTED}`,
+      description: `Whether the service classifies it as spam. ${NULL_WHEN_OMITTED}`,
     }),
     spamScore: t.exposeFloat('spamScore', {
       nullable: true,
-      description: 'Weighted average of the signals, 0 to 100. Null when the service knows no signal.',
+      description:
+        'The weighted average of the spam signals, from 0 to 100. Null when the service has no signal.',
     }),
     explanations: t.expose('explanations', {
       type: [SpamExplanation],
       nullable: true,
-      description: 'The signals behind spamScore. Null when the service gives none.',
+      description: 'The signals behind `spamScore`. Null when the service sends none.',
     }),
-    balance: t.expose('balance', { type: 'BigInt', description: 'How many the wallet holds.' }),
+    balance: t.expose('balance', {
+      type: 'BigInt',
+      description: 'The amount of this token that the wallet holds.',
+    }),
     lastAcquired: t.expose('lastAcquired', {
       type: 'DateTime',
       nullable: true,
-      description: `When the wallet last got one. ${NULL_WHEN_OMITTED}`,
+      description: `When the wallet last acquired this token. ${NULL_WHEN_OMITTED}`,
     }),
   }),
 });
 
 CollectibleMetadata.implement({
-  description: "What the token's metadata says.",
+  description: 'The metadata of a token.',
   fields: (t) => ({
     uri: t.exposeString('uri', {
       nullable: true,
-      description: `Where the metadata is kept. ${NULL_WHEN_OMITTED}`,
+      description: `The URI of the metadata document. ${NULL_WHEN_OMITTED}`,
     }),
     attributes: t.expose('attributes', {
       type: [CollectibleAttribute],
-      description: 'Empty when there are none.',
+      description: 'The traits of the token. Empty when it has none.',
     }),
   }),
 });
 
 CollectibleAttribute.implement({
-  description: 'A trait.',
+  description: 'A trait of a token.',
   fields: (t) => ({
-    key: t.exposeString('key', { nullable: true, description: NULL_WHEN_OMITTED }),
+    key: t.exposeString('key', {
+      nullable: true,
+      description: `The name of the trait. ${NULL_WHEN_OMITTED}`,
+    }),
     value: t.exposeString('value', {
       nullable: true,
-      description: `What is not text is given as the JSON that it was. ${NULL_WHEN_OMITTED}`,
+      description: `The value of the trait. A value that is not a string is its JSON. ${NULL_WHEN_OMITTED}`,
     }),
   }),
 });
@@ -121,7 +139,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
     type: CollectibleConnection,
     nullable: true,
     description:
-      "In the service's order. Select spamScore or explanations and the service is asked for spam details; there is no argument for it. Null when the lookup fails.",
+      "The NFTs of the wallet, in the service's order. The service sends spam details when the operation selects `spamScore` or `explanations`: there is no argument for it. Null, with an error, when the lookup fails.",
     authScopes: { wallets: true },
     args: {
       ...paging.args,
@@ -129,7 +147,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
       includeSpam: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Whether to list what the service takes for spam, too.',
+        description: 'Whether to include collectibles that the service classifies as spam.',
       }),
     },
     extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
@@ -140,7 +158,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
         return {
           list: [chains, includeSpam, after],
           computeUnits: requests * pricing.priceOf(chains),
-          advice: 'Collectibles cost a compute unit a chain: name the fewest by chainIds.',
+          advice: 'Collectibles cost one compute unit for each chain: select fewer chains by chainIds.',
         };
       },
     }),

@@ -30,7 +30,7 @@ type Types = {
 /** What Pothos' own types call their `Types` parameter. */
 export type BuilderTypes = PothosSchemaTypes.ExtendDefaultTypes<Types>;
 
-/** Defines no types: each feature adds its own. Fields are non-null unless they say when they are null. */
+/** Builds the schema. It defines no types: each feature adds its own. A field is non-null unless it says when it is null. */
 export const builder = new SchemaBuilder<Types>({
   // The first plugin wraps the others: a field is authorized before anything else runs.
   plugins: [ScopeAuthPlugin, RelayPlugin],
@@ -40,16 +40,20 @@ export const builder = new SchemaBuilder<Types>({
     cursorType: 'String',
     encodeGlobalID: encodeGlobalId,
     decodeGlobalID: decodeGlobalId,
-    pageInfoTypeOptions: { description: 'Where a page lies in its connection.' },
+    pageInfoTypeOptions: { description: 'Where a page begins and ends in its connection.' },
     hasNextPageFieldOptions: {
       description:
-        'Whether there is more behind the page. With first: 0, lists of the service are not read, and it is false.',
+        'Whether the connection has items after the page. With first: 0 a list of the service is not read, and this is false.',
     },
-    hasPreviousPageFieldOptions: { description: 'Whether there is more before the page.' },
-    startCursorFieldOptions: { description: "The first edge's cursor. Null on an empty page." },
-    endCursorFieldOptions: { description: "The last edge's cursor. Null on an empty page." },
-    nodeTypeOptions: { description: 'An object with an id that stays the same, to refetch it by `node`.' },
-    idFieldOptions: { description: 'Opaque and global: of this object alone, whatever its type.' },
+    hasPreviousPageFieldOptions: {
+      description: 'Whether the connection has items before the page.',
+    },
+    startCursorFieldOptions: { description: "The first edge's cursor. Null for an empty page." },
+    endCursorFieldOptions: { description: "The last edge's cursor. Null for an empty page." },
+    nodeTypeOptions: { description: 'An object with a stable id. `node` refetches it by that id.' },
+    idFieldOptions: {
+      description: 'The global id of this object: opaque, stable, and unique among all types.',
+    },
     // Pothos' own queries would fail all ids when one fails: node.ts has its own.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
@@ -63,4 +67,4 @@ builder.mutationType({
 builder.subscriptionType({ description: 'Events as they arrive.' });
 
 /** Ends the description of a field that is null when upstream omits its value. */
-export const NULL_WHEN_OMITTED = 'Null where the service does not say.';
+export const NULL_WHEN_OMITTED = 'Null when the service omits it.';

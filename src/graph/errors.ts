@@ -1,7 +1,10 @@
 import { GraphQLError } from 'graphql';
 import { MAX_COOLDOWN_MS, type UpstreamError } from '../upstream/client/errors.ts';
 
-/** Every code that a client can meet in `extensions.code`. */
+/** `retryAfterMs` of a 429 without Retry-After. The documented limits are a few requests a second. */
+const DEFAULT_RETRY_AFTER_MS = 1000;
+
+/** All values of `extensions.code`. */
 export const ERROR_CODES = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -26,7 +29,10 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export const isErrorCode = (code: unknown): code is ErrorCode => ERROR_CODES.some((known) => known === code);
 
-/** An error that a client is meant to read: `message` is a whole sentence that says what was expected and what came. */
+/**
+ * Creates an error for clients. `message` is a sentence that says what was expected and what came. `facts` are further
+ * extensions.
+ */
 export const clientError = (
   code: ErrorCode,
   message: string,
@@ -35,7 +41,7 @@ export const clientError = (
 
 export const badUserInput = (message: string): GraphQLError => clientError('BAD_USER_INPUT', message);
 
-/** What a client is told when the service gave no usable answer. */
+/** Returns the client's error for an upstream request that failed. */
 export const upstreamError = (error: UpstreamError): GraphQLError => {
   const { failure, status, retryAfterMs, gatewayKey } = error;
   switch (failure) {
@@ -49,7 +55,7 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
       });
     case 'unauthenticated':
     case 'forbidden':
-      // What the service thinks of the gateway's own key is no fault of the client's, and its words may say too much.
+      // The client can't mend the gateway's own key, and upstream's sentence may say too much about it.
       if (gatewayKey)
         return clientError('UPSTREAM_REJECTED', "The service refuses the gateway's key.", { status });
       return failure === 'forbidden'
@@ -73,7 +79,5 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
   }
 };
 
-/** A 429 that does not say how long: the documented limits are a few requests a second. */
-const DEFAULT_RETRY_AFTER_MS = 1000;
-
+/** Returns upstream's own sentence, or `otherwise` where it sent none. */
 const sentenceOf = (error: UpstreamError, otherwise: string): string => error.serviceMessage || otherwise;

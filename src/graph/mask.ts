@@ -3,8 +3,9 @@ import { UpstreamError } from '../upstream/client/errors.ts';
 import { clientError, type ErrorCode, isErrorCode, upstreamError } from './errors.ts';
 
 /**
- * What a client is told of an error that an operation met: catalogued errors as they are, upstream failures by their
- * code, faults of the request as BAD_USER_INPUT. A stranger is masked, and `onUnexpected` gets to know it.
+ * Returns the client's error for an error of an operation. An error of the catalogue stays as it is, a failure of upstream
+ * gets its code, and an invalid request is BAD_USER_INPUT. Any other error is masked as INTERNAL_SERVER_ERROR and passed
+ * to `onUnexpected`.
  */
 export const maskError = (error: unknown, onUnexpected: (error: unknown) => void): GraphQLError => {
   if (!(error instanceof GraphQLError)) return toClientError(error, onUnexpected);
@@ -14,7 +15,7 @@ export const maskError = (error: unknown, onUnexpected: (error: unknown) => void
   return new GraphQLError(message, { nodes: error.nodes, path: error.path, extensions });
 };
 
-/** The same error with `code`, unless it has one of the catalogue. */
+/** Returns the same error with `code`, unless it has a code of the catalogue. */
 export const withCode = (error: GraphQLError, code: ErrorCode): GraphQLError =>
   isErrorCode(error.extensions.code)
     ? error
@@ -27,8 +28,8 @@ export const withCode = (error: GraphQLError, code: ErrorCode): GraphQLError =>
       });
 
 /**
- * Of what Yoga puts into extensions, only the HTTP status is for its own transport. `originalError` tells of a body that
- * is no GraphQL request at all, and whose status holds for every media type.
+ * Keeps the HTTP status that Yoga put into the extensions, for Yoga's own transport. A body that is
+ * not a GraphQL request at all has `originalError`, and its status holds for every media type.
  */
 const httpOf = ({ extensions: { http, originalError } }: GraphQLError): object => {
   if (http === undefined) return {};
@@ -42,7 +43,7 @@ const toClientError = (error: unknown, onUnexpected: (error: unknown) => void): 
   return clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
 };
 
-/** What a resolver threw; null when graphql itself made the error, of a request that it could not accept. */
+/** Returns what a resolver threw; null for an error that graphql itself made of an invalid request. */
 const originalErrorOf = (error: GraphQLError): unknown => {
   const { originalError } = error;
   if (originalError === undefined) return null;

@@ -12,32 +12,38 @@ const MAX_NODES = 100;
 
 const Node = builder.nodeInterfaceRef();
 
-/** Which scope is needed says the type that an id names, each id for itself: see `loadNode`. */
+/** The type in each id decides which scope is needed: `loadNode` checks it. */
 const authScopes = () => true;
 
 builder.queryFields((t) => ({
   node: t.field({
     type: Node,
     nullable: true,
-    description: 'The object of this id. Null when it is gone; BAD_USER_INPUT when no Node has such an id.',
+    description:
+      'The object with this id. Null when it no longer exists. Fails with BAD_USER_INPUT for an id that is not one of a Node.',
     authScopes,
-    args: { id: t.arg.id({ required: true, description: 'Whose object.' }) },
+    args: { id: t.arg.id({ required: true, description: 'The global id of the object.' }) },
     extensions: withCost<{ id: string }>({ returns: ({ id }) => [decodeGlobalId(id)] }),
     resolve: (_root, { id }, context, info) => loadNode(id, context, info),
   }),
   nodes: t.field({
     type: [Node],
     nullable: { list: false, items: true },
-    description: `The objects of these ids, in their order, null for what is gone; an id that is repeated is loaded once; at most ${MAX_NODES}. More are OPERATION_TOO_COMPLEX.`,
+    description: `The objects with these ids, in the order of the ids. An item is null when its object no longer exists, and null with an error when it fails. A repeated id is loaded once. Fails with OPERATION_TOO_COMPLEX for more than ${MAX_NODES} ids.`,
     authScopes,
-    args: { ids: t.arg.idList({ required: true, description: 'Whose objects.' }) },
+    args: {
+      ids: t.arg.idList({
+        required: true,
+        description: `The global ids of the objects, at most ${MAX_NODES}.`,
+      }),
+    },
     extensions: withCost<{ ids: readonly string[] }>({
       returns: ({ ids }) => (ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
     }),
     resolve: (_root, { ids }, context, info) => {
       if (ids.length > MAX_NODES)
         throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${MAX_NODES} ids, got ${ids.length}.`);
-      // One by one, so that one that fails leaves the others whole; the loaders merge them again.
+      // Loaded one by one, so that one failure leaves the others whole. The loaders merge their requests.
       const loading = new Map([...new Set(ids)].map((id) => [id, loadNode(id, context, info)]));
       return ids.map((id) => loading.get(id) ?? null);
     },
@@ -54,12 +60,12 @@ const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo):
   if (!context.scopes.has(scope)) throw forbidden(scope);
   const [loading] = await resolveNodes(builder, context, info, [globalId]);
   const node = (await loading) as object | null;
-  // Pothos does so only after an id that is asked for twice has had its second answer.
+  // Pothos brands a node only after a repeated id has resolved for the second time.
   brandWithType(node, globalId.typename as never);
   return node;
 };
 
-/** None for what is no id: it fails alone, and the others are loaded. */
+/** Returns no id for a malformed one: it fails alone, and the others are loaded. */
 const readableId = (id: string): readonly GlobalId[] => {
   try {
     return [decodeGlobalId(id)];

@@ -5,18 +5,23 @@ import { badUserInput } from './errors.ts';
 
 type ScalarName = Exclude<keyof BuilderTypes['Scalars'], 'ID' | 'Int' | 'Float' | 'String' | 'Boolean'>;
 
+/** How a scalar is described and parsed. The parsers throw BAD_USER_INPUT. */
 type Codec<Internal> = {
   readonly description: string;
   readonly parseValue: (value: unknown) => Internal;
   readonly parseLiteral?: (node: ValueNode) => Internal;
 };
 
+/** Shows a value in an error sentence, cut to 80 characters. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 };
 
-/** Throws BAD_USER_INPUT. Any letter case; a mixed one must carry a valid EIP-55 checksum. Returns lower case. */
+/**
+ * Parses an address in any letter case, and returns it in lower case. Throws BAD_USER_INPUT for any other value, and for
+ * mixed case without a valid EIP-55 checksum.
+ */
 export const parseAddress = (value: unknown): string => {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value))
     throw badUserInput(`Expected an Address (0x and 40 hex digits), got ${shown(value)}.`);
@@ -31,9 +36,9 @@ export const parseAddress = (value: unknown): string => {
 };
 
 const parseBigInt = (value: unknown): string => {
-  const written =
+  const isValid =
     (typeof value === 'string' && /^(?:-?\d+|0x[0-9a-fA-F]+)$/.test(value)) || Number.isSafeInteger(value);
-  if (!written)
+  if (!isValid)
     throw badUserInput(`Expected a BigInt (a decimal or 0x-hex string, or an integer), got ${shown(value)}.`);
   return BigInt(value as string | number).toString();
 };
@@ -71,14 +76,14 @@ const parseUrl = (value: unknown): string => {
   throw badUserInput(`Expected a URL (http or https, absolute), got ${shown(value)}.`);
 };
 
-/** Throws BAD_USER_INPUT. Returns lower case. */
+/** Parses a UUID and returns it in lower case. Throws BAD_USER_INPUT for any other value. */
 export const parseUuid = (value: unknown): string => {
   if (typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value))
     return value.toLowerCase();
   throw badUserInput(`Expected a UUID (8-4-4-4-12 hex digits), got ${shown(value)}.`);
 };
 
-/** A literal integer has more digits than a float can hold: they are taken as they are written. */
+/** Parses an integer literal by its digits: they may be more than a float can represent. */
 const integerLiteral =
   <Internal>(parse: (value: unknown) => Internal) =>
   (node: ValueNode): Internal =>
@@ -87,29 +92,42 @@ const integerLiteral =
 const scalars: { readonly [Name in ScalarName]: Codec<BuilderTypes['Scalars'][Name]['Input']> } = {
   Address: {
     description:
-      'A 20-byte EVM address. Input: any letter case; a mixed-case input must carry a valid EIP-55 checksum. Output: lower case.',
+      'A 20-byte EVM address: 0x and 40 hex digits. Input: any letter case; mixed case must have a valid EIP-55 checksum. Output: lower case.',
     parseValue: parseAddress,
   },
   BigInt: {
     description:
-      'Arbitrary-precision integer, a decimal string in JSON. Input: decimal string, 0x-hex string or integer.',
+      'An integer of any size. Input: a decimal string, a 0x-hex string or an integer. Output: a decimal string.',
     parseValue: parseBigInt,
     parseLiteral: integerLiteral(parseBigInt),
   },
   ChainId: {
-    description: 'An EVM chain id: a JSON number up to 2^53 - 1, which is more than Int allows.',
+    description: 'An EVM chain id: an integer from 0 to 2^53 - 1, a JSON number. Int allows only 32 bits.',
     parseValue: parseChainId,
     parseLiteral: integerLiteral(parseChainId),
   },
-  DateTime: { description: 'ISO 8601 date-time in UTC.', parseValue: parseDateTime },
-  Decimal: { description: 'Decimal number, a string in JSON.', parseValue: parseDecimal },
-  Hex: { description: '0x-prefixed bytes in hex, lower case.', parseValue: parseHex },
+  DateTime: {
+    description:
+      'A date and time in ISO 8601. Input: with a zone, which is Z or an offset such as +02:00. Output: in UTC.',
+    parseValue: parseDateTime,
+  },
+  Decimal: {
+    description: 'An exact decimal number. Input: a string or a number. Output: a string.',
+    parseValue: parseDecimal,
+  },
+  Hex: {
+    description: 'Bytes in hex: 0x and an even number of hex digits. Output: lower case.',
+    parseValue: parseHex,
+  },
   JSON: { description: 'Any JSON value.', parseValue: (value) => value },
-  URL: { description: 'An absolute URL: http or https as input.', parseValue: parseUrl },
-  UUID: { description: 'A UUID in 8-4-4-4-12 form, lower case as output.', parseValue: parseUuid },
+  URL: {
+    description: 'An absolute URL. Input: http or https. Output: as the service wrote it.',
+    parseValue: parseUrl,
+  },
+  UUID: { description: 'A UUID of 8-4-4-4-12 hex digits. Output: lower case.', parseValue: parseUuid },
 };
 
-/** An error that says where the literal stands: graphql itself says so only of its own scalars, enums and objects. */
+/** Parses a literal. An error names the literal's location: graphql adds it only for its own scalars, enums and objects. */
 const readLiteral =
   ({ parseValue, parseLiteral = (node) => parseValue(valueFromASTUntyped(node)) }: Codec<unknown>) =>
   (node: ValueNode): unknown => {

@@ -10,11 +10,11 @@ import {
 } from 'graphql';
 
 /**
- * Whether the operation selects one of these fields anywhere below the field that is being resolved: through
- * fragments, under any alias, and not where `@skip` or `@include` leaves it out.
+ * Returns whether the operation selects one of these fields anywhere below the field that is being resolved. It sees
+ * fragments and aliases, and ignores what `@skip` or `@include` excludes.
  */
 export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string>): boolean => {
-  // A fragment that is spread again tells nothing new, and nested ones would double the work at each level.
+  // Each fragment is visited once: nested fragments would double the work at each level.
   const visited = new Set<string>();
   const inFragment = (name: string): boolean => {
     if (visited.has(name)) return false;
@@ -31,10 +31,10 @@ export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string
   return info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
 };
 
-/** The values of an operation's variables, coerced. */
+/** The coerced values of an operation's variables. */
 export type VariableValues = GraphQLResolveInfo['variableValues'];
 
-/** Whether `@skip` and `@include` leave it in. */
+/** Returns whether `@skip` and `@include` keep a selection. */
 export const isIncluded = (node: SelectionNode, variableValues: VariableValues): boolean =>
   !node.directives?.length ||
   (getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&

@@ -25,8 +25,8 @@ export const Transaction = builder.objectRef<TransactionShape>('Transaction');
 export const TransactionDirection = builder.enumType('TransactionDirection', {
   description: 'Which side of a transaction an address is on.',
   values: {
-    SENDER: { description: 'It sent the transaction.' },
-    RECEIVER: { description: 'It received the transaction.' },
+    SENDER: { description: 'The address sent the transaction.' },
+    RECEIVER: { description: 'The address received the transaction.' },
   },
 });
 const Log = builder.objectRef<LogShape>('Log');
@@ -34,7 +34,7 @@ const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
 const DecodedEvent = builder.objectRef<Decoded>('DecodedEvent');
 const DecodedInputType = builder.objectRef<DecodedInput>('DecodedInput');
 
-/** A transaction as a delivery tells it; null when it does not read. */
+/** Returns the transaction of a delivery; null when it can't be parsed. */
 export const readDeliveredTransaction = (raw: RawObject): TransactionShape | null => {
   try {
     return readTransaction(raw, null);
@@ -45,100 +45,123 @@ export const readDeliveredTransaction = (raw: RawObject): TransactionShape | nul
 };
 
 Transaction.implement({
-  description: 'A transaction as one address sees it, looked up or delivered.',
+  description: 'A transaction of one wallet, from a lookup or from a delivery.',
   fields: (t) => ({
     id: t.id({
-      description: "Unique for a wallet, a chain and a hash: a key for client caches. It can't be refetched.",
+      description:
+        "A key for client caches: unique for a wallet, a chain and a hash. `node` can't refetch it.",
       resolve: ({ address, chain, hash }) =>
         Buffer.from(`Transaction:${address}:${chain}:${hash}`).toString('base64'),
     }),
     address: t.expose('address', {
       type: 'Address',
-      description: "The wallet's address that this transaction was looked up or delivered for.",
+      description: 'The address of the wallet that this transaction was looked up or delivered for.',
     }),
-    chain: t.exposeString('chain', { description: "The service's name of the chain." }),
+    chain: t.exposeString('chain', { description: "The service's name for the chain." }),
     chainId: t.field({
       type: 'ChainId',
       nullable: true,
-      description: 'Null in a lookup of a chain whose name this gateway does not know: see chains.',
+      description:
+        'The id of the chain. Null in a lookup when this gateway does not know the name of the chain: `chains` lists those it knows.',
       resolve: ({ chain, chainId }, _args, { chains }) => chainId ?? chains.idOf(chain),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
-    blockHash: t.expose('blockHash', { type: 'Hex', nullable: true, description: NULL_WHEN_OMITTED }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'Height of the block.' }),
-    blockTime: t.expose('blockTime', { type: 'DateTime', description: 'Time of the block.' }),
+    blockHash: t.expose('blockHash', {
+      type: 'Hex',
+      nullable: true,
+      description: `The hash of the block. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'The number of the block.' }),
+    blockTime: t.expose('blockTime', { type: 'DateTime', description: 'The time of the block.' }),
     index: t.expose('index', {
       type: 'BigInt',
       nullable: true,
-      description: `Position in the block. ${NULL_WHEN_OMITTED}`,
+      description: `The position in the block. ${NULL_WHEN_OMITTED}`,
     }),
-    from: t.expose('from', { type: 'Address', description: 'The sender.' }),
-    to: t.expose('to', { type: 'Address', nullable: true, description: 'Null when a contract is created.' }),
-    value: t.expose('value', { type: 'BigInt', nullable: true, description: `Wei. ${NULL_WHEN_OMITTED}` }),
+    from: t.expose('from', { type: 'Address', description: 'The address of the sender.' }),
+    to: t.expose('to', {
+      type: 'Address',
+      nullable: true,
+      description: 'The address of the recipient. Null when the transaction creates a contract.',
+    }),
+    value: t.expose('value', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The amount of the native asset that it transfers, in wei. ${NULL_WHEN_OMITTED}`,
+    }),
     data: t.expose('data', {
       type: 'Hex',
       nullable: true,
-      description: `Call data; 0x when empty. ${NULL_WHEN_OMITTED}`,
+      description: `The call data; 0x when empty. ${NULL_WHEN_OMITTED}`,
       extensions: withCost({ bytes: 400 }),
     }),
     nonce: t.expose('nonce', {
       type: 'BigInt',
       nullable: true,
-      description: `How many transactions the sender had sent before. ${NULL_WHEN_OMITTED}`,
+      description: `The number of transactions that the sender had sent before. ${NULL_WHEN_OMITTED}`,
     }),
     gasPrice: t.expose('gasPrice', {
       type: 'BigInt',
       nullable: true,
-      description: `Wei per gas. ${NULL_WHEN_OMITTED}`,
+      description: `The gas price of the transaction, in wei per gas. ${NULL_WHEN_OMITTED}`,
     }),
     gasUsed: t.expose('gasUsed', {
       type: 'BigInt',
       nullable: true,
-      description: 'Gas that it used. Null in a lookup, where the service does not say it.',
+      description: 'The gas that it used. Null in a lookup, where the service omits it.',
     }),
     effectiveGasPrice: t.expose('effectiveGasPrice', {
       type: 'BigInt',
       nullable: true,
-      description: 'Wei per gas that was paid. Null in a lookup, where the service does not say it.',
+      description:
+        'The gas price that was paid, in wei per gas. Null in a lookup, where the service omits it.',
     }),
     success: t.exposeBoolean('success', {
       nullable: true,
-      description: 'False when it was reverted. Null in a lookup, where the service does not say it.',
+      description:
+        'Whether it succeeded; false when it was reverted. Null in a lookup, where the service omits it.',
     }),
     transactionType: t.expose('transactionType', {
       type: 'BigInt',
       nullable: true,
-      description: 'EIP-2718 transaction type: 0, 1, 2, … Null in a delivery, which does not say it.',
+      description:
+        'The EIP-2718 transaction type: 0, 1, 2 and so on. Null in a delivery, where the service omits it.',
     }),
     direction: t.expose('direction', {
       type: TransactionDirection,
       nullable: true,
       description:
-        'Which side the address is on, where the service says it: always in deliveries. Else null.',
+        'Which side of the transaction `address` is on. The service says it in deliveries. Null when the service omits it, as in a lookup.',
     }),
     decoded: t.expose('decoded', {
       type: DecodedCall,
       nullable: true,
-      description: 'The call. Null when the service does not know the contract or the function.',
+      description: 'The decoded call. Null when the service does not know the contract or the function.',
     }),
-    logs: t.expose('logs', { type: [Log], description: 'In the order in which they were emitted.' }),
+    logs: t.expose('logs', {
+      type: [Log],
+      description: 'The logs, in the order in which they were emitted.',
+    }),
   }),
 });
 
 Log.implement({
-  description: 'An event as it was emitted.',
+  description: 'An event that a contract emitted.',
   fields: (t) => ({
-    address: t.expose('address', { type: 'Address', description: 'The emitting contract.' }),
+    address: t.expose('address', { type: 'Address', description: 'The contract that emitted the event.' }),
     data: t.expose('data', {
       type: 'Hex',
       nullable: true,
-      description: `What is not indexed. ${NULL_WHEN_OMITTED}`,
+      description: `The parameters that are not indexed, ABI-encoded. ${NULL_WHEN_OMITTED}`,
     }),
-    topics: t.expose('topics', { type: ['Hex'], description: 'The signature and what is indexed.' }),
+    topics: t.expose('topics', {
+      type: ['Hex'],
+      description: 'The topics: for most events the hash of the signature, then the indexed parameters.',
+    }),
     decoded: t.expose('decoded', {
       type: DecodedEvent,
       nullable: true,
-      description: 'Null when the service does not know the contract or the event.',
+      description: 'The decoded event. Null when the service does not know the contract or the event.',
     }),
   }),
 });
@@ -152,22 +175,28 @@ for (const [type, subject, one] of [
     fields: (t) => ({
       name: t.exposeString('name', {
         nullable: true,
-        description: `Of the ${subject}. ${NULL_WHEN_OMITTED}`,
+        description: `The name of the ${subject}. ${NULL_WHEN_OMITTED}`,
       }),
-      inputs: t.expose('inputs', { type: [DecodedInputType], description: 'In the order of the ABI.' }),
+      inputs: t.expose('inputs', {
+        type: [DecodedInputType],
+        description: 'The parameters, in the order of the ABI.',
+      }),
     }),
   });
 
 DecodedInputType.implement({
-  description: 'One decoded parameter.',
+  description: 'A decoded parameter.',
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: true, description: 'Null when the ABI names none.' }),
+    name: t.exposeString('name', {
+      nullable: true,
+      description: 'The name in the ABI. Null when the ABI has no name for it.',
+    }),
     type: t.exposeString('type', { nullable: true, description: `The Solidity type. ${NULL_WHEN_OMITTED}` }),
     value: t.expose('value', {
       type: 'JSON',
       nullable: true,
       description:
-        'A string; a list (of lists) of strings for array and tuple types; an object where the service gives one. Null when not decoded.',
+        'The value: a string, or nested lists of strings for array and tuple types, or an object where the service sends one. Null when it is not decoded.',
     }),
   }),
 });
@@ -179,7 +208,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
     type: TransactionConnection,
     nullable: true,
     description:
-      'Newest first. Select decoded anywhere below and the service is asked to decode; there is no argument for it. Null when the lookup fails.',
+      'The transactions of the wallet, newest first. The service decodes them when the operation selects `decoded` anywhere below: there is no argument for it. Null, with an error, when the lookup fails.',
     authScopes: { wallets: true },
     args: { ...paging.args, ...chainArguments },
     extensions: withCost<PageArgs & ChainArgs>({
@@ -187,7 +216,7 @@ builder.objectField(Wallet, 'transactions', (t) =>
       lookup: ({ first, after, chainIds, chainTags }) => ({
         list: [chainsParameter(chainIds, chainTags), after],
         computeUnits: requestsFor(paging.sizeOf({ first })) * REQUEST_COST,
-        advice: `Transactions cost a compute unit for each ${PAGE_SIZE}: ask for fewer by first.`,
+        advice: `Each ${PAGE_SIZE} transactions cost one compute unit: ask for fewer by first.`,
       }),
     }),
     resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {

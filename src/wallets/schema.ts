@@ -7,16 +7,16 @@ import { parseAddress } from '../graph/scalars.ts';
 
 const MAX_WALLETS = 100;
 
-/** An address is all that a wallet is: what it holds and did are connections that other features add. */
+/** A wallet is an address. Other features add the connections of what it holds and did. */
 export const Wallet = builder.objectRef<{ readonly address: string }>('Wallet');
 
 builder.node(Wallet, {
-  description: 'Any address. Needs no upstream request by itself: its connections make them.',
+  description: 'An EVM address. A wallet causes no upstream request by itself: its connections do.',
   extensions: withScope('wallets'),
   id: { resolve: ({ address }) => address },
   loadOne: (address) => ({ address: parseAddress(address) }),
   fields: (t) => ({
-    address: t.expose('address', { type: 'Address', description: 'In lower case.' }),
+    address: t.expose('address', { type: 'Address', description: 'The address, in lower case.' }),
   }),
 });
 
@@ -24,17 +24,23 @@ builder.queryFields((t) => ({
   wallet: t.field({
     type: Wallet,
     description:
-      'The wallet of this address. There is one for every address: an unused one has empty connections.',
+      'The wallet with this address. Every address has a wallet: the connections of an unused one are empty.',
     authScopes: { wallets: true },
-    args: { address: t.arg({ type: 'Address', required: true, description: 'Whose wallet.' }) },
+    args: { address: t.arg({ type: 'Address', required: true, description: 'The address of the wallet.' }) },
     extensions: withCost<{ address: string }>({ returns: ({ address }) => [globalIdOf(address)] }),
     resolve: (_root, { address }) => ({ address }),
   }),
   wallets: t.field({
     type: [Wallet],
-    description: `The wallets of these addresses, each once, in the order in which they first appear; at most ${MAX_WALLETS} addresses. More are OPERATION_TOO_COMPLEX.`,
+    description: `The wallets with these addresses, each once, in the order in which they first appear. Fails with OPERATION_TOO_COMPLEX for more than ${MAX_WALLETS} addresses.`,
     authScopes: { wallets: true },
-    args: { addresses: t.arg({ type: ['Address'], required: true, description: 'Whose wallets.' }) },
+    args: {
+      addresses: t.arg({
+        type: ['Address'],
+        required: true,
+        description: `The addresses of the wallets, at most ${MAX_WALLETS}.`,
+      }),
+    },
     extensions: withCost<{ addresses: readonly string[] }>({
       returns: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : distinct(addresses).map(globalIdOf)),
     }),

@@ -4,24 +4,37 @@ import type { ActivityEvent } from '../events/events.ts';
 import { Swap, TokenInfo } from './token.ts';
 
 export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
-  description: 'Something that a subscribed address did, or that happened to it.',
+  description:
+    "Something that a subscribed address did, or that happened to it. A value that can't be parsed counts as omitted.",
   fields: (t) => ({
     type: t.expose('type', {
       type: ActivityType,
       nullable: true,
-      description: 'Null when this gateway does not know the type: see typeName.',
+      description: 'The type of the activity. Null when this gateway does not know it: see typeName.',
     }),
     typeName: t.exposeString('typeName', {
       nullable: true,
-      description: `As the service wrote it. ${NULL_WHEN_OMITTED}`,
+      description: `The type as the service wrote it. ${NULL_WHEN_OMITTED}`,
     }),
-    chainId: t.expose('chainId', { type: 'ChainId', nullable: true, description: NULL_WHEN_OMITTED }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInt', nullable: true, description: NULL_WHEN_OMITTED }),
-    blockTime: t.expose('blockTime', { type: 'DateTime', nullable: true, description: NULL_WHEN_OMITTED }),
+    chainId: t.expose('chainId', {
+      type: 'ChainId',
+      nullable: true,
+      description: `The id of the chain. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockNumber: t.expose('blockNumber', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The number of the block. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockTime: t.expose('blockTime', {
+      type: 'DateTime',
+      nullable: true,
+      description: `The time of the block. ${NULL_WHEN_OMITTED}`,
+    }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The hash of the transaction. ${NULL_WHEN_OMITTED}`,
     }),
     transactionFrom: t.expose('transactionFrom', {
       type: 'Address',
@@ -36,70 +49,81 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     transactionValue: t.expose('transactionValue', {
       type: 'BigInt',
       nullable: true,
-      description: `Wei. ${NULL_WHEN_OMITTED}`,
+      description: `The amount of the native asset that the transaction transfers, in wei. ${NULL_WHEN_OMITTED}`,
     }),
     assetType: t.expose('assetType', {
       type: AssetType,
       nullable: true,
-      description: 'Null when this gateway does not know the type, or there is none.',
+      description:
+        'The kind of the asset. Null when this gateway does not know it, and when the service omits it.',
     }),
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'Null for the native asset, and where the service does not say.',
+      description: 'The contract of the asset. Null for the native asset, and when the service omits it.',
     }),
     tokenId: t.expose('tokenId', {
       type: 'BigInt',
       nullable: true,
-      description: 'Null unless the asset is an ERC-721 or ERC-1155.',
+      description:
+        'The id of the token in its contract. Null unless the asset is an ERC-721 or ERC-1155 token.',
     }),
     from: t.expose('from', {
       type: 'Address',
       nullable: true,
-      description: 'Who gave. The service leaves it out when that is the subscribed address: null then.',
+      description:
+        'The address that the asset moved from. Null when that is the subscribed address, which the service omits.',
     }),
     to: t.expose('to', {
       type: 'Address',
       nullable: true,
-      description: 'Who got. The service leaves it out when that is the subscribed address: null then.',
+      description:
+        'The address that the asset moved to. Null when that is the subscribed address, which the service omits.',
     }),
     value: t.expose('value', {
       type: 'BigInt',
       nullable: true,
-      description: `In the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The amount of the asset, in its smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
-    valueUsd: t.exposeFloat('valueUsd', { nullable: true, description: 'Null when the price is not known.' }),
+    valueUsd: t.exposeFloat('valueUsd', {
+      nullable: true,
+      description: 'The value of the amount in US dollars. Null when the price is not known.',
+    }),
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
       nullable: true,
       description:
-        'The subscribed address that this activity is of. The service does not say it: it is known where the webhook has held this address alone since before the event. Null otherwise.',
+        'The subscribed address of this activity. The service omits it: the gateway knows it when the webhook has had this one address alone since before the event. Null otherwise.',
     }),
     spender: t.expose('spender', {
       type: 'Address',
       nullable: true,
-      description: 'Who may spend. Null for what is no approval.',
+      description: 'The address that may spend the asset. Null unless the activity is an approval.',
     }),
     callType: t.exposeString('callType', {
       nullable: true,
-      description: 'Which kind of call it was, as the service wrote it. Null for what is no call.',
+      description: 'The kind of the call as the service wrote it. Null unless the activity is a call.',
     }),
     data: t.expose('data', {
       type: 'Hex',
       nullable: true,
-      description: `What the contract was called with. Null for what is no call, and where the service does not say.`,
+      description: 'The call data. Null unless the activity is a call, and when the service omits it.',
     }),
     function: t.expose('function', {
       type: 'JSON',
       nullable: true,
       description:
-        'The called function and its parameters, as the service wrote them; an integer beyond 2^53 as a string. Null when not decoded.',
+        'The called function and its parameters as the service wrote them. An integer beyond 2^53 is a string. Null when the call is not decoded.',
     }),
     token: t.expose('token', {
       type: TokenInfo,
       nullable: true,
-      description: 'The asset that moved or was approved. Null where the service says nothing of it.',
+      description: 'The token that moved or was approved. Null when the service omits all of it.',
     }),
-    swap: t.expose('swap', { type: Swap, nullable: true, description: 'Null for what is no swap.' }),
+    swap: t.expose('swap', {
+      type: Swap,
+      nullable: true,
+      description: 'The two sides of the swap. Null unless the activity is a swap.',
+    }),
   }),
 });

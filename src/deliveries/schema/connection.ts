@@ -11,9 +11,12 @@ const DEFAULT_SIZE = 20;
 const MAX_SIZE = 1000;
 
 export const WebhookDeliveryEdge = builder.objectRef<StoredDelivery>('WebhookDeliveryEdge').implement({
-  description: 'A delivery and its place in the log.',
+  description: 'A delivery and its cursor in the log.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Resume from here: pass it as after.' }),
+    cursor: t.exposeString('cursor', {
+      description:
+        'The cursor of the delivery. A query or a subscription resumes after it when it is passed as `after`.',
+    }),
     node: t.field({ type: WebhookDelivery, description: 'The delivery.', resolve: (delivery) => delivery }),
   }),
 });
@@ -33,18 +36,23 @@ export const WebhookDeliveryConnection = connectionType<Connection, StoredDelive
 builder.objectField(WebhookDeliveryConnection, 'head', (t) =>
   t.string({
     description:
-      'The end of the log when this page was read: subscribe after it and nothing falls between, on an empty page too.',
+      'The cursor of the end of the log when this page was read, for an empty page as well. A subscription after it misses no delivery.',
     resolve: ({ page }) => page.head,
   }),
 );
 
 export const rangeArguments = builder.args((t) => ({
   first: t.int({
-    description: `The oldest so many, at most ${MAX_SIZE}; ${DEFAULT_SIZE} when neither first nor last is given.`,
+    description: `How many deliveries from the start of the range, from 0 to ${MAX_SIZE}. Default, without \`last\`: ${DEFAULT_SIZE}.`,
   }),
-  after: t.string({ description: 'Only what was stored after this cursor.' }),
-  last: t.int({ description: `The newest so many, at most ${MAX_SIZE}.` }),
-  before: t.string({ description: 'Only what was stored before this cursor.' }),
+  after: t.string({
+    description:
+      'Only deliveries stored after this cursor. Fails with CURSOR_EXPIRED when the log no longer has it, and with INVALID_CURSOR when it is not a cursor of deliveries.',
+  }),
+  last: t.int({
+    description: `How many deliveries from the end of the range, from 0 to ${MAX_SIZE}. It excludes \`first\`.`,
+  }),
+  before: t.string({ description: 'Only deliveries stored before this cursor. Fails as `after` does.' }),
 }));
 
 /** The values of `rangeArguments`. */

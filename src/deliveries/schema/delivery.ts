@@ -8,12 +8,13 @@ import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import { mapErrorsAsync, toClientError } from './errors.ts';
 import { DeliveryEvent, shapeOf } from './event.ts';
 
-const AGAIN = 'Each further selection counts as reading the body again.';
+const AGAIN = 'Each selection after the first counts as reading the body again.';
 
 export const WebhookDelivery = builder.objectRef<StoredDelivery>('WebhookDelivery');
 
 builder.node(WebhookDelivery, {
-  description: 'One request of the service to this gateway, stored before it was answered.',
+  description:
+    'A request that the service posted to this gateway. It was stored before the gateway answered it.',
   extensions: withScope('deliveries'),
   id: { resolve: ({ cursor }) => cursor },
   loadOne: (cursor, { deliveries }) =>
@@ -25,42 +26,44 @@ builder.node(WebhookDelivery, {
     webhookId: t.expose('webhookId', {
       type: 'UUID',
       nullable: true,
-      description: 'Null when neither the header nor the url named the webhook.',
+      description: "The service's id of the webhook. Null when neither the headers nor the URL named it.",
     }),
     type: t.field({
       type: WebhookType,
       nullable: true,
-      description: 'Null when neither the header nor the body says one that is known.',
+      description:
+        'The type of the events. Null when neither the headers nor the body name a type that this gateway knows.',
       resolve: ({ type }) => (type === null ? null : upper(type)),
     }),
     chainId: t.expose('chainId', {
       type: 'ChainId',
       nullable: true,
-      description: 'Null when the service did not say it.',
+      description:
+        'The id of the chain. Null when neither the headers nor the events name one, and when the events are of several chains.',
     }),
     receivedAt: t.field({
       type: 'DateTime',
-      description: 'When this gateway stored it.',
+      description: 'When this gateway stored the delivery.',
       resolve: ({ receivedAt }) => isoTime(receivedAt),
     }),
     dispatchedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the service sent it. Null when it did not say.',
+      description: 'When the service sent the delivery. Null when the service did not say it.',
       resolve: ({ dispatchedAt }) => (dispatchedAt === null ? null : isoTime(dispatchedAt)),
     }),
     attempt: t.exposeInt('attempt', {
       nullable: true,
-      description: '0 for the first attempt. Null when the service did not say.',
+      description: 'The number of the attempt, from 0. Null when the service did not say it.',
     }),
     events: t.field({
       type: [DeliveryEvent],
-      description: `What happened. An item that does not read is left out, and so is what is beyond the first 10,000: payload has it. ${AGAIN}`,
+      description: `The events of the delivery, at most 10,000. The list leaves out an item that can't be parsed, and the items beyond the limit: \`payload\` has them. ${AGAIN}`,
       args: {
         address: t.arg({
           type: 'Address',
           description:
-            'Only what concerns this address, as filter.address finds it; all when left out. An activity whose subscribedAddress is null concerns only the addresses that it names.',
+            'Only events that concern this address, as in `DeliveryFilter.address`. Default: all events. An activity whose `subscribedAddress` is null concerns only the addresses that it names.',
         }),
       },
       extensions: withCost({ items: 2 }),
@@ -69,7 +72,7 @@ builder.node(WebhookDelivery, {
     }),
     payload: t.field({
       type: 'JSON',
-      description: `The body as it came; an integer beyond 2^53 as a string. One of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text, a string, and has no events. ${AGAIN}`,
+      description: `The body as JSON. An integer beyond 2^53 is a string. A body of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text as one string, and has no events. ${AGAIN}`,
       extensions: withCost({ bytes: 1500 }),
       resolve: (delivery, _args, { deliveries }) => mapErrorsAsync(deliveries.payload(delivery)),
     }),

@@ -12,11 +12,11 @@ type TransactionEventShape = {
 type EventShape = TransactionEventShape | ActivityEvent | BalanceChangeEvent;
 
 const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEvent').implement({
-  description: 'A subscribed address sent or received a transaction.',
+  description: 'A transaction that a subscribed address sent or received.',
   fields: (t) => ({
     transaction: t.field({
       type: Transaction,
-      description: 'The whole transaction, decoded where the service could.',
+      description: 'The whole transaction, decoded where the service knows the contract.',
       resolve: ({ transaction }) => transaction,
     }),
   }),
@@ -25,12 +25,12 @@ const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEv
 const TYPES = { transaction: TransactionEvent, activity: Activity, balanceChange: BalanceChange };
 
 export const DeliveryEvent = builder.unionType('DeliveryEvent', {
-  description: 'What a delivery tells of.',
+  description: 'An event in a delivery. The type of the webhook decides the kind of its events.',
   types: [TransactionEvent, Activity, BalanceChange],
   resolveType: ({ kind }) => TYPES[kind],
 });
 
-/** Undefined for a transaction that does not read: it is left out. */
+/** Returns undefined for a transaction that can't be parsed: the list of events leaves it out. */
 export const shapeOf = (read: ReadEvent): EventShape | undefined => {
   const event = read();
   if (event.kind !== 'transaction') return event;

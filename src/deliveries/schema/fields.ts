@@ -17,11 +17,14 @@ builder.queryFields((t) => ({
     type: WebhookDeliveryConnection,
     nullable: true,
     description:
-      'What has been delivered and is still kept, oldest first. Null when the log can not be read.',
+      'The deliveries in the log, oldest first. The log trims old deliveries. Null, with an error, when the log can not be read.',
     authScopes: { deliveries: true },
     args: {
       ...rangeArguments,
-      filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
+      filter: t.arg({
+        type: DeliveryFilter,
+        description: 'Only deliveries that match. Default: all deliveries.',
+      }),
     },
     extensions: withCost<Range>({ count: countOf }),
     resolve: (_root, { filter, ...range }, { deliveries }) =>
@@ -30,16 +33,16 @@ builder.queryFields((t) => ({
   deliveryUrl: t.field({
     type: 'URL',
     description:
-      "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: who knows it can post. A client's own key gets one when the service takes the key.",
+      "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: anyone who knows it can post. A caller with an API key of its own gets a URL only when the service accepts the key.",
     authScopes: { webhooks: true },
     args: {
       webhookId: t.arg({
         type: 'UUID',
-        description: 'Names the webhook in the url, for a service that does not name it in its headers.',
+        description: 'The webhook that the URL names, for a service that does not name it in its headers.',
       }),
     },
     resolve: async (_root, { webhookId }, { deliveries, webhooks }) => {
-      // Else whoever makes up keys could fill the log, as many tenants.
+      // A client could otherwise make up keys and fill the log as many tenants.
       await webhooks.verifyKey();
       return deliveries.url(webhookId ?? null);
     },
@@ -50,7 +53,8 @@ builder.objectField(Webhook, 'deliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnection,
     nullable: true,
-    description: "This webhook's deliveries, oldest first. Null when the log can not be read.",
+    description:
+      "This webhook's deliveries in the log, oldest first. Null, with an error, when the log can not be read.",
     authScopes: { deliveries: true },
     args: rangeArguments,
     extensions: withCost<Range>({ count: countOf }),
@@ -63,13 +67,17 @@ builder.subscriptionField('deliveries', (t) =>
   t.field({
     type: WebhookDeliveryEdge,
     description:
-      'Each delivery once, in the order in which it was stored: from now on, or from after (a cursor) without a gap. A cursor that has been trimmed ends the subscription with CURSOR_EXPIRED. So does one of a delivery that the log has lost since, as after a restored backup. One that is no cursor ends it with INVALID_CURSOR.',
+      'Each delivery once, in the order in which it was stored: from now on, or after a cursor without a gap. The subscription ends with CURSOR_EXPIRED when the log has trimmed the cursor, or has lost its delivery since, as after a restored backup. It ends with INVALID_CURSOR when `after` is not a cursor of deliveries.',
     authScopes: { deliveries: true },
     args: {
       after: t.arg.string({
-        description: 'The cursor of the last delivery that arrived, or the head of a page.',
+        description:
+          'The cursor of the last delivery that arrived, or the `head` of a page. Default: from now on.',
       }),
-      filter: t.arg({ type: DeliveryFilter, description: 'All when left out.' }),
+      filter: t.arg({
+        type: DeliveryFilter,
+        description: 'Only deliveries that match. Default: all deliveries.',
+      }),
     },
     subscribe: (_root, { after, filter }, { deliveries }) =>
       deliveries.subscribe(after ?? null, logFilter(filter), toClientError),

@@ -8,24 +8,24 @@ const MAX_ALTERNATIVES = 100;
 
 export const DeliveryFilter = builder.inputType('DeliveryFilter', {
   description:
-    'All that is given must match; null is as good as left out. A list matches by any of its values: an empty one matches nothing.',
+    'A filter of deliveries. A delivery must match all fields that are given; null is the same as omitted. A list matches by any of its values, so an empty list matches nothing.',
   fields: (t) => ({
     webhookIds: t.field({
       type: ['UUID'],
-      description: `Deliveries of one of these webhooks; at most ${MAX_ALTERNATIVES}.`,
+      description: `Only deliveries of one of these webhooks, at most ${MAX_ALTERNATIVES}.`,
     }),
     types: t.field({
       type: [WebhookType],
-      description: `Deliveries of one of these types; at most ${MAX_ALTERNATIVES}.`,
+      description: `Only deliveries of one of these types, at most ${MAX_ALTERNATIVES}.`,
     }),
     chainIds: t.field({
       type: ['ChainId'],
-      description: `Deliveries of one of these chains; at most ${MAX_ALTERNATIVES}.`,
+      description: `Only deliveries of one of these chains, at most ${MAX_ALTERNATIVES}.`,
     }),
     address: t.field({
       type: 'Address',
       description:
-        'Deliveries with at least one event that concerns this address: its side of a transaction or transfer, the counterparty, the spender or the token contract; not addresses in logs or call data. The service leaves the subscribed side of an activity out, so by that side an activity is found only where Activity.subscribedAddress is known.',
+        'Only deliveries with an event that concerns this address: as a side of the transaction or transfer, the counterparty, the spender or the token contract. Addresses in logs and call data do not count. The service omits the subscribed side of an activity, so that side matches only where `Activity.subscribedAddress` is known.',
     }),
   }),
 });

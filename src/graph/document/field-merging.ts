@@ -6,36 +6,36 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** How much of an operation has to be merged. A fragment counts wherever it is spread. */
+/** How much work it is to merge an operation's fields. A fragment counts wherever it is spread. */
 export type FieldMerging = {
-  /** Of all fields and fragment spreads. */
+  /** The number of fields and fragment spreads. */
   readonly fields: number;
-  /** The most fields that share one name in one place of the answer: each is compared with each other. */
+  /** The most fields with one name in one place of the answer. graphql compares each of them with each other. */
   readonly alike: number;
 };
 
-/** Fragments that spread themselves would be merged without end; they are refused for that. */
+/** A fragment that spreads itself would be merged without end. Validation rejects it. */
 const MAX_DEPTH = 32;
 
 /**
- * The counts of the document's operations: all their fields, and the most that are alike. Counting stops beyond `most`,
- * so fragments that double one another cost no more than others.
+ * Returns the counts of all operations of a document. Counting stops beyond `limit`: fragments that spread each other
+ * twice, and so double at each level, take no more time than others.
  */
-export const fieldMergingOf = (document: DocumentNode, most: FieldMerging): FieldMerging => {
+export const fieldMergingOf = (document: DocumentNode, limit: FieldMerging): FieldMerging => {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions)
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   let fields = 0;
   let alike = 0;
-  const within = new Set<string>();
-  const isTooMuch = () => fields > most.fields || alike > most.alike;
+  const openFragments = new Set<string>();
+  const exceedsLimit = () => fields > limit.fields || alike > limit.alike;
 
-  /** Of sets that are merged into one. */
+  /** Counts selection sets that are merged into one. */
   const merge = (sets: readonly SelectionSetNode[], depth: number): void => {
     const byName = new Map<string, FieldNode[]>();
     const collect = (set: SelectionSetNode): void => {
       for (const selection of set.selections) {
-        if (isTooMuch()) return;
+        if (exceedsLimit()) return;
         if (selection.kind === Kind.FIELD) add(selection);
         else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
         else spread(selection.name.value);
@@ -51,16 +51,16 @@ export const fieldMergingOf = (document: DocumentNode, most: FieldMerging): Fiel
     };
     const spread = (name: string): void => {
       const fragment = fragments.get(name);
-      if (!fragment || within.has(name)) return;
-      within.add(name);
-      // Else fragments without a field would double unseen.
+      if (!fragment || openFragments.has(name)) return;
+      openFragments.add(name);
+      // A spread counts as well: fragments without a field may double too.
       fields += 1;
       collect(fragment.selectionSet);
-      within.delete(name);
+      openFragments.delete(name);
     };
     sets.forEach(collect);
     for (const named of byName.values()) {
-      if (isTooMuch() || depth === MAX_DEPTH) return;
+      if (exceedsLimit() || depth === MAX_DEPTH) return;
       merge(
         named.flatMap(({ selectionSet }) => selectionSet ?? []),
         depth + 1,

@@ -24,12 +24,15 @@ const LIMITS: readonly (readonly [measure: keyof OperationSize, max: number, wha
   ['directives', 30, 'directives'],
 ];
 
-/** Each fragment is compared with each other. A page of Relay's or Apollo's has some tens. */
+/** graphql compares each fragment with each other. A page of a Relay or Apollo client has some tens. */
 const MAX_FRAGMENTS = 100;
-/** A page of Relay's or Apollo's has some hundred fields, and some ten that are alike. */
-const MOST_TO_MERGE: FieldMerging = { fields: 10_000, alike: 64 };
+/** A page of a Relay or Apollo client has some hundred fields, and some ten of one name. */
+const MAX_MERGING: FieldMerging = { fields: 10_000, alike: 64 };
 
-/** Throws OPERATION_TOO_COMPLEX for what is too much to read, and graphql's own error for what is no GraphQL. */
+/**
+ * Parses a document. Throws OPERATION_TOO_COMPLEX for a document that exceeds a limit, and graphql's own error for one
+ * that is not GraphQL.
+ */
 export const parseDocument = (source: string | Source, options?: ParseOptions): DocumentNode => {
   const bytes = Buffer.byteLength(typeof source === 'string' ? source : source.body);
   if (bytes > MAX_BYTES) throw tooComplex(`a document of at most ${MAX_BYTES} bytes`, `one of ${bytes}`);
@@ -43,23 +46,26 @@ export const parseDocument = (source: string | Source, options?: ParseOptions): 
 };
 
 type Rules = {
-  /** At most so many errors are looked for. */
+  /** The maximum number of errors. */
   readonly maxErrors: number;
-  /** Whether the schema is nobody's to ask for, neither by introspection nor by names that are nearly right. */
+  /** Whether the schema is private: introspection is an error, and errors suggest no names. */
   readonly closed: boolean;
 };
 
-/** What is wrong with a document; its size is judged first, in a time that only its text decides. */
+/**
+ * Returns the errors of a document. Its size is checked first, in a time that is proportional to its text: validation
+ * alone takes far longer for some small documents.
+ */
 export const validateDocument = (
   schema: GraphQLSchema,
   document: DocumentNode,
   { maxErrors, closed }: Rules,
 ): readonly GraphQLError[] => {
-  const refusal = refuse(document);
-  if (refusal) return [refusal];
+  const limitError = checkSize(document);
+  if (limitError) return [limitError];
   const rules = closed ? [...specifiedRules, NoSchemaIntrospectionCustomRule] : specifiedRules;
   try {
-    // graphql adds an error of its own, which says that it stopped.
+    // graphql adds one error, which says that it stopped.
     return validate(schema, document, rules, { maxErrors: maxErrors - 1, hideSuggestions: closed });
   } catch (error) {
     if (error instanceof RangeError) return [tooDeep()];
@@ -67,7 +73,7 @@ export const validateDocument = (
   }
 };
 
-const refuse = (document: DocumentNode): GraphQLError | null => {
+const checkSize = (document: DocumentNode): GraphQLError | null => {
   const size = sizeOf(document);
   for (const [measure, max, what] of LIMITS)
     if (size[measure] > max)
@@ -75,12 +81,12 @@ const refuse = (document: DocumentNode): GraphQLError | null => {
   const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).length;
   if (fragments > MAX_FRAGMENTS)
     return tooComplex(`a document of at most ${MAX_FRAGMENTS} fragments`, `one of ${fragments}`);
-  const { fields, alike } = fieldMergingOf(document, MOST_TO_MERGE);
-  if (alike > MOST_TO_MERGE.alike)
-    return tooComplex(`at most ${MOST_TO_MERGE.alike} fields of one name in one place of the answer`, 'more');
-  if (fields > MOST_TO_MERGE.fields)
+  const { fields, alike } = fieldMergingOf(document, MAX_MERGING);
+  if (alike > MAX_MERGING.alike)
+    return tooComplex(`at most ${MAX_MERGING.alike} fields of one name in one place of the answer`, 'more');
+  if (fields > MAX_MERGING.fields)
     return tooComplex(
-      `an operation of at most ${MOST_TO_MERGE.fields} fields and fragment spreads`,
+      `an operation of at most ${MAX_MERGING.fields} fields and fragment spreads`,
       'one of more',
     );
   return null;
@@ -91,5 +97,5 @@ const tooDeep = (): GraphQLError => tooComplex('a document that can be read', 'o
 const tooComplex = (expected: string, got: string): GraphQLError =>
   clientError('OPERATION_TOO_COMPLEX', `Expected ${expected}, got ${got}.`);
 
-/** Fragments that double one another add up to numbers that nobody can read. */
+/** Fragments that double at each level have counts of many digits. */
 const shown = (count: number): string => (count > 1_000_000 ? 'more than a million' : String(count));

@@ -11,11 +11,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** How much an operation asks for by its text alone; what a fragment adds counts wherever it is spread. */
+/** The size of an operation by its text alone. A fragment counts wherever it is spread. */
 export type OperationSize = {
-  /** Of fields in fields; a field without any below it has 1. */
+  /** The nesting of fields; a field without subfields has 1. */
   readonly depth: number;
-  /** Those of a selection set itself, not of the sets below it. */
+  /** The fields of the selection set itself, without those of the sets below it. */
   readonly fields: number;
   readonly aliases: number;
   readonly directives: number;
@@ -24,24 +24,24 @@ export type OperationSize = {
 const NOTHING: OperationSize = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 
 /**
- * The size of the largest operation of a document, each measure by itself. Every fragment is looked into once, so the
- * time is that of the text, however often fragments double one another; one that spreads itself adds nothing there,
- * since it will be refused for that.
+ * Returns the size of a document: the maximum of its operations, for each measure by itself. Every fragment is visited
+ * once, so the time is proportional to the text, however often fragments spread each other. A fragment that spreads
+ * itself adds nothing there: validation rejects it.
  */
 export const sizeOf = (document: DocumentNode): OperationSize => {
   const fragments = new Map(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
-  const known = new Map<string, OperationSize>();
+  const sizes = new Map<string, OperationSize>();
 
   const ofSet = (set: SelectionSetNode | undefined): OperationSize =>
     set?.selections.map(ofSelection).reduce(together, NOTHING) ?? NOTHING;
 
   const ofFragment = (name: string): OperationSize => {
-    const size = known.get(name);
+    const size = sizes.get(name);
     if (size) return size;
-    known.set(name, NOTHING);
+    sizes.set(name, NOTHING);
     const fragment = fragments.get(name);
     const found = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment) : NOTHING;
-    known.set(name, found);
+    sizes.set(name, found);
     return found;
   };
   const ofSelection = (node: SelectionNode): OperationSize => {

@@ -16,7 +16,7 @@ type ConnectionFields<Page, Edge, Node> = {
   readonly nodes: (page: Page, answer: Answer) => AnswerList;
 };
 
-/** The items of a page as the executor takes them: a list, or a list in slices. */
+/** The items of a page for the executor: a list, or a list in slices. */
 type AnswerList = AsyncIterable<unknown> | readonly unknown[];
 
 /** Defines a connection type with the fields that every connection has: edges, nodes and pageInfo. */
@@ -57,11 +57,11 @@ export const connectionType = <
     }),
   });
 
-/** What a connection's types are called and said to be. */
+/** The names and descriptions of a connection's types. */
 type Naming = {
-  /** Of `{name}Connection` and `{name}Edge`. */
+  /** Names the types `{name}Connection` and `{name}Edge`. */
   readonly name: string;
-  /** Whose list it is, and of what: "a wallet's transactions". */
+  /** Names the list in descriptions: "a wallet's transactions". */
   readonly list: string;
 };
 
@@ -70,23 +70,24 @@ type ListTypes<Value> = {
   readonly edge: ObjectRef<BuilderTypes, ItemEdge<Value>>;
 };
 
-/** The types of a connection over upstream pages whose items are `node`. */
+/** Defines the types of a connection over upstream pages whose items are `node`. */
 export const listConnectionTypes = <Value extends object>(
   { name, list }: Naming,
   node: ObjectRef<BuilderTypes, Value>,
 ): ListTypes<Value> => {
   const edge = builder.objectRef<ItemEdge<Value>>(`${name}Edge`).implement({
-    description: `One of ${list}, and its place among them.`,
+    description: `One of ${list}, and its cursor.`,
     fields: (t) => ({
       cursor: t.exposeString('cursor', {
-        description: 'Pass it as `after`: it stays right while new items arrive at the head.',
+        description:
+          'The cursor of the item: the connection continues after it when it is passed as `after`. It stays valid while new items arrive at the head.',
         extensions: withCost({ bytes: 280 }),
       }),
       node: t.field({
         type: node,
         nullable: true,
-        description: 'Never null: what the service sent and this gateway can not read has no edge.',
-        // Pothos can't see through a type parameter that a node is no list.
+        description: "The item. Never null: an item that can't be parsed has no edge.",
+        // Pothos can't infer from a type parameter that a node is not a list.
         resolve: (entry) => entry.node as never,
       }),
     }),
@@ -103,7 +104,7 @@ export const listConnectionTypes = <Value extends object>(
   return { connection, edge };
 };
 
-/** The connection's type of a lookup of a wallet's, which says how fresh and how whole its pages are. */
+/** Defines the connection type of a wallet's lookup. It also says how fresh and how complete its pages are. */
 export const itemConnectionType = <Value extends object>(
   name: string,
   node: ObjectRef<BuilderTypes, Value>,
@@ -115,18 +116,18 @@ export const itemConnectionType = <Value extends object>(
       type: 'DateTime',
       nullable: true,
       description:
-        'When the service received the oldest upstream request behind this page: how fresh the page is. Null when none was needed, or the service does not say.',
+        'When the service received the oldest upstream request behind this page: it shows how fresh the page is. Null when no request was needed, and when the service omits it.',
     }),
     responseTime: t.expose('responseTime', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the service answered that request. Null as requestTime is.',
+      description: 'When the service answered that request. Null when `requestTime` is.',
     }),
     partialErrors: t.expose('partialErrors', {
       type: 'JSON',
       nullable: true,
       description:
-        'What the service said went wrong for part of the answer (its errors and warnings), else null.',
+        'The errors and warnings that the service sent for a part of the data. Null when it sent none.',
     }),
   }));
   return connection;

@@ -7,7 +7,7 @@ import type { ListCursors } from './cursor.ts';
 import type { Entry } from './merge-pages.ts';
 import { type WalkResult, walk } from './walk.ts';
 
-/** An edge of a connection over upstream pages; its cursor is made only when it is selected. */
+/** An edge of a connection over upstream pages. Its cursor is made only when it is selected. */
 export class ItemEdge<Value> {
   readonly node: Value;
   private readonly cursors: ListCursors;
@@ -24,34 +24,34 @@ export class ItemEdge<Value> {
   }
 }
 
-/** A connection over upstream pages. */
+/** A connection over upstream pages: the result of a walk. */
 export class ItemConnection<Value> {
   private readonly cursors: ListCursors;
-  private readonly walked: WalkResult<Value>;
+  private readonly result: WalkResult<Value>;
   private readonly resumed: boolean;
 
-  constructor(cursors: ListCursors, walked: WalkResult<Value>, resumed: boolean) {
+  constructor(cursors: ListCursors, result: WalkResult<Value>, resumed: boolean) {
     this.cursors = cursors;
-    this.walked = walked;
+    this.result = result;
     this.resumed = resumed;
   }
 
   get entries(): readonly Entry<Value>[] {
-    return this.walked.entries;
+    return this.result.entries;
   }
 
-  /** An item that does not read fails in its place: it nulls that edge alone. */
+  /** Rejects for an item that can't be parsed: only that edge becomes null. */
   readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> =>
     entry.item.value instanceof MalformedFieldError
-      ? unreadable(entry.item.value)
+      ? malformedItem(entry.item.value)
       : new ItemEdge(entry.item.value, this.cursors, entry);
 
   /** As `edgeOf`. */
   readonly nodeOf = ({ item: { value } }: Entry<Value>): Value | Promise<never> =>
-    value instanceof MalformedFieldError ? unreadable(value) : value;
+    value instanceof MalformedFieldError ? malformedItem(value) : value;
 
   get pageInfo(): PageInfo {
-    const { entries, hasNextPage } = this.walked;
+    const { entries, hasNextPage } = this.result;
     const cursorOf = (entry: Entry<Value> | undefined) =>
       entry === undefined ? null : this.cursors.write(entry.position);
     return {
@@ -71,11 +71,11 @@ export class ItemConnection<Value> {
   }
 
   get partialErrors(): PartialErrors | null {
-    return mergeProblems(this.walked.pages.flatMap(({ partialErrors }) => partialErrors ?? []));
+    return mergePartialErrors(this.result.pages.flatMap(({ partialErrors }) => partialErrors ?? []));
   }
 
   private oldestPage(): WalkResult<Value>['pages'][number] | undefined {
-    return this.walked.pages.toSorted((one, other) => ageOf(one) - ageOf(other))[0];
+    return this.result.pages.toSorted((one, other) => requestedAt(one) - requestedAt(other))[0];
   }
 }
 
@@ -93,34 +93,37 @@ export type ConnectionRequest<Value> = {
   readonly after: string | null | undefined;
 };
 
-/** Judges the cursor before anything is requested: rejects with INVALID_CURSOR. */
+/**
+ * Walks a list from the cursor `after`, or from its head. Rejects with INVALID_CURSOR before it sends a request, and with
+ * the UpstreamError of a request that fails.
+ */
 export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ItemConnection<Value>> => {
   const { read, cursors, first, after } = request;
   const position = after == null ? null : cursors.read(after);
   return new ItemConnection(cursors, await walk(read, first, position), position !== null);
 };
 
-/** By the service's clock, or where it does not say by this gateway's. */
-const ageOf = ({ requestTime, fetchedAt }: Page<unknown>): number =>
+/** Returns when a page was requested: by upstream's clock, or by the gateway's where upstream omits it. */
+const requestedAt = ({ requestTime, fetchedAt }: Page<unknown>): number =>
   requestTime === null ? fetchedAt : Date.parse(requestTime);
 
-const unreadable = (error: MalformedFieldError): Promise<never> =>
+const malformedItem = (error: MalformedFieldError): Promise<never> =>
   Promise.reject(
     clientError(
       'UPSTREAM_INVALID_RESPONSE',
-      `The service sent an item that does not read. ${error.message}.`,
+      `The service sent an item that can't be parsed. ${error.message}.`,
       {
         field: error.field,
       },
     ),
   );
 
-/** One page's problems as they are; those of several pages with what they repeat said once. */
-const mergeProblems = (problems: readonly PartialErrors[]): PartialErrors | null => {
-  const [first, ...others] = problems;
+/** Returns the errors of one page as they are, and those of several pages without repetitions. */
+const mergePartialErrors = (all: readonly PartialErrors[]): PartialErrors | null => {
+  const [first, ...others] = all;
   if (first === undefined || others.length === 0) return first ?? null;
-  const errors = distinct(problems.flatMap((problem) => problem.errors ?? []));
-  const warnings = distinct(problems.flatMap((problem) => problem.warnings ?? []));
+  const errors = distinct(all.flatMap((page) => page.errors ?? []));
+  const warnings = distinct(all.flatMap((page) => page.warnings ?? []));
   return {
     ...(errors.length > 0 && { errors: errors.length === 1 ? errors[0] : errors }),
     ...(warnings.length > 0 && { warnings }),
