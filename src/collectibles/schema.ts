@@ -2,7 +2,7 @@ import { type ChainArgs, chainArguments, chainsParameter } from '../chains/argum
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { connect } from '../graph/pagination/connection.ts';
-import { itemConnectionType } from '../graph/pagination/connection-type.ts';
+import { lookupConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
@@ -132,7 +132,10 @@ CollectibleAttribute.implement({
   }),
 });
 
-const CollectibleConnection = itemConnectionType('Collectible', Collectible, 'collectibles');
+const CollectibleConnection = lookupConnectionType(
+  { name: 'Collectible', list: "a wallet's collectibles" },
+  Collectible,
+);
 
 builder.objectField(Wallet, 'collectibles', (t) =>
   t.field({

@@ -2,7 +2,7 @@ import { type ChainArgs, chainArguments, chainsParameter } from '../chains/argum
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { connect } from '../graph/pagination/connection.ts';
-import { itemConnectionType } from '../graph/pagination/connection-type.ts';
+import { lookupConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { MalformedFieldError, type RawObject } from '../upstream/parse/fields.ts';
@@ -201,7 +201,10 @@ DecodedInputType.implement({
   }),
 });
 
-const TransactionConnection = itemConnectionType('Transaction', Transaction, 'transactions');
+const TransactionConnection = lookupConnectionType(
+  { name: 'Transaction', list: "a wallet's transactions" },
+  Transaction,
+);
 
 builder.objectField(Wallet, 'transactions', (t) =>
   t.field({

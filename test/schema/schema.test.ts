@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import {
   type GraphQLNamedType,
   isEnumType,
@@ -80,4 +81,15 @@ describe('connections', () => {
     expect(String(pageInfo?.type)).toBe('PageInfo!');
     expect(String(edges?.type)).toBe(`[${name.replace(/Connection$/, 'Edge')}]!`);
   });
+});
+
+test('the kernel in src/graph/ names no feature', () => {
+  const files = readdirSync('src/graph', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  expect(files.length).toBeGreaterThan(20);
+  const naming = files.filter((file) =>
+    /wallet|transaction|collectible|webhook|deliver/i.test(readFileSync(`src/graph/${file}`, 'utf8')),
+  );
+  expect(naming).toEqual([]);
 });

@@ -61,7 +61,7 @@ export const connectionType = <
 type Naming = {
   /** Names the types `{name}Connection` and `{name}Edge`. */
   readonly name: string;
-  /** Names the list in descriptions: "a wallet's transactions". */
+  /** Names the list in descriptions: "the key's items". */
   readonly list: string;
 };
 
@@ -104,13 +104,12 @@ export const listConnectionTypes = <Value extends object>(
   return { connection, edge };
 };
 
-/** Defines the connection type of a wallet's lookup. It also says how fresh and how complete its pages are. */
-export const itemConnectionType = <Value extends object>(
-  name: string,
+/** Defines the connection type of a lookup. It also says how fresh and how complete its pages are. */
+export const lookupConnectionType = <Value extends object>(
+  naming: Naming,
   node: ObjectRef<BuilderTypes, Value>,
-  plural: string,
 ): ObjectRef<BuilderTypes, ItemConnection<Value>> => {
-  const { connection } = listConnectionTypes({ name, list: `a wallet's ${plural}` }, node);
+  const { connection } = listConnectionTypes(naming, node);
   builder.objectFields(connection, (t) => ({
     requestTime: t.expose('requestTime', {
       type: 'DateTime',

@@ -26,7 +26,7 @@ export type ListCursors = {
   read(cursor: string): CursorPosition;
 };
 
-/** `list` names the list in a fixed order: its kind, the wallet, each filter in its canonical form. */
+/** `list` names the list in a fixed order: its kind, its owner, each filter in its canonical form. */
 export type CursorsOf = (list: readonly (string | boolean | null)[]) => ListCursors;
 
 const VERSION = 2;
