@@ -1,7 +1,7 @@
 /**
  * Cooperative time slicing for async functions: work asks `isOver` between its steps, and awaits `next` once that is true.
  * Works that use the same TimeSlices share each slice: however many there are, they block the event loop for one slice at
- * a time. Work of which few pieces run at once has TimeSlices of its own.
+ * a time. A work that runs beside few others has TimeSlices of its own.
  *
  * `createRoundRobinScheduler` is for tasks that are generators: it calls them by itself.
  */

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ComputeUnitLimit } from '../server/graphql/limits/compute-units.ts';
 import type { HttpObserver } from '../server/http/observer.ts';
-import type { EventObserver } from '../server/subscriptions/observer.ts';
-import type { SocketObserver } from '../server/websocket/observer.ts';
+import type { EventObserver } from '../server/subscriptions/frame.ts';
+import type { SocketObserver } from '../server/websocket/server.ts';
 
 export const createHttpMetrics = (registry: Registry): HttpObserver => {
   const registers = [registry];

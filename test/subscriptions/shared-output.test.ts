@@ -17,11 +17,8 @@ import type { StoredDelivery } from '../../src/deliveries/log/log.ts';
 import { Answer, createAnswers } from '../../src/graph/answer/answer.ts';
 import { clientError } from '../../src/graph/errors.ts';
 import { maskError } from '../../src/graph/mask.ts';
-import {
-  type SubscribeResult,
-  toFormattedError,
-  useSharedExecution,
-} from '../../src/server/subscriptions/shared-execution.ts';
+import { toFormattedError } from '../../src/server/subscriptions/frame.ts';
+import { type SubscribeResult, useSharedExecution } from '../../src/server/subscriptions/shared-execution.ts';
 import { address, appendNumbers, numberOf, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { iterateSource } from '../deliveries/support/iterate.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';

@@ -14,7 +14,7 @@ import type { OriginErrors } from '../browsers/origin-errors.ts';
 import { traceOf } from '../http/request-id.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../sse/plugin.ts';
-import type { EventObserver } from '../subscriptions/observer.ts';
+import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
 import { useBodyBudget } from './limits/body-budget.ts';

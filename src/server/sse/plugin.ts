@@ -9,20 +9,21 @@ import { onResponseClosed } from '../http/response-closed.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { EventStream } from './stream.ts';
 
-/** What a subscription came with. */
 type ServerContext = Partial<Pick<Context, 'expiresAt' | 'verifyKey'>> & { readonly res?: ServerResponse };
 
-type Admitted = {
+/** A subscription whose caller may subscribe. */
+type Authorized = {
   readonly res: ServerResponse | undefined;
+  /** When the caller's token expires, in milliseconds since 1970; null if it never does. */
   readonly expiresAt: number | null;
-  /** Aborts when the service refuses the caller's key after all. */
+  /** Aborts when upstream refuses the caller's key later. */
   readonly revoked: AbortSignal;
 };
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
   readonly plugin: Plugin<ServerContext>;
-  /** Cuts them, and those that begin from here on, without a word that they are complete, so that their clients resume. */
+  /** Destroys all streams, and those that begin later. They end without a `complete`, so that their clients resume. */
   abortAll(): void;
 };
 
@@ -31,64 +32,64 @@ export const createEventStreams = (
   maxStreams: number,
 ): EventStreams => {
   const responses = new Set<ServerResponse>();
-  const arrivals = new WeakMap<Request, Admitted>();
-  let isCut = false;
+  const authorized = new WeakMap<Request, Authorized>();
+  let isAborted = false;
   const track = (response: ServerResponse): void => {
     responses.add(response);
     onResponseClosed(response, () => responses.delete(response));
-    // The service may have been asked about its key when the others were cut.
-    if (isCut) response.destroy();
+    // Its key may still have been in verification when the other streams were destroyed.
+    if (isAborted) response.destroy();
   };
   return {
     plugin: {
       async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
         const { request, res, verifyKey, expiresAt = null } = contextValue;
-        // Who comes by WebSocket was admitted with it.
+        // A WebSocket verifies the key once for all its operations.
         if (request === undefined || verifyKey === undefined) return;
         const [disconnected, revoked] = [new AbortController(), new AbortController()];
         if (res) onResponseClosed(res, () => disconnected.abort());
         try {
-          await verifyKeyFailOpen(verifyKey, disconnected.signal, (refusal) => revoked.abort(refusal));
-          arrivals.set(request, { res, expiresAt, revoked: revoked.signal });
-        } catch (refusal) {
-          setResultAndStopExecution({ errors: [mask(refusal)] });
+          await verifyKeyFailOpen(verifyKey, disconnected.signal, (error) => revoked.abort(error));
+          authorized.set(request, { res, expiresAt, revoked: revoked.signal });
+        } catch (error) {
+          setResultAndStopExecution({ errors: [mask(error)] });
         }
       },
       onResultProcess({ request, result, setResult, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;
         if (responses.size >= maxStreams) return setResult({ errors: [tooMany(maxStreams)] });
-        // An empty one says that nothing was seen yet.
+        // An empty Last-Event-ID means that no event was received yet.
         const lastEventId = request.headers.get('last-event-id') || null;
-        const { res, expiresAt = null, revoked } = arrivals.get(request) ?? {};
+        const { res, expiresAt = null, revoked } = authorized.get(request) ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy());
           const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, revoked, onEnd });
-          // Yoga looks after the stream only when there is somebody to send it to.
+          // Yoga destroys the stream of a response only once it sends it.
           if (res) onResponseClosed(res, () => stream.destroy());
-          // Yoga's Response takes a stream of Node's, and pipes it; its type is a browser's.
+          // Yoga's Response accepts a stream of Node and pipes it; its type is that of browsers.
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');
       },
-      // Yoga says of each event stream that its connection is kept; Node knows whether the client wants that.
+      // Yoga sets `Connection: keep-alive` on each event stream; Node sets what the client asked for.
       onResponse: ({ response }) => response.headers.delete('connection'),
     },
     abortAll() {
-      isCut = true;
+      isAborted = true;
       for (const response of responses) response.destroy();
     },
   };
 };
 
 const tooMany = (maxStreams: number): GraphQLError =>
-  clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxStreams} event streams at once.`, {
+  clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxStreams} open event streams, got one more.`, {
     http: { status: 503, headers: { 'retry-after': '5' } },
   });
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
-  // Proxies of the nginx kind would else collect events before they send them on.
+  // Without it nginx buffers events before it forwards them.
   'x-accel-buffering': 'no',
 };

@@ -5,8 +5,8 @@ import type { EventReader } from '../../streams/event-source.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
 import { onExpiry } from '../auth/expiry.ts';
-import type { Frame } from '../subscriptions/frame.ts';
-import { type Subscription, toFormattedError } from '../subscriptions/shared-execution.ts';
+import { type Frame, toFormattedError } from '../subscriptions/frame.ts';
+import type { Subscription } from '../subscriptions/shared-execution.ts';
 
 const PING_EVERY_MS = 12_000;
 const PING = ':\n\n';
@@ -14,23 +14,23 @@ const COMPLETE = 'event: complete\ndata:\n\n';
 
 type Options = {
   readonly subscription: Subscription;
-  /** What the client says it has seen; null where it does not. */
+  /** The cursor of the last event that the client has received; null if it sent none. */
   readonly lastEventId: string | null;
-  /** What a client is told of an error. */
+  /** Returns the error that the client sees. */
   readonly mask: (error: unknown) => GraphQLError;
-  /** When the caller's rights end, in milliseconds since 1970; null when they never do. */
+  /** When the caller's token expires, in milliseconds since 1970; null if it never does. */
   readonly expiresAt: number | null;
-  /** Aborts when they end before that, with why as its reason. Default: they do not. */
+  /** Aborts when upstream refuses the caller's key, with the error as its reason. Default: never. */
   readonly revoked?: AbortSignal | undefined;
-  /** Called when it has written why it ends: its connection may take that whenever it likes, or never. */
+  /** Called after the stream has written the error that ends it. The client may read that late, or never. */
   readonly onEnd?: (() => void) | undefined;
-  /** How often a ping shows that the connection lives while there is nothing to tell. Default: 12000. */
+  /** The interval of keep-alive pings, in milliseconds. Default: 12000. */
   readonly pingEveryMs?: number | undefined;
 };
 
 /**
- * A subscription as server-sent events (the `distinct connections` of graphql-sse), each with its cursor as id. Gives
- * an event only when the connection has taken the one before it; pings while there is none.
+ * A subscription as server-sent events (the `distinct connections` mode of graphql-sse). The id of an event is its cursor.
+ * Backpressure: it reads its next event once the connection has accepted the one before. While there is no event it pings.
  */
 export class EventStream extends Readable {
   readonly #reader: EventReader<Frame>;
@@ -47,7 +47,7 @@ export class EventStream extends Readable {
     super({ highWaterMark: 1 });
     this.#mask = mask;
     this.#onEnd = onEnd;
-    // Some browsers tell of an answer only once a byte of its body has come.
+    // Some browsers report a response only after the first byte of its body.
     this.push(PING);
     this.#reader = subscription.open(lastEventId, () => this.#flush());
     this.#ping = setInterval(() => this.#canPush && this.#push(PING), pingEveryMs).unref();

@@ -1,7 +1,17 @@
-/** One event as its subscribers get it: executed and serialised once for all of them. */
+import {
+  executeSubscriptionEvent,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type ValidatedSubscriptionArgs,
+} from 'graphql';
+import type { Context } from '../../context.ts';
+import { assembleJson, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
+import type { SourceEvent } from '../../streams/event-source.ts';
+import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
+
+/** The result of executing one event, as JSON: executed and serialised once for all subscribers that share it. */
 export class Frame {
   readonly cursor: string;
-  /** The result of its execution, as JSON. */
   readonly payload: Buffer;
   #eventStreamBlock: Buffer | null = null;
 
@@ -10,7 +20,7 @@ export class Frame {
     this.payload = payload;
   }
 
-  /** As a server-sent event, whose id is the cursor. */
+  /** The payload as a server-sent event whose id is the cursor. */
   get eventStreamBlock(): Buffer {
     this.#eventStreamBlock ??= Buffer.concat([
       Buffer.from(`id: ${this.cursor}\nevent: next\ndata: `),
@@ -20,3 +30,55 @@ export class Frame {
     return this.#eventStreamBlock;
   }
 }
+
+/** The bytes of a frame in memory: its payload, and the copy for server-sent events. */
+export const sizeOf = ({ payload }: Frame): number => 2 * payload.length;
+
+export type EventObserver = {
+  /** Called when an event was executed and serialised, once for all subscribers that share it. */
+  executed(): void;
+};
+
+/** Returns the function that makes the frame of an event. It keeps no request's context: each event has its own. */
+export const createRender = (
+  { contextValue, ...operation }: ValidatedSubscriptionArgs,
+  mask: (error: unknown) => GraphQLError,
+  observer: EventObserver,
+) => {
+  const { forEvent } = contextValue as Context;
+  // The executor reads the coerced variables. The raw ones may be large.
+  const args = { ...operation, rawVariableValues: {} };
+  return async (event: SourceEvent): Promise<Frame> => {
+    const context = forEvent();
+    // Executions of all feeds take turns.
+    await context.answer.nextSlice();
+    const execution = executeSubscriptionEvent({ ...args, rootValue: event, contextValue: context });
+    const { data, errors } = await serializeAnswer(Promise.resolve(execution), context.answer);
+    observer.executed();
+    const formatted = errors
+      ?.slice(0, MAX_ERRORS)
+      .map((error) =>
+        toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error)),
+      );
+    const result = {
+      data,
+      ...(formatted && { errors: formatted }),
+      extensions: { upstream: context.upstream },
+    };
+    return new Frame(
+      event.cursor,
+      data instanceof SerializedData ? assembleJson(result, data) : Buffer.from(JSON.stringify(result)),
+    );
+  };
+};
+
+/** The error with the cursor of the event that it concerns. */
+const withCursor = ({ message, extensions }: GraphQLError, { cursor }: SourceEvent): GraphQLError =>
+  new GraphQLError(message, { extensions: { ...extensions, cursor } });
+
+/** The error as JSON, without the `http` extension: the error has no HTTP response of its own. */
+export const toFormattedError = (error: GraphQLError): GraphQLFormattedError => {
+  const { extensions, ...rest } = error.toJSON();
+  const { http, ...others } = extensions ?? {};
+  return { ...rest, extensions: others };
+};

@@ -2,20 +2,20 @@ import { clientError } from '../../graph/errors.ts';
 
 /** What a subscription keeps in memory: its document, and what it shares with equal subscriptions. */
 type OpenSubscription = {
-  /** The payer of the client that subscribes. */
+  /** The billing key of the subscriber. */
   readonly client: string;
-  /** The document's text: equal ones are kept once. */
+  /** The text of the document. Equal texts are kept in memory once. */
   readonly document: string;
   readonly tokens: number;
-  /** Equal of subscriptions that share each event. */
+  /** Equal for subscriptions that share the execution of each event. */
   readonly key: string;
 };
 
-/** Limits the tokens of the documents of open subscriptions, of each client and in all. */
+/** Limits the tokens in the documents of open subscriptions, per client and in total. */
 export type OpenDocuments = {
   /**
-   * Counts one more, until the returned function is called; to call that again has no effect. Throws
-   * OPERATION_TOO_COMPLEX when there is no room.
+   * Counts a subscription until the returned function is called; further calls have no effect. Throws
+   * OPERATION_TOO_COMPLEX if the subscription exceeds a limit.
    */
   open(subscription: OpenSubscription): () => void;
 };
@@ -23,7 +23,7 @@ export type OpenDocuments = {
 const MAX_TOKENS_EACH = 50_000;
 const MAX_TOKENS = 250_000;
 
-/** What a subscription takes beside its document counts by the length of its key; a character takes less than a token. */
+/** A subscription's memory beside its document grows with the length of its key. A character takes less than a token. */
 const CHARACTERS_A_TOKEN = 64;
 
 export const createOpenDocuments = (): OpenDocuments => {
@@ -48,18 +48,18 @@ export const createOpenDocuments = (): OpenDocuments => {
   };
 };
 
-const tooMany = (tokens: string) =>
+const tooMany = (limit: string) =>
   clientError(
     'OPERATION_TOO_COMPLEX',
-    `Expected open subscriptions whose documents come to at most ${tokens}, got more.`,
+    `Expected the documents of open subscriptions to have at most ${limit}, got more.`,
   );
 
 type Part = readonly [name: string, tokens: number];
 
-/** Shared by all subscriptions that add it: the name may be long. */
+/** One part, which all subscriptions that add it share: its name may be long. */
 type Entry = { readonly name: string; readonly tokens: number; uses: number };
 
-/** Parts, each counted once however often it is added. */
+/** The sum of the tokens of its parts. A part that several subscriptions add counts once. */
 class Tally {
   tokens = 0;
   readonly #entries = new Map<string, Entry>();
@@ -68,7 +68,7 @@ class Tally {
     return parts.reduce((sum, [name, tokens]) => sum + (this.#entries.has(name) ? 0 : tokens), this.tokens);
   }
 
-  /** The returned function takes them off again. */
+  /** Adds the parts; the returned function removes them. */
   add(parts: readonly Part[]): () => void {
     const entries = parts.map(([name, tokens]) => this.#use(name, tokens));
     return () => {

@@ -1,12 +1,12 @@
 import { type FieldNode, Kind, type ValidatedSubscriptionArgs, visit } from 'graphql';
 
 /**
- * What two subscriptions must have in common to be executed as one: document, operation, and variables, but for the
- * one that only says where to begin.
+ * Returns the deduplication key of a subscription: two subscriptions are executed as one if their documents, operations
+ * and variables are equal. A variable that says only where to resume is left out.
  */
 export const operationKey = ({ document, operation, variableValues }: ValidatedSubscriptionArgs): string => {
-  const beginning = resumeVariable(document, operation.selectionSet.selections);
-  const variables = Object.entries(variableValues.coerced).filter(([name]) => name !== beginning);
+  const resume = resumeVariable(document, operation.selectionSet.selections);
+  const variables = Object.entries(variableValues.coerced).filter(([name]) => name !== resume);
   return JSON.stringify([
     document.loc?.source.body ?? document,
     operation.name?.value ?? null,
@@ -17,17 +17,17 @@ export const operationKey = ({ document, operation, variableValues }: ValidatedS
 type Document = ValidatedSubscriptionArgs['document'];
 type Selections = ValidatedSubscriptionArgs['operation']['selectionSet']['selections'];
 
-/** The variable that is the root field's `after` and nothing else. */
+/** Returns the name of the variable that is the root field's `after` and is used nowhere else, or null. */
 const resumeVariable = (document: Document, selections: Selections): string | null => {
   const field = selections.find((selection): selection is FieldNode => selection.kind === Kind.FIELD);
   const after = field?.arguments?.find(({ name }) => name.value === 'after')?.value;
   if (after?.kind !== Kind.VARIABLE) return null;
-  let uses = 0;
+  let occurrences = 0;
   visit(document, {
     Variable: ({ name }) => {
-      if (name.value === after.name.value) uses += 1;
+      if (name.value === after.name.value) occurrences += 1;
     },
   });
-  const declared = 1;
-  return uses === declared + 1 ? after.name.value : null;
+  const inDeclaration = 1;
+  return occurrences === inDeclaration + 1 ? after.name.value : null;
 };

@@ -2,15 +2,12 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
-  executeSubscriptionEvent,
-  GraphQLError,
-  type GraphQLFormattedError,
+  type GraphQLError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
-import { assembleJson, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
 import {
   type EventFeed,
   type EventReader,
@@ -18,26 +15,30 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../streams/event-source.ts';
-import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
-import { Frame } from './frame.ts';
-import type { EventObserver } from './observer.ts';
+import { createRender, type EventObserver, type Frame, sizeOf } from './frame.ts';
 import { createOpenDocuments } from './open-documents.ts';
 import { operationKey } from './operation-key.ts';
-import { CountedReader, RefusedReader } from './reader.ts';
 
-/** A subscription that may begin. */
+/** A subscription that is ready to begin. */
 export type Subscription = {
-  /** What follows `after`, or what the operation says where to begin when that is null. */
+  /**
+   * Reads the events after the cursor `after`; if it is null, from where the operation says. `wake` is called when there
+   * may be an event after `take` returned null.
+   */
   open(after: string | null, wake: () => void): EventReader<Frame>;
 };
 
-/** What `subscribe` of the pipeline gives: the transport opens the subscription, at its own pace. */
+/** The result of the pipeline's `subscribe`: the transport opens the subscription, and reads it at its own pace. */
 export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscription };
 
-type Mask = (error: unknown) => GraphQLError;
-
-/** Lets subscribers with the same operation, variables and rights share each event's execution and its serialised frame. */
-export const useSharedExecution = (mask: Mask, observer: EventObserver): Plugin<Context> => {
+/**
+ * Shared execution (fan-out): subscribers with equal operation, variables and rights share the execution of each event and
+ * its serialised frame.
+ */
+export const useSharedExecution = (
+  mask: (error: unknown) => GraphQLError,
+  observer: EventObserver,
+): Plugin<Context> => {
   const feeds = new Map<string, EventFeed<Frame>>();
   const documents = createOpenDocuments();
 
@@ -62,8 +63,8 @@ export const useSharedExecution = (mask: Mask, observer: EventObserver): Plugin<
     try {
       const release = documents.open({ client: billingKey, document: loc?.source.body ?? key, tokens, key });
       return new CountedReader(feedOf(key, operation, source).read(after ?? source.after, wake), release);
-    } catch (refusal) {
-      return new RefusedReader(refusal);
+    } catch (error) {
+      return new FailedReader(error);
     }
   };
 
@@ -86,44 +87,38 @@ export const useSharedExecution = (mask: Mask, observer: EventObserver): Plugin<
   return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
 };
 
-/** Serialised for either transport. */
-const sizeOf = ({ payload }: Frame): number => 2 * payload.length;
+/** A reader whose document counts as open until the reader is closed. */
+class CountedReader implements EventReader<Frame> {
+  readonly #reader: EventReader<Frame>;
+  readonly #release: () => void;
 
-/** Keeps nothing of the request that came first: each event has a context of its own. */
-const createRender = (
-  { contextValue, ...operation }: ValidatedSubscriptionArgs,
-  mask: Mask,
-  observer: EventObserver,
-) => {
-  const { forEvent } = contextValue as Context;
-  // What is needed of the variables was read from them.
-  const kept = { ...operation, rawVariableValues: {} };
-  return async (event: SourceEvent): Promise<Frame> => {
-    const context = forEvent();
-    // Executions of all feeds take turns.
-    await context.answer.nextSlice();
-    const execution = executeSubscriptionEvent({ ...kept, rootValue: event, contextValue: context });
-    const result = await serializeAnswer(Promise.resolve(execution), context.answer);
-    const { data } = result;
-    observer.executed();
-    const errors = result.errors
-      ?.slice(0, MAX_ERRORS)
-      .map((error) => toFormattedError(error === context.answer.limitError ? of(event, error) : mask(error)));
-    const told = { data, ...(errors && { errors }), extensions: { upstream: context.upstream } };
-    return new Frame(
-      event.cursor,
-      data instanceof SerializedData ? assembleJson(told, data) : Buffer.from(JSON.stringify(told)),
-    );
-  };
-};
+  /** `release` is called at each `close`. */
+  constructor(reader: EventReader<Frame>, release: () => void) {
+    this.#reader = reader;
+    this.#release = release;
+  }
 
-/** A refusal that says which event it is about. */
-const of = ({ cursor }: SourceEvent, { message, extensions }: GraphQLError): GraphQLError =>
-  new GraphQLError(message, { extensions: { ...extensions, cursor } });
+  take(): Frame | null {
+    return this.#reader.take();
+  }
 
-/** An HTTP status is for answers that are one. */
-export const toFormattedError = (error: GraphQLError): GraphQLFormattedError => {
-  const { extensions, ...rest } = error.toJSON();
-  const { http, ...kept } = extensions ?? {};
-  return { ...rest, extensions: kept };
-};
+  close(): void {
+    this.#release();
+    this.#reader.close();
+  }
+}
+
+/** A reader whose first `take` throws the error for which the subscription can't begin. */
+class FailedReader implements EventReader<Frame> {
+  readonly #error: unknown;
+
+  constructor(error: unknown) {
+    this.#error = error;
+  }
+
+  take(): Frame | null {
+    throw this.#error;
+  }
+
+  close(): void {}
+}

@@ -6,59 +6,65 @@ import { onExpiry } from '../auth/expiry.ts';
 import { isUnknownKey, verifyKeyFailOpen } from '../auth/verify-key.ts';
 import { traceOf } from '../http/request-id.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
-import { closeGracefully } from './graceful-close.ts';
+import { closeGracefully } from './operation-slots.ts';
 
 /**
- * Whom a socket acts for. Rejects with UNAUTHENTICATED, with OPERATION_TOO_COMPLEX for who has too many open, or with
- * UpstreamError when the service does not know the caller's own key.
+ * Resolves with the caller of a socket. Rejects with UNAUTHENTICATED; with OPERATION_TOO_COMPLEX if the caller has too many
+ * open sockets; or with UpstreamError if upstream does not know the caller's own key.
  */
 export type AuthenticateConnection = (socket: SocketContext) => Promise<Caller>;
 
 const FORBIDDEN = 4403;
 const TRY_AGAIN_LATER = 1013;
 
-/** Resolves when the service takes the caller's own key, see `verifyKey` of webhooks. */
+/** Time for a client to send a valid credential. Without a limit, unauthenticated sockets would use up MAX_SOCKETS. */
+const AUTHENTICATION_TIMEOUT_MS = 10_000;
+
+/** Resolves if upstream accepts the caller's own key, see `verifyKey` of webhooks. */
 export type VerifyKey = (caller: Caller, trace: Trace, signal: AbortSignal) => Promise<void>;
 
 /**
- * Admits each socket once: from then on it acts for its caller, until the caller's rights end, and with them the socket.
- * `maxSocketsEach` is how many one caller may have open.
+ * Authenticates each socket once. From then on it acts for its caller. It is closed with 4403 when the caller's token
+ * expires or upstream refuses the key. One caller may have `maxSocketsEach` open sockets.
  */
 export const createConnectionAuthentication = (
   authenticate: Authenticate,
   verifyKey: VerifyKey,
   maxSocketsEach: number,
 ): AuthenticateConnection => {
-  const open = new Map<string, number>();
-  /** Those under way, and those whose key was refused: the service is not asked again by the same socket. */
-  const admissions = new WeakMap<Connection, Promise<Caller>>();
+  const openSockets = new Map<string, number>();
+  /** Attempts in progress, and those whose key upstream refused: upstream is not asked again for the same socket. */
+  const attempts = new WeakMap<Connection, Promise<Caller>>();
 
   const countConnection = (connection: Connection, billingKey: string): void => {
-    const count = open.get(billingKey) ?? 0;
+    const count = openSockets.get(billingKey) ?? 0;
     if (count >= maxSocketsEach) {
       close(connection, TRY_AGAIN_LATER, 'Too many sockets');
-      throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${maxSocketsEach} sockets of a client.`);
+      throw clientError(
+        'OPERATION_TOO_COMPLEX',
+        `Expected at most ${maxSocketsEach} open sockets of one client, got one more.`,
+      );
     }
-    open.set(billingKey, count + 1);
+    openSockets.set(billingKey, count + 1);
     connection.disconnected.signal.addEventListener('abort', () => {
-      const left = (open.get(billingKey) ?? 0) - 1;
-      if (left > 0) open.set(billingKey, left);
-      else open.delete(billingKey);
+      const remaining = (openSockets.get(billingKey) ?? 0) - 1;
+      if (remaining > 0) openSockets.set(billingKey, remaining);
+      else openSockets.delete(billingKey);
     });
   };
 
-  const admit: AuthenticateConnection = async (socket) => {
+  const attempt: AuthenticateConnection = async (socket) => {
     const connection = socket.extra;
     const { signal } = connection.disconnected;
     const caller = await authenticate(credentialsOf(socket), connection.address);
     const trace = traceOf(connection.traceparent, undefined);
     const closeForbidden = () => void closeGracefully(connection, FORBIDDEN, 'Forbidden');
-    await verifyKeyFailOpen((enough) => verifyKey(caller, trace, enough), signal, closeForbidden);
+    await verifyKeyFailOpen((timeout) => verifyKey(caller, trace, timeout), signal, closeForbidden);
     if (signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) countConnection(connection, caller.billingKey);
     connection.caller = caller;
-    // What it showed is not needed any more.
-    keep(socket, undefined);
+    // The credential is not needed any more.
+    setConnectionParams(socket, undefined);
     if (caller.expiresAt !== null) {
       const stop = onExpiry(caller.expiresAt, closeForbidden);
       connection.disconnected.signal.addEventListener('abort', stop);
@@ -69,49 +75,46 @@ export const createConnectionAuthentication = (
   return async (socket) => {
     const connection = socket.extra;
     if (connection.caller !== null) return connection.caller;
-    const connectionAuthentication = admissions.get(connection) ?? admit(socket);
-    admissions.set(connection, connectionAuthentication);
+    const current = attempts.get(connection) ?? attempt(socket);
+    attempts.set(connection, current);
     try {
-      return await connectionAuthentication;
+      return await current;
     } catch (error) {
-      if (!isUnknownKey(error)) admissions.delete(connection);
+      if (!isUnknownKey(error)) attempts.delete(connection);
       throw error;
     }
   };
 };
 
 /**
- * What a socket shows by name. Only what is asked for is kept, for its next operation if it is refused: the rest may be
- * long.
+ * Returns the connectionParams as credentials. The socket keeps only the parameters that are read, for its next operation
+ * if this attempt fails: the others may be long.
  */
 const credentialsOf = (socket: SocketContext): Credentials => {
-  const shown = credentialsIn(socket.connectionParams);
-  const asked: Record<string, unknown> = {};
-  keep(socket, asked);
+  const sent = credentialsIn(socket.connectionParams);
+  const read: Record<string, unknown> = {};
+  setConnectionParams(socket, read);
   return {
     get(name) {
-      const value = shown.get(name);
-      if (value !== null) asked[name] = value;
+      const value = sent.get(name);
+      if (value !== null) read[name] = value;
       return value;
     },
   };
 };
 
-const keep = (
+/** graphql-ws declares them read-only. */
+const setConnectionParams = (
   socket: { connectionParams?: unknown },
   params: Readonly<Record<string, unknown>> | undefined,
 ): void => {
   socket.connectionParams = params;
 };
 
-/** Time to show a credential that is valid by then; sockets of nobody would else take the places of all others. */
-const ADMISSION_MS = 10_000;
-
-/** Closes a socket that has been refused, with 4403, unless it is admitted by one of its later operations. */
+/** Closes a socket whose authentication failed, with 4403 after ten seconds, unless a later operation authenticates it. */
 export const closeUnlessAuthenticated = (connection: Connection): void => {
-  const drop = () => {
+  const timer = setTimeout(() => {
     if (connection.caller === null) close(connection, FORBIDDEN, 'Forbidden');
-  };
-  const timer = setTimeout(drop, ADMISSION_MS).unref();
+  }, AUTHENTICATION_TIMEOUT_MS).unref();
   connection.disconnected.signal.addEventListener('abort', () => clearTimeout(timer));
 };

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 /** More than most answers have. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
-/** Reads nothing from a peer that does not take what it was answered: answers would pile up for it. */
+/** Stops reading from a peer while it does not read its answers: they would pile up in memory. */
 export const pauseReadsWhileBlocked = (webSocket: WebSocket, stream: Duplex): void => {
   webSocket.on('message', () => {
     if (webSocket.isPaused || stream.writableLength < MAX_UNSENT_BYTES) return;
@@ -13,25 +13,25 @@ export const pauseReadsWhileBlocked = (webSocket: WebSocket, stream: Duplex): vo
   });
 };
 
-const waits = new WeakMap<Duplex, Promise<void>>();
+const drains = new WeakMap<Duplex, Promise<void>>();
 
 /** Resolves when the stream has drained or closed. All callers share two listeners: Node warns of a leak at more than ten. */
 const drainedOrClosed = (stream: Duplex): Promise<void> => {
-  const known = waits.get(stream);
+  const known = drains.get(stream);
   if (known) return known;
-  const wait = new Promise<void>((resolve) => {
-    const goOn = () => {
-      stream.off('drain', goOn).off('close', goOn);
-      waits.delete(stream);
+  const drained = new Promise<void>((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done);
+      drains.delete(stream);
       resolve();
     };
-    stream.on('drain', goOn).on('close', goOn);
+    stream.on('drain', done).on('close', done);
   });
-  waits.set(stream, wait);
-  return wait;
+  drains.set(stream, drained);
+  return drained;
 };
 
-/** Resolves when its peer has taken enough for another operation to begin, or has gone. */
+/** Resolves when little enough is unsent for another operation to begin, or when the stream has closed. */
 export const untilDrained = async (stream: Duplex): Promise<void> => {
   while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed) await drainedOrClosed(stream);
 };

@@ -8,9 +8,9 @@ import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
 import { destroyUnlessClosed } from '../http/force-close.ts';
 import { FrameWriter } from './shared-frame-writer.ts';
 
-/** What is kept of the request that asked for the WebSocket: the whole would weigh more than all the rest. */
+/** The part of the upgrade request that a connection keeps: the whole request would be its largest object. */
 export type Upgrade = {
-  /** The network address that it came from. */
+  /** The client's network address. */
   readonly address: string | undefined;
   readonly traceparent: string | readonly string[] | undefined;
 };
@@ -20,31 +20,32 @@ export const upgradeOf = ({ headers, socket }: IncomingMessage): Upgrade => ({
   traceparent: headers.traceparent,
 });
 
-/** Operations by their ids, as graphql-ws keeps them: in it from when they come until they are completed. */
+/** Operations by id, as graphql-ws keeps them: from their `subscribe` message until they are completed. */
 export type OperationTable = Record<string, AsyncIterable<unknown> | null>;
 
-/** What a WebSocket's operations have in common. */
+/** What the operations of a WebSocket have in common. */
 export type Connection = Upgrade & {
   readonly webSocket: WebSocket;
   readonly frameWriter: FrameWriter;
-  /** For the heavy answers of its operations, see server/graphql/limits/socket-memory.ts. */
+  /** Called after an answer is written to the socket. */
+  readonly onAnswer: () => void;
+  /** The memory for heavy answers to its operations, see server/graphql/limits/socket-memory.ts. */
   readonly answers: MemoryBudget;
-  /** Aborts when it has closed, or begins to: its peer may take long to agree. */
+  /** Aborts when the socket closes, or begins to: the peer may take long to answer the close frame. */
   readonly disconnected: AbortController;
-  /** Null until it is admitted. */
+  /** Null until the connection is authenticated. */
   caller: Caller | null;
   operations: OperationTable;
-  /** Settles when it is closed, once that was decided and nothing begins on it any more, see graceful-close.ts; null until then. */
+  /** The promise of `closeGracefully`; null until it is called. No operation begins afterwards. */
   drained: Promise<void> | null;
-  /** Of the message that is being handled: graphql-ws hands it on within the same turn. */
+  /** The bytes of the message that is being handled: graphql-ws calls its hooks within the same turn. */
   messageBytes: number;
-  /** What it comes to once it is read; see server/graphql/limits/request-memory.ts. */
+  /** The memory that this message takes once it is parsed, in bytes; see server/graphql/limits/request-memory.ts. */
   messageWeight: number;
 };
 
 export type SocketContext = Context<Record<string, unknown> | undefined, Connection>;
 
-/** `onAnswer` is called when an answer was written to it. */
 export const createConnection = (
   webSocket: WebSocket,
   stream: Duplex,
@@ -54,6 +55,7 @@ export const createConnection = (
   ...upgrade,
   webSocket,
   frameWriter: new FrameWriter(webSocket, stream, onAnswer),
+  onAnswer,
   answers: createMemoryBudget(SOCKET_BYTES),
   disconnected: new AbortController(),
   caller: null,
@@ -63,7 +65,7 @@ export const createConnection = (
   messageWeight: 0,
 });
 
-/** Ends all that runs on the connection, and tells its peer why. */
+/** Ends all operations of the connection, and sends its peer a close frame with the reason. */
 export const close = ({ webSocket, disconnected }: Connection, code: number, reason: string): void => {
   webSocket.close(code, reason);
   destroyUnlessClosed(webSocket, () => webSocket.terminate());

@@ -1,86 +1,106 @@
-import type { OperationTable, SocketContext } from './connection.ts';
+import { allSettledWithin } from '../../lib/task-tracker.ts';
+import { type Connection, close, type OperationTable, type SocketContext } from './connection.ts';
+import { END, OperationStream } from './operation-streams.ts';
 
-/** An id while it is one operation's own. */
+/** An id of a socket while one operation has it. */
 export type OperationSlot = {
-  /** Takes a step of the operation and gives what it comes to; neither, when the id is no longer its own. */
+  /** Runs `step` and settles as it does. Once another operation has the id, or none, the promise never settles. */
   readonly ifCurrent: <Result>(step: () => Promise<Result>) => Promise<Result>;
-  /** Takes what a query or a mutation comes to, which has begun: its socket is closed only after it, see graceful-close.ts. */
+  /** Returns the result of a query or a mutation that has begun. `closeGracefully` waits for it. */
   readonly trackExecution: <Result>(result: Promise<Result>) => Promise<Result>;
-  /** Aborts when that takes too long; see server/graphql/plugins/shutdown-mutations.ts for what it comes to then. */
+  /** Aborts when a graceful close has waited long enough; server/graphql/plugins/shutdown-mutations.ts answers then. */
   readonly shutdownSignal: AbortSignal;
   /** Aborts when the client completes the operation, or its socket closes, before it is answered. */
   readonly clientSignal: AbortSignal;
 };
 
 /**
- * Takes an id for one operation. Its client may complete it, and use the id again while it is still under way:
- * graphql-ws asks only whether the id is in use, and would then answer both.
+ * Takes an id for one operation. Its client may complete it and use the id again while the operation still runs:
+ * graphql-ws checks only that the id is in use, and would answer both.
  */
 export const acquireSlot = (socket: SocketContext, id: string): OperationSlot => {
-  const mark = new SlotPlaceholder();
-  socket.subscriptions[id] = mark;
-  const isHeld = () => socket.subscriptions[id] === mark;
+  const placeholder = new SlotPlaceholder();
+  socket.subscriptions[id] = placeholder;
+  const isCurrent = () => socket.subscriptions[id] === placeholder;
   return {
-    clientSignal: mark.ended.signal,
+    clientSignal: placeholder.client.signal,
     ifCurrent: (step) =>
       new Promise((resolve, reject) => {
-        if (!isHeld()) return;
+        if (!isCurrent()) return;
         step().then(
-          (result) => isHeld() && resolve(result),
-          (error) => isHeld() && reject(error),
+          (result) => isCurrent() && resolve(result),
+          (error) => isCurrent() && reject(error),
         );
       }),
     trackExecution(result) {
-      const abortSignal = () => mark.ended.abort();
+      const abortClientSignal = () => placeholder.client.abort();
       const abandon = () => {
-        mark.shutdown.abort();
-        // Not before: it is no client's leaving that ends it.
-        result.then(abortSignal, abortSignal);
+        placeholder.shutdown.abort();
+        // The client signal must not abort before the result is there: the client has not left.
+        result.then(abortClientSignal, abortClientSignal);
       };
-      mark.running = { ended: result, abandon };
+      placeholder.running = { ended: result, abandon };
       return result;
     },
-    shutdownSignal: mark.shutdown.signal,
+    shutdownSignal: placeholder.shutdown.signal,
   };
 };
 
 /** A query or a mutation that has begun. */
-export type RunningOperation = {
+type RunningOperation = {
   readonly ended: Promise<unknown>;
-  /** Brings it to an answer now, where one can be given; what it has not yet asked for is then not asked. */
+  /** Ends it now, with an answer if there can be one. It sends no further request upstream. */
   abandon(): void;
 };
 
+/** Stands for an operation that is not a stream, or not yet one: graphql-ws calls `return` on the streams in its table. */
+class SlotPlaceholder extends OperationStream {
+  readonly client = new AbortController();
+  readonly shutdown = new AbortController();
+  running: RunningOperation | null = null;
+
+  next() {
+    return END;
+  }
+
+  protected cancel(): void {
+    this.client.abort();
+  }
+}
+
+/** Time for queries and mutations that have begun to be answered. */
+export const DRAIN_MS = 5000;
+
 /**
- * Ends all operations as though their client had completed them, but for queries and mutations that have begun: those
- * it gives.
+ * Closes a connection so that no operation is done twice when its client repeats, on another connection, each operation
+ * without a `complete`. No operation begins from now on. Subscriptions end at once, without a `complete`. Queries and
+ * mutations that have begun are answered first. After five seconds a mutation gets a timeout in place of upstream's
+ * answer, and a query gets none. Resolves when the close frame is sent. Later calls change neither code nor reason.
  */
-export const cancelUnstarted = (operations: OperationTable): readonly RunningOperation[] =>
+export const closeGracefully = (connection: Connection, code: number, reason: string): Promise<void> => {
+  connection.drained ??= drain(connection, code, reason);
+  return connection.drained;
+};
+
+const drain = async (connection: Connection, code: number, reason: string): Promise<void> => {
+  const running = cancelUnstarted(connection.operations);
+  if (running.length > 0) {
+    await allSettledWithin(
+      running.map(({ ended }) => ended),
+      DRAIN_MS,
+    );
+    for (const operation of running) operation.abandon();
+    // graphql-ws sends the answer and `complete` within the turn in which an operation ends.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  close(connection, code, reason);
+};
+
+/** Cancels all operations except queries and mutations that have begun, and returns those. */
+const cancelUnstarted = (operations: OperationTable): readonly RunningOperation[] =>
   Object.entries(operations).flatMap(([id, operation]) => {
     if (operation instanceof SlotPlaceholder && operation.running !== null) return [operation.running];
     delete operations[id];
     void operation?.[Symbol.asyncIterator]().return?.();
     return [];
   });
-
-const DONE = { done: true, value: undefined } as const;
-
-/** Stands for an operation that is no stream, or none yet: graphql-ws returns streams that nobody listens to any more. */
-class SlotPlaceholder implements AsyncIterableIterator<never, undefined> {
-  readonly ended = new AbortController();
-  readonly shutdown = new AbortController();
-  running: RunningOperation | null = null;
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<never, undefined>> {
-    return Promise.resolve(DONE);
-  }
-
-  return(): Promise<IteratorResult<never, undefined>> {
-    this.ended.abort();
-    return Promise.resolve(DONE);
-  }
-}

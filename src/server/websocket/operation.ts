@@ -16,27 +16,31 @@ import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type { AuthenticateConnection } from './authentication.ts';
 import type { SocketContext } from './connection.ts';
 import { acquireSlot, type OperationSlot } from './operation-slots.ts';
-import { SerializedAnswer } from './serialized-answer.ts';
-import { SocketSubscription } from './subscription.ts';
+import { SerializedAnswer, SocketSubscription } from './operation-streams.ts';
 
-/** An operation of a WebSocket's, ready to be run by the pipeline that HTTP uses too. */
+/** An operation of a WebSocket that is ready to run through the pipeline that HTTP uses too. */
 export type SocketOperation = ExecutionArgs & {
-  /** Null once it runs: who subscribes for hours keeps nothing of what its start needed. */
+  /** Null after it is called: a subscription of many hours keeps nothing of its start in memory. */
   start: (() => OperationResult) | null;
 };
 
-type Preparation = {
+/** What the operations of all sockets share. */
+export type OperationPipeline = {
   readonly graphql: GraphQLServer;
-  readonly admit: AuthenticateConnection;
+  readonly authenticate: AuthenticateConnection;
   readonly documents: Documents;
+  /** Returns the error that the client sees. */
   readonly mask: (error: unknown) => GraphQLError;
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
-  /** Queries and mutations, to be finished when the gateway stops. */
+  /** Queries and mutations in progress: a graceful shutdown waits for them. */
   readonly running: TaskTracker;
-  /** For what operations came with, until they are answered. */
+  /** The memory of messages until their operations are answered. */
   readonly requestMemory: RequestMemory;
+};
+
+type Subscribe = {
   readonly socket: SocketContext;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -45,45 +49,55 @@ type Preparation = {
 const MAX_OPERATIONS = 100;
 const MAX_ID_LENGTH = 256;
 
-/** The operation, or what is wrong with it. Never rejects: an error thrown here would close the whole socket. */
+/**
+ * Resolves with an operation that may start, or with the errors for its client. Never rejects: graphql-ws would close the
+ * whole socket.
+ */
 export const prepareOperation = async (
-  preparation: Preparation,
+  pipeline: OperationPipeline,
+  message: Subscribe,
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
-  const { mask, operations, socket, id } = preparation;
+  const { socket, id } = message;
   const trace = traceOf(socket.extra.traceparent, undefined);
   if (socket.extra.drained !== null) return ignoreWhileDraining(socket, id);
   const slot = acquireSlot(socket, id);
   try {
-    return await slot.ifCurrent(() => prepareWithinBudget(preparation, slot, trace));
-  } catch (thrown) {
-    const errors = thrown instanceof Refused ? thrown.errors : [mask(thrown)];
-    operations.refused('websocket', errors, trace);
-    return errors.map((error) => withRequestId(error, trace));
+    return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
+  } catch (error) {
+    const errors = error instanceof InvalidOperation ? error.errors : [pipeline.mask(error)];
+    pipeline.operations.refused('websocket', errors, trace);
+    return errors.map((one) => withRequestId(one, trace));
   }
 };
 
-/** What is wrong with an operation, before it has run. */
-class Refused extends Error {
+/** The client repeats the operation on its next connection. */
+const ignoreWhileDraining = (socket: SocketContext, id: string): Promise<never> => {
+  delete socket.subscriptions[id];
+  return new Promise(() => {});
+};
+
+class InvalidOperation extends Error {
   readonly errors: readonly GraphQLError[];
 
   constructor(errors: readonly GraphQLError[]) {
-    super('refused');
+    super('invalid operation');
     this.errors = errors;
   }
 }
 
-/** Holds room for the message until the operation is answered, refused or abandoned. */
+/** Reserves memory for the message until its operation is answered, refused or completed by the client. */
 const prepareWithinBudget = async (
-  preparation: Preparation,
+  pipeline: OperationPipeline,
+  message: Subscribe,
   slot: OperationSlot,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const reservation = preparation.requestMemory.reserve();
+  const reservation = pipeline.requestMemory.reserve();
   try {
-    if (!reservation.grow(preparation.socket.extra.messageWeight))
-      throw tooComplex('Too many big operations are under way at once.');
-    const operation = await prepare(preparation, slot, trace, reservation);
-    // Once it is started, it holds room until it ends, whether anybody waits for it or not.
+    if (!reservation.grow(message.socket.extra.messageWeight))
+      throw tooComplex('Expected fewer large operations in progress at once; a later attempt may succeed.');
+    const operation = await prepare(pipeline, message, slot, trace, reservation);
+    // An operation that has started keeps its memory until it ends, even if its client has left.
     onAbort(slot.clientSignal, () => operation.start !== null && reservation.release());
     return operation;
   } catch (error) {
@@ -93,37 +107,38 @@ const prepareWithinBudget = async (
 };
 
 const prepare = async (
-  { graphql, admit, documents, trusted, running, socket, id, payload }: Preparation,
+  { graphql, authenticate, documents, trusted, running }: OperationPipeline,
+  { socket, id, payload }: Subscribe,
   { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
   trace: Trace,
   reservation: Reservation,
 ): Promise<SocketOperation> => {
   const { frameWriter, answers, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
-  // graphql-ws has counted this one already.
+  // graphql-ws has added this operation already.
   if (Object.keys(socket.subscriptions).length > MAX_OPERATIONS)
     throw tooComplex(`Expected at most ${MAX_OPERATIONS} operations at once on a socket.`);
   if (id.length > MAX_ID_LENGTH)
     throw tooComplex(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
-  const caller = await admit(socket);
+  const caller = await authenticate(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
   await documents.prepare(text, caller.billingKey, clientSignal);
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
-  const pipeline = graphql.getEnveloped({
+  const enveloped = graphql.getEnveloped({
     trace,
     bytes: messageBytes,
     clientSignal,
     shutdownSignal,
     socketMemory,
   });
-  const document = pipeline.parse(text);
-  const errors = pipeline.validate(pipeline.schema, document);
-  if (errors.length > 0) throw new Refused(errors as readonly GraphQLError[]);
+  const { schema } = enveloped;
+  const document = enveloped.parse(text);
+  const errors = enveloped.validate(schema, document);
+  if (errors.length > 0) throw new InvalidOperation(errors as readonly GraphQLError[]);
   const operation = getOperationAST(document, operationName)?.operation;
   if (operation === undefined)
     throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
-  const { schema } = pipeline;
-  const contextValue: Context = await pipeline.contextFactory({ caller });
+  const contextValue: Context = await enveloped.contextFactory({ caller });
   const args: ExecutionArgs = {
     schema,
     document,
@@ -133,25 +148,19 @@ const prepare = async (
   };
   const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {
     await frameWriter.untilDrained();
-    const result: ExecutionResult = await pipeline.execute(args);
+    const result: ExecutionResult = await enveloped.execute(args);
     const { data } = result;
     return data instanceof SerializedData ? new SerializedAnswer(result, data, frameWriter, id) : result;
   };
   const execute = (): Promise<ExecutionResult | SerializedAnswer> => trackExecution(running.track(answer()));
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
-    const result: SubscribeResult = await pipeline.subscribe(args);
+    const result: SubscribeResult = await enveloped.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, frameWriter, id) : result;
   };
   const run = (): Promise<Awaited<OperationResult>> =>
     operation === 'subscription' ? subscribe() : execute();
   const start = (): OperationResult => ifCurrent(() => run().finally(reservation.release));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
-};
-
-/** What comes while the socket is drained is forgotten: its client asks for it again on its next one. */
-const ignoreWhileDraining = (socket: SocketContext, id: string): Promise<never> => {
-  delete socket.subscriptions[id];
-  return new Promise(() => {});
 };
 
 const tooComplex = (message: string) => clientError('OPERATION_TOO_COMPLEX', message);

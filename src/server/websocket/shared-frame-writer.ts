@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { untilDrained } from './backpressure.ts';
-import { writeTextFrame } from './frames.ts';
 
-/** So much is made ready before the operating system is asked whether it takes it. */
+/** The bytes of a batch that are collected before the operating system gets them. */
 const MAX_BATCH_BYTES = 16_384;
 
 /**
- * A socket's way out for frames that many sockets share. It goes past `ws`, whose own frames are whole each, to the
- * stream below it: without compression nothing of `ws` stands between two writes.
+ * Writes messages that share their payload with other sockets, and queues writers while the peer has data to read
+ * (backpressure). It writes to the stream below `ws`, which would copy each payload into a frame of its own. Without
+ * compression `ws` keeps nothing between two writes, so both may write to the stream.
  */
 export class FrameWriter {
   readonly #webSocket: WebSocket;
@@ -18,27 +18,24 @@ export class FrameWriter {
   #isWaiting = false;
   #isBatching = false;
 
-  /** `onAnswer` is called when an answer was written, of which much may be left to be taken. */
+  /** `onAnswer` is called after an answer is written; the peer may not have read it by then. */
   constructor(webSocket: WebSocket, stream: Duplex, onAnswer: () => void) {
     this.#webSocket = webSocket;
     this.#stream = stream;
     this.#onAnswer = onAnswer;
   }
 
-  /**
-   * Whether the peer may be sent more: the operating system has taken all that was written, or is about to be given a
-   * batch that has room.
-   */
+  /** Whether the peer may be sent more: all written data is with the operating system, or the current batch has room. */
   get isReady(): boolean {
     return this.#isOpen && this.#stream.writableLength < (this.#isBatching ? MAX_BATCH_BYTES : 1);
   }
 
-  /** Resolves when the peer has taken enough for another operation to begin, or has gone. */
+  /** Resolves when little enough is unsent for another operation to begin, or when the socket has closed. */
   untilDrained(): Promise<void> {
     return untilDrained(this.#stream);
   }
 
-  /** What is sent until `flush()` goes to the operating system at once. */
+  /** Begins a batch: the operating system gets its frames in one write, at `flush()`. */
   batch(): void {
     this.#isBatching = true;
     this.#stream.cork();
@@ -50,34 +47,37 @@ export class FrameWriter {
     this.#stream.uncork();
   }
 
-  /** Sends a text message of the three parts. */
-  send(before: string, shared: Buffer, after: string): void {
-    writeTextFrame(this.#stream, before, shared, after);
+  /** Sends a text message that consists of the three parts. `suffix` must be ASCII. */
+  send(prefix: string, payload: Buffer, suffix: string): void {
+    writeTextFrame(this.#stream, prefix, payload, suffix);
   }
 
   /** Sends the answer to an operation, which no other socket shares. */
-  answer(before: string, payload: Buffer, after: string): void {
-    this.send(before, payload, after);
+  sendAnswer(prefix: string, payload: Buffer, suffix: string): void {
+    this.send(prefix, payload, suffix);
     this.#onAnswer();
   }
 
-  /** Calls back once all that was written is taken and it is the caller's turn; never, when the socket closes. */
-  onDrain(ready: () => void): void {
-    this.#queue.push(ready);
+  /**
+   * Calls back once the operating system has taken all written data and the earlier callbacks have run. Never calls back
+   * after the socket closes.
+   */
+  onDrain(callback: () => void): void {
+    this.#queue.push(callback);
     this.#wait();
   }
 
   #wait(): void {
     if (this.#isWaiting || this.#queue.length === 0 || !this.#isOpen) return;
     this.#isWaiting = true;
-    // Stands behind what was written.
+    // An empty write completes after all writes before it.
     this.#stream.write('', (error) => {
       this.#isWaiting = false;
       if (!error) this.#drainQueue();
     });
   }
 
-  /** Who has more to send than the socket takes goes to the end of the line. */
+  /** Round-robin: a callback that has more to send than the socket accepts queues again behind the others. */
   #drainQueue(): void {
     for (let remaining = this.#queue.length; remaining > 0 && this.isReady; remaining -= 1)
       this.#queue.shift()?.();
@@ -88,3 +88,50 @@ export class FrameWriter {
     return this.#webSocket.readyState === this.#webSocket.OPEN;
   }
 }
+
+const FIN_AND_TEXT = 0x81;
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
+/** Frames up to this length are copied into one buffer. The payload of a longer frame is written without a copy. */
+const MAX_COPIED_BYTES = 16_384;
+
+/**
+ * Writes an unfragmented, unmasked text frame (RFC 6455, section 5.2).
+ *
+ * `Sender.frame` of `ws` is not used: it takes a payload in one piece. The three parts would be joined first, which copies
+ * a long payload for each of its subscribers.
+ */
+const writeTextFrame = (stream: Duplex, prefix: string, payload: Buffer, suffix: string): void => {
+  const prefixBytes = Buffer.byteLength(prefix);
+  const length = prefixBytes + payload.length + suffix.length;
+  const isCopied = length <= MAX_COPIED_BYTES;
+  const headerBytes = headerLength(length);
+  const frame = Buffer.allocUnsafe(headerBytes + (isCopied ? length : prefixBytes));
+  writeHeader(frame, length);
+  frame.write(prefix, headerBytes);
+  if (isCopied) {
+    payload.copy(frame, headerBytes + prefixBytes);
+    frame.write(suffix, headerBytes + prefixBytes + payload.length, 'latin1');
+    stream.write(frame);
+    return;
+  }
+  stream.cork();
+  stream.write(frame);
+  stream.write(payload);
+  stream.write(suffix, 'latin1');
+  stream.uncork();
+};
+
+const headerLength = (length: number): number => (length < LENGTH_16 ? 2 : length < 65_536 ? 4 : 10);
+
+const writeHeader = (frame: Buffer, length: number): void => {
+  frame[0] = FIN_AND_TEXT;
+  if (length < LENGTH_16) frame[1] = length;
+  else if (length < 65_536) {
+    frame[1] = LENGTH_16;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = LENGTH_64;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+};
