@@ -79,16 +79,16 @@ describe.each(settings)(
     });
     afterAll(() => shipped[Symbol.asyncDispose]());
 
-    const expectSilence = (said: readonly string[]) => {
+    const expectSilence = (raw: readonly string[]) => {
       for (const [name, secret] of Object.entries(secrets)) {
-        const received = said.filter((text) => text.includes(secret));
+        const received = raw.filter((text) => text.includes(secret));
         expect(received.map((text) => `${name}: ${text.slice(0, 500)}`)).toEqual([]);
       }
     };
 
     const ask = async (send: Send, query: string, shown = credentials): Promise<string> => {
       const variables = query === lookup ? { address: freshAddress() } : {};
-      return (await send(shipped.url, { query, variables }, shown)).said;
+      return (await send(shipped.url, { query, variables }, shown)).raw;
     };
 
     /** Each on a transport of its own, by turns. */

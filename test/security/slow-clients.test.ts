@@ -4,14 +4,14 @@ import { type Attack, attack, drip, head, json, send, upgrade } from '../support
 import { message } from '../support/clients/raw-socket.ts';
 import { CONFIGURATIONS, startGatewayProcess } from '../support/gateway/process.ts';
 
-/** Who is slow, or stops half-way, is cut off, whichever way it came in. */
+/** A client that is slow, or stops half-way, is disconnected, whichever route and protocol it uses. */
 
 const REFUSED = /^(HTTP\/1.1 4\d\d |$)/;
 const NOT_INITIALISED = /^HTTP\/1.1 101 .*Connection initialisation timeout$/s;
 
 const halfFrame = message({ type: 'connection_init' }).subarray(0, 20);
 
-/** `path` is where deliveries go. */
+/** `path` is that of the delivery URL. */
 const attacksBy = (path: string): [what: string, how: Attack, answer: RegExp][] => [
   ['nothing', () => {}, REFUSED],
   ['half a request line', send('POST /gra'), REFUSED],
@@ -27,7 +27,7 @@ const attacksBy = (path: string): [what: string, how: Attack, answer: RegExp][] 
   ['half a frame', send(upgrade(), halfFrame), NOT_INITIALISED],
 ];
 
-test('who is slow or says nothing asks for nothing, and is cut off', async () => {
+test('a client that is slow or silent is disconnected, and causes no upstream request', async () => {
   await using started = new AsyncDisposableStack();
   const all = await Promise.all(CONFIGURATIONS.map(([, env]) => startGatewayProcess(env)));
   for (const shipped of all) started.use(shipped);
@@ -36,12 +36,12 @@ test('who is slow or says nothing asks for nothing, and is cut off', async () =>
     return Promise.all(
       attacksBy(pathname).map(async ([what, how, answer]) => ({
         what,
-        said: await attack(url, how),
+        received: await attack(url, how),
         answer,
       })),
     );
   });
-  for (const { what, said, answer } of (await Promise.all(answers)).flat())
-    expect(said, what).toMatch(answer);
+  for (const { what, received, answer } of (await Promise.all(answers)).flat())
+    expect(received, what).toMatch(answer);
   expect(all.flatMap(({ fake }) => fake.requests)).toEqual([]);
 });

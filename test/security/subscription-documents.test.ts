@@ -8,12 +8,12 @@ import { scrape } from '../support/gateway/prometheus.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
-/** Subscriptions that have nothing in common: each is executed by itself, and its document is kept while it is open. */
+/** Subscriptions without a common document: each is executed by itself, and its document stays in memory while it is open. */
 
-/** On a slow machine that does other things too. */
+/** Generous, for a slow machine that runs other tests too. */
 const GENEROUS_MS = 4000;
 const FIELDS = 'type typeName chainId blockNumber blockTime transactionHash from to value valueUsd';
-/** No two of about 530 tokens are alike. */
+/** A document of about 530 tokens that differs for each number. */
 const distinct = (number: number) =>
   `subscription S${number} { deliveries { cursor node { ${Array.from({ length: 38 }, (_, index) => `a${index}: events { ... on Activity { ${index % 4 === 0 ? FIELDS : 'type typeName'} } }`).join(' ')} } } }`;
 
@@ -34,7 +34,7 @@ const codes = ({ received }: Client) =>
 const events = ({ received }: Client) => received.filter(({ type }) => type === 'next').length;
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
 
-test('documents that have nothing in common are bounded, and those that are taken get each delivery', async () => {
+test('different documents are limited, and the accepted subscriptions receive each delivery', async () => {
   const before = await shipped.megabytes();
   await using liveness = await watchLiveness(shipped.url);
   const clients = await Promise.all(Array.from({ length: 3 }, () => listenTo(shipped)));
@@ -44,7 +44,7 @@ test('documents that have nothing in common are bounded, and those that are take
   const refused = () => sum(clients.map((client) => codes(client).length));
   await expect.poll(async () => refused() + (await readers()), { timeout: 30_000 }).toBe(150);
   const taken = await readers();
-  // As many as have 50,000 tokens.
+  // Their documents have about 50,000 tokens.
   expect(taken).toBeGreaterThan(50);
   expect(taken).toBeLessThan(100);
   expect(new Set(clients.flatMap(codes))).toEqual(new Set(['OPERATION_TOO_COMPLEX']));
@@ -54,7 +54,7 @@ test('documents that have nothing in common are bounded, and those that are take
   expect(await liveness.longestWait()).toBeLessThan(GENEROUS_MS);
   expect((await shipped.megabytes()) - before).toBeLessThan(300);
 
-  // As many as before, once those are over.
+  // As many begin again after those have ended.
   for (const { socket } of clients) socket.destroy();
   await readersToBe(shipped.url, 0);
   using again = await listenTo(shipped);

@@ -9,7 +9,7 @@ import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts
 import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 
-/** Unread answers are kept within bounds. A client that reads, however slowly, gets its answer whole. */
+/** The memory of unread answers is bounded. A client that reads, however slowly, gets its whole answer. */
 
 const WALLET = addressOf(0xdead);
 const items = history(100).map((item, index) => ({
@@ -17,13 +17,13 @@ const items = history(100).map((item, index) => ({
   data: `0x${String(index).padStart(40_000, '0')}`,
 }));
 const PART = 'transactions(first: 100) { nodes { data } }';
-/** Made of a kept page. Each part is 4 MB, about what the operating system takes of an unread answer. */
+/** Answered from one cached page. Each part has 4 MB, about what the operating system buffers of an unread answer. */
 const answerOf = (parts: readonly string[]) =>
   `{ wallet(address: "${WALLET}") { ${parts.map((alias) => `${alias}: ${PART}`).join(' ')} } }`;
 const BIG = answerOf(['a', 'b', 'c', 'd']);
 const LESS = answerOf(['a', 'b']);
 const LESS_BYTES = 8_000_000;
-/** All that was asked for would be 384 MB, twice: as text, and as bytes. */
+/** All answers together would take 384 MB twice: as text, and as bytes. */
 const MEGABYTES = 400;
 
 const start = async () => {
@@ -37,7 +37,7 @@ const ask = (query: string, accept = 'application/json'): string => {
   return `${json(`content-length: ${body.length}`, `accept: ${accept}`)}${body}`;
 };
 
-/** A connection that has sent this, and takes nothing. */
+/** Opens a connection that sends the request and does not read. */
 const stalled = async (url: string, request: string): Promise<Socket> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).on('error', () => {});
@@ -47,11 +47,11 @@ const stalled = async (url: string, request: string): Promise<Socket> => {
   return socket;
 };
 
-/** What the log says of connections that were cut. */
+/** Counts the connections that the log reports as cut for the reason. */
 const cuts = ({ lines }: Shipped, reason: string): number =>
   lines.filter((line) => line.includes('does not take') && line.includes(`"${reason}"`)).length;
 
-describe('the shipped process holds no more than there is room for of what is not read', () => {
+describe('the shipped process bounds the memory of unread answers', () => {
   let shipped: Shipped;
   beforeAll(async () => {
     shipped = await start();
@@ -66,7 +66,7 @@ describe('the shipped process holds no more than there is room for of what is no
     expect(data).toMatchObject({ wallet: { transactions: { nodes: { length: 100 } } } });
   };
 
-  /** The most that it grows by while `attackers` are let loose one after another. */
+  /** Resolves with the most megabytes by which the process grows during `count` attacks, one after another. */
   const growth = async (count: number, attack: (number: number) => Promise<unknown>): Promise<number> => {
     await honest();
     const before = await shipped.megabytes();
@@ -82,7 +82,7 @@ describe('the shipped process holds no more than there is room for of what is no
   test.each([
     ['HTTP', ask(BIG)],
     ['server-sent events', ask(BIG, 'text/event-stream')],
-    ['HTTP, of twenty that were asked for at once', ask(BIG).repeat(20)],
+    ['HTTP, with twenty pipelined requests', ask(BIG).repeat(20)],
   ])('24 connections by %s', async (_name, request) => {
     using open = new DisposableStack();
     const before = cuts(shipped, 'crowded');
@@ -102,7 +102,7 @@ describe('the shipped process holds no more than there is room for of what is no
   });
 });
 
-test('an answer of more than 64 MB goes out whole, where MAX_ANSWER_MB has room for it', async () => {
+test('an answer of more than 64 MB is sent whole if MAX_ANSWER_MB allows it', async () => {
   await using shipped = await startGatewayProcess({ MAX_ANSWER_MB: '128' });
   shipped.fake.transactions.set(WALLET, servingTransactions(items));
   const parts = Array.from({ length: 18 }, (_, number) => `part${number}`);
@@ -112,7 +112,7 @@ test('an answer of more than 64 MB goes out whole, where MAX_ANSWER_MB has room 
   expect(cuts(shipped, 'crowded')).toBe(0);
 }, 60_000);
 
-/** Takes a few KB each second, until it is told to take the rest. */
+/** Reads a few KB each second, and the rest at once after `isHurried` is set. */
 const slowReader = async (url: string, request: string) => {
   const { hostname, port } = new URL(url);
   const reader = { bytes: 0, isHurried: false, isCut: false, isWhole: false };
@@ -140,7 +140,7 @@ const slowReader = async (url: string, request: string) => {
   return Object.assign(reader, { [Symbol.dispose]: () => void socket.destroy() });
 };
 
-test('a client that takes nothing for half a minute is cut, whatever it came by; one that takes a few KB each second gets all', async () => {
+test('a client that reads nothing for half a minute is cut on each transport; one that reads a few KB each second gets all', async () => {
   await using shipped = await start();
   using open = new DisposableStack();
   await overHttp(shipped.url, { query: LESS });

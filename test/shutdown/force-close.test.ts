@@ -30,6 +30,6 @@ test('who does not take what it was told last is cut, by socket and by event str
   };
   await expect.poll(open, { timeout: 40_000 }).toEqual([0, 0]);
   await expect(stream.text()).rejects.toThrow('terminated');
-  socket.readOn();
+  socket.resume();
   expect(await socket.closed).toBeNull();
 });

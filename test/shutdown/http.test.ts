@@ -47,9 +47,9 @@ test('at SIGTERM all that the service has not answered is UPSTREAM_TIMEOUT, what
   client.write(...numbers.map((number) => subscribeMessage(update(200 + number), {}, `${number}`)));
   await service.asked(46);
   const exit = gateway.end('SIGTERM');
-  for (const { errors, said } of await asked) {
+  for (const { errors, raw } of await asked) {
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_TIMEOUT']);
-    expect(said).toContain('"upstream"');
+    expect(raw).toContain('"upstream"');
   }
   expect(await exit).toBe(0);
   expect(await client.closed).toBe(1012);

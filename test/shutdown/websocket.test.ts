@@ -80,7 +80,7 @@ test('a mutation that comes while the process stops is done once', async () => {
   await service.asked(1);
   const { exit } = await deployment.stop();
   const second = client.ask(update('two'));
-  await client.heardOut();
+  await client.roundTrip();
   service.answerOne();
   expect(await exit).toBe(0);
   service.answerAll();
@@ -185,7 +185,7 @@ test('when a token expires a mutation under way is done once, and its subscripti
   // Though the socket is open still.
   await readersToBe(gateway.url, 0);
   const second = client.ask(update('two'));
-  await client.heardOut();
+  await client.roundTrip();
   expect([service.requests.length, client.closes]).toEqual([1, []]);
   service.answerAll();
   expect(await first).toMatchObject([UPDATED]);

@@ -8,7 +8,7 @@ import { change } from '../webhooks/support/documents.ts';
 
 const TOKEN = 'address symbol name decimals logo priceUsd';
 
-/** All that a feed shows of an event beside who, when and how much. */
+/** The fields of an event that an activity feed shows beside addresses, time and amount. */
 const FEED = `{
   deliveries(first: 1000) {
     nodes {
@@ -68,7 +68,7 @@ const some = <Value>(values: readonly Value[]): readonly Value[] => {
   return values;
 };
 
-test('one query shows of the sandbox what a feed shows: tokens, both sides of swaps, spenders, calls, pools', async () => {
+test('one query over the sandbox has the data of a feed: tokens, both sides of swaps, spenders, calls, pools', async () => {
   const now = () => Date.parse('2026-01-02T03:04:05Z');
   const sandbox = await startSandbox({ apiKey: heldKey, retryBaseMs: 1, now });
   try {
@@ -131,7 +131,7 @@ test('one query shows of the sandbox what a feed shows: tokens, both sides of sw
 
 const NOTHING = { address: null, symbol: null, name: null, decimals: null, logo: null, priceUsd: null };
 
-test('what deployments write otherwise is read: strings for numbers, amounts, names beside the metadata', async () => {
+test('the formats of other deployments are read: strings for numbers, amounts, names beside the metadata', async () => {
   const [event] = await shown({
     activities: [
       {
@@ -163,7 +163,7 @@ test('what deployments write otherwise is read: strings for numbers, amounts, na
   });
 });
 
-test('what is odd or left out is null, and costs no other field', async () => {
+test('a malformed or absent value is null, and affects no other field', async () => {
   const events = await shown({
     activities: [
       {

@@ -13,13 +13,13 @@ import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts
 import { issuerKey } from '../support/gateway/tokens.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
-/** Subscriptions by server-sent events: for who is a browser, and for who is graphql-sse. */
+/** Subscriptions as server-sent events, read by an EventSource as browsers have it and by the client of graphql-sse. */
 
 const DOCUMENT = `subscription ($after: String, $filter: DeliveryFilter) {
   deliveries(after: $after, filter: $filter) { cursor node { payload } }
 }`;
 
-type Told = { data: { deliveries: { cursor: string; node: { payload: { number: number } } } } };
+type EventData = { data: { deliveries: { cursor: string; node: { payload: { number: number } } } } };
 type Fault = { message: string; extensions: { code: string } };
 
 const startOf = async (gateway: Gateway) => {
@@ -35,7 +35,7 @@ const startOf = async (gateway: Gateway) => {
 
 type Block = { id: string | undefined; event: string | undefined; data: string };
 
-/** What an EventSource does: GET, and each block as it comes. */
+/** Reads as an EventSource does: a GET request, whose blocks are collected as they arrive. */
 const openEventSource = async (
   gateway: Gateway,
   {
@@ -62,7 +62,7 @@ const openEventSource = async (
     numbers: () =>
       blocks
         .filter(({ event }) => event === 'next')
-        .map(({ data }) => (JSON.parse(data) as Told).data.deliveries.node.payload.number),
+        .map(({ data }) => (JSON.parse(data) as EventData).data.deliveries.node.payload.number),
     ended,
     [Symbol.dispose]: () => abort.abort(),
   };
@@ -81,7 +81,7 @@ const readBlocks = async (response: Response, blocks: Block[]): Promise<void> =>
   }
 };
 
-test("each event's id is its cursor; Last-Event-ID wins over after, and nothing is left out or told twice", async () => {
+test("each event's id is its cursor; Last-Event-ID wins over after, and no event is missing or sent twice", async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { head, post } = await startOf(gateway);
   await post(1, 2, 3);
@@ -91,11 +91,11 @@ test("each event's id is its cursor; Last-Event-ID wins over after, and nothing 
     await eventually(() => first.blocks.length === 3);
     expect(first.numbers()).toEqual([1, 2, 3]);
     for (const { id, data } of first.blocks)
-      expect(id).toBe((JSON.parse(data) as Told).data.deliveries.cursor);
+      expect(id).toBe((JSON.parse(data) as EventData).data.deliveries.cursor);
     lastEventId = first.blocks[1]?.id ?? '';
   }
   await post(4);
-  // A browser opens the same url again.
+  // A browser reconnects to the same URL.
   using second = await openEventSource(gateway, { after: head, lastEventId });
   await post(5);
   await eventually(() => second.blocks.length === 3);
@@ -117,7 +117,7 @@ test('a Last-Event-ID that is no cursor ends the stream with INVALID_CURSOR, the
   await readersToBe(gateway.url, 0);
 });
 
-test('a client that goes away frees its reader', async () => {
+test('the reader of a client that disconnects is freed', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   {
     using _stream = await openEventSource(gateway);
@@ -126,7 +126,7 @@ test('a client that goes away frees its reader', async () => {
   await readersToBe(gateway.url, 0);
 });
 
-test('a client that went away while its token was being checked leaves nothing behind', async () => {
+test('a client that disconnects while its token is verified leaves no reader and no stream', async () => {
   const key = await issuerKey('one');
   const asked = Promise.withResolvers<void>();
   const permission = Promise.withResolvers<void>();
@@ -163,11 +163,11 @@ test('a client that went away while its token was being checked leaves nothing b
   issuer.close();
 });
 
-test('the client of graphql-sse subscribes, resumes, queries, and is told of errors', async () => {
+test('the client of graphql-sse subscribes, resumes, queries, and receives errors', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { head, post } = await startOf(gateway);
   const client = createClient({ url: `${gateway.url}/graphql`, retryAttempts: 0 });
-  const subscription = client.iterate<Told['data']>({ query: DOCUMENT, variables: { after: head } });
+  const subscription = client.iterate<EventData['data']>({ query: DOCUMENT, variables: { after: head } });
   await post(1, 2);
   const one = await subscription.next();
   const cursor = one.value?.data?.deliveries.cursor;
@@ -175,7 +175,7 @@ test('the client of graphql-sse subscribes, resumes, queries, and is told of err
   await subscription.return?.();
   await readersToBe(gateway.url, 0);
 
-  const resumed = client.iterate<Told['data']>({ query: DOCUMENT, variables: { after: cursor } });
+  const resumed = client.iterate<EventData['data']>({ query: DOCUMENT, variables: { after: cursor } });
   await post(3);
   const rest = [await resumed.next(), await resumed.next()];
   expect(rest.map(({ value }) => value?.data?.deliveries.node.payload.number)).toEqual([2, 3]);
@@ -195,7 +195,7 @@ test('the client of graphql-sse subscribes, resumes, queries, and is told of err
   client.dispose();
 });
 
-test('pings come while there is nothing to tell, and again after the connection had been full', async () => {
+test('pings are sent while there are no events, and again after the connection was full', async () => {
   const frames = Array.from({ length: 5 }, (_, n) => new Frame(`c${n}`, Buffer.from('x'.repeat(1000))));
   const left: Frame[] = [];
   let wake = () => {};
@@ -227,7 +227,7 @@ test('pings come while there is nothing to tell, and again after the connection 
   left.push(...frames);
   wake();
   await new Promise((resolve) => setTimeout(resolve, 30));
-  // It holds one at most while nobody reads.
+  // An unread stream buffers at most one event.
   expect(left.length).toBeGreaterThanOrEqual(4);
   stream.resume();
   await eventually(() => left.length === 0);

@@ -15,7 +15,7 @@ const blocksOf = (edges: readonly Edge[]) =>
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test('a delivery reaches the dashboards that listen, once, also when the service sends it again', async () => {
+test('a delivery reaches the open subscriptions once, also when upstream sends it again', async () => {
   await using gateway = await startGateway(NOWHERE);
   await using dashboard = subscribe(gateway.url);
   await dashboard.opened;
@@ -30,7 +30,7 @@ test('a delivery reaches the dashboards that listen, once, also when the service
   expect(dashboard.edges[0]?.node).toMatchObject({ webhookId: WEBHOOK, type: 'ACTIVITIES' });
 });
 
-test('a dashboard that comes back with its last cursor has no gap and no duplicate, over a restart too', async () => {
+test('a subscriber that resumes after its last cursor has no gap and no duplicate, over a restart too', async () => {
   await using first = await startGateway(NOWHERE);
   const url = await urlOf(first);
   await using before = subscribe(first.url);
@@ -50,7 +50,7 @@ test('a dashboard that comes back with its last cursor has no gap and no duplica
   expect(blocksOf(resumed.edges)).toEqual(range(4, 7));
 });
 
-test('a page of the log and a subscription after its head have nothing between them', async () => {
+test('no delivery is missing between a page of the log and a subscription after its head', async () => {
   await using gateway = await startGateway(NOWHERE);
   const url = await urlOf(gateway);
   type Page = { deliveries: { head: string; edges: Edge[]; pageInfo: { endCursor: string | null } } };
@@ -65,7 +65,7 @@ test('a page of the log and a subscription after its head have nothing between t
   expect(full.deliveries.head).toBe(full.deliveries.pageInfo.endCursor);
 });
 
-test('pages of the log are cut from either end, and walk to the other', async () => {
+test('the log is paged forward and backward, from either end to the other', async () => {
   await using gateway = await startGateway(NOWHERE);
   const url = await urlOf(gateway);
   for (const number of range(1, 7)) await deliver(url, { body: activity(number) });
@@ -103,7 +103,7 @@ test('pages of the log are cut from either end, and walk to the other', async ()
   expect(codesOf(await gateway.query(page, { after: 'nonsense' }))).toEqual(['INVALID_CURSOR']);
 });
 
-test('a filter holds for what is stored and for what arrives', async () => {
+test('a filter applies to stored and to arriving deliveries', async () => {
   await using gateway = await startGateway(NOWHERE);
   const url = await urlOf(gateway);
   const mine = '0x00000000000000000000000000000000000000dd';
@@ -126,7 +126,7 @@ test('a filter holds for what is stored and for what arrives', async () => {
   expect(deliveries.head).not.toBe('');
 });
 
-test("a cursor that is none, or another log's, ends the subscription with its code", async () => {
+test("a malformed cursor, or another log's, ends the subscription with its code", async () => {
   await using gateway = await startGateway(NOWHERE);
   await using other = await startGateway(NOWHERE);
   const { deliveries } = await other.data<{ deliveries: { head: string } }>('{ deliveries { head } }');
@@ -150,7 +150,7 @@ test('a delivery can be found again by its id', async () => {
   expect(node).toEqual({ webhookId: WEBHOOK, attempt: 0, dispatchedAt: '2026-01-02T03:04:05.678Z' });
 });
 
-test('a gateway that stops closes its sockets so that clients come back, and says of none that it is complete', async () => {
+test('a gateway that stops closes its sockets so that clients reconnect, and sends no complete', async () => {
   await using gateway = await startGateway(NOWHERE);
   await using dashboard = subscribe(gateway.url);
   await dashboard.opened;
@@ -175,7 +175,7 @@ test('however many pages an operation asks for, their bodies come to about 32 MB
     `{ a: ${page(3)} b: ${page(1000)} c: ${page(1000)} d: ${page(1)} }`,
   );
   const { a, b, c, d } = reply.data ?? expect.fail(reply.body);
-  // Of a page until it is above a third of what an answer may weigh.
+  // A page ends once its bodies exceed a third of the size limit of an answer.
   expect([a, b, c].map((read) => read?.nodes.length)).toEqual([3, 3, 2]);
   expect(b?.pageInfo.hasNextPage).toBe(true);
   expect(d).toBeNull();

@@ -11,13 +11,13 @@ import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, expiringSoon, tokenOf } from '../support/gateway/tokens.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
-/** What a reader goes by ends: the token that it came with, or the place in the log that it goes on from. */
+/** Subscriptions whose token expires, or whose cursor is older than the log's retention. */
 
 const ALL = 'subscription ($after: String) { deliveries(after: $after) { cursor node { payload } } }';
 
 const PAGE = 'query ($after: String) { deliveries(first: 1, after: $after) { nodes { id } } }';
 
-test('when a token expires its client comes back with a new one, and has missed nothing', async () => {
+test('when a token expires, its client reconnects with a new one and has missed no event', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
   const lasting = bearer(await tokenOf());
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
@@ -29,14 +29,14 @@ test('when a token expires its client comes back with a new one, and has missed 
     webSocketImpl: WebSocket,
     retryAttempts: 5,
     retryWait: async () => {
-      // What arrives while it is away.
+      // A delivery that arrives while the client is disconnected.
       await deliver(deliveryUrl, { body: { number: 2 } });
     },
     connectionParams: async () => bearer(await tokenOf(closes.length ? {} : expiringSoon())),
     on: { closed: (event) => closes.push((event as CloseEvent).code) },
   });
-  type Told = { deliveries: { cursor: string; node: { payload: { number: number } } } };
-  const stop = client.subscribe<Told>(
+  type EventData = { deliveries: { cursor: string; node: { payload: { number: number } } } };
+  const stop = client.subscribe<EventData>(
     { query: ALL, variables },
     {
       next({ data }) {
@@ -60,7 +60,7 @@ test('when a token expires its client comes back with a new one, and has missed 
   await client.dispose();
 });
 
-test('a token that expires frees its readers at once, read or stalled, and serves nothing more', async () => {
+test('a token that expires frees its readers at once, of reading and of stalled clients, and serves no further operation', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
   const lasting = bearer(await tokenOf());
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
@@ -78,7 +78,7 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   const received: string[] = [];
   using stalled = await openRawSocket(gateway.url, (payload) => received.push(String(payload)), expiring);
   stalled.write(subscribeMessage(ALL));
-  // Answers no close, as its peer may not.
+  // This client never answers the close frame.
   using silent = await openRawSocket(gateway.url, (payload) => received.push(String(payload)), expiring);
   silent.write(subscribeMessage(ALL));
   await readersToBe(gateway.url, 4);
@@ -100,7 +100,7 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   stalledStream.response.resume();
   await stalledStream.ended;
   expect(stalledStream.text()).toMatch(/"UNAUTHENTICATED".*\n\nevent: complete\ndata:\n\n$/);
-  stalled.readOn();
+  stalled.resume();
   expect(await stalled.closed).toBe(4403);
   expect(received.slice(answered).join()).not.toMatch(/late/);
   expect(
@@ -108,7 +108,7 @@ test('a token that expires frees its readers at once, read or stalled, and serve
   ).toBe(0);
 });
 
-test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by socket and by event stream', async () => {
+test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by WebSocket and by event stream', async () => {
   await using first = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl, deliveries } = await first.data<{
     deliveryUrl: string;
@@ -122,7 +122,7 @@ test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by sock
     DATA_DIR: first.dataDir,
     DELIVERY_RETENTION_COUNT: '5',
   });
-  // Trimming goes on beside what is asked meanwhile.
+  // Trimming runs beside the queries.
   const expired = async () => codesOf(await gateway.query(PAGE, { after: head }))[0] === 'CURSOR_EXPIRED';
   while (!(await expired())) await setTimeout(10);
   using client = await listenTo(gateway);

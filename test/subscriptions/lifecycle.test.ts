@@ -9,7 +9,7 @@ import { eventually } from '../support/clients/subscribe.ts';
 import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
-/** A subscription that has ended holds nothing, and says nothing any more: however it ended, and whenever. */
+/** A subscription that has ended keeps no reader and sends no further event, whatever ended it. */
 
 const ALL = 'subscription ($after: String) { deliveries(after: $after) { cursor node { payload } } }';
 
@@ -23,22 +23,22 @@ const startOf = async (gateway: Gateway) => {
 
 const large = (name: string, bytes: number) => ({ name, filler: 'x'.repeat(bytes) });
 
-test('a subscription that was completed while its socket was full sends nothing afterwards', async () => {
+test('a subscription that is completed while its socket is full sends no further event', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { url, head } = await startOf(gateway);
   using other = await listenTo(gateway);
   other.write(subscribeMessage(ALL, { after: head }));
   using stalled = await listenTo(gateway);
-  stalled.write(subscribeMessage(ALL, { after: head }, 'gone'));
+  stalled.write(subscribeMessage(ALL, { after: head }, 'completed'));
   await readersToBe(gateway.url, 2);
   stalled.stall();
   for (let number = 0; number < 10; number += 1) await deliver(url, { body: large(`${number}`, 2_000_000) });
   await eventually(() => other.received.length === 10);
-  stalled.write(message({ id: 'gone', type: 'complete' }));
+  stalled.write(message({ id: 'completed', type: 'complete' }));
   await readersToBe(gateway.url, 1);
   await deliver(url, { body: { name: 'late' } });
   await eventually(() => other.received.length === 11);
-  stalled.readOn();
+  stalled.resume();
   stalled.write(message({ type: 'ping' }));
   await eventually(() => stalled.received.some(({ type }) => type === 'pong'));
   await deliver(url, { body: { name: 'later' } });
@@ -49,7 +49,7 @@ test('a subscription that was completed while its socket was full sends nothing 
   expect(JSON.stringify(stalled.received)).not.toContain('"late');
 });
 
-test('a subscription that was completed before it knew where the log ends is none', async () => {
+test('a subscription that is completed before the end of the log was read never begins', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { url, head } = await startOf(gateway);
   using other = await listenTo(gateway);
@@ -71,7 +71,7 @@ test('a subscription that was completed before it knew where the log ends is non
   expect(head).not.toBe('');
 });
 
-test('an id can be used again as soon as it was completed, and is of its last subscription alone', async () => {
+test('an id can be used again as soon as it is completed, and only its last subscription sends events', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { url, head } = await startOf(gateway);
   {
@@ -79,7 +79,7 @@ test('an id can be used again as soon as it was completed, and is of its last su
     const again = [subscribeMessage(ALL, { after: head }), message({ id: '1', type: 'complete' })];
     client.write(...again, ...again, ...again, subscribeMessage(ALL, { after: head }));
     await readersToBe(gateway.url, 1);
-    // Also when the former was under way.
+    // The id of a subscription that has begun.
     client.write(message({ id: '1', type: 'complete' }), subscribeMessage(ALL, { after: head }));
     await deliver(url, { body: { name: 'one' } });
     await eventually(() => client.received.some(({ type }) => type === 'next'));
@@ -112,7 +112,7 @@ const eventStreamRequest = (gateway: Gateway, method: string) => {
   });
 };
 
-test('clients that subscribe and are gone at once leave nothing behind, by socket and by event stream', async () => {
+test('clients that subscribe and disconnect at once leave no reader, by WebSocket and by event stream', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   for (let number = 0; number < 200; number += 1) {
     const client = await openRawSocket(gateway.url, () => {});

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createOpenDocuments } from '../../src/server/subscriptions/open-documents.ts';
 
-/** What open subscriptions of one client may keep: 50,000 tokens of documents. */
+/** The documents of one client's open subscriptions have at most 50,000 tokens. */
 
 const opening = (name: string, tokens = 20_000) => ({ client: 'a', document: name, tokens, key: name });
 
-test('a subscription that is closed twice, as streams that end by an error are, gives back its own tokens alone', () => {
+test('a subscription that is closed twice, as a stream that ends by an error is, releases its own tokens only', () => {
   const documents = createOpenDocuments();
   const closeFirst = documents.open(opening('first'));
   closeFirst();

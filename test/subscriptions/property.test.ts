@@ -10,16 +10,16 @@ const FIELDS = ['cursor node { payload }', 'node { payload } cursor'];
 const FILTERS = [undefined, { chainIds: [1] }, { chainIds: [2, 3] }];
 const CHAINS = [1, 2, 3];
 
-/** Some ask the same, some do not. */
-const ASKED = FILTERS.flatMap((filter) =>
+/** Two of three subscriptions with the same filter are equal. */
+const SUBSCRIPTIONS = FILTERS.flatMap((filter) =>
   [0, 0, 1].map((fields) => ({ fields: FIELDS[fields] ?? '', filter })),
 );
 
 type Step =
   | { readonly do: 'post'; readonly chains: readonly number[] }
-  | { readonly do: 'connect' | 'stall' | 'readOn' | 'cut' | 'complete'; readonly client: number };
+  | { readonly do: 'connect' | 'stall' | 'resume' | 'cut' | 'complete'; readonly client: number };
 
-const client = fc.nat(ASKED.length - 1);
+const client = fc.nat(SUBSCRIPTIONS.length - 1);
 const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
@@ -31,38 +31,38 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('connect' as const), client }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom('stall', 'readOn', 'cut', 'complete'), client }),
+    arbitrary: fc.record({ do: fc.constantFrom('stall', 'resume', 'cut', 'complete'), client }),
   },
 );
 
-type Told = {
+type Message = {
   type: string;
   payload: { data: { deliveries: { cursor: string; node: { payload: { number: number } } } } };
 };
 
-/** A dashboard: from one connection to the next it keeps its last cursor. */
+/** A subscriber that resumes each new connection after the last cursor that it received. */
 class Client {
   readonly numbers: number[] = [];
-  readonly #asked: (typeof ASKED)[number];
+  readonly #subscription: (typeof SUBSCRIPTIONS)[number];
   readonly #url: string;
   #cursor: string;
   #connection: RawSocket | null = null;
 
-  constructor(url: string, asked: (typeof ASKED)[number], start: string) {
+  constructor(url: string, subscription: (typeof SUBSCRIPTIONS)[number], start: string) {
     this.#url = url;
-    this.#asked = asked;
+    this.#subscription = subscription;
     this.#cursor = start;
   }
 
   matches(chain: number): boolean {
-    return this.#asked.filter?.chainIds.includes(chain) ?? true;
+    return this.#subscription.filter?.chainIds.includes(chain) ?? true;
   }
 
   async connect(): Promise<void> {
     if (this.#connection !== null) return;
     let isOver = false;
     const connection = await openRawSocket(this.#url, (bytes) => {
-      const { type, payload }: Told = JSON.parse(String(bytes));
+      const { type, payload }: Message = JSON.parse(String(bytes));
       if (isOver || this.#connection !== connection) return;
       if (type !== 'next') throw new Error(`expected an event, got ${bytes}`);
       const { cursor, node } = payload.data.deliveries;
@@ -73,15 +73,15 @@ class Client {
       isOver = true;
     });
     this.#connection = connection;
-    const { fields, filter } = this.#asked;
+    const { fields, filter } = this.#subscription;
     const query = `subscription ($after: String, $filter: DeliveryFilter) { deliveries(after: $after, filter: $filter) { ${fields} } }`;
     connection.write(subscribeMessage(query, { after: this.#cursor, filter }));
   }
 
   stall = () => this.#connection?.stall();
-  readOn = () => this.#connection?.readOn();
+  resume = () => this.#connection?.resume();
 
-  /** What is on its way is lost, as it is to a browser that goes. */
+  /** Disconnects. Data in transit is lost, as when a browser closes a page. */
   cut(politely = false): void {
     if (politely) this.#connection?.socket.end();
     else this.#connection?.socket.resetAndDestroy();
@@ -95,7 +95,7 @@ const runSteps = async (gateway: Gateway, steps: readonly Step[]): Promise<void>
     deliveries: { head: string };
   }>('{ deliveryUrl deliveries { head } }');
   const posted: number[] = [];
-  const clients = ASKED.map((asked) => new Client(gateway.url, asked, deliveries.head));
+  const clients = SUBSCRIPTIONS.map((subscription) => new Client(gateway.url, subscription, deliveries.head));
   try {
     for (const step of steps) {
       if (step.do === 'post') {
@@ -108,12 +108,12 @@ const runSteps = async (gateway: Gateway, steps: readonly Step[]): Promise<void>
       const one = clients[step.client];
       if (step.do === 'connect') await one?.connect();
       else if (step.do === 'stall') one?.stall();
-      else if (step.do === 'readOn') one?.readOn();
+      else if (step.do === 'resume') one?.resume();
       else one?.cut(step.do === 'complete');
     }
     for (const one of clients) {
       await one.connect();
-      one.readOn();
+      one.resume();
     }
     for (const one of clients) {
       const expected = posted.flatMap((chain, number) => (one.matches(chain) ? [number] : []));
@@ -129,7 +129,7 @@ const runSteps = async (gateway: Gateway, steps: readonly Step[]): Promise<void>
   await readersToBe(gateway.url, 0);
 };
 
-test('however subscribers connect, stall and go, each has what it asked for once, in order', async () => {
+test('however subscribers connect, stall and disconnect, each receives each of its events once, in order', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 40, size: 'max' }), (steps) =>

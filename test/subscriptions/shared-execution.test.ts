@@ -9,13 +9,13 @@ import { ALL, bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
 
-/** Who asks the same with the same rights shares each event's execution and its frame; nobody else does. */
+/** Subscribers with equal operation, variables and rights share each event's execution and frame; others do not. */
 
 const DOCUMENT = `subscription ($after: String, $filter: DeliveryFilter, $with: Boolean = true) {
   deliveries(after: $after, filter: $filter) { cursor node { type @include(if: $with) } }
 }`;
 
-type Asking = {
+type Subscriber = {
   readonly query?: string;
   readonly variables?: object;
   readonly connectionParams?: object;
@@ -28,13 +28,17 @@ const urlOf = async (gateway: Gateway, headers: Record<string, string> = {}) =>
     headers,
   );
 
-/** How often two deliveries were executed for these subscribers, once each has had both. */
-const executionsFor = async (gateway: Gateway, url: string, askings: readonly Asking[]): Promise<number> => {
+/** Resolves with the number of executions of two deliveries, after each subscriber has received both. */
+const executionsFor = async (
+  gateway: Gateway,
+  url: string,
+  subscribers: readonly Subscriber[],
+): Promise<number> => {
   await using clients = new AsyncDisposableStack();
-  const counts = askings.map(() => 0);
+  const counts = subscribers.map(() => 0);
   const executed = async () => (await scrape(gateway.url)).sum('gateway_events_executed_total');
   const before = await executed();
-  for (const [index, { query = DOCUMENT, variables, connectionParams }] of askings.entries()) {
+  for (const [index, { query = DOCUMENT, variables, connectionParams }] of subscribers.entries()) {
     const count = () => {
       counts[index] = (counts[index] ?? 0) + 1;
     };
@@ -42,27 +46,27 @@ const executionsFor = async (gateway: Gateway, url: string, askings: readonly As
     clients.use(client);
     client.write(subscribeMessage(query, variables));
   }
-  await readersToBe(gateway.url, askings.length);
+  await readersToBe(gateway.url, subscribers.length);
   for (const number of [1, 2])
     await deliver(url, { type: 'activities', chainId: 1, body: activity(before * 10 + number) });
   await eventually(
     () => counts.every((count) => count >= 2),
     () => counts,
   );
-  expect(counts).toEqual(askings.map(() => 2));
+  expect(counts).toEqual(subscribers.map(() => 2));
   return (await executed()) - before;
 };
 
-const withHead = (count: number, head: string): Asking[] =>
+const withHead = (count: number, head: string): Subscriber[] =>
   Array.from({ length: count }, (_, n) => (n % 2 ? { variables: { after: head } } : {}));
 
-test('equal subscribers share, wherever they began; a second document, variable or filter does not', async () => {
+test('equal subscribers share, wherever they resume; those with another document, variable or filter do not', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl, deliveries } = await urlOf(gateway);
   const head = async () => (await urlOf(gateway)).deliveries.head;
   expect(await executionsFor(gateway, deliveryUrl, withHead(50, deliveries.head))).toBe(2);
   await readersToBe(gateway.url, 0);
-  const kinds: Asking[] = [
+  const kinds: Subscriber[] = [
     {},
     { query: `${DOCUMENT} ` },
     { variables: { with: false } },
@@ -75,17 +79,17 @@ test('equal subscribers share, wherever they began; a second document, variable 
   expect(await executionsFor(gateway, deliveryUrl, twice)).toBe(2 * kinds.length);
 });
 
-test('a variable that says more than where to begin is part of what is asked', async () => {
+test('a variable that is used for more than `after` is part of the deduplication key', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl } = await urlOf(gateway);
   const query = `subscription ($a: String, $b: Boolean!) { deliveries(after: $a) { cursor @skip(if: $b) node { type } } }`;
-  const askings = [true, false, true].map((b) => ({ query, variables: { b } }));
-  expect(await executionsFor(gateway, deliveryUrl, askings)).toBe(4);
+  const subscribers = [true, false, true].map((b) => ({ query, variables: { b } }));
+  expect(await executionsFor(gateway, deliveryUrl, subscribers)).toBe(4);
 });
 
-test('tokens of one tenant with the same scopes share; with others they do not', async () => {
+test('tokens of one tenant with the same scopes share; with other scopes they do not', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
-  const as = async (claims: object): Promise<Asking> => ({
+  const as = async (claims: object): Promise<Subscriber> => ({
     connectionParams: bearer(await tokenOf({ tenant: 'acme', ...claims })),
   });
   const { deliveryUrl } = await urlOf(gateway, bearer(await tokenOf({ tenant: 'acme' })));
@@ -105,10 +109,10 @@ test.each([
 ] as const)('two tenants of AUTH=%s share nothing', async (_mode, env, credentialsOf) => {
   await using service = await startFakeService({ other: acceptingKeys });
   await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...env });
-  const heard: string[] = [];
+  const received: string[] = [];
   await using clients = new AsyncDisposableStack();
   for (const tenant of ['one', 'two']) {
-    const client = await openRawSocket(gateway.url, () => heard.push(tenant), await credentialsOf(tenant));
+    const client = await openRawSocket(gateway.url, () => received.push(tenant), await credentialsOf(tenant));
     clients.use(client);
     client.write(subscribeMessage(DOCUMENT));
   }
@@ -116,7 +120,7 @@ test.each([
   const { deliveryUrl } = await urlOf(gateway, await credentialsOf('one'));
   await deliver(deliveryUrl, { body: activity(1) });
   await deliver((await urlOf(gateway, await credentialsOf('two'))).deliveryUrl, { body: activity(1) });
-  await eventually(() => heard.length === 2);
-  expect(heard).toEqual(['one', 'two']);
+  await eventually(() => received.length === 2);
+  expect(received).toEqual(['one', 'two']);
   expect((await scrape(gateway.url)).sum('gateway_events_executed_total')).toBe(2);
 });

@@ -27,7 +27,7 @@ import { eventually } from '../support/clients/subscribe.ts';
 import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
-/** What is stored and what arrives are told in the same words; so is what is executed for one and for many. */
+/** Live and replayed events, and events that are executed for one subscriber or for many, are the same bytes. */
 
 const WHOLE = `subscription ($after: String, $filter: DeliveryFilter) {
   deliveries(after: $after, filter: $filter) {
@@ -75,23 +75,27 @@ const postAll = async (deliveryUrl: string): Promise<void> => {
   }
 };
 
-/** The bytes of each frame's payload. */
-const hear = async (gateway: Gateway, variables: object, made: AsyncDisposableStack): Promise<string[]> => {
+/** Subscribes, and collects the payload of each frame. */
+const framesOf = async (
+  gateway: Gateway,
+  variables: object,
+  clients: AsyncDisposableStack,
+): Promise<string[]> => {
   const frames: string[] = [];
-  const client = made.use(
+  const client = clients.use(
     await openRawSocket(gateway.url, (payload) => frames.push(payload.toString('latin1'))),
   );
   client.write(subscribeMessage(WHOLE, variables));
   return frames;
 };
 
-const hearEvents = async (
+const eventBlocksOf = async (
   gateway: Gateway,
   variables: object,
-  made: AsyncDisposableStack,
+  clients: AsyncDisposableStack,
 ): Promise<() => string[]> => {
   const abort = new AbortController();
-  made.defer(() => abort.abort());
+  clients.defer(() => abort.abort());
   const response = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -116,19 +120,21 @@ const FILTERS = [
   { chainIds: [] },
 ];
 
-test('live and replayed frames are the same bytes, under any filter, by socket and by event stream', async () => {
+test('live and replayed frames are the same bytes, under any filter, by WebSocket and by event stream', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
-  await using made = new AsyncDisposableStack();
+  await using clients = new AsyncDisposableStack();
   const { deliveryUrl, deliveries } = await gateway.data<{
     deliveryUrl: string;
     deliveries: { head: string };
   }>('{ deliveryUrl deliveries { head } }');
-  const live = await Promise.all(FILTERS.map((filter) => hear(gateway, { filter }, made)));
+  const live = await Promise.all(FILTERS.map((filter) => framesOf(gateway, { filter }, clients)));
   await readersToBe(gateway.url, FILTERS.length);
   await postAll(deliveryUrl);
   const after = deliveries.head;
-  const replayed = await Promise.all(FILTERS.map((filter) => hear(gateway, { after, filter }, made)));
-  const streamed = await Promise.all(FILTERS.map((filter) => hearEvents(gateway, { after, filter }, made)));
+  const replayed = await Promise.all(FILTERS.map((filter) => framesOf(gateway, { after, filter }, clients)));
+  const streamed = await Promise.all(
+    FILTERS.map((filter) => eventBlocksOf(gateway, { after, filter }, clients)),
+  );
   const query = `query ($after: String, $filter: DeliveryFilter) { deliveries(first: 1000, after: $after, filter: $filter) { edges { cursor } } }`;
   for (const [index, filter] of FILTERS.entries()) {
     const page = await gateway.data<{ deliveries: { edges: { cursor: string }[] } }>(query, {
@@ -169,7 +175,7 @@ const Event = new GraphQLObjectType<StoredDelivery>({
   },
 });
 
-test("what subscribers share is byte for byte what graphql's own subscribe gives each", async () => {
+test("a shared frame is byte for byte what graphql's own subscribe returns to each subscriber", async () => {
   const log = await openLog();
   const after = await log.head(TENANT);
   await appendNumbers(log, range(1, 20));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
-/** Server-sent events, read as they come off the socket. */
+/** Yields server-sent events as they arrive. */
 async function* eventsOf(response: Response): AsyncGenerator<{ event: string; data: string }> {
   let rest = '';
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -27,10 +27,10 @@ const listen = (url: string, after: string | null, signal: AbortSignal) =>
     signal,
   });
 
-type Told = { data: { deliveries: { cursor: string; node: { payload: ReturnType<typeof activity> } } } };
+type EventData = { data: { deliveries: { cursor: string; node: { payload: ReturnType<typeof activity> } } } };
 
-const take = async (response: Response, count: number): Promise<Told[]> => {
-  const received: Told[] = [];
+const take = async (response: Response, count: number): Promise<EventData[]> => {
+  const received: EventData[] = [];
   for await (const { event, data } of eventsOf(response)) {
     expect(event).toBe('next');
     received.push(JSON.parse(data));
@@ -39,7 +39,7 @@ const take = async (response: Response, count: number): Promise<Told[]> => {
   return received;
 };
 
-const blockOf = ({ data }: Told) => data.deliveries.node.payload.activities[0]?.block_number;
+const blockOf = ({ data }: EventData) => data.deliveries.node.payload.activities[0]?.block_number;
 
 test('an event stream carries deliveries, and resumes after a cursor without a gap', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
@@ -63,33 +63,33 @@ test('an event stream carries deliveries, and resumes after a cursor without a g
   second.abort();
 });
 
-test('an empty Last-Event-ID says that nothing was seen', async () => {
+test('an empty Last-Event-ID means that no event was received yet', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
-  const gone = new AbortController();
+  const leave = new AbortController();
   const stream = await fetch(
     `${gateway.url}/graphql?query=${encodeURIComponent('subscription { deliveries { cursor node { payload } } }')}`,
-    { headers: { accept: 'text/event-stream', 'last-event-id': '' }, signal: gone.signal },
+    { headers: { accept: 'text/event-stream', 'last-event-id': '' }, signal: leave.signal },
   );
   await deliver(deliveryUrl, { body: activity(1) });
   expect((await take(stream, 1)).map(blockOf)).toEqual([1]);
-  gone.abort();
+  leave.abort();
 });
 
-test('a gateway that stops cuts its event streams without saying that they are complete', async () => {
+test('a gateway that stops ends its event streams without a complete event', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
   const stream = await listen(gateway.url, null, AbortSignal.timeout(30_000));
-  const heard: string[] = [];
+  const events: string[] = [];
   const reading = (async () => {
-    for await (const { event } of eventsOf(stream)) heard.push(event);
+    for await (const { event } of eventsOf(stream)) events.push(event);
   })();
   const cut = expect(reading).rejects.toThrow();
   await gateway.stop();
   await cut;
-  expect(heard).toEqual([]);
+  expect(events).toEqual([]);
 });
 
-test('a client that takes no event stream is told so, and nothing is left running for it', async () => {
+test('a subscription by a client that does not accept event streams is answered with 406', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: 'http://127.0.0.1:9' });
   const reply = await gateway.query('subscription { deliveries { cursor } }');
   expect(reply.status).toBe(406);

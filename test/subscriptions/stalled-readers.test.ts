@@ -43,7 +43,7 @@ const bySocket = async (url: string, after: string, made: AsyncDisposableStack):
     await openRawSocket(url, (payload) => numbers.push(numberIn(payload.toString('latin1', 0, 400)))),
   );
   client.write(subscribeMessage(DOCUMENT, { after }));
-  return { numbers, stall: client.stall, readOn: client.readOn };
+  return { numbers, stall: client.stall, readOn: client.resume };
 };
 
 const byEventStream = async (url: string, after: string, made: AsyncDisposableStack): Promise<Reader> => {
@@ -152,9 +152,9 @@ test('subscriptions on one slow socket have their turns: none waits for another 
   await readersToBe(gateway.url, 4);
   client.socket.on('data', () => {
     client.stall();
-    setTimeout(client.readOn, 1);
+    setTimeout(client.resume, 1);
   });
-  client.readOn();
+  client.resume();
   await eventually(() => heard.length === 180);
   // Where the last of the three is half through, none of the others is done.
   const lastHalf = Math.max(

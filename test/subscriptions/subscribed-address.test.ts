@@ -27,7 +27,7 @@ const EVENTS = `events(address: $address) {
   ... on BalanceChange { transactionHash subscribedAddress }
 }`;
 
-/** All that is kept of one address, or of all; a page of a thousand is more than there is. */
+/** Reads the stored events of one address, or of all. There are fewer than the thousand of a page. */
 const eventsOf = async (
   gateway: Gateway,
   { address, webhookId }: { readonly address?: string; readonly webhookId?: string } = {},
@@ -49,19 +49,19 @@ const urlOf = async (gateway: Gateway, headers: Record<string, string> = {}) =>
 const [WALLET, OTHER, SENDER] = [addressOf(0xa1), addressOf(0xb2), addressOf(0x5e)];
 const MINUTE_MS = 60_000;
 
-/** A transfer whose recipient is left out, with a block time so many milliseconds from now. */
+/** A transfer without a recipient, whose block time is that many milliseconds from now. */
 const received = (number: number, inMs = 0) => {
   const { activities } = activity(number, SENDER);
   const block_time = new Date(Date.now() + inMs).toISOString();
   return { activities: activities.map((item) => ({ ...item, block_time })) };
 };
 
-/** Whose events the deliveries were, in their order. */
+/** Reads the subscribed addresses of the deliveries, in log order. */
 const subscribersOf = async (gateway: Gateway, headers?: Record<string, string>) =>
   (await eventsOf(gateway, {}, headers)).flat().map(({ subscribedAddress }) => subscribedAddress);
 
 describe('over the sandbox', () => {
-  test('each event of a wallet is found by its address where the webhook holds no other', async () => {
+  test('each event of a wallet is found by its address if the webhook has no other address', async () => {
     const now = () => Date.parse('2026-01-02T03:04:05Z');
     const sandbox = await startSandbox({ apiKey: heldKey, retryBaseMs: 1, now });
     try {
@@ -84,7 +84,7 @@ describe('over the sandbox', () => {
         expect([from, to]).not.toContain(wallet);
       }
 
-      // Whose these are can't be known: they are found by what they name alone.
+      // Their subscriber is unknown: they are found only by the addresses in their bodies.
       const mixed = await eventsOf(gateway, { webhookId: both.webhook.webhookId });
       const foundOfBoth = await eventsOf(gateway, { webhookId: both.webhook.webhookId, address: wallet });
       for (const event of mixed.flat()) expect(event.subscribedAddress).toBeNull();
@@ -95,7 +95,7 @@ describe('over the sandbox', () => {
   });
 });
 
-/** A service that lists `addresses` of any webhook, and makes webhooks of one id. */
+/** Starts an upstream that lists `addresses` for any webhook, and creates webhooks with one id. */
 const startLists = async (addresses: readonly string[]) => {
   const list = { addresses };
   const service = await startFakeService({
@@ -108,8 +108,8 @@ const startLists = async (addresses: readonly string[]) => {
   return Object.assign(service, { list });
 };
 
-describe('whose an activity is', () => {
-  test('is known of a webhook that holds one address, and of no other', async () => {
+describe('the subscribed address of an activity', () => {
+  test('is known if its webhook has one address, and otherwise not', async () => {
     await using service = await startLists([WALLET]);
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const url = await urlOf(gateway);
@@ -123,13 +123,13 @@ describe('whose an activity is', () => {
     expect(await subscribersOf(gateway)).toEqual([WALLET, null, null, null, WALLET]);
     expect(service.requests.filter(({ path }) => path.endsWith('/addresses'))).toHaveLength(3);
 
-    // In the other types the service names it, so nothing is asked.
+    // Deliveries of the other types name it, so upstream is not asked.
     await deliver(url, { webhookId: idOf(4), body: { balance_changes: [{ subscribed_address: OTHER }] } });
     await deliver(url, { webhookId: idOf(4), body: { transactions: [{ address: OTHER }] } });
     expect(service.requests.filter(({ path }) => path.endsWith('/addresses'))).toHaveLength(3);
   });
 
-  test('is kept with the delivery, and reaches subscribers that follow the address', async () => {
+  test('is stored with the delivery, which reaches subscribers that filter by the address', async () => {
     await using service = await startLists([WALLET]);
     await using before = await startGateway({ UPSTREAM_URL: service.url });
     await using follower = subscribe(before.url, {
@@ -150,7 +150,7 @@ describe('whose an activity is', () => {
     expect(await eventsOf(after, { address: OTHER })).toEqual([]);
   });
 
-  test('outdates the kept pages of the wallet', async () => {
+  test('invalidates the cached pages of the wallet', async () => {
     await using service = await startLists([WALLET]);
     await using gateway = await startGateway({ UPSTREAM_URL: service.url, CACHE_HEAD_MS: '3600000' });
     const url = await urlOf(gateway);
@@ -160,16 +160,16 @@ describe('whose an activity is', () => {
     expect([await asked(), await asked()]).toEqual([1, 0]);
   });
 
-  test('is not said of what may have happened under another list', async () => {
+  test('is null for an event that may have happened while the webhook had other addresses', async () => {
     await using service = await startLists([WALLET]);
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const url = await urlOf(gateway);
     await deliver(url, { webhookId: idOf(1), body: received(1) });
     await change(gateway, 'replaceWebhookAddresses', { webhookId: idOf(1), addresses: [OTHER] });
-    // A repetition of what happened before, and what happened well after.
+    // A repetition of an earlier event, and an event well after the change.
     await deliver(url, { webhookId: idOf(1), attempt: 3, body: received(2, -MINUTE_MS) });
     await deliver(url, { webhookId: idOf(1), body: received(3, 10 * MINUTE_MS) });
-    // Only the service knows whether this was done.
+    // Only upstream knows whether this change was made.
     service.list.addresses = [SENDER];
     await change(gateway, 'updateWebhookAddresses', { webhookId: idOf(1), addAddresses: [SENDER] });
     await deliver(url, { webhookId: idOf(1), body: received(4) });
@@ -179,7 +179,7 @@ describe('whose an activity is', () => {
     expect(await subscribersOf(gateway)).toEqual([WALLET, null, OTHER, null, SENDER, null]);
   });
 
-  test('with AUTH=key is known to the tenant whose key made the list or read it, without asking', async () => {
+  test('with AUTH=key is known without a request to the tenant whose key created or read the addresses', async () => {
     await using service = await startLists([WALLET]);
     await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byKey });
     const [mine, theirs] = [withKey('the-key-of-mine'), withKey('the-key-of-others')];
@@ -207,7 +207,7 @@ describe('whose an activity is', () => {
     for (let number = 0; number < 20; number += 1) {
       expect(await deliver(url, { webhookId: idOf(1), body: received(number) })).toBe(200);
       if (number > 0) continue;
-      // It is answered while the question is still open, which is abandoned after five seconds.
+      // The delivery is answered while the request to upstream is still open; that is aborted after five seconds.
       expect(service.requests.length).toBeGreaterThan(0);
       expect(service.requests.map(({ abandoned }) => abandoned)).not.toContain(true);
     }
@@ -285,7 +285,7 @@ test('a delivery is found by an address exactly when it has an event of that add
   }
 });
 
-test('a delivery of several wallets gives to each its own', async () => {
+test('a delivery of several wallets has for each its own events', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const send = (number: number, address: string) => activity(number, address).activities[0];
   const body = { activities: [send(1, WALLET), send(2, OTHER), send(3, WALLET)] };

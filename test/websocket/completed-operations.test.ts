@@ -9,9 +9,9 @@ import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 import { idOf } from '../webhooks/support/rest.ts';
 
-/** Over WebSocket a query or a mutation that its client completes is as one whose HTTP request was closed. */
+/** A query or mutation that a WebSocket's client completes is cancelled, as one whose HTTP request is closed. */
 
-/** So that a request which ends before does not end by itself. */
+/** Longer than any test: a request that ends was aborted, and did not time out. */
 const patient = { UPSTREAM_TIMEOUT_MS: '60000' };
 
 const silent: Answer = () => ({ silent: true });
@@ -25,8 +25,8 @@ const complete = (id = '1') => message({ id, type: 'complete' });
 
 type Client = Awaited<ReturnType<typeof listenTo>>;
 
-/** What was written before has been read by then, and what it came to was told. */
-const heardOut = async ({ write, received }: Client): Promise<void> => {
+/** Resolves when the gateway has read all earlier messages, and the client has received the answers to them. */
+const roundTrip = async ({ write, received }: Client): Promise<void> => {
   const pongs = () => received.filter(({ type }) => type === 'pong').length;
   const before = pongs();
   write(message({ type: 'ping' }));
@@ -39,7 +39,7 @@ const typesOf = (client: Client, id: string) =>
 const abandoned = ({ requests }: { readonly requests: readonly SeenRequest[] }) =>
   requests.map((request) => request.abandoned);
 
-test('a query that is completed is aborted, and says nothing any more', async () => {
+test('a query that is completed is aborted, and sends no message', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const address = freshAddress();
@@ -49,33 +49,33 @@ test('a query that is completed is aborted, and says nothing any more', async ()
   await eventually(() => fake.requests.length === 1);
   client.write(complete());
   await eventually(() => abandoned(fake)[0] === true);
-  await heardOut(client);
+  await roundTrip(client);
   expect(client.received).toEqual([{ type: 'pong' }]);
   const { sum } = await scrape(gateway.url);
   expect(sum('gateway_operations_total', { type: 'query', code: 'ABANDONED' })).toBe(1);
 });
 
-test('the id of a query that was completed is at once of the next one alone', async () => {
+test('the id of a completed query can be used at once, and only the new query answers', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const [slow, quick] = [freshAddress(), freshAddress()];
   fake.transactions.set(slow, silent);
   fake.transactions.set(quick, servingTransactions(history(2)));
   using client = await listenTo(gateway);
-  // Completed in preparation, and under way.
+  // One query is completed while it is prepared, the other while it runs.
   client.write(ask(slow), complete(), ask(slow));
   await eventually(() => fake.requestsFor(slow).length > 0);
   client.write(complete(), ask(quick));
   await eventually(() => typesOf(client, '1').includes('complete'));
   await eventually(() => fake.requestsFor(slow).every((request) => request.abandoned));
-  await heardOut(client);
+  await roundTrip(client);
   expect(typesOf(client, '1')).toEqual(['next', 'complete']);
   expect(client.received[0]).toMatchObject({
     payload: { data: { wallet: { transactions: { nodes: [{}, {}] } } } },
   });
 });
 
-test('a request that two sockets wait for goes on when one completes, and ends with the other', async () => {
+test('a coalesced request of two sockets continues when one completes its query, and is aborted when both have', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...patient });
   const [shared, other] = [freshAddress(), freshAddress()];
@@ -92,9 +92,9 @@ test('a request that two sockets wait for goes on when one completes, and ends w
   one.write(ask(shared, 'shared'), ask(other, 'other'));
   await eventually(() => fake.requests.length === 2);
   two.write(ask(shared, 'shared'), ask(other, 'other'));
-  await heardOut(two);
+  await roundTrip(two);
   one.write(complete('shared'), complete('other'));
-  await heardOut(one);
+  await roundTrip(one);
   two.write(complete('other'));
   await eventually(() => fake.requestsFor(other)[0]?.abandoned === true);
   expect(fake.requestsFor(shared).map((request) => request.abandoned)).toEqual([false]);
@@ -107,7 +107,7 @@ test('a request that two sockets wait for goes on when one completes, and ends w
   expect(typesOf(one, 'shared')).toEqual([]);
 });
 
-test('of a mutation that is completed, what was sent comes to its end and the rest is not sent', async () => {
+test('of a completed mutation, the request in progress finishes and no further request is sent', async () => {
   const released = Promise.withResolvers<void>();
   const other: Answer = async ({ method }) => {
     if (method === 'PATCH') await released.promise;
@@ -124,7 +124,7 @@ test('of a mutation that is completed, what was sent comes to its end and the re
   );
   await eventually(() => fake.requests.length === 2);
   client.write(complete(), complete('query'));
-  // What would be aborted is by then.
+  // By then the mutation's request would have been aborted too.
   await eventually(() => abandoned(fake).includes(true));
   released.resolve();
   const abandonedMutations = async () =>
@@ -133,22 +133,22 @@ test('of a mutation that is completed, what was sent comes to its end and the re
   const patches = fake.requests.filter(({ method }) => method === 'PATCH');
   expect(patches.map((patch) => patch.abandoned)).toEqual([false]);
   expect(patches[0]?.path).toContain(idOf(1));
-  await heardOut(client);
+  await roundTrip(client);
   expect(client.received).toEqual([{ type: 'pong' }]);
 });
 
-test('operations that were completed count no longer, and wait for no turn', async () => {
+test('completed operations free their places on the socket and in the request queue', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_CONNECTIONS: '1', ...patient });
   using client = await listenTo(gateway);
   const wallets = Array.from({ length: 101 }, (_, index) => ({ id: `${index}`, address: freshAddress() }));
   for (const { address } of wallets) fake.transactions.set(address, silent);
   for (const round of [1, 2, 3]) {
-    // The last one is one too many.
+    // The last one exceeds the limit.
     client.write(...wallets.map(({ id, address }) => ask(address, id)));
     await eventually(() => typesOf(client, '100').length === round);
     await eventually(() => fake.requests.length === round);
-    // Those that wait for a turn first: none may come to have it.
+    // Queued ones are completed first, so that none of them is sent.
     client.write(
       ...wallets
         .slice(0, 100)

@@ -7,7 +7,7 @@ import { nowhere, startGateway } from '../support/gateway/start.ts';
 
 const KEYS = { UPSTREAM_URL: nowhere, AUTH: 'key', UPSTREAM_API_KEY: undefined };
 
-/** A socket that has said whose it is; resolves to the code that it was closed with, or null once it is acknowledged. */
+/** Opens a socket with the key. `answer` is null if it is acknowledged, otherwise the code that it is closed with. */
 const open = async (gatewayUrl: string, key: string) => {
   const socket = new WebSocket(`${gatewayUrl.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
   const answer = Promise.withResolvers<number | null>();
@@ -18,7 +18,7 @@ const open = async (gatewayUrl: string, key: string) => {
   return { socket, answer: await answer.promise };
 };
 
-test('a key may have a thousand sockets open, and as many again once those are closed', async () => {
+test('a key may have a thousand open sockets, and opens another when one has closed', async () => {
   await using gateway = await startGateway(KEYS);
   const sockets: WebSocket[] = [];
   for (let index = 0; index < 1000; index += 100) {
@@ -37,7 +37,7 @@ test('a key may have a thousand sockets open, and as many again once those are c
   for (const socket of [...sockets, other.socket, again.socket]) socket.terminate();
 });
 
-test('beyond MAX_SOCKETS an upgrade is refused with 503, whoever asks', async () => {
+test('beyond MAX_SOCKETS an upgrade is rejected with 503, whichever key it has', async () => {
   await using gateway = await startGateway({ ...KEYS, MAX_SOCKETS: '2' });
   const [first, second] = [await open(gateway.url, 'one'), await open(gateway.url, 'two')];
   await expect(open(gateway.url, 'three')).rejects.toThrow('503');
@@ -45,7 +45,7 @@ test('beyond MAX_SOCKETS an upgrade is refused with 503, whoever asks', async ()
   second.socket.terminate();
 });
 
-test('a hundred subscriptions on a socket go on while the next is refused', async () => {
+test('a hundred subscriptions on a socket continue while the next is rejected', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const client = createClient({
     url: `${gateway.url.replace('http', 'ws')}/graphql`,
@@ -64,20 +64,20 @@ test('a hundred subscriptions on a socket go on while the next is refused', asyn
   await client.dispose();
 });
 
-test('a key that is not given is asked for by each operation, and the socket stays', async () => {
+test('without a key each operation is answered with UNAUTHENTICATED, and the socket stays open', async () => {
   await using gateway = await startGateway(KEYS);
-  await using nobody = subscribe(gateway.url);
-  await nobody.ended;
-  expect(nobody.faults.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
-  expect(nobody.closes).toEqual([]);
+  await using anonymous = subscribe(gateway.url);
+  await anonymous.ended;
+  expect(anonymous.faults.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
+  expect(anonymous.closes).toEqual([]);
 });
 
-test('a subscription that brings much is refused, by WebSocket and as an event stream', async () => {
+test('a subscription of more than 32 KB is rejected, by WebSocket and as an event stream', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const variables = { junk: 'x'.repeat(33_000) };
-  await using much = subscribe(gateway.url, { variables });
-  await much.ended;
-  expect(much.faults.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_COMPLEX']);
+  await using large = subscribe(gateway.url, { variables });
+  await large.ended;
+  expect(large.faults.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_COMPLEX']);
   const body = JSON.stringify({ query: 'subscription { deliveries { cursor } }', variables });
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   for (const padded of [
@@ -89,7 +89,7 @@ test('a subscription that brings much is refused, by WebSocket and as an event s
   }
 });
 
-test('beyond MAX_SOCKETS an event stream is refused too, until one has gone', async () => {
+test('beyond MAX_SOCKETS an event stream is rejected too, until one has closed', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_SOCKETS: '1' });
   const listen = (signal?: AbortSignal) =>
     fetch(`${gateway.url}/graphql?query=subscription{deliveries{cursor}}`, {

@@ -11,9 +11,9 @@ import { startFakeService } from '../support/upstream/fake-service.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What strangers do to a gateway that faces them. */
+/** Requests of hostile or broken clients. */
 
-test('a refused upgrade whose peer resets the connection harms nobody else', async () => {
+test('a rejected upgrade whose peer resets the connection does not affect other clients', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { hostname, port } = new URL(gateway.url);
   for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -30,7 +30,7 @@ test('a refused upgrade whose peer resets the connection harms nobody else', asy
   expect(await gateway.data('{ __typename }')).toEqual({ __typename: 'Query' });
 });
 
-test('a refused upgrade whose peer does not close the connection is cut', async () => {
+test('the connection of a rejected upgrade is destroyed if its peer does not close it', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
@@ -39,7 +39,7 @@ test('a refused upgrade whose peer does not close the connection is cut', async 
   socket.write(upgrade('/graphql', 'origin: http://evil.example'));
   socket.resume();
   await once(socket, 'end');
-  // Only by sending does a peer notice.
+  // A peer notices a destroyed connection only when it sends.
   const sending = setInterval(() => socket.write('x'), 500);
   await closed;
   clearInterval(sending);
@@ -57,17 +57,17 @@ test.each([
   expect(reply.data).toBeUndefined();
 });
 
-test('a document that no stack can hold is refused, and is not the end of the socket', async () => {
+test('a document nested too deeply for the stack is rejected, and the socket stays open', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   await using deep = subscribe(gateway.url, { query: `{ a(b: ${'['.repeat(1990)}` });
   await deep.ended;
-  // Which of the two it is, the room left on the stack decides.
+  // The free space on the stack decides which of the two it is.
   expect(codesOf({ errors: deep.faults }).join()).toMatch(/^(OPERATION_TOO_COMPLEX|GRAPHQL_PARSE_FAILED)$/);
   expect(deep.closes).toEqual([]);
   expect(gateway.logLines.every((line) => line.startsWith('{'))).toBe(true);
 });
 
-test('an error over WebSocket has a code, and nothing that is meant for HTTP', async () => {
+test('an error over WebSocket has a code, and no extension that is meant for HTTP', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   await using wrong = subscribe(gateway.url, { query: '{ nope }' });
   await wrong.ended;
@@ -88,7 +88,7 @@ test('a delivery of a hundred thousand items is stored whole, and shows the firs
   expect(deliveries.nodes[0]?.payload).toEqual(body);
 });
 
-test('a delivery of a million items is stored whole and shown as its text; nothing is known of what it concerns', async () => {
+test('a delivery of a million items is stored whole and shown as its text; no address is indexed for it', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   const address = freshAddress();
@@ -102,7 +102,7 @@ test('a delivery of a million items is stored whole and shown as its text; nothi
   expect(concerning?.nodes).toEqual([]);
 });
 
-test('a url with a line break in it never reaches the service', async () => {
+test('a URL with a line break never reaches upstream', async () => {
   await using service = await startFakeService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   const reply = await gateway.query(
@@ -113,7 +113,7 @@ test('a url with a line break in it never reaches the service', async () => {
   expect(service.requests).toEqual([]);
 });
 
-test('nested fragments that double at each level are refused for the fields that they add up to, by their text alone', async () => {
+test('nested fragments that double at each level are rejected for the sum of their fields, without an upstream request', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const levels = Array.from(
@@ -128,7 +128,7 @@ test('nested fragments that double at each level are refused for the fields that
   expect(fake.requests).toEqual([]);
 });
 
-test('a cursor whose item is gone is searched for at no more than MAX_COMPUTE_UNITS', async () => {
+test('the search for a cursor whose item no longer exists costs at most MAX_COMPUTE_UNITS', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,

@@ -6,7 +6,7 @@ export type Delivery = {
   readonly body: unknown;
 };
 
-/** Posts a delivery as a service does, and gives the status it was answered with; null when nobody answered. */
+/** Posts a delivery as upstream does. Resolves with the status of the answer, or null if there was none. */
 export const deliver = async (url: string, delivery: Delivery): Promise<number | null> => {
   const { webhookId, type, chainId, attempt = 0, body } = delivery;
   const headers: Record<string, string> = {
@@ -27,7 +27,7 @@ export const deliver = async (url: string, delivery: Delivery): Promise<number |
   }
 };
 
-/** A body of type activities that `number` makes unlike any other. */
+/** A body of type activities. Bodies of different numbers differ. */
 export const activity = (number: number, address = '0x00000000000000000000000000000000000000aa') => ({
   activities: [
     {
@@ -47,7 +47,7 @@ export const activity = (number: number, address = '0x00000000000000000000000000
   ],
 });
 
-/** Where deliveries go to, and where the log of them ends; `credentials` are headers. */
+/** Reads the delivery URL and the cursor at the end of the log. `credentials` are headers. */
 export const deliveriesOf = async (gatewayUrl: string, credentials: Record<string, string> = {}) => {
   const response = await fetch(`${gatewayUrl}/graphql`, {
     method: 'POST',

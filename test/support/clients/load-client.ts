@@ -1,27 +1,27 @@
 import { request } from 'node:http';
 import { openRawSocket, subscribeMessage } from './raw-socket.ts';
 
-/** A subscription that tells of cursors alone. */
+/** A subscription that selects only cursors. */
 const DOCUMENT = 'subscription ($after: String) { deliveries(after: $after) { cursor } }';
 
 const CURSOR = Buffer.from('"cursor":"');
 
-/** Reads the cursor of a frame, or of an event's data. */
+/** Returns the cursor in a frame or in an event's data, without parsing it, or null. */
 const cursorIn = (bytes: Buffer): string | null => {
   const at = bytes.indexOf(CURSOR) + CURSOR.length;
   return at < CURSOR.length ? null : bytes.toString('latin1', at, bytes.indexOf(0x22, at));
 };
 
-/** Connects; gives what cuts it. Calls `ended` once, when it is over, for whatever reason. */
+/** Connects, and returns the function that disconnects. Calls `onEnd` once when the connection has ended for any reason. */
 type Transport = (
   gatewayUrl: string,
   after: string,
   onCursor: (cursor: string) => void,
-  ended: () => void,
+  onEnd: () => void,
   credentials?: Readonly<Record<string, string>>,
 ) => () => void;
 
-export const byWebSocket: Transport = (gatewayUrl, after, onCursor, ended, credentials) => {
+export const byWebSocket: Transport = (gatewayUrl, after, onCursor, onEnd, credentials) => {
   let cut: (() => void) | null = null;
   let isCut = false;
   const onText = (payload: Buffer) => {
@@ -31,14 +31,14 @@ export const byWebSocket: Transport = (gatewayUrl, after, onCursor, ended, crede
   openRawSocket(gatewayUrl, onText, credentials).then(
     (client) => {
       cut = () => client.socket.destroy();
-      client.socket.on('close', ended);
+      client.socket.on('close', onEnd);
       if (isCut || client.socket.destroyed) {
         cut();
-        if (client.socket.closed) ended();
+        if (client.socket.closed) onEnd();
       } else client.write(subscribeMessage(DOCUMENT, { after }));
       void client.closed.then(() => client.socket.destroy());
     },
-    () => ended(),
+    () => onEnd(),
   );
   return () => {
     isCut = true;
@@ -46,20 +46,20 @@ export const byWebSocket: Transport = (gatewayUrl, after, onCursor, ended, crede
   };
 };
 
-/** Says where it was by Last-Event-ID, as browsers do. */
-export const byEventStream: Transport = (gatewayUrl, after, onCursor, ended, credentials) => {
+/** Sends its last cursor as Last-Event-ID, as browsers do. */
+export const byEventStream: Transport = (gatewayUrl, after, onCursor, onEnd, credentials) => {
   const { hostname, port } = new URL(gatewayUrl);
   let isCut = false;
-  const sent = request({
+  const outgoing = request({
     hostname,
     port,
     path: `/graphql?query=${encodeURIComponent(DOCUMENT)}`,
     headers: { accept: 'text/event-stream', 'last-event-id': after, ...credentials },
     agent: false,
   });
-  sent.on('error', () => {});
-  sent.on('close', ended);
-  sent.on('response', (response) => {
+  outgoing.on('error', () => {});
+  outgoing.on('close', onEnd);
+  outgoing.on('response', (response) => {
     let rest = Buffer.alloc(0);
     response.on('error', () => {});
     response.on('data', (chunk: Buffer) => {
@@ -72,10 +72,10 @@ export const byEventStream: Transport = (gatewayUrl, after, onCursor, ended, cre
       rest = Buffer.from(bytes);
     });
   });
-  sent.end();
+  outgoing.end();
   return () => {
     isCut = true;
-    sent.destroy();
+    outgoing.destroy();
   };
 };
 
@@ -83,15 +83,15 @@ type Options = {
   readonly url: string;
   readonly transport: Transport;
   readonly after: string;
-  /** After how many deliveries it cuts its connection, ascending. */
+  /** The numbers of received deliveries at which it cuts its connection, ascending. */
   readonly cuts: readonly number[];
-  /** As headers, or as connectionParams. */
+  /** Sent as headers, or as connectionParams. */
   readonly credentials?: Readonly<Record<string, string>>;
-  /** Called for each cursor that it got, with how many it had before. */
+  /** Called for each received cursor, with the number of cursors before it. */
   readonly onCursor: (index: number, cursor: string) => void;
 };
 
-/** A dashboard that loses its connection again and again, and comes back with its last cursor. */
+/** Starts a subscriber that loses its connection again and again, and resumes after its last cursor. */
 export const startLoadClient = ({ url, transport, after, cuts, credentials, onCursor }: Options) => {
   const client = { received: 0, connections: 0, stop: () => {} };
   const cutsLeft = [...cuts];

@@ -6,7 +6,7 @@ const document = `query ($address: Address!) {
 
 type Answer = { wallet: { transactions: { requestTime: string | null; nodes: { hash: string }[] } | null } };
 
-/** What a dashboard asks again and again: a wallet's newest transactions, and how old they are. */
+/** Sends the query that a dashboard polls: a wallet's newest transactions, and how old they are. */
 export const poll = (
   gateway: Gateway,
   address: string,

@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setInterval, setTimeout } from 'node:timers/promises';
 
-/** What can be done with a socket of one's own. */
+/** Sends a request by hand over its own connection. */
 export type Attack = (socket: Socket) => void | Promise<void>;
 
-/** All that the gateway says until one of the two closes the connection. */
+/** Runs an attack. Resolves with all that the gateway sent until either side closed the connection. */
 export const attack = async (url: string, how: Attack): Promise<string> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  let said = '';
+  let received = '';
   socket.setEncoding('utf8').on('data', (text) => {
-    said += text;
+    received += text;
   });
   socket.on('error', () => {});
   await once(socket, 'connect');
   const closed = new Promise((resolve) => socket.once('close', resolve));
   await how(socket);
   await closed;
-  return said;
+  return received;
 };
 
-/** Many at once: `answers` are of those that are over; at its end it lets the others go. */
+/** Runs an attack many times at once. `answers` are those of the ended connections; disposal destroys the others. */
 export const crowd = (url: string, count: number, how: Attack) => {
   const answers: string[] = [];
   const sockets: Socket[] = [];
@@ -38,13 +38,14 @@ export const crowd = (url: string, count: number, how: Attack) => {
   };
 };
 
+/** Sends the parts, and leaves the connection open. */
 export const send =
   (...parts: (string | Uint8Array)[]): Attack =>
   (socket) => {
     for (const part of parts) socket.write(part);
   };
 
-/** As fast as it goes, until the other side has had enough. */
+/** Sends `part` as fast as possible, until the gateway closes the connection. */
 export const forever =
   (start: string, part: string): Attack =>
   async (socket) => {
@@ -55,7 +56,7 @@ export const forever =
     }
   };
 
-/** A byte every half second. */
+/** Sends `start`, then a byte each half second, until the gateway closes the connection. */
 export const drip =
   (start: string): Attack =>
   async (socket) => {
@@ -66,13 +67,13 @@ export const drip =
     }
   };
 
-/** A request's line and headers; of localhost, unless they name another host. */
+/** The request line and headers. The host is localhost unless the headers name another. */
 export const head = (line: string, ...headers: string[]): string => {
   const host = headers.some((header) => header.startsWith('host:')) ? [] : ['host: localhost'];
   return `${[`${line} HTTP/1.1`, ...host, ...headers].join('\r\n')}\r\n\r\n`;
 };
 
-/** The head of a post of JSON. */
+/** The head of a POST of JSON to `/graphql`. */
 export const json = (...headers: string[]): string =>
   head('POST /graphql', 'content-type: application/json', ...headers);
 
@@ -84,6 +85,6 @@ const WEB_SOCKET = [
   'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
 ];
 
-/** The head of a request for a WebSocket. */
+/** The head of an upgrade request for a WebSocket. */
 export const upgrade = (path = '/graphql', ...headers: string[]): string =>
   head(`GET ${path}`, ...WEB_SOCKET, ...headers);

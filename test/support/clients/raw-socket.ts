@@ -6,7 +6,7 @@ const TEXT = 0x81;
 const CLOSE = 0x88;
 const MASKED = 0x80;
 
-/** One frame from a client. Its mask is zero, so that the payload stays as it is. */
+/** A frame of a client. Its mask is zero, so that the payload needs no masking. */
 export const clientFrame = (payload: string | Buffer, firstByte = TEXT): Buffer => {
   const bytes = Buffer.from(payload);
   const { length } = bytes;
@@ -21,15 +21,16 @@ export const clientFrame = (payload: string | Buffer, firstByte = TEXT): Buffer 
   return Buffer.concat([header, Buffer.alloc(4), bytes]);
 };
 
-/** Message of a client of graphql-transport-ws as a frame. */
+/** A message of graphql-transport-ws as a client's frame. */
 export const message = (content: object): Buffer => clientFrame(JSON.stringify(content));
 
 export const subscribeMessage = (query: string, variables: object = {}, id = '1'): Buffer =>
   message({ id, type: 'subscribe', payload: { query, variables } });
 
 /**
- * A WebSocket by hand, acknowledged already: as cheap as a client can be, and one that can stop reading, or write what
- * no library would. `onText` gets the payload of each text frame; its bytes are only good during the call.
+ * Opens a WebSocket by hand, and resolves when it is acknowledged or closed. It is the cheapest client, can stop reading,
+ * and can write what no library would. `onText` gets the payload of each text frame; its bytes are valid only during the
+ * call.
  */
 export const openRawSocket = async (
   gatewayUrl: string,
@@ -61,16 +62,16 @@ export const openRawSocket = async (
   return {
     socket,
     write: (...frames: Buffer[]) => socket.write(Buffer.concat(frames)),
-    /** Its window closes as soon as what the two systems hold for it is full. */
+    /** Stops reading. The TCP window closes when the buffers of both operating systems are full. */
     stall: () => socket.pause(),
-    readOn: () => socket.resume(),
-    /** The code that the gateway closed it with; null when it was cut. */
+    resume: () => socket.resume(),
+    /** The code of the gateway's close frame; null if the connection ended without one. */
     closed: closed.promise,
     [Symbol.dispose]: () => void socket.destroy(),
   };
 };
 
-/** A raw socket and the messages that it was told, parsed. */
+/** Opens a raw socket that collects its messages, parsed. */
 export const listenTo = async ({ url }: { readonly url: string }, connectionParams: object = {}) => {
   const received: { id?: string; type: string; payload?: unknown }[] = [];
   const client = await openRawSocket(
@@ -83,8 +84,8 @@ export const listenTo = async ({ url }: { readonly url: string }, connectionPara
 
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>> & { readonly socket: Socket };
 
-/** Takes the bytes of the upgrade's answer and of the frames behind it, in whatever pieces they come. */
-const createFrameReader = (take: (firstByte: number, payload: Buffer) => void) => {
+/** Parses the answer to the upgrade and the frames behind it, however they are split into chunks. */
+const createFrameReader = (onFrame: (firstByte: number, payload: Buffer) => void) => {
   let rest: Buffer = Buffer.alloc(0);
   let upgraded = false;
   return (chunk: Buffer): void => {
@@ -97,14 +98,14 @@ const createFrameReader = (take: (firstByte: number, payload: Buffer) => void) =
     }
     let at = 0;
     for (let frame = frameAt(rest, at); frame !== null; frame = frameAt(rest, at)) {
-      take(rest[at] ?? 0, rest.subarray(frame.start, frame.end));
+      onFrame(rest[at] ?? 0, rest.subarray(frame.start, frame.end));
       at = frame.end;
     }
     rest = rest.subarray(at);
   };
 };
 
-/** Where the payload of an unmasked frame lies; null when it has not come whole. */
+/** Returns the bounds of an unmasked frame's payload; null if it is incomplete. */
 const frameAt = (bytes: Buffer, at: number): { start: number; end: number } | null => {
   const short = bytes[at + 1];
   if (short === undefined) return null;

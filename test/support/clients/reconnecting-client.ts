@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { eventually } from './subscribe.ts';
 
-/** The client of graphql-ws as it is, but that it waits for less time before it comes back, and does not give up. */
+/** The client of graphql-ws, but it retries after 50 ms and without a limit. */
 export const startReconnectingClient = (
   gatewayUrl: string,
   connectionParams: () => Promise<Record<string, unknown>> = async () => ({}),
@@ -16,7 +16,7 @@ export const startReconnectingClient = (
     connectionParams,
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
-    // Also when nobody is there yet.
+    // Also while no gateway listens.
     shouldRetry: () => true,
     on: {
       connected: (connected) => {
@@ -29,9 +29,9 @@ export const startReconnectingClient = (
     },
   });
   return {
-    /** The codes that its sockets were closed with. */
+    /** The close codes of its sockets. */
     closes,
-    /** The answers to a query or a mutation, of which there should be one; rejects with what the client gave up for. */
+    /** Resolves with the answers to a query or a mutation: normally one. Rejects with the client's final error. */
     ask: (query: string) =>
       new Promise<readonly unknown[]>((resolve, reject) => {
         const answers: unknown[] = [];
@@ -43,9 +43,9 @@ export const startReconnectingClient = (
     listen(query: string): void {
       client.subscribe({ query }, { next: () => {}, error: () => {}, complete: () => {} });
     },
-    /** Resolves when what it has sent so far was read. */
-    async heardOut(): Promise<void> {
-      // Operations are sent a few turns after they are asked for.
+    /** Resolves when the gateway has read all that the client sent before. */
+    async roundTrip(): Promise<void> {
+      // graphql-ws sends an operation some turns after `subscribe`.
       await new Promise((resolve) => setImmediate(resolve));
       const before = pongs;
       socket?.send(JSON.stringify({ type: 'ping' }));

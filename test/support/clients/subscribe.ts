@@ -12,12 +12,12 @@ type Options = {
   readonly after?: string;
   readonly filter?: object;
   readonly query?: string;
-  /** Beside `after` and `filter`. */
+  /** Variables beside `after` and `filter`. */
   readonly variables?: Record<string, unknown>;
   readonly connectionParams?: Record<string, unknown>;
 };
 
-/** A dashboard over WebSocket: what it has received, in order, and what ended it. */
+/** Subscribes over WebSocket by the client of graphql-ws, and collects events in order, errors and close codes. */
 export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   const { after, filter, query = DELIVERIES, variables, connectionParams } = options;
   const edges: Edge[] = [];
@@ -65,7 +65,7 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
   };
 };
 
-/** Waits until `holds`; throws with what `shown` tells when it does not in time. */
+/** Waits until `holds` returns true. Rejects after `withinMs`, with the value of `shown`. */
 export const eventually = async (
   holds: () => boolean,
   shown: () => unknown = () => '',
@@ -74,7 +74,7 @@ export const eventually = async (
   const deadline = Date.now() + withinMs;
   while (!holds()) {
     if (Date.now() > deadline)
-      throw new Error(`did not come to hold within ${withinMs / 1000} s: ${JSON.stringify(shown())}`);
+      throw new Error(`the condition did not hold within ${withinMs / 1000} s: ${JSON.stringify(shown())}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };

@@ -1,17 +1,17 @@
 import WebSocket from 'ws';
 import type { GraphQLFault } from '../gateway/start.ts';
 
-/** What a client sends, whatever it is: a document, its variables, or anything else that an attacker thinks of. */
+/** The body that a client sends: a document and variables, or anything else. */
 type Payload = Readonly<Record<string, unknown>>;
 
 type Answer = {
   data?: unknown;
   errors: GraphQLFault[] | undefined;
-  /** All that came: the body and its headers, or the message. */
-  said: string;
+  /** The whole answer as text: body and headers, or the message. */
+  raw: string;
 };
 
-/** Sends a payload to a gateway and gives its first answer. `credentials` go as headers, or as connectionParams. */
+/** Sends a payload, and resolves with the first answer. `credentials` are sent as headers, or as connectionParams. */
 export type Send = (
   gatewayUrl: string,
   payload: Payload,
@@ -25,7 +25,7 @@ export const overHttp: Send = async (url, payload, credentials) => {
     body: toBody(payload),
   });
   const body = await response.text();
-  return { ...JSON.parse(body), said: body + headersOf(response) };
+  return { ...JSON.parse(body), raw: body + headersOf(response) };
 };
 
 export const overEventStream: Send = async (url, payload, credentials) => {
@@ -36,10 +36,10 @@ export const overEventStream: Send = async (url, payload, credentials) => {
   });
   const body = await response.text();
   const [, data = '{}'] = /^data: (\{.*\})$/m.exec(body) ?? [];
-  return { ...JSON.parse(data), said: body + headersOf(response) };
+  return { ...JSON.parse(data), raw: body + headersOf(response) };
 };
 
-/** By the protocol itself, so that no client's own checks come before the gateway's. */
+/** Writes the protocol by hand, so that the checks of no client library come before the gateway's. */
 const overWebSocket: Send = (url, payload, credentials) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -51,14 +51,14 @@ const overWebSocket: Send = (url, payload, credentials) =>
       if (type === 'connection_ack')
         socket.send(`{"type":"subscribe","id":"1","payload":${toBody(payload)}}`);
       if (type !== 'next' && type !== 'error') return;
-      resolve({ ...(type === 'next' ? answer : { errors: answer }), said: String(message) });
+      resolve({ ...(type === 'next' ? answer : { errors: answer }), raw: String(message) });
       socket.terminate();
     });
   });
 
 const headersOf = ({ headers }: Response): string => JSON.stringify([...headers]);
 
-/** JSON as it stands in `$json`, for what JSON.stringify would not write. */
+/** Returns `$json` itself if it is given, for text that JSON.stringify would not write. */
 const toBody = ({ $json, ...payload }: Payload): string =>
   typeof $json === 'string' ? $json : JSON.stringify(payload);
 

@@ -7,7 +7,7 @@ export type PageInfo = {
   endCursor: string | null;
 };
 type Edge = { cursor: string; node: { key: string } | null };
-/** A malformed item leaves a null in the place of its edge. */
+/** The edge of a malformed item is null. */
 export type Page = { edges: (Edge | null)[]; pageInfo: PageInfo };
 type WalletPage = { wallet: { page: Page | null } };
 
@@ -28,7 +28,7 @@ const documents = {
 
 export type Lookup = keyof typeof documents;
 
-/** One page, which must be there; errors of single items are left to what the test says of its edges. */
+/** Resolves with one page, and rejects if it is null. Errors of single items are ignored: their edges are null. */
 export const pageAt = async (
   gateway: Gateway,
   lookup: Lookup,
@@ -41,10 +41,10 @@ export const pageAt = async (
   return data.wallet.page;
 };
 
-/** More pages than any list here has: a walk that passes it goes in circles. */
+/** More pages than any list in the tests has: a longer walk is a loop. */
 const mostPages = 500;
 
-/** Pages forward to the end, as Relay does. `between` runs after each page. */
+/** Pages forward to the end, as Relay does, and calls `between` after each page. */
 export const walk = async (
   gateway: Gateway,
   lookup: Lookup,
