@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { createClient } from 'graphql-sse';
 import { expect, test } from 'vitest';
 import { maskError } from '../../src/graph/mask.ts';
+import { createStaggeredInterval } from '../../src/lib/staggered-interval.ts';
 import { EventStream } from '../../src/server/sse/stream.ts';
 import { Frame } from '../../src/server/subscriptions/frame.ts';
 import { deliver } from '../support/clients/deliver.ts';
@@ -200,6 +201,7 @@ test('pings are sent while there are no events, and again after the connection w
   const left: Frame[] = [];
   let wake = () => {};
   let isClosed = false;
+  const keepAlive = createStaggeredInterval(5);
   const stream = new EventStream({
     subscription: {
       open(_after, onWake) {
@@ -215,7 +217,7 @@ test('pings are sent while there are no events, and again after the connection w
     lastEventId: null,
     mask: (error) => maskError(error, () => {}),
     expiresAt: null,
-    pingEveryMs: 5,
+    keepAlive,
   });
   let text = '';
   const pings = () => text.split('\n\n').filter((block) => block === ':').length;
@@ -236,4 +238,5 @@ test('pings are sent while there are no events, and again after the connection w
   expect([...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)).toEqual(frames.map(({ cursor }) => cursor));
   stream.destroy();
   expect(isClosed).toBe(true);
+  keepAlive.stop();
 });

@@ -3,11 +3,14 @@ import type { GraphQLError } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
+import { createStaggeredInterval } from '../../lib/staggered-interval.ts';
 import { verifyKeyFailOpen } from '../auth/verify-key.ts';
 import { destroyUnlessClosed } from '../http/force-close.ts';
 import { onResponseClosed } from '../http/response-closed.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { EventStream } from './stream.ts';
+
+const PING_EVERY_MS = 12_000;
 
 type ServerContext = Partial<Pick<Context, 'expiresAt' | 'verifyKey'>> & { readonly res?: ServerResponse };
 
@@ -33,6 +36,7 @@ export const createEventStreams = (
 ): EventStreams => {
   const responses = new Set<ServerResponse>();
   const authorized = new WeakMap<Request, Authorized>();
+  const keepAlive = createStaggeredInterval(PING_EVERY_MS);
   let isAborted = false;
   const track = (response: ServerResponse): void => {
     responses.add(response);
@@ -65,7 +69,15 @@ export const createEventStreams = (
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy());
-          const stream = new EventStream({ subscription, lastEventId, mask, expiresAt, revoked, onEnd });
+          const stream = new EventStream({
+            subscription,
+            lastEventId,
+            mask,
+            expiresAt,
+            revoked,
+            onEnd,
+            keepAlive,
+          });
           // Yoga destroys the stream of a response only once it sends it.
           if (res) onResponseClosed(res, () => stream.destroy());
           // Yoga's Response accepts a stream of Node and pipes it; its type is that of browsers.
@@ -77,6 +89,7 @@ export const createEventStreams = (
     },
     abortAll() {
       isAborted = true;
+      keepAlive.stop();
       for (const response of responses) response.destroy();
     },
   };

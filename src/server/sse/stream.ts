@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
+import type { StaggeredInterval } from '../../lib/staggered-interval.ts';
 import type { EventReader } from '../../streams/event-source.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
@@ -8,7 +9,6 @@ import { onExpiry } from '../auth/expiry.ts';
 import { type Frame, toFormattedError } from '../subscriptions/frame.ts';
 import type { Subscription } from '../subscriptions/shared-execution.ts';
 
-const PING_EVERY_MS = 12_000;
 const PING = ':\n\n';
 const COMPLETE = 'event: complete\ndata:\n\n';
 
@@ -24,8 +24,8 @@ type Options = {
   readonly revoked?: AbortSignal | undefined;
   /** Called after the stream has written the error that ends it. The client may read that late, or never. */
   readonly onEnd?: (() => void) | undefined;
-  /** The interval of keep-alive pings, in milliseconds. Default: 12000. */
-  readonly pingEveryMs?: number | undefined;
+  /** The interval of keep-alive pings. */
+  readonly keepAlive: StaggeredInterval;
 };
 
 /**
@@ -35,22 +35,21 @@ type Options = {
 export class EventStream extends Readable {
   readonly #reader: EventReader<Frame>;
   readonly #mask: Options['mask'];
-  readonly #ping: NodeJS.Timeout;
+  readonly #stopPings: () => void;
   readonly #stopExpiry: () => void;
   readonly #stopListening: () => void;
   readonly #onEnd: Options['onEnd'];
   #canPush = false;
 
   constructor(options: Options) {
-    const { subscription, lastEventId, mask, expiresAt, revoked, onEnd } = options;
-    const { pingEveryMs = PING_EVERY_MS } = options;
+    const { subscription, lastEventId, mask, expiresAt, revoked, onEnd, keepAlive } = options;
     super({ highWaterMark: 1 });
     this.#mask = mask;
     this.#onEnd = onEnd;
     // Some browsers report a response only after the first byte of its body.
     this.push(PING);
     this.#reader = subscription.open(lastEventId, () => this.#flush());
-    this.#ping = setInterval(() => this.#canPush && this.#push(PING), pingEveryMs).unref();
+    this.#stopPings = keepAlive.add(() => this.#canPush && this.#push(PING));
     this.#stopExpiry = onExpiry(expiresAt, () => this.#end(tokenExpired()));
     this.#stopListening = onAbort(revoked ?? null, () => this.#end(revoked?.reason));
   }
@@ -92,7 +91,7 @@ export class EventStream extends Readable {
 
   #dispose(): void {
     this.#canPush = false;
-    clearInterval(this.#ping);
+    this.#stopPings();
     this.#stopExpiry();
     this.#stopListening();
     this.#reader.close();
