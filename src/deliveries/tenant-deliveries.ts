@@ -20,12 +20,12 @@ export type TenantDeliveries = {
   /**
    * Reads a page. Its bodies come to about a third of the largest answer, and those of all pages of one operation to about
    * 32 MB: a page ends early at either limit. Once the 32 MB are used up, this and the following methods reject with
-   * BudgetSpentError. `createOperationReads` limits what a filter may scan.
+   * BudgetExceededError. `createOperationReads` limits what a filter may scan.
    */
   read(range: DeliveryRange): Promise<DeliveryPage>;
   /** Reads one delivery; null when the log never had it or has trimmed it. */
   get(cursor: string): Promise<StoredDelivery | null>;
-  /** Parses the body. Each call after the first counts as reading it again. Rejects with BudgetSpentError. */
+  /** Parses the body. Each call after the first counts as reading it again. Rejects with BudgetExceededError. */
   payload(delivery: StoredDelivery): Promise<unknown>;
   /** The events of the body that concern `address`, or all when it is null. Counts and rejects like `payload`. */
   events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]>;

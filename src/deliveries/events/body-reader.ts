@@ -1,100 +1,100 @@
+import { createKeyedQueue } from '../../lib/keyed-queue.ts';
 import type { ByteBudget } from '../log/byte-budget.ts';
-import { BudgetSpentError } from '../log/errors.ts';
+import { BudgetExceededError } from '../log/errors.ts';
 import type { StoredDelivery } from '../log/log.ts';
 import { isWithinLimits, parseStored, scanJson } from './body.ts';
 import { eventCountIn, eventsIn, type ReadEvent } from './payload.ts';
 
-/** What a body is given as. */
+/** The fields that show a body. */
 type View = 'payload' | 'events';
 
 /**
- * What a value, and an event, count for at least: less than they have of a real body, and about a quarter of what they
- * take of the memory where a body is made to have as many as it can.
+ * The least that a JSON value, and an event, count for. In real bodies both have more bytes. In a body that is made of as
+ * many as possible, each takes about four times as much memory.
  */
-const BYTES_A_VALUE = 16;
-const BYTES_AN_EVENT = 256;
+const BYTES_PER_VALUE = 16;
+const BYTES_PER_EVENT = 256;
 
 type ParsedBody = {
   readonly payload: Promise<unknown>;
   eventCount: number | null;
   events: readonly ReadEvent[] | null;
-  /** What giving it once comes to, in bytes. */
+  /** The charge for showing it once, in bytes. */
   readonly bytes: number;
-  readonly given: Set<View>;
+  /** The views that were charged before. */
+  readonly shown: Set<View>;
 };
 
 /**
- * The bodies that one operation reads, each once, however often it is asked for. That they were read from the log is
- * paid for: what is taken from the budget is what a body comes to beyond its bytes, and all of it for each time that it
- * is given again. Both reject with BudgetSpentError when there is not as much left.
+ * Parses the bodies of one operation, each at most once. The bytes that were read from the log are already charged to the
+ * budget. This charges the parsed size above that, and the full size again for every further selection. Both methods reject
+ * with BudgetExceededError when the budget has less left.
  */
 export class BodyReader {
   readonly #budget: ByteBudget;
   readonly #known = new WeakMap<StoredDelivery, ParsedBody>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = createKeyedQueue();
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
   }
 
-  /** The body itself; see `parseStored`. */
+  /** The parsed body; see `parseStored`. */
   payload(delivery: StoredDelivery): Promise<unknown> {
-    return this.#inTurn(() => {
-      const reading = this.#read(delivery);
-      this.#charge(delivery, reading, 'payload', reading.bytes);
-      return reading.payload;
+    return this.#inOrder(async () => {
+      const parsed = this.#parse(delivery);
+      this.#charge(delivery, parsed, 'payload', parsed.bytes);
+      return parsed.payload;
     });
   }
 
-  /** See `eventsIn`. The events of one address cost as much as all, since all items are looked through. */
+  /** The events of the body; see `eventsIn`. One address costs as much as all, because all items are searched. */
   events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]> {
-    return this.#inTurn(async () => {
-      const reading = this.#read(delivery);
-      const payload = await reading.payload;
-      reading.eventCount ??= eventCountIn(payload);
-      this.#charge(delivery, reading, 'events', Math.max(reading.bytes, reading.eventCount * BYTES_AN_EVENT));
+    return this.#inOrder(async () => {
+      const parsed = this.#parse(delivery);
+      const payload = await parsed.payload;
+      parsed.eventCount ??= eventCountIn(payload);
+      this.#charge(delivery, parsed, 'events', Math.max(parsed.bytes, parsed.eventCount * BYTES_PER_EVENT));
       if (address !== null) return eventsIn(payload, delivery, address);
-      reading.events ??= eventsIn(payload, delivery);
-      return reading.events;
+      parsed.events ??= eventsIn(payload, delivery);
+      return parsed.events;
     });
   }
 
-  /** One body after the other: none is parsed that the budget has no room for once those before it are given. */
-  #inTurn<Given>(give: () => Promise<Given>): Promise<Given> {
-    const given = this.#last.then(give);
-    this.#last = given.catch(ignore);
-    return given;
+  /** Runs the tasks one after another, so that no body is parsed after those before it have used the budget up. */
+  #inOrder<Result>(task: () => Promise<Result>): Promise<Result> {
+    return this.#queue('bodies', task);
   }
 
-  #read(delivery: StoredDelivery): ParsedBody {
+  #parse(delivery: StoredDelivery): ParsedBody {
     const known = this.#known.get(delivery);
     if (known) return known;
     const { body } = delivery;
     const size = scanJson(body);
-    const bytes = isWithinLimits(size) ? Math.max(size.bytes, size.values * BYTES_A_VALUE) : size.bytes;
-    this.#take(delivery, bytes - size.bytes);
+    const bytes = isWithinLimits(size) ? Math.max(size.bytes, size.values * BYTES_PER_VALUE) : size.bytes;
+    this.#spend(delivery, bytes - size.bytes);
     const payload = parseStored(body, size);
-    // Where the budget refuses it, nothing waits for it: a failure that nothing listens to ends the process.
+    // If the budget is exceeded, nothing awaits this promise, and an unhandled rejection would end the process.
     payload.catch(ignore);
-    const reading: ParsedBody = {
+    const parsed: ParsedBody = {
       payload,
       eventCount: null,
       events: null,
       bytes,
-      given: new Set(),
+      shown: new Set(),
     };
-    this.#known.set(delivery, reading);
-    return reading;
+    this.#known.set(delivery, parsed);
+    return parsed;
   }
 
-  /** `bytes` is what giving it in this form comes to. */
-  #charge(delivery: StoredDelivery, reading: ParsedBody, form: View, bytes: number): void {
-    this.#take(delivery, reading.given.has(form) ? bytes : bytes - reading.bytes);
-    reading.given.add(form);
+  /** Charges a view of `bytes`. `parsed.bytes` of it are charged already before the first time. */
+  #charge(delivery: StoredDelivery, parsed: ParsedBody, view: View, bytes: number): void {
+    this.#spend(delivery, parsed.shown.has(view) ? bytes : bytes - parsed.bytes);
+    parsed.shown.add(view);
   }
 
-  #take({ cursor }: StoredDelivery, bytes: number): void {
-    if (!this.#budget.take(bytes)) throw new BudgetSpentError(cursor);
+  #spend({ cursor }: StoredDelivery, bytes: number): void {
+    if (!this.#budget.tryCharge(bytes)) throw new BudgetExceededError(cursor);
   }
 }
 

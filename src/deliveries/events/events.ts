@@ -1,13 +1,12 @@
+import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
 import {
   addressOf,
   booleanOf,
   floatOf,
   hexOf,
   integerOf,
-  isObject,
   isoTimeOf,
   oneOf,
-  type RawObject,
   smallIntegerOf,
   textOf,
 } from './fields.ts';
@@ -17,28 +16,28 @@ const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'C
 const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
 const DIRECTIONS = ['IN', 'OUT'] as const;
 
-/** A transaction as the service sent it: reading one is the transactions' own business. */
+/** A transaction as upstream sent it; `src/transactions/` reads it. */
 export type TransactionEvent = {
   readonly kind: 'transaction';
   readonly raw: RawObject;
-  /** The item's chain, else the delivery's. */
+  /** The item's chain; the delivery's if the item names none. */
   readonly chainId: number | null;
 };
 
-/** Integers are decimal strings, times ISO 8601 in UTC, hex in lower case; null is what the item does not say. */
+/** Integers are decimal strings, times are ISO 8601 in UTC, hex is in lower case. A field that the item lacks is null. */
 export type ActivityEvent = { readonly kind: 'activity' } & ReturnType<typeof activityFields>;
 
-/** As ActivityEvent. The body names no chain, block or time. */
+/** Formatted like ActivityEvent. The body has no chain, block or time. */
 export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType<typeof balanceChangeFields>;
 
 export type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
 
-/** Fields of the delivery that hold for all its events. */
+/** The delivery's fields that apply to all its events. */
 type Frame = { readonly chainId: number | null; readonly subscribedAddress: string | null };
 
 const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) => ({
   type: oneOf(ACTIVITY_TYPES, raw.type),
-  /** The service's own word, also for a type that is not known. */
+  /** Upstream's text, also for an unknown type. */
   typeName: textOf(raw.type),
   chainId: smallIntegerOf(raw.chain_id) ?? chainId,
   blockNumber: integerOf(raw.block_number),
@@ -46,7 +45,7 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) =
   transactionHash: hexOf(raw.tx_hash),
   transactionFrom: addressOf(raw.tx_from),
   transactionTo: addressOf(raw.tx_to),
-  /** Wei. */
+  /** In wei. */
   transactionValue: integerOf(raw.tx_value),
   assetType: oneOf(ASSET_TYPES, raw.asset_type),
   tokenAddress: addressOf(raw.token_address),
@@ -55,14 +54,14 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) =
   to: addressOf(raw.to),
   value: integerOf(raw.value),
   valueUsd: floatOf(raw.value_usd),
-  /** From the delivery: the item has no such field. */
+  /** The delivery's: the item has no such field. */
   subscribedAddress,
-  /** The address that an approval allows to spend. */
+  /** The address that an approval lets spend. */
   spender: addressOf(raw.spender),
-  /** The service's own word. */
+  /** Upstream's text. */
   callType: textOf(raw.call_type),
   data: hexOf(raw.data),
-  /** The decoded call, as the service wrote it. */
+  /** The decoded call, as upstream wrote it. */
   function: raw.function ?? null,
   token: readToken(raw, 'token_'),
   swap: readSwap(raw),
@@ -93,18 +92,20 @@ const balanceChangeFields = (raw: RawObject) => {
   };
 };
 
-/** An item of a body's `transactions`, `activities` or `balance_changes`. */
+/** Reads an item of a body's `transactions`. */
 export const readTransactionEvent = (raw: RawObject, { chainId }: Frame): TransactionEvent => ({
   kind: 'transaction',
   raw,
   chainId: smallIntegerOf(raw.chain_id) ?? chainId,
 });
 
+/** Reads an item of a body's `activities`. */
 export const readActivity = (raw: RawObject, frame: Frame): ActivityEvent => ({
   kind: 'activity',
   ...activityFields(raw, frame),
 });
 
+/** Reads an item of a body's `balance_changes`. */
 export const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
   kind: 'balanceChange',
   ...balanceChangeFields(raw),

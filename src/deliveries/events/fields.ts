@@ -1,31 +1,26 @@
-/** Readers of single fields that take whatever comes: what is not understood is null, never an error. */
-
-export type RawObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is RawObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Lenient readers of single JSON fields: a value that can't be read is null, never an error. */
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** From a JSON boolean, or from the text `true` or `false` in any case. */
+/** A boolean, from a JSON boolean or from the text `true` or `false` in any case. */
 export const booleanOf = (value: unknown): boolean | null => {
-  const word = textOf(value)?.trim().toLowerCase();
-  if (value === true || word === 'true') return true;
-  return value === false || word === 'false' ? false : null;
+  const text = textOf(value)?.trim().toLowerCase();
+  if (value === true || text === 'true') return true;
+  return value === false || text === 'false' ? false : null;
 };
 
 const SCHEMES: readonly string[] = ['http:', 'https:', 'ipfs:'];
 
-/** The text itself, when it is an absolute http, https or ipfs URL. */
+/** The text, if it is an absolute http, https or ipfs URL. */
 export const urlOf = (value: unknown): string | null => {
   const url = textOf(value)?.trim() ?? '';
   return SCHEMES.includes(URL.parse(url)?.protocol ?? '') ? url : null;
 };
 
-/** Lower case. */
+/** A 20-byte address in lower case. */
 export const addressOf = (value: unknown): string | null => matching(value, /^0x[0-9a-f]{40}$/);
 
-/** Lower case. */
+/** 0x-prefixed hex in lower case. */
 export const hexOf = (value: unknown): string | null => matching(value, /^0x[0-9a-f]*$/);
 
 const matching = (value: unknown, pattern: RegExp): string | null => {
@@ -33,7 +28,7 @@ const matching = (value: unknown, pattern: RegExp): string | null => {
   return text !== undefined && pattern.test(text) ? text : null;
 };
 
-/** Of a 256-bit integer there are 78. */
+/** A 256-bit integer has 78 digits at most. */
 const MAX_DIGITS = 100;
 
 /** A decimal string, from a JSON integer, a decimal string or 0x-hex of at most 100 digits. */
@@ -43,18 +38,19 @@ export const integerOf = (value: unknown): string | null => {
   return text.length <= MAX_DIGITS && /^(?:-?\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text).toString() : null;
 };
 
-/** An integer that a float holds exactly, from zero up. */
+/** A non-negative integer of at most 2^53 - 1, which a float represents exactly. */
 export const smallIntegerOf = (value: unknown): number | null => {
   const integer = Number(integerOf(value) ?? Number.NaN);
   return Number.isSafeInteger(integer) && integer >= 0 ? integer : null;
 };
 
-/** From zero up to what a GraphQL Int holds. */
+/** A non-negative integer of at most 2^31 - 1, the maximum of a GraphQL Int. */
 export const int32Of = (value: unknown): number | null => {
   const integer = smallIntegerOf(value);
   return integer !== null && integer < 2 ** 31 ? integer : null;
 };
 
+/** A finite number, from a JSON number or its text. */
 export const floatOf = (value: unknown): number | null => {
   const text = textOf(value);
   const float = text === null ? value : text.trim() === '' ? null : Number(text);
@@ -63,7 +59,7 @@ export const floatOf = (value: unknown): number | null => {
 
 const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i;
 
-/** Milliseconds since 1970, from an ISO 8601 date-time; one without a zone is in UTC. */
+/** Milliseconds since 1970, from an ISO 8601 date-time. A date-time without a zone is in UTC. */
 export const timeOf = (value: unknown): number | null => {
   const text = textOf(value)?.trim() ?? '';
   const match = TIME.exec(text);
@@ -72,13 +68,13 @@ export const timeOf = (value: unknown): number | null => {
   return Number.isNaN(time) ? null : time;
 };
 
-/** ISO 8601 in UTC. */
+/** An ISO 8601 date-time in UTC. */
 export const isoTimeOf = (value: unknown): string | null => {
   const time = timeOf(value);
   return time === null ? null : new Date(time).toISOString();
 };
 
-/** The upper-case name, when it is one of those that are known. */
+/** The value in upper case, if it is one of `names`. */
 export const oneOf = <Name extends string>(names: readonly Name[], value: unknown): Name | null => {
   const name = textOf(value)?.toUpperCase();
   return names.find((known) => known === name) ?? null;

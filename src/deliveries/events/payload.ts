@@ -1,17 +1,18 @@
+import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import { type DeliveryEvent, readActivity, readBalanceChange, readTransactionEvent } from './events.ts';
-import { addressOf, isObject, type RawObject, smallIntegerOf, timeOf } from './fields.ts';
+import { addressOf, smallIntegerOf, timeOf } from './fields.ts';
 
-/** Fields of a stored delivery that hold for all events of its body. */
+/** The fields of a stored delivery that apply to all events of its body. */
 export type EventFrame = Pick<StoredDelivery, 'chainId' | 'subscribedAddress'>;
 
 type Kind = {
   readonly type: DeliveryType;
   readonly key: string;
   readonly read: (raw: RawObject, frame: EventFrame) => DeliveryEvent;
-  /** The fields that hold an address by which somebody would look the event up. */
+  /** The fields with an address by which a client may look the event up. */
   readonly addressFields: readonly string[];
-  /** Whether an item names the subscribed address. */
+  /** Whether each item has the subscribed address. */
   readonly namesSubscriber: boolean;
 };
 
@@ -50,18 +51,18 @@ const KINDS: readonly Kind[] = [
 
 type Item = { readonly kind: Kind; readonly raw: RawObject };
 
-/** What a body says of itself, as far as it is understood. */
+/** The facts about a delivery that its body contains. */
 export type BodySummary = {
   readonly type: DeliveryType | null;
-  /** The chain of its items; null when they name none, or several. */
+  /** The chain of its items; null when they name none or several. */
   readonly chainId: number | null;
-  /** The addresses that its events name, each once. */
+  /** The distinct addresses that its events concern. */
   readonly addresses: readonly string[];
-  /** Whether it has events that don't name the subscribed address. */
+  /** Whether it has events without the subscribed address. */
   readonly lacksSubscriber: boolean;
 };
 
-/** `body` as `BodyReader` gives it. Nothing in it is required. */
+/** Summarises a body that `BodyParser` has parsed. No field of the body is required. */
 export const summarize = (body: unknown): BodySummary => {
   const items = itemsOf(body);
   const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));
@@ -83,16 +84,16 @@ export const earliestTime = (body: unknown): number | null => {
   );
 };
 
-/** Reads an event of a body. */
+/** Reads one event of a body. */
 export type ReadEvent = () => DeliveryEvent;
 
-/** How many events a stored body has, as `eventsIn` gives them. */
+/** The number of events that `eventsIn` returns for all addresses. */
 export const eventCountIn = (body: unknown): number => itemsOf(body).length;
 
 /**
- * The first 10,000 events of a stored body, in its order; with `address`, those of them that concern it. Items that are no
- * objects are left out. A body of an unknown shape has none. Integers beyond 2^53 are decimal strings. Each event is read
- * by its own call, so that the caller can pause between them.
+ * The first 10,000 events of a stored body, in its order; with `address`, those of them that concern it. Items that are not
+ * objects are left out. A body of an unknown shape has no events. Integers beyond 2^53 are decimal strings. Each event is
+ * read by its own call, so that the caller can yield between them.
  */
 export const eventsIn = (
   body: unknown,
@@ -108,16 +109,17 @@ export const eventsIn = (
     );
 
 /**
- * Lower case: the subscribed address, senders and receivers, counterparties, spenders, and the contracts of the tokens
- * moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by just these, so it has an event
- * for each, unless its body is beyond the bounds of `parseStored`.
+ * The addresses that an item concerns, in lower case: the subscribed address, senders and receivers, counterparties, spenders,
+ * and the contracts of the tokens moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by
+ * exactly these addresses. So a delivery that it finds has an event for the address, unless the body exceeds the limits of
+ * `parseStored`.
  */
 const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): string[] => {
   const concerned: string[] = [];
-  const places = isObject(raw.asset) ? [raw, raw.asset] : [raw];
+  const objects = isObject(raw.asset) ? [raw, raw.asset] : [raw];
   for (const field of kind.addressFields) {
-    for (const place of places) {
-      const address = addressOf(place[field]);
+    for (const object of objects) {
+      const address = addressOf(object[field]);
       if (address !== null) concerned.push(address);
     }
   }
@@ -125,10 +127,10 @@ const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): str
   return concerned;
 };
 
-/** More than any block has; a body of five megabytes could hold a million. */
+/** More than any block has; a body of 5 MB could have a million. */
 const MAX_EVENTS = 10_000;
 
-/** The first 10,000, by the body's keys alone: a header may be wrong about the shape. */
+/** The first 10,000 items. Only the body's keys decide its shape: the type in a header may be wrong. */
 const itemsOf = (body: unknown): Item[] => {
   const items: Item[] = [];
   if (!isObject(body)) return items;

@@ -1,6 +1,7 @@
-import { addressOf, floatOf, int32Of, integerOf, isObject, type RawObject, textOf, urlOf } from './fields.ts';
+import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
+import { addressOf, floatOf, int32Of, integerOf, textOf, urlOf } from './fields.ts';
 
-/** What an item says of a token: null where it does not say it, or does not say it so that it reads. */
+/** An item's token; a field that the item lacks, or that can't be read, is null. */
 export type TokenInfo = {
   /** Null for the native asset. */
   readonly address: string | null;
@@ -8,11 +9,11 @@ export type TokenInfo = {
   readonly name: string | null;
   readonly decimals: number | null;
   readonly logo: string | null;
-  /** Of one whole token. */
+  /** The price of one whole token. */
   readonly priceUsd: number | null;
 };
 
-/** What was given or taken in a swap. */
+/** A token that was sold or bought in a swap. */
 export type SwapSide = {
   readonly token: TokenInfo | null;
   /** In the token's smallest unit. */
@@ -24,37 +25,37 @@ export type Swap = { readonly from: SwapSide | null; readonly to: SwapSide | nul
 type Prefix = 'token_' | 'from_token_' | 'to_token_';
 
 /**
- * From `token_address` and `token_metadata` under one of the prefixes. What the metadata leaves out is also looked for
- * beside it, as `token_symbol` and so on. Null when the item says nothing of the token.
+ * Reads the token from `token_address` and `token_metadata` under one of the prefixes. A field that the metadata lacks is
+ * read from the item instead, as `token_symbol` and so on. Null when the item has no field of the token.
  */
 export const readToken = (raw: RawObject, prefix: Prefix): TokenInfo | null => {
   const token = tokenOf(raw[`${prefix}address`], raw[`${prefix}metadata`], raw, prefix);
-  return saysNothing(token) ? null : token;
+  return isEmpty(token) ? null : token;
 };
 
-/** A balance change's `asset`, whose fields stand without a prefix. */
+/** Reads the token of a balance change's `asset`, whose fields have no prefix. */
 export const readAsset = (asset: RawObject): TokenInfo =>
   tokenOf(asset.token_address, asset.token_metadata, asset, '');
 
-/** Null when the item says nothing of either side. */
+/** Reads both sides of a swap; null when the item has neither. */
 export const readSwap = (raw: RawObject): Swap | null => {
   const [from, to] = [readSide(raw, 'from_token_'), readSide(raw, 'to_token_')];
   return from === null && to === null ? null : { from, to };
 };
 
-/** How deployments name the amount is not documented: both names are read. */
+/** Upstream does not document the name of the amount: both known names are read. */
 const readSide = (raw: RawObject, prefix: Prefix): SwapSide | null => {
   const side = {
     token: readToken(raw, prefix),
     value: integerOf(raw[`${prefix}value`]) ?? integerOf(raw[`${prefix}amount`]),
   };
-  return saysNothing(side) ? null : side;
+  return isEmpty(side) ? null : side;
 };
 
-const tokenOf = (address: unknown, metadata: unknown, beside: RawObject, prefix: string): TokenInfo => {
+const tokenOf = (address: unknown, metadata: unknown, item: RawObject, prefix: string): TokenInfo => {
   const details = isObject(metadata) ? metadata : {};
   const read = <Value>(field: string, as: (value: unknown) => Value | null): Value | null =>
-    as(details[field]) ?? as(beside[`${prefix}${field}`]);
+    as(details[field]) ?? as(item[`${prefix}${field}`]);
   return {
     address: addressOf(address),
     symbol: read('symbol', textOf),
@@ -65,4 +66,4 @@ const tokenOf = (address: unknown, metadata: unknown, beside: RawObject, prefix:
   };
 };
 
-const saysNothing = (said: object): boolean => Object.values(said).every((value) => value === null);
+const isEmpty = (fields: object): boolean => Object.values(fields).every((value) => value === null);

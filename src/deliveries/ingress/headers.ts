@@ -17,7 +17,7 @@ const TYPES = { TRANSACTIONS: 'transactions', ACTIVITIES: 'activities', BALANCES
 const TYPE_NAMES = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'] as const;
 
 /**
- * Reads the headers by their suffix, because every deployment puts its own prefix before it. Of two headers with one suffix
+ * Reads the headers by their suffix, because every deployment puts its own prefix before it. If two headers have one suffix,
  * the first counts. `signatureHeader` is the name, in lower case, of the header with the signature. Default: the one whose
  * name ends in `webhook-signature`.
  */
@@ -47,7 +47,7 @@ export const readHeaders = (
   };
 };
 
-/** The UUID in lower case; null when the text is none. */
+/** The UUID in lower case; null when the text is not a UUID. */
 export const uuidOf = (text: string | null | undefined): string | null => {
   const uuid = text?.trim().toLowerCase() ?? '';
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) ? uuid : null;

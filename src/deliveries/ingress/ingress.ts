@@ -143,7 +143,7 @@ const webhookOf = ({ url }: IncomingMessage): string | null => {
 
 const parse = async (bodies: BodyParser, body: Buffer): Promise<unknown> => {
   try {
-    return await bodies.read(body);
+    return await bodies.parse(body);
   } catch {
     throw new IngressError(400, 'expected a JSON object or array');
   }

@@ -1,7 +1,8 @@
-import { BudgetSpentError } from './errors.ts';
+import { createKeyedQueue } from '../../lib/keyed-queue.ts';
+import { BudgetExceededError } from './errors.ts';
 import type { LogReads } from './search-limits.ts';
 
-/** How many bytes of bodies one operation may still read and give. */
+/** The bytes of bodies that one operation may still read and return. */
 export class ByteBudget {
   #left: number;
 
@@ -9,18 +10,18 @@ export class ByteBudget {
     this.#left = bytes;
   }
 
-  /** Below zero when the last that was read came to more than was left. */
+  /** Negative when the last read exceeded the budget. */
   get left(): number {
     return this.#left;
   }
 
-  /** Of what is there already. */
+  /** Deducts bytes that were already read, even if fewer are left. */
   charge(bytes: number): void {
     this.#left -= bytes;
   }
 
-  /** False when there are not as many left. Nothing can always be taken. */
-  take(bytes: number): boolean {
+  /** Deducts the bytes if as many are left; otherwise deducts nothing and returns false. Zero bytes always succeed. */
+  tryCharge(bytes: number): boolean {
     if (bytes <= 0) return true;
     if (bytes > this.#left) return false;
     this.#left -= bytes;
@@ -29,30 +30,27 @@ export class ByteBudget {
 }
 
 /**
- * Reads one after another, until the bodies read have used the budget up. A page ends early rather than bring
- * more than is left, or more than `maxPageBytes`, but brings one delivery at least. Once nothing is left, rejects with
- * BudgetSpentError.
+ * Limits the reads of one operation to the budget. Reads run one after another. A page ends early before it exceeds the rest
+ * of the budget or `maxPageBytes`, but has at least one delivery. Once the budget is used up, reads reject with
+ * BudgetExceededError.
  */
 export const limitReads = ({ read, get }: LogReads, budget: ByteBudget, maxPageBytes: number): LogReads => {
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Answer>(cursor: string | null, task: () => Promise<Answer>): Promise<Answer> => {
-    const answer = last.then(() => {
-      if (budget.left <= 0) throw new BudgetSpentError(cursor);
+  const queue = createKeyedQueue();
+  const inOrder = <Answer>(cursor: string | null, task: () => Promise<Answer>): Promise<Answer> =>
+    queue('reads', async () => {
+      if (budget.left <= 0) throw new BudgetExceededError(cursor);
       return task();
     });
-    last = answer.catch(() => {});
-    return answer;
-  };
   return {
     read: (range) =>
-      inTurn(null, async () => {
+      inOrder(null, async () => {
         const maxBytes = Math.min(budget.left, maxPageBytes, range.maxBytes ?? maxPageBytes);
         const page = await read({ ...range, maxBytes });
         for (const { body } of page.deliveries) budget.charge(body.byteLength);
         return page;
       }),
     get: (cursor) =>
-      inTurn(cursor, async () => {
+      inOrder(cursor, async () => {
         const delivery = await get(cursor);
         if (delivery !== null) budget.charge(delivery.body.byteLength);
         return delivery;

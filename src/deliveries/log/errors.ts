@@ -1,29 +1,32 @@
-/** The cursor is not one that any log has made. */
+/** The text is not a cursor of any log. */
 export class InvalidCursorError extends Error {
   readonly cursor: string;
 
   constructor(cursor: string) {
-    super(`not a delivery cursor: ${JSON.stringify(cursor.slice(0, 80))}`);
+    super(`expected a delivery cursor, got ${JSON.stringify(cursor.slice(0, 80))}`);
     this.name = 'InvalidCursorError';
     this.cursor = cursor;
   }
 }
 
 /**
- * `trimmed`: beyond retention; `foreign`: another tenant's or another log's; `ahead`: the log was restored and ends before
- * it; `replaced`: the log was restored and has another delivery there.
+ * Why a cursor can't be resumed:
+ * - `trimmed`: deliveries after it are beyond the retention
+ * - `foreign`: it is of another tenant or another log
+ * - `ahead`: the log was restored from an older copy and ends before it
+ * - `replaced`: the log was restored from an older copy and has another delivery at its number
  */
 export type ExpiryReason = 'trimmed' | 'foreign' | 'ahead' | 'replaced';
 
 const EXPLANATIONS: Readonly<Record<ExpiryReason, string>> = {
-  trimmed: 'deliveries after this cursor are no longer kept',
+  trimmed: 'deliveries after this cursor have been trimmed',
   foreign: 'this cursor belongs to another delivery log',
-  ahead: 'this cursor is ahead of the delivery log, which must have been restored from an older copy',
+  ahead: 'this cursor is ahead of the delivery log, which was probably restored from an older copy',
   replaced:
-    'another delivery is in the place of the one that this cursor names: the delivery log must have been restored from an older copy',
+    'another delivery is stored in place of the one that this cursor names: the delivery log was probably restored from an older copy',
 };
 
-/** The log can't go on from this cursor without leaving something out. */
+/** The log can't continue from this cursor without a gap. */
 export class CursorExpiredError extends Error {
   readonly reason: ExpiryReason;
 
@@ -34,33 +37,33 @@ export class CursorExpiredError extends Error {
   }
 }
 
-/** One operation has read and given as much of bodies as it may. */
-export class BudgetSpentError extends Error {
-  /** Of the delivery that could not be given; null when it was a page. */
+/** The operation has used up the bytes of bodies that it may read and return. */
+export class BudgetExceededError extends Error {
+  /** The cursor of the delivery that was not returned; null when it was a page. */
   readonly cursor: string | null;
 
   constructor(cursor: string | null) {
-    super('the bodies that one operation may read and give are used up');
-    this.name = 'BudgetSpentError';
+    super('the operation has used up the bytes of bodies that it may read');
+    this.name = 'BudgetExceededError';
     this.cursor = cursor;
   }
 }
 
-/** The filters of one operation have used up the index entries and deliveries that they may look at. */
-export class SearchSpentError extends Error {
+/** The filters of the operation have used up the index entries and deliveries that they may scan. */
+export class SearchLimitExceededError extends Error {
   readonly maxScanned: number;
-  /** Where the search can go on: nothing was found up to here. Null when the search had not begun. */
+  /** Where the search can continue: nothing matches up to this cursor. Null when the search has not begun. */
   readonly cursor: string | null;
 
   constructor(maxScanned: number, cursor: string | null) {
-    super('the looks that the filters of one operation may take are used up');
-    this.name = 'SearchSpentError';
+    super('the filters of the operation have used up the index entries and deliveries that they may scan');
+    this.name = 'SearchLimitExceededError';
     this.maxScanned = maxScanned;
     this.cursor = cursor;
   }
 }
 
-/** The log is too busy to answer in time; a later try may well succeed. `message` is for the client. */
+/** The log is too busy to answer in time; a later attempt may succeed. `message` is for the client. */
 export class LogBusyError extends Error {
   constructor(message: string) {
     super(message);
@@ -71,12 +74,12 @@ export class LogBusyError extends Error {
 /** The caller aborted the read. */
 export class ReadAbortedError extends Error {
   constructor() {
-    super('the reading of deliveries was aborted');
+    super('the read was aborted');
     this.name = 'ReadAbortedError';
   }
 }
 
-/** The log can't take or give deliveries now: the disk is full or read-only, the file broken, or the log closed. */
+/** The log can't store or read deliveries now: its store is full, read-only, unreachable or damaged, or the log is closed. */
 export class LogUnavailableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -85,8 +88,8 @@ export class LogUnavailableError extends Error {
 }
 
 /**
- * The log's files were damaged, replaced or cut: they can't be read, or don't hold what was stored. Until a check finds
- * them whole, nothing is read or stored.
+ * The stored log was damaged, replaced or truncated: it can't be read, or does not contain what was stored. Nothing is read
+ * or stored until a check finds it intact.
  */
 export class LogDamagedError extends LogUnavailableError {
   constructor(message: string, cause?: unknown) {
@@ -95,7 +98,7 @@ export class LogDamagedError extends LogUnavailableError {
   }
 }
 
-/** The log can't store this one delivery: the fault is the delivery's own, and others are stored. */
+/** The log can't store this delivery because of the delivery itself. Others are stored. */
 export class UnstorableError extends Error {
   constructor(message: string) {
     super(message);
@@ -103,7 +106,7 @@ export class UnstorableError extends Error {
   }
 }
 
-/** The log was closed, for good. */
+/** The log was closed and will not be opened again. */
 export class LogClosedError extends LogUnavailableError {
   constructor() {
     super('the delivery log is closed');
@@ -111,11 +114,11 @@ export class LogClosedError extends LogUnavailableError {
   }
 }
 
-/** A log that can't be read now may be read later; one that was closed won't. */
+/** Whether a later attempt may succeed: the log is unavailable, but not closed. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof LogUnavailableError && !(error instanceof LogClosedError);
 
-/** The log could not be opened; the message names the path and the cause. */
+/** The log can't be opened. The message names the path and the cause. */
 export class LogOpenError extends Error {
   readonly path: string;
   readonly problem: string;
@@ -128,4 +131,5 @@ export class LogOpenError extends Error {
   }
 }
 
+/** The message of an error, or the text of another thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -123,7 +123,7 @@ export type DeliveryLog = {
   /** Reads one delivery by its cursor; null when this tenant's log never had it or has trimmed it. */
   get(tenant: string, cursor: string, options?: ReadOptions): Promise<StoredDelivery | null>;
   /**
-   * The cursor of the newest delivery as of the call, not of its answer. For an empty log, the cursor before the first
+   * The cursor of the newest delivery as of the call, not of its answer. In an empty log it is the cursor before the first
    * delivery.
    */
   head(tenant: string): Promise<string>;

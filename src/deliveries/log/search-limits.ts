@@ -1,45 +1,45 @@
-import { LogBusyError, ReadAbortedError, SearchSpentError } from './errors.ts';
+import { LogBusyError, ReadAbortedError, SearchLimitExceededError } from './errors.ts';
 import type { DeliveryLog, DeliveryPage, DeliveryRange, ReadOptions, StoredDelivery } from './log.ts';
 
 type Limits = {
-  /** Index entries and deliveries that the filters of one operation may look at. */
+  /** The index entries and deliveries that the filters of one operation may scan. */
   readonly maxScanned: number;
-  /** Milliseconds that one operation may wait for the log in all. */
+  /** The total time that one operation may wait for the log, in milliseconds. */
   readonly maxMs: number;
-  /** Searches of one client that may be under way at a time; an operation's are made one after another. */
-  readonly maxEach: number;
+  /** One client's concurrent searches. The searches of one operation run one after another. */
+  readonly maxPerClient: number;
 };
 
 const LIMITS: Limits = {
-  /** About a second's work. */
+  /** About one second of work. */
   maxScanned: 500_000,
-  /** Less than a stopping gateway gives what runs. */
+  /** Less than a graceful shutdown waits for running operations. */
   maxMs: 4000,
-  maxEach: 250,
+  maxPerClient: 250,
 };
 
-/** The searches of all clients that are under way, and what bounds them. */
+/** Limits the concurrent searches of each client. A search is a read with a filter. */
 export class SearchLimiter {
   readonly limits: Limits;
-  readonly #underWay = new Map<string, number>();
+  readonly #running = new Map<string, number>();
 
   constructor(limits: Partial<Limits> = {}) {
     this.limits = { ...LIMITS, ...limits };
   }
 
-  /** Counts a search. Throws LogBusyError when the client has too many. Call the returned function when it ends. */
+  /** Counts a search; the returned function ends it. Throws LogBusyError when the client has too many. */
   begin(client: string): () => void {
-    const { maxEach } = this.limits;
-    const count = this.#underWay.get(client) ?? 0;
-    if (count >= maxEach)
+    const { maxPerClient } = this.limits;
+    const count = this.#running.get(client) ?? 0;
+    if (count >= maxPerClient)
       throw new LogBusyError(
-        `Expected at most ${maxEach} searches of deliveries at a time, got ${maxEach + 1}.`,
+        `Expected at most ${maxPerClient} concurrent searches of deliveries, got ${count + 1}.`,
       );
-    this.#underWay.set(client, count + 1);
+    this.#running.set(client, count + 1);
     return () => {
-      const left = (this.#underWay.get(client) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(client, left);
-      else this.#underWay.delete(client);
+      const others = (this.#running.get(client) ?? 1) - 1;
+      if (others > 0) this.#running.set(client, others);
+      else this.#running.delete(client);
     };
   }
 }
@@ -47,7 +47,7 @@ export class SearchLimiter {
 type Parts = {
   readonly log: DeliveryLog;
   readonly tenant: string;
-  /** The client that sent the operation. Clients take turns. */
+  /** The client that sent the operation. The log serves concurrent clients in turn. */
   readonly client: string;
   /** Aborts when no client waits for the operation any more. */
   readonly clientSignal: AbortSignal | null;
@@ -61,8 +61,9 @@ export type LogReads = {
 };
 
 /**
- * One operation's reads of its tenant's log. They reject with SearchSpentError when the filters have used `maxScanned` up
- * and the page is empty. They reject with LogBusyError when the log takes too long, or the client has too many searches.
+ * Limits one operation's reads of its tenant's log. A read rejects with SearchLimitExceededError when the operation's filters have
+ * used up `maxScanned` and the page is empty. It rejects with LogBusyError when the log takes longer than `maxMs`, or the
+ * client has too many concurrent searches.
  */
 export const createOperationReads = ({
   log,
@@ -75,33 +76,36 @@ export const createOperationReads = ({
   let scansLeft = maxScanned;
   let waitedMs = 0;
 
-  const inTime = async <Answer>(task: (options: ReadOptions) => Promise<Answer>): Promise<Answer> => {
-    const begunAt = performance.now();
+  const withinDeadline = async <Answer>(task: (options: ReadOptions) => Promise<Answer>): Promise<Answer> => {
+    const startedAt = performance.now();
     const leftMs = maxMs - waitedMs;
     const controller = new AbortController();
     const abortRead = () => controller.abort();
     const timer = setTimeout(abortRead, Math.max(0, leftMs));
-    // AbortSignal.any refuses the signals of some requests.
+    // AbortSignal.any does not accept the signals of some requests.
     clientSignal?.addEventListener('abort', abortRead, { once: true });
     if (leftMs <= 0 || clientSignal?.aborted) abortRead();
     try {
       return await task({ caller: client, signal: controller.signal });
     } catch (error) {
-      throw error instanceof ReadAbortedError ? new LogBusyError(tooLate(maxMs)) : error;
+      throw error instanceof ReadAbortedError ? new LogBusyError(timedOut(maxMs)) : error;
     } finally {
-      waitedMs += performance.now() - begunAt;
+      waitedMs += performance.now() - startedAt;
       clearTimeout(timer);
       clientSignal?.removeEventListener('abort', abortRead);
     }
   };
 
   const search = async (range: DeliveryRange): Promise<DeliveryPage> => {
-    if (scansLeft <= 0) throw new SearchSpentError(maxScanned, range.after ?? null);
+    if (scansLeft <= 0) throw new SearchLimitExceededError(maxScanned, range.after ?? null);
     const end = searchLimiter.begin(client);
     try {
-      const page = await inTime((options) => log.read(tenant, { ...range, maxScanned: scansLeft }, options));
+      const page = await withinDeadline((options) =>
+        log.read(tenant, { ...range, maxScanned: scansLeft }, options),
+      );
       scansLeft -= page.scanned;
-      if (page.isCut && page.deliveries.length === 0) throw new SearchSpentError(maxScanned, page.scannedTo);
+      if (page.isCut && page.deliveries.length === 0)
+        throw new SearchLimitExceededError(maxScanned, page.scannedTo);
       return page;
     } finally {
       end();
@@ -110,13 +114,13 @@ export const createOperationReads = ({
 
   return {
     read: (range) =>
-      isSearch(range) ? search(range) : inTime((options) => log.read(tenant, range, options)),
-    get: (cursor) => inTime((options) => log.get(tenant, cursor, options)),
+      isSearch(range) ? search(range) : withinDeadline((options) => log.read(tenant, range, options)),
+    get: (cursor) => withinDeadline((options) => log.get(tenant, cursor, options)),
   };
 };
 
 const isSearch = ({ filter = {} }: DeliveryRange): boolean =>
   Object.values(filter).some((wanted) => wanted !== undefined);
 
-const tooLate = (maxMs: number) =>
-  `Expected the log of deliveries to answer an operation within ${maxMs} ms, got more to read than that leaves time for.`;
+const timedOut = (maxMs: number) =>
+  `Expected the log of deliveries to answer the operation within ${maxMs} ms, got no answer by then.`;

@@ -1,11 +1,11 @@
 import { clientError } from '../../graph/errors.ts';
 import {
-  BudgetSpentError,
+  BudgetExceededError,
   CursorExpiredError,
   InvalidCursorError,
   LogBusyError,
   LogUnavailableError,
-  SearchSpentError,
+  SearchLimitExceededError,
 } from '../log/errors.ts';
 
 const RETRY_AFTER_MS = 1000;
@@ -21,13 +21,13 @@ export const toClientError = (error: unknown): unknown => {
     });
   if (error instanceof InvalidCursorError)
     return clientError('INVALID_CURSOR', 'Expected a cursor of deliveries, got something that is not one.');
-  if (error instanceof BudgetSpentError)
+  if (error instanceof BudgetExceededError)
     return clientError(
       'OPERATION_TOO_COMPLEX',
       'Expected an operation that reads about 32 MB of deliveries: ask for fewer at a time, and for payload and events of each once.',
       error.cursor === null ? {} : { cursor: error.cursor },
     );
-  if (error instanceof SearchSpentError)
+  if (error instanceof SearchLimitExceededError)
     return clientError(
       'OPERATION_TOO_COMPLEX',
       `Expected filters that look at ${error.maxScanned} index entries and deliveries at most, got more: ask for fewer at a time, or go on from the cursor.`,

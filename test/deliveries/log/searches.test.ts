@@ -83,7 +83,7 @@ test('the filters of one operation may look so far in all: a client is told wher
 
 test('a client may have so many searches at a time, and an operation waits so long: then it is told to come again', async () => {
   const log = await openMany();
-  const searchLimiter = new SearchLimiter({ maxEach: 2 });
+  const searchLimiter = new SearchLimiter({ maxPerClient: 2 });
   const by = (client: string) =>
     createOperationReads({ log, tenant: TENANT, client, clientSignal: null, searchLimiter }).read(never);
   const [one, two, three, others] = [by('one'), by('one'), by('one'), by('another')];
