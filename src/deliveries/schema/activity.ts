@@ -4,37 +4,24 @@ import type { ActivityEvent } from '../events/events.ts';
 import { Swap, TokenInfo } from './token.ts';
 
 export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
-  description:
-    "Something that a subscribed address did, or that happened to it. A value that can't be parsed counts as omitted.",
+  description: 'An action of a subscribed address, or one that affected it.',
   fields: (t) => ({
     type: t.expose('type', {
       type: ActivityType,
       nullable: true,
-      description: 'The type of the activity. Null when this gateway does not know it: see typeName.',
+      description: 'Null when this gateway does not know the type; typeName has it.',
     }),
     typeName: t.exposeString('typeName', {
       nullable: true,
       description: `The type as the service wrote it. ${NULL_WHEN_OMITTED}`,
     }),
-    chainId: t.expose('chainId', {
-      type: 'ChainId',
-      nullable: true,
-      description: `The id of the chain. ${NULL_WHEN_OMITTED}`,
-    }),
-    blockNumber: t.expose('blockNumber', {
-      type: 'BigInt',
-      nullable: true,
-      description: `The number of the block. ${NULL_WHEN_OMITTED}`,
-    }),
-    blockTime: t.expose('blockTime', {
-      type: 'DateTime',
-      nullable: true,
-      description: `The time of the block. ${NULL_WHEN_OMITTED}`,
-    }),
+    chainId: t.expose('chainId', { type: 'ChainId', nullable: true, description: NULL_WHEN_OMITTED }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInt', nullable: true, description: NULL_WHEN_OMITTED }),
+    blockTime: t.expose('blockTime', { type: 'DateTime', nullable: true, description: NULL_WHEN_OMITTED }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
       nullable: true,
-      description: `The hash of the transaction. ${NULL_WHEN_OMITTED}`,
+      description: NULL_WHEN_OMITTED,
     }),
     transactionFrom: t.expose('transactionFrom', {
       type: 'Address',
@@ -49,81 +36,79 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     transactionValue: t.expose('transactionValue', {
       type: 'BigInt',
       nullable: true,
-      description: `The amount of the native asset that the transaction transfers, in wei. ${NULL_WHEN_OMITTED}`,
+      description: `The value that the transaction sends, in wei. ${NULL_WHEN_OMITTED}`,
     }),
     assetType: t.expose('assetType', {
       type: AssetType,
       nullable: true,
-      description:
-        'The kind of the asset. Null when this gateway does not know it, and when the service omits it.',
+      description: 'Null when there is no asset, or this gateway does not know its type.',
     }),
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'The contract of the asset. Null for the native asset, and when the service omits it.',
+      description: 'The token contract. Null for the native asset, and when the service omits it.',
     }),
     tokenId: t.expose('tokenId', {
       type: 'BigInt',
       nullable: true,
-      description:
-        'The id of the token in its contract. Null unless the asset is an ERC-721 or ERC-1155 token.',
+      description: 'The token id. Null unless the asset is an ERC-721 or ERC-1155 token.',
     }),
     from: t.expose('from', {
       type: 'Address',
       nullable: true,
       description:
-        'The address that the asset moved from. Null when that is the subscribed address, which the service omits.',
+        'The sender of the asset. Null when it is the subscribed address, which the service omits.',
     }),
     to: t.expose('to', {
       type: 'Address',
       nullable: true,
       description:
-        'The address that the asset moved to. Null when that is the subscribed address, which the service omits.',
+        'The recipient of the asset. Null when it is the subscribed address, which the service omits.',
     }),
     value: t.expose('value', {
       type: 'BigInt',
       nullable: true,
-      description: `The amount of the asset, in its smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The amount in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsd: t.exposeFloat('valueUsd', {
       nullable: true,
-      description: 'The value of the amount in US dollars. Null when the price is not known.',
+      description: 'The value in US dollars. Null when the price is unknown.',
     }),
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
       nullable: true,
       description:
-        'The subscribed address of this activity. The service omits it: the gateway knows it when the webhook has had this one address alone since before the event. Null otherwise.',
+        'The subscribed address of this activity. The service omits it. It is known when this address has been the only one of the webhook since before the event; otherwise null.',
     }),
     spender: t.expose('spender', {
       type: 'Address',
       nullable: true,
-      description: 'The address that may spend the asset. Null unless the activity is an approval.',
+      description: 'The address that may spend the token. Null when the activity is not an approval.',
     }),
     callType: t.exposeString('callType', {
       nullable: true,
-      description: 'The kind of the call as the service wrote it. Null unless the activity is a call.',
+      description: 'The kind of call, as the service wrote it. Null when the activity is not a call.',
     }),
     data: t.expose('data', {
       type: 'Hex',
       nullable: true,
-      description: 'The call data. Null unless the activity is a call, and when the service omits it.',
+      description: 'The call data. Null when the activity is not a call, and when the service omits it.',
     }),
     function: t.expose('function', {
       type: 'JSON',
       nullable: true,
       description:
-        'The called function and its parameters as the service wrote them. An integer beyond 2^53 is a string. Null when the call is not decoded.',
+        'The called function and its parameters, as the service wrote them. An integer beyond 2^53 is a string. Null when the call was not decoded.',
     }),
     token: t.expose('token', {
       type: TokenInfo,
       nullable: true,
-      description: 'The token that moved or was approved. Null when the service omits all of it.',
+      description: 'The asset that moved or was approved. Null when the service omits all of its fields.',
     }),
     swap: t.expose('swap', {
       type: Swap,
       nullable: true,
-      description: 'The two sides of the swap. Null unless the activity is a swap.',
+      description: 'Both sides of the swap. Null when the activity is not a swap.',
     }),
   }),
 });

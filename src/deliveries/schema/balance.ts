@@ -2,59 +2,58 @@ import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import type { BalanceChangeEvent } from '../events/events.ts';
 
 const BalanceDirection = builder.enumType('BalanceDirection', {
-  description: 'The direction in which an asset moved.',
+  description: 'The direction of a transfer, seen from the subscribed address.',
   values: {
-    IN: { description: 'To the subscribed address.' },
-    OUT: { description: 'From the subscribed address.' },
+    IN: { description: 'The subscribed address receives the asset.' },
+    OUT: { description: 'The subscribed address sends the asset.' },
   },
 });
 
 export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChange').implement({
-  description:
-    "A change of the balance of a subscribed address. A value that can't be parsed counts as omitted.",
+  description: 'A change of a balance of a subscribed address.',
   fields: (t) => ({
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
       nullable: true,
-      description: `The subscribed address. ${NULL_WHEN_OMITTED}`,
+      description: NULL_WHEN_OMITTED,
     }),
     counterparty: t.expose('counterparty', {
       type: 'Address',
       nullable: true,
-      description: `The address on the other side. ${NULL_WHEN_OMITTED}`,
+      description: `The other side of the transfer. ${NULL_WHEN_OMITTED}`,
     }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
       nullable: true,
-      description: `The hash of the transaction. ${NULL_WHEN_OMITTED}`,
+      description: NULL_WHEN_OMITTED,
     }),
     direction: t.expose('direction', {
       type: BalanceDirection,
       nullable: true,
-      description: `Whether the asset moved to the subscribed address, or from it. ${NULL_WHEN_OMITTED}`,
+      description: NULL_WHEN_OMITTED,
     }),
     amountBefore: t.expose('amountBefore', {
       type: 'BigInt',
       nullable: true,
-      description: `The balance before the change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The balance before, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     amountAfter: t.expose('amountAfter', {
       type: 'BigInt',
       nullable: true,
-      description: `The balance after the change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The balance after, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     amountDelta: t.expose('amountDelta', {
       type: 'BigInt',
       nullable: true,
-      description: `The change of the balance, in the asset's smallest unit; negative for a decrease. ${NULL_WHEN_OMITTED}`,
+      description: `The change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsdBefore: t.exposeFloat('valueUsdBefore', {
       nullable: true,
-      description: `The value of the balance before the change, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The value of the balance before, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsdAfter: t.exposeFloat('valueUsdAfter', {
       nullable: true,
-      description: `The value of the balance after the change, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The value of the balance after, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsdDelta: t.exposeFloat('valueUsdDelta', {
       nullable: true,
@@ -62,37 +61,31 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     }),
     priceUsd: t.exposeFloat('priceUsd', {
       nullable: true,
-      description: `The price of one whole token, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The price of one whole token in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
       nullable: true,
-      description: 'The contract of the asset. Null for the native asset, and when the service omits it.',
+      description: 'The token contract. Null for the native asset, and when the service omits it.',
     }),
-    tokenSymbol: t.exposeString('tokenSymbol', {
-      nullable: true,
-      description: `The symbol of the token, such as USDC. ${NULL_WHEN_OMITTED}`,
-    }),
-    tokenName: t.exposeString('tokenName', {
-      nullable: true,
-      description: `The name of the token, such as USD Coin. ${NULL_WHEN_OMITTED}`,
-    }),
+    tokenSymbol: t.exposeString('tokenSymbol', { nullable: true, description: NULL_WHEN_OMITTED }),
+    tokenName: t.exposeString('tokenName', { nullable: true, description: NULL_WHEN_OMITTED }),
     tokenDecimals: t.exposeInt('tokenDecimals', {
       nullable: true,
-      description: `The decimals of the token: one whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `One whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     tokenLogo: t.expose('tokenLogo', {
       type: 'URL',
       nullable: true,
-      description: `An image of the token: an http, https or ipfs URL. ${NULL_WHEN_OMITTED}`,
+      description: `The URL of the token's picture: http, https or ipfs. ${NULL_WHEN_OMITTED}`,
     }),
     lowLiquidity: t.exposeBoolean('lowLiquidity', {
       nullable: true,
-      description: `Whether the liquidity of the token is so low that its price is unreliable. ${NULL_WHEN_OMITTED}`,
+      description: `Whether the token has so little liquidity that its price is unreliable. ${NULL_WHEN_OMITTED}`,
     }),
     poolSizeUsd: t.exposeFloat('poolSizeUsd', {
       nullable: true,
-      description: `The value of the pool that the price comes from, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The value of the pool from which the price comes, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
   }),
 });

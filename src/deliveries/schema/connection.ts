@@ -11,12 +11,9 @@ const DEFAULT_SIZE = 20;
 const MAX_SIZE = 1000;
 
 export const WebhookDeliveryEdge = builder.objectRef<StoredDelivery>('WebhookDeliveryEdge').implement({
-  description: 'A delivery and its cursor in the log.',
+  description: 'A delivery and its position in the log.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description:
-        'The cursor of the delivery. A query or a subscription resumes after it when it is passed as `after`.',
-    }),
+    cursor: t.exposeString('cursor', { description: 'Pass it as after to resume after this delivery.' }),
     node: t.field({ type: WebhookDelivery, description: 'The delivery.', resolve: (delivery) => delivery }),
   }),
 });
@@ -36,23 +33,20 @@ export const WebhookDeliveryConnection = connectionType<Connection, StoredDelive
 builder.objectField(WebhookDeliveryConnection, 'head', (t) =>
   t.string({
     description:
-      'The cursor of the end of the log when this page was read, for an empty page as well. A subscription after it misses no delivery.',
+      'The cursor of the end of the log when this page was read, also for an empty page. A subscription after it misses no delivery.',
     resolve: ({ page }) => page.head,
   }),
 );
 
 export const rangeArguments = builder.args((t) => ({
   first: t.int({
-    description: `How many deliveries from the start of the range, from 0 to ${MAX_SIZE}. Default, without \`last\`: ${DEFAULT_SIZE}.`,
+    description: `The number of deliveries, from the oldest of the range: at most ${MAX_SIZE}; ${DEFAULT_SIZE} when neither first nor last is given.`,
   }),
-  after: t.string({
-    description:
-      'Only deliveries stored after this cursor. Fails with CURSOR_EXPIRED when the log no longer has it, and with INVALID_CURSOR when it is not a cursor of deliveries.',
-  }),
+  after: t.string({ description: 'Only deliveries that were stored after this cursor.' }),
   last: t.int({
-    description: `How many deliveries from the end of the range, from 0 to ${MAX_SIZE}. It excludes \`first\`.`,
+    description: `The number of deliveries, from the newest of the range: at most ${MAX_SIZE}.`,
   }),
-  before: t.string({ description: 'Only deliveries stored before this cursor. Fails as `after` does.' }),
+  before: t.string({ description: 'Only deliveries that were stored before this cursor.' }),
 }));
 
 /** The values of `rangeArguments`. */
@@ -63,7 +57,7 @@ export type Range = {
   readonly before?: string | null | undefined;
 };
 
-/** Rejects with BAD_USER_INPUT, INVALID_CURSOR or CURSOR_EXPIRED. */
+/** Reads a page. Rejects with BAD_USER_INPUT, or with an error of `toClientError`. */
 export const deliveriesPage = async (
   deliveries: TenantDeliveries,
   range: Range,
@@ -84,7 +78,7 @@ export const deliveriesPage = async (
   };
 };
 
-/** How many deliveries a page may have; throws BAD_USER_INPUT as `deliveriesPage` rejects with it. */
+/** The number of deliveries that a page may have. Throws BAD_USER_INPUT for an invalid range. */
 export const countOf = (range: Range): number => readSize(range).limit;
 
 const readSize = ({ first, last }: Range): { take: 'oldest' | 'newest'; limit: number } => {

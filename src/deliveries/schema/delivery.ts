@@ -8,13 +8,13 @@ import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import { mapErrorsAsync, toClientError } from './errors.ts';
 import { DeliveryEvent, shapeOf } from './event.ts';
 
-const AGAIN = 'Each selection after the first counts as reading the body again.';
+const RESELECTION = 'Each further selection counts as reading the body again.';
 
 export const WebhookDelivery = builder.objectRef<StoredDelivery>('WebhookDelivery');
 
 builder.node(WebhookDelivery, {
   description:
-    'A request that the service posted to this gateway. It was stored before the gateway answered it.',
+    'A request in which the service posted events to this gateway. It was stored before it was answered.',
   extensions: withScope('deliveries'),
   id: { resolve: ({ cursor }) => cursor },
   loadOne: (cursor, { deliveries }) =>
@@ -26,44 +26,42 @@ builder.node(WebhookDelivery, {
     webhookId: t.expose('webhookId', {
       type: 'UUID',
       nullable: true,
-      description: "The service's id of the webhook. Null when neither the headers nor the URL named it.",
+      description: 'The webhook that the events are of. Null when neither a header nor the URL names it.',
     }),
     type: t.field({
       type: WebhookType,
       nullable: true,
-      description:
-        'The type of the events. Null when neither the headers nor the body name a type that this gateway knows.',
+      description: 'The type of its events. Null when neither a header nor the body names a known one.',
       resolve: ({ type }) => (type === null ? null : upper(type)),
     }),
     chainId: t.expose('chainId', {
       type: 'ChainId',
       nullable: true,
-      description:
-        'The id of the chain. Null when neither the headers nor the events name one, and when the events are of several chains.',
+      description: 'The chain of its events. Null when the service names none.',
     }),
     receivedAt: t.field({
       type: 'DateTime',
-      description: 'When this gateway stored the delivery.',
+      description: 'The time at which this gateway received it.',
       resolve: ({ receivedAt }) => isoTime(receivedAt),
     }),
     dispatchedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the service sent the delivery. Null when the service did not say it.',
+      description: 'The time at which the service sent it. Null when the service omits it.',
       resolve: ({ dispatchedAt }) => (dispatchedAt === null ? null : isoTime(dispatchedAt)),
     }),
     attempt: t.exposeInt('attempt', {
       nullable: true,
-      description: 'The number of the attempt, from 0. Null when the service did not say it.',
+      description: 'The number of the attempt, 0 for the first. Null when the service omits it.',
     }),
     events: t.field({
       type: [DeliveryEvent],
-      description: `The events of the delivery, at most 10,000. The list leaves out an item that can't be parsed, and the items beyond the limit: \`payload\` has them. ${AGAIN}`,
+      description: `Its first 10,000 events. The list leaves out an item that can't be parsed; payload has all items. ${RESELECTION}`,
       args: {
         address: t.arg({
           type: 'Address',
           description:
-            'Only events that concern this address, as in `DeliveryFilter.address`. Default: all events. An activity whose `subscribedAddress` is null concerns only the addresses that it names.',
+            'Only the events that concern this address, by the rule of filter.address. Default: all events. An activity whose subscribedAddress is null concerns only the addresses that it names.',
         }),
       },
       extensions: withCost({ items: 2 }),
@@ -72,7 +70,7 @@ builder.node(WebhookDelivery, {
     }),
     payload: t.field({
       type: 'JSON',
-      description: `The body as JSON. An integer beyond 2^53 is a string. A body of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text as one string, and has no events. ${AGAIN}`,
+      description: `The body as the service sent it. An integer beyond 2^53 is a string. A body of more than 200 levels, 250,000 JSON values or 50,000 shapes of objects is its text, a string, and has no events. ${RESELECTION}`,
       extensions: withCost({ bytes: 1500 }),
       resolve: (delivery, _args, { deliveries }) => mapErrorsAsync(deliveries.payload(delivery)),
     }),

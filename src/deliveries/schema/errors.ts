@@ -11,26 +11,30 @@ import {
 const RETRY_AFTER_MS = 1000;
 
 /**
- * The client's error for a cursor that can't be resumed, a limit that was passed, or a log that can't be read. Other
- * errors stay as they are.
+ * Maps an error of the log to the error for the client: the cursor can't be resumed, a limit was exceeded, or the log can't
+ * be read. Returns any other error unchanged.
  */
 export const toClientError = (error: unknown): unknown => {
   if (error instanceof CursorExpiredError)
-    return clientError('CURSOR_EXPIRED', `Can not go on from this cursor: ${error.message}.`, {
-      reason: error.reason,
-    });
+    return clientError(
+      'CURSOR_EXPIRED',
+      `Expected a cursor that can be resumed, got an expired one: ${error.message}.`,
+      {
+        reason: error.reason,
+      },
+    );
   if (error instanceof InvalidCursorError)
-    return clientError('INVALID_CURSOR', 'Expected a cursor of deliveries, got something that is not one.');
+    return clientError('INVALID_CURSOR', 'Expected a cursor of deliveries, got another text.');
   if (error instanceof BudgetExceededError)
     return clientError(
       'OPERATION_TOO_COMPLEX',
-      'Expected an operation that reads about 32 MB of deliveries: ask for fewer at a time, and for payload and events of each once.',
+      'Expected an operation that reads at most about 32 MB of deliveries, got more: select fewer at a time, and payload and events of each once.',
       error.cursor === null ? {} : { cursor: error.cursor },
     );
   if (error instanceof SearchLimitExceededError)
     return clientError(
       'OPERATION_TOO_COMPLEX',
-      `Expected filters that look at ${error.maxScanned} index entries and deliveries at most, got more: ask for fewer at a time, or go on from the cursor.`,
+      `Expected filters that scan at most ${error.maxScanned} index entries and deliveries, got more: ask for fewer at a time, or continue from the cursor.`,
       error.cursor === null ? {} : { cursor: error.cursor },
     );
   if (error instanceof LogBusyError)
@@ -42,6 +46,7 @@ export const toClientError = (error: unknown): unknown => {
   return error;
 };
 
+/** Rejects with the client's error where the promise rejects with one of the log. */
 export const mapErrorsAsync = async <Value>(promise: Promise<Value>): Promise<Value> => {
   try {
     return await promise;

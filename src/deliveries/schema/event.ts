@@ -16,7 +16,7 @@ const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEv
   fields: (t) => ({
     transaction: t.field({
       type: Transaction,
-      description: 'The whole transaction, decoded where the service knows the contract.',
+      description: 'The whole transaction, as far as the service decodes it.',
       resolve: ({ transaction }) => transaction,
     }),
   }),
@@ -25,12 +25,12 @@ const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEv
 const TYPES = { transaction: TransactionEvent, activity: Activity, balanceChange: BalanceChange };
 
 export const DeliveryEvent = builder.unionType('DeliveryEvent', {
-  description: 'An event in a delivery. The type of the webhook decides the kind of its events.',
+  description: 'An event of a delivery.',
   types: [TransactionEvent, Activity, BalanceChange],
   resolveType: ({ kind }) => TYPES[kind],
 });
 
-/** Returns undefined for a transaction that can't be parsed: the list of events leaves it out. */
+/** Reads an event; undefined for a transaction that can't be parsed, which the list leaves out. */
 export const shapeOf = (read: ReadEvent): EventShape | undefined => {
   const event = read();
   if (event.kind !== 'transaction') return event;

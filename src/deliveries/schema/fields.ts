@@ -17,14 +17,11 @@ builder.queryFields((t) => ({
     type: WebhookDeliveryConnection,
     nullable: true,
     description:
-      'The deliveries in the log, oldest first. The log trims old deliveries. Null, with an error, when the log can not be read.',
+      'The stored deliveries within the retention, oldest first. Null when the log can not be read.',
     authScopes: { deliveries: true },
     args: {
       ...rangeArguments,
-      filter: t.arg({
-        type: DeliveryFilter,
-        description: 'Only deliveries that match. Default: all deliveries.',
-      }),
+      filter: t.arg({ type: DeliveryFilter, description: 'Default: all deliveries.' }),
     },
     extensions: withCost<Range>({ count: countOf }),
     resolve: (_root, { filter, ...range }, { deliveries }) =>
@@ -33,16 +30,16 @@ builder.queryFields((t) => ({
   deliveryUrl: t.field({
     type: 'URL',
     description:
-      "The URL that the service must post a webhook's events to, so that they arrive at this gateway. Keep it secret: anyone who knows it can post. A caller with an API key of its own gets a URL only when the service accepts the key.",
+      "The URL to which the service must post a webhook's events, so that they arrive at this gateway. Keep it secret: any client that knows it can post. A client with its own API key gets a URL once the service has accepted the key.",
     authScopes: { webhooks: true },
     args: {
       webhookId: t.arg({
         type: 'UUID',
-        description: 'The webhook that the URL names, for a service that does not name it in its headers.',
+        description: 'The webhook to name in the URL, for a service that does not name it in its headers.',
       }),
     },
     resolve: async (_root, { webhookId }, { deliveries, webhooks }) => {
-      // A client could otherwise make up keys and fill the log as many tenants.
+      // Without the verification, a client could invent keys, and fill the log as many tenants.
       await webhooks.verifyKey();
       return deliveries.url(webhookId ?? null);
     },
@@ -53,8 +50,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnection,
     nullable: true,
-    description:
-      "This webhook's deliveries in the log, oldest first. Null, with an error, when the log can not be read.",
+    description: "This webhook's deliveries, oldest first. Null when the log can not be read.",
     authScopes: { deliveries: true },
     args: rangeArguments,
     extensions: withCost<Range>({ count: countOf }),
@@ -67,17 +63,14 @@ builder.subscriptionField('deliveries', (t) =>
   t.field({
     type: WebhookDeliveryEdge,
     description:
-      'Each delivery once, in the order in which it was stored: from now on, or after a cursor without a gap. The subscription ends with CURSOR_EXPIRED when the log has trimmed the cursor, or has lost its delivery since, as after a restored backup. It ends with INVALID_CURSOR when `after` is not a cursor of deliveries.',
+      'Each delivery once, in the order in which it was stored: from now on, or after the cursor in after without a gap. CURSOR_EXPIRED ends the subscription when deliveries after the cursor have been trimmed, or the log has lost them, for example after a backup was restored. INVALID_CURSOR ends it when after is not a cursor.',
     authScopes: { deliveries: true },
     args: {
       after: t.arg.string({
         description:
-          'The cursor of the last delivery that arrived, or the `head` of a page. Default: from now on.',
+          'The cursor of the last delivery that arrived, or the head of a page. Default: from now on.',
       }),
-      filter: t.arg({
-        type: DeliveryFilter,
-        description: 'Only deliveries that match. Default: all deliveries.',
-      }),
+      filter: t.arg({ type: DeliveryFilter, description: 'Default: all deliveries.' }),
     },
     subscribe: (_root, { after, filter }, { deliveries }) =>
       deliveries.subscribe(after ?? null, logFilter(filter), toClientError),

@@ -6,12 +6,12 @@ import type {
 } from '../events/tokens.ts';
 
 export const TokenInfo = builder.objectRef<TokenInfoShape>('TokenInfo').implement({
-  description: "What the service says of an asset. A value that can't be parsed counts as omitted.",
+  description: 'An asset as the service describes it.',
   fields: (t) => ({
     address: t.expose('address', {
       type: 'Address',
       nullable: true,
-      description: 'The contract of the token. Null for the native asset, and when the service omits it.',
+      description: 'The token contract. Null for the native asset, and when the service omits it.',
     }),
     symbol: t.exposeString('symbol', {
       nullable: true,
@@ -23,16 +23,16 @@ export const TokenInfo = builder.objectRef<TokenInfoShape>('TokenInfo').implemen
     }),
     decimals: t.exposeInt('decimals', {
       nullable: true,
-      description: `The decimals: one whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `One whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     logo: t.expose('logo', {
       type: 'URL',
       nullable: true,
-      description: `An image of the token: an http, https or ipfs URL. ${NULL_WHEN_OMITTED}`,
+      description: `The URL of the token's picture: http, https or ipfs. ${NULL_WHEN_OMITTED}`,
     }),
     priceUsd: t.exposeFloat('priceUsd', {
       nullable: true,
-      description: 'The price of one whole token, in US dollars. Null when the price is not known.',
+      description: 'The price of one whole token in US dollars. Null when it is unknown.',
     }),
   }),
 });
@@ -48,13 +48,13 @@ const SwapSide = builder.objectRef<SwapSideShape>('SwapSide').implement({
     value: t.expose('value', {
       type: 'BigInt',
       nullable: true,
-      description: `The amount, in the token's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The amount in the token's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
   }),
 });
 
 export const Swap = builder.objectRef<SwapShape>('Swap').implement({
-  description: 'The two sides of a trade, from the view of the trader.',
+  description: 'A trade of one token for another, seen from the trader.',
   fields: (t) => ({
     from: t.expose('from', {
       type: SwapSide,
