@@ -9,7 +9,7 @@ import { activity, deliver } from '../support/clients/deliver.ts';
 import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 
-/** The shipped process, killed while deliveries arrive. */
+/** The shipped process is killed while deliveries arrive. */
 
 const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
 
@@ -45,7 +45,7 @@ const everythingStored = async (url: string): Promise<number[]> => {
 const numberOf = ({ node }: Edge): number =>
   (node.payload as ReturnType<typeof activity>).activities[0]?.block_number ?? -1;
 
-test('a client that resumes after kill -9 sees every delivery that was answered 2xx, once, in order', async () => {
+test('a client that resumes after kill -9 gets every delivery that was answered 2xx, once and in order', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
   const answered = new Set<number>();
   const seen: number[] = [];
@@ -93,7 +93,7 @@ test('a client that resumes after kill -9 sees every delivery that was answered 
   }
 });
 
-test('kill -9 while the sandbox delivers, then a restart: no block is missing for who resumes, and none comes twice', async () => {
+test('after kill -9 during deliveries of the sandbox and a restart, a resuming client gets each block once', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
   const lost: string[] = [];
   const sandbox = await startSandbox({ retryBaseMs: 400, log: (message) => lost.push(message) });
@@ -141,17 +141,17 @@ test('kill -9 while the sandbox delivers, then a restart: no block is missing fo
   }
 });
 
-/** Whether the sandbox's demo webhooks tell of it: a subscribed wallet sent or received it. */
+/** Whether the sandbox's demo webhooks deliver the transaction: a subscribed wallet sent or received it. */
 const isTold = ({ from, to }: { from: Hex; to: Hex | null }): boolean =>
   DEMO_SUBSCRIBERS.some((address) => address === from || address === to);
 
-/** Which block a delivery of transactions tells of. */
+/** The block of a delivery of transactions. */
 const blockOf = ({ node }: Edge): string => {
   const { transactions } = node.payload as { transactions: { chain_id: number; block_number: number }[] };
   return `${transactions[0]?.chain_id}:${transactions[0]?.block_number}`;
 };
 
-test('a gateway that is told to stop exits with 0 and lets its subscribers come back', async () => {
+test('a gateway that gets SIGTERM exits with 0 and lets its subscribers resume', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-stop-'));
   try {
     await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
@@ -165,7 +165,7 @@ test('a gateway that is told to stop exits with 0 and lets its subscribers come 
   }
 });
 
-test('a second gateway on the same folder is refused by the name of the variable', async () => {
+test('a second gateway on the same directory fails to start, with an error that names the variable', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-lock-'));
   try {
     await using _first = await spawnGateway({ ...ENV, DATA_DIR: dataDir });

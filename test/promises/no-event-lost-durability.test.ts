@@ -9,7 +9,7 @@ import { sleep } from '../support/clients/queries.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere } from '../support/gateway/start.ts';
 
-/** The shipped process over disks that fail, and what it does there before it says that a delivery is stored. */
+/** The shipped process on failing disks, and its disk writes before it answers that a delivery is stored. */
 
 const ENV = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
 const MB = 1024 * 1024;
@@ -41,7 +41,7 @@ const temporary = async (): Promise<string> => {
   return directory;
 };
 
-/** A small disk of its own; null where this process may not mount one. */
+/** Mounts a small disk; null if this process may not mount one. */
 const mountSmallDisk = async (bytes: number): Promise<string | null> => {
   const directory = await temporary();
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', directory]);
@@ -83,7 +83,7 @@ test('the bytes of a delivery are synced to the disk before its 2xx is written',
   }
 });
 
-test('a full disk is 503 until there is room again, and loses nothing that was answered', async (context) => {
+test('a full disk gives 503 until space is free again, and loses no delivery that was answered', async (context) => {
   const disk = await mountSmallDisk(12 * MB);
   if (disk === null) return context.skip('needs the right to mount a small disk');
   await using gateway = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
@@ -104,13 +104,13 @@ test('a full disk is 503 until there is room again, and loses nothing that was a
   while (status === 200) status = await post();
   expect(status).toBe(503);
   expect(await post()).toBe(503);
-  // What is stored can still be read, and the gateway lives.
+  // The stored deliveries can be read, and the gateway is alive.
   expect(await storedNumbers(gateway.url)).toEqual(expect.arrayContaining(answered));
   expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
   await rm(ballast);
   await expect.poll(post, { timeout: 10_000 }).toBe(200);
-  // Said once when it began and once when it was over, however many were refused.
+  // One log line when the failure began and one when it ended, however many deliveries were refused.
   const received = gateway.lines.filter((line) => /the delivery log (is unavailable|takes)/.test(line));
   expect(received.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
   await gateway.end('SIGKILL');
@@ -120,7 +120,7 @@ test('a full disk is 503 until there is room again, and loses nothing that was a
   expect(new Set(stored).size).toBe(stored.length);
 });
 
-/** Writes until the disk takes no more. */
+/** Writes until the disk is full. */
 const fill = async (path: string): Promise<void> => {
   const file = await open(path, 'w');
   try {
@@ -134,7 +134,7 @@ const fill = async (path: string): Promise<void> => {
 
 const no = () => false;
 
-test('a folder that can only be read is named at start', async (context) => {
+test('a read-only directory is named at start', async (context) => {
   const disk = await mountSmallDisk(12 * MB);
   if (disk === null) return context.skip('needs the right to mount a small disk');
   {
@@ -149,7 +149,7 @@ test('a folder that can only be read is named at start', async (context) => {
   expect(await storedNumbers(gateway.url)).toEqual([1]);
 });
 
-test('a damaged log is named at start, and left as it is', async () => {
+test('a damaged log is named at start, and left unchanged', async () => {
   const directory = await temporary();
   {
     await using gateway = await spawnGateway({ ...ENV, DATA_DIR: directory });

@@ -24,7 +24,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** mulberry32: numbers from 0 to 1 that a seed repeats. */
+/** mulberry32: pseudo-random numbers from 0 to 1, the same for the same seed. */
 const createRandom = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -41,7 +41,7 @@ const ask = async <Data>(url: string, query: string, variables: object = {}): Pr
   return ((await response.json()) as { data: Data }).data;
 };
 
-/** Posts each number once, and again until it is taken, as the service does. */
+/** Posts each number until it is answered 2xx, as the service does. */
 const postAll = async (deliveryUrl: string, onPosted: (posted: number) => void): Promise<void> => {
   const { origin, pathname } = new URL(deliveryUrl);
   const pool = new Pool(origin, { connections: IN_FLIGHT });
@@ -59,7 +59,7 @@ const postAll = async (deliveryUrl: string, onPosted: (posted: number) => void):
         await body.dump();
         if (statusCode === 200) return;
       } catch {
-        // Nobody was there to take it.
+        // The gateway is down.
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -95,7 +95,7 @@ const readLog = async (url: string, start: string) => {
   }
 };
 
-test('200 clients that are cut 20 times each, over a restart, have all of 30,000 deliveries once and in order', async () => {
+test('200 clients that are disconnected 20 times each, over a restart, get all of 30,000 deliveries once and in order', async () => {
   const seed = Number(process.env.STORM_SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = createRandom(seed);
   await using made = new AsyncDisposableStack();
@@ -114,7 +114,7 @@ test('200 clients that are cut 20 times each, over a restart, have all of 30,000
     '{ deliveryUrl deliveries { head } }',
   );
 
-  /** What the first client to come so far has seen; all others must see the same. */
+  /** The events of the client that is furthest ahead; all others must get the same. */
   const order: string[] = [];
   const wrong: string[] = [];
   const clients = Array.from({ length: CLIENTS }, (_, number) => {

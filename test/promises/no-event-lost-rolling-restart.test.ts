@@ -11,11 +11,11 @@ import { heldKey } from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A deploy: the gateway as it is shipped, restarted by SIGTERM behind a balancer that asks whether it is ready. */
+/** A deploy: the shipped gateway, restarted by SIGTERM behind a load balancer that polls its readiness. */
 
 const CLIENTS = 8;
 
-/** A folder of its own for each gateway, gone when the test is. */
+/** Creates a directory for one gateway, which is deleted when the test has finished. */
 const startFolders = async () => {
   const root = await mkdtemp(join(tmpdir(), 'gateway-rolling-'));
   return {
@@ -78,7 +78,7 @@ test('two gateways restarted one after another under load fail no request', asyn
   for (const ms of durations) expect(ms).toBeLessThan(10_000);
 });
 
-test('a gateway restarted on its own log loses no event, and gives none twice', async () => {
+test('a gateway restarted on its own log loses no event, and sends none twice', async () => {
   const DELIVERIES = 300;
   await using folders = await startFolders();
   await using balancer = await startBalancer();

@@ -7,7 +7,7 @@ import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 
-/** `npm run soak`, but short, and with attacks that take little of the machine. How long it waits is not asserted here. */
+/** `npm run soak`, but short, and with attacks that use little of the machine. Its waiting times are not asserted here. */
 
 test('under attacks, honest clients of a soak lose nothing and get nothing twice', async () => {
   const only = ['forged cursors', 'floods of bad messages', 'tenants, each with one delivery'];
@@ -39,12 +39,12 @@ const UNTROUBLED: Report = {
   attacks: {},
 };
 
-test('a soak tells of what was lost, stored twice, or told otherwise than the log has it', async () => {
+test('a soak reports events that were lost, stored twice, or sent in another order than the log has', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
   const token = await tokenOf();
   const { deliveryUrl, head } = await deliveriesOf(gateway.url, bearer(token));
   for (const number of [1, 2, 3]) await deliver(deliveryUrl, { body: activity(number) });
-  // The same event again, in a delivery of its own.
+  // The same event again, in another delivery.
   await deliver(deliveryUrl, { body: { ...activity(3), more: true } });
   const { deliveries } = await gateway.data<{ deliveries: { edges: { cursor: string }[] } }>(
     '{ deliveries { edges { cursor } } }',
@@ -76,7 +76,7 @@ test('a soak tells of what was lost, stored twice, or told otherwise than the lo
   expect(mistakesOf({ ...UNTROUBLED, deliveries: [checked] })).toHaveLength(5);
 });
 
-test('a soak tells of what took too long or too much, was refused, or ended', () => {
+test('a soak reports requests that were slow or refused, memory above the limit, and processes that ended', () => {
   expect([...mistakesOf(UNTROUBLED), ...excessesOf(UNTROUBLED)]).toEqual([]);
   const waits = { pages: { done: 100, medianMs: 1, p99Ms: 2, longestMs: 2001, refused: { 503: 2 } } };
   const stopped = { exitCode: 1, ms: 50 };

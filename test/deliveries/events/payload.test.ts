@@ -13,7 +13,7 @@ const read = async (body: unknown, chainId: number | null = null) => {
 
 const HASH = `0x${'Ab'.repeat(32)}`;
 
-test('an activity arrives typed, exact and canonical', async () => {
+test('an activity is typed, exact and canonical', async () => {
   const { events } = await read({
     activities: [
       {
@@ -71,7 +71,7 @@ test('an activity arrives typed, exact and canonical', async () => {
   ]);
 });
 
-test('a balance change arrives typed', async () => {
+test('a balance change is typed', async () => {
   const { events } = await read({
     balance_changes: [
       {
@@ -115,7 +115,7 @@ test('a balance change arrives typed', async () => {
   ]);
 });
 
-test('what is unknown, malformed or absent is null, and costs no other field', async () => {
+test('a field that is unknown, malformed or absent is null, and affects no other field', async () => {
   const { events } = await read(
     {
       activities: [
@@ -139,7 +139,7 @@ test('what is unknown, malformed or absent is null, and costs no other field', a
   ]);
 });
 
-test('a transaction is handed on as it came, with its chain', async () => {
+test('a transaction is passed on unchanged, with its chain', async () => {
   const items = [{ chain_id: 1, transaction_type: 'Sender' }, { hash: '0x' }];
   const { events } = await read({ transactions: [...items, 'no object', null] }, 137);
   expect(events).toEqual([
@@ -168,24 +168,24 @@ test.each(['[]', '{}', '{"transactions":{}}', '{"other":[{"from":"0x"}]}', '[{"a
 );
 
 test.each([
-  ['nested beyond reason', `{"activities":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-  ['of 201 levels', `${'['.repeat(201)}${']'.repeat(201)}`],
-  ['of 250,001 values', `{"activities":[${Array(249_999).fill('{}').join(' , ')}]}`],
-  ['of 50,001 shapes', `{"activities":[{${Array.from({ length: 50_000 }, (_, index) => `"${index}x":0`)}}]}`],
-])('what is %s is its own text', async (_what, body) => {
+  ['100,000 levels', `{"activities":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ['201 levels', `${'['.repeat(201)}${']'.repeat(201)}`],
+  ['250,001 values', `{"activities":[${Array(249_999).fill('{}').join(' , ')}]}`],
+  ['50,001 shapes', `{"activities":[{${Array.from({ length: 50_000 }, (_, index) => `"${index}x":0`)}}]}`],
+])('a body of %s is not parsed: its payload is its text', async (_what, body) => {
   expect(await read(body)).toEqual({ events: [], payload: body });
 });
 
 test.each([
   ['200 levels', `${'['.repeat(200)}${']'.repeat(200)}`],
   ['250,000 values', `[${Array(249_999).fill('{ }').join(',\n')}]`],
-  ['250,000 values, as keys have them', `[${Array(83_333).fill('{"a":[""]}').join()}]`],
-  ['a string of much that is none', `["\\\\${'[{\\",\\\\'.repeat(250_000)}"]`],
-])('what has %s is read', async (_what, body) => {
+  ['250,000 values of keys', `[${Array(83_333).fill('{"a":[""]}').join()}]`],
+  ['a string with 250,000 brackets and quotes', `["\\\\${'[{\\",\\\\'.repeat(250_000)}"]`],
+])('a body of %s is parsed', async (_what, body) => {
   expect((await read(body)).payload).toEqual(JSON.parse(body));
 });
 
-test('the values of a body are counted as JSON.parse gives them, however its bytes come', () => {
+test('the values of a body are counted as JSON.parse returns them, however its bytes are split', () => {
   const count = (value: unknown): number =>
     typeof value !== 'object' || value === null
       ? 1

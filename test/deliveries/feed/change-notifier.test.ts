@@ -21,10 +21,10 @@ import {
 } from '../support/builders.ts';
 import { iterate } from '../support/iterate.ts';
 
-/** What readers come to when nobody tells them that there is more. */
+/** Readers find new deliveries without a notification. */
 
-/** A log that loses every wake-up. */
-const openForgetfulLog = async (): Promise<DeliveryLog> => {
+/** A log that never calls its listeners. */
+const openSilentLog = async (): Promise<DeliveryLog> => {
   const log = await openLog();
   log.onAppend = () => () => {};
   return log;
@@ -33,7 +33,7 @@ const openForgetfulLog = async (): Promise<DeliveryLog> => {
 const POLL_MS = 5;
 const NEVER_MS = 1_000_000;
 
-/** How often the log is asked: what has grown, and what it holds. */
+/** Counts the polls and the reads of the log. */
 const countReads = (log: DeliveryLog) => {
   const { read, changed } = { read: log.read.bind(log), changed: log.changed.bind(log) };
   const counts = { polls: 0, reads: 0 };
@@ -50,14 +50,14 @@ const countReads = (log: DeliveryLog) => {
 
 const eventually = (holds: () => void) => vi.waitFor(holds, 30_000);
 
-/** So many polls that some of them began after the call, and were answered. */
-const onPoll = async (counts: { readonly polls: number }): Promise<void> => {
+/** Resolves after several polls, so that at least one started after the call and was answered. */
+const severalPolls = async (counts: { readonly polls: number }): Promise<void> => {
   const { polls } = counts;
   await eventually(() => expect(counts.polls).toBeGreaterThan(polls + 5));
 };
 
-test('a lost wake-up costs a poll, not a delivery', async () => {
-  const log = await openForgetfulLog();
+test('a lost notification delays a delivery by one poll, and loses none', async () => {
+  const log = await openSilentLog();
   const reader = follow(log, { pollMs: POLL_MS });
   const numbers = take(reader, 2);
   await appendNumbers(log, [1]);
@@ -66,7 +66,7 @@ test('a lost wake-up costs a poll, not a delivery', async () => {
 });
 
 test('a hundred filters make one poll, and read only when the log has grown', async () => {
-  const log = await openForgetfulLog();
+  const log = await openSilentLog();
   await appendNumbers(log, range(1, 3));
   const counts = countReads(log);
   const changeNotifier = new ChangeNotifier(log, POLL_MS);
@@ -74,34 +74,35 @@ test('a hundred filters make one poll, and read only when the log has grown', as
   const readers = range(1, 100).map((chainId) =>
     follow(log, { after, changeNotifier, filter: { chainIds: [chainId] } }),
   );
-  const heard: number[] = [];
-  for (const reader of readers) void reader.next().then(({ value }) => value && heard.push(numberOf(value)));
+  const received: number[] = [];
+  for (const reader of readers)
+    void reader.next().then(({ value }) => value && received.push(numberOf(value)));
   await eventually(() => expect(counts.reads).toBe(100));
-  await onPoll(counts);
+  await severalPolls(counts);
   expect(counts.reads).toBe(100);
 
   await log.append([delivery(4, { chainId: 7 })]);
-  await eventually(() => expect(heard).toEqual([4]));
-  await onPoll(counts);
-  // The one that has it has not asked for more.
+  await eventually(() => expect(received).toEqual([4]));
+  await severalPolls(counts);
+  // The reader that got the delivery has not called next() again.
   expect(counts.reads).toBe(200);
   for (const reader of readers) await reader.return?.();
 });
 
-test('what was appended after a read, and before its reader waits again, is found though no head moves any more', async () => {
-  const log = await openForgetfulLog();
+test('a delivery appended between a read and the next wait of its reader is found, although the head does not move again', async () => {
+  const log = await openSilentLog();
   const counts = countReads(log);
   const reader = follow(log, { after: await log.head(TENANT), pollMs: POLL_MS });
   await appendNumbers(log, [1]);
   expect(await take(reader, 1)).toEqual([1]);
   await appendNumbers(log, [2]);
-  // By now every poll has seen the second, and nobody has waited for it.
-  await onPoll(counts);
+  // Every poll has seen the second delivery while no reader was blocked.
+  await severalPolls(counts);
   expect(await take(reader, 1)).toEqual([2]);
 });
 
-test('what a poll finds while an older read is under way is not lost', async () => {
-  const log = await openForgetfulLog();
+test('a head that a poll finds during an older read is not lost', async () => {
+  const log = await openSilentLog();
   const counts = countReads(log);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const read = log.read.bind(log);
@@ -113,17 +114,17 @@ test('what a poll finds while an older read is under way is not lost', async () 
     return page;
   };
   const reader = follow(log, { after: await log.head(TENANT), pollMs: POLL_MS });
-  const heard: number[] = [];
-  void reader.next().then(({ value }) => value && heard.push(numberOf(value)));
+  const received: number[] = [];
+  void reader.next().then(({ value }) => value && received.push(numberOf(value)));
   await eventually(() => expect(pages).toBe(1));
   await appendNumbers(log, [1]);
-  await onPoll(counts);
+  await severalPolls(counts);
   release();
-  await eventually(() => expect(heard).toEqual([1]));
+  await eventually(() => expect(received).toEqual([1]));
 });
 
-test('who sees that the log has grown wakes those who wait where it ended before', async () => {
-  const log = await openForgetfulLog();
+test('a read that finds a new tail wakes the readers that are blocked at the old one', async () => {
+  const log = await openSilentLog();
   const [first] = await appendNumbers(log, [1]);
   const counts = countReads(log);
   const source = createDeliverySource({
@@ -142,13 +143,13 @@ test('who sees that the log has grown wakes those who wait where it ended before
   const ahead = readFrom(second);
   void ahead.next();
   expect((await behind).value?.sequence).toBe(2);
-  // Where the log ends when watching begins, and nothing more.
+  // The first poll, when the first listener was added, and no other.
   expect(counts.polls).toBe(1);
   await ahead.return?.();
 });
 
-test('while the log can not be read, each place has one retry, however often the log grows', async () => {
-  const log = await openForgetfulLog();
+test('while the log is unavailable, each cursor has one retry, however often the log grows', async () => {
+  const log = await openSilentLog();
   const after = await log.head(TENANT);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -169,8 +170,8 @@ test('while the log can not be read, each place has one retry, however often the
   expect(await next).toMatchObject({ done: true });
 });
 
-test('a read that failed in passing is made again, and so is a poll', async () => {
-  const log = await openForgetfulLog();
+test('a read and a poll that failed are retried', async () => {
+  const log = await openSilentLog();
   const start = await log.head(TENANT);
   await appendNumbers(log, [1]);
   const { read, changed } = { read: log.read.bind(log), changed: log.changed.bind(log) };
@@ -194,12 +195,12 @@ test('a read that failed in passing is made again, and so is a poll', async () =
   expect(await numbers).toEqual([1, 2]);
 });
 
-test('a log that was closed, or that another took the place of, ends who waits', async () => {
-  const log = await openForgetfulLog();
+test('a closed or replaced log ends its blocked readers with an error', async () => {
+  const log = await openSilentLog();
   const other = await openLog();
   const counts = countReads(log);
   const moved = follow(log, { pollMs: POLL_MS }).next();
-  await onPoll(counts);
+  await severalPolls(counts);
   const { read, changed } = log;
   log.read = other.read.bind(other);
   log.changed = other.changed.bind(other);
@@ -207,42 +208,42 @@ test('a log that was closed, or that another took the place of, ends who waits',
   Object.assign(log, { read, changed });
   const waiting = follow(log, { pollMs: POLL_MS }).next();
   const refused = expect(waiting).rejects.toThrow(LogClosedError);
-  await onPoll(counts);
+  await severalPolls(counts);
   await log.close();
   await refused;
 });
 
-test('however many tenants wait, one poll asks for all, and tells only those whose log has grown', async () => {
-  const log = await openForgetfulLog();
+test('one poll serves all tenants, and calls only the listeners of logs that have grown', async () => {
+  const log = await openSilentLog();
   const counts = countReads(log);
   const changeNotifier = new ChangeNotifier(log, POLL_MS);
   const received: string[] = [];
-  const watch = (tenant: string) =>
+  const subscribe = (tenant: string) =>
     changeNotifier.subscribe(tenant, {
       onChange: () => received.push(tenant),
       onPoll: (head) => received.push(`${tenant} ${head}`),
     });
-  const ends = range(1, 2000).map((number) => watch(`tenant ${number}`));
-  await onPoll(counts);
+  const removals = range(1, 2000).map((number) => subscribe(`tenant ${number}`));
+  await severalPolls(counts);
   expect(counts.reads).toBe(0);
   expect(received).toEqual([]);
   await log.append([7, 1900, 7].map((tenant, number) => delivery(number, { tenant: `tenant ${tenant}` })));
   await eventually(() => expect(received.toSorted()).toEqual(['tenant 1900 1', 'tenant 7 2']));
-  await onPoll(counts);
+  await severalPolls(counts);
   expect(received).toHaveLength(2);
 
-  // Watchers that left are not called. Once all have left, the log is not asked any more.
-  ends[6]?.();
-  ends[6]?.();
+  // Removed listeners are not called. Once all are removed, the log is not polled any more.
+  removals[6]?.();
+  removals[6]?.();
   await log.append([7, 8].map((tenant) => delivery(tenant, { tenant: `tenant ${tenant}` })));
   await eventually(() => expect(received.slice(2)).toEqual(['tenant 8 1']));
-  for (const end of ends) end();
+  for (const remove of removals) remove();
   const { polls } = counts;
   await new Promise((resolve) => setTimeout(resolve, 20 * POLL_MS));
   expect(counts.polls).toBeLessThan(polls + 2);
 });
 
-test('a writer that was started again does not know what grew before: all who wait look', async () => {
+test('after the writer was restarted, all blocked readers read, because its marks are unknown', async () => {
   const threads: Worker[] = [];
   const log = await openLog({
     startThread: (entry, path) => {
@@ -255,8 +256,8 @@ test('a writer that was started again does not know what grew before: all who wa
   const numbers = take(follow(log, { after: await log.head(TENANT), pollMs: POLL_MS }), 2);
   await appendNumbers(log, [1]);
   const counts = countReads(log);
-  await onPoll(counts);
-  // Stored, and its thread gone before anybody could ask it.
+  await severalPolls(counts);
+  // The delivery is stored, but the thread ends before a poll can ask it.
   await appendNumbers(log, [2]);
   await threads.at(-1)?.terminate();
   expect(await numbers).toEqual([1, 2]);

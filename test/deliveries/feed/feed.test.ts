@@ -19,35 +19,35 @@ import {
 } from '../support/builders.ts';
 
 const DONE = { done: true, value: undefined };
-/** So that only a wake-up can end a wait. */
+/** So long that only a notification can wake a reader. */
 const NEVER = 2 ** 30;
 
-const followQuietly = (log: DeliveryLog, options: Following = {}) =>
+const followWithoutPolls = (log: DeliveryLog, options: Following = {}) =>
   follow(log, { pollMs: NEVER, ...options });
 
-test('replays what is stored, then goes on with what arrives, in one sequence', async () => {
+test('replays the stored deliveries, then continues with new ones, in one sequence', async () => {
   const log = await openLog();
   const start = await log.head(TENANT);
   await appendNumbers(log, range(1, 50));
-  const reader = followQuietly(log, { after: start });
+  const reader = followWithoutPolls(log, { after: start });
   const numbers = take(reader, 120);
   for (const number of range(51, 120)) await appendNumbers(log, [number]);
   expect(await numbers).toEqual(range(1, 120));
 });
 
-test('without a cursor it starts at the head as of the call, not of the first next()', async () => {
+test('without a cursor a reader starts at the head as of the call, not of the first next()', async () => {
   const log = await openLog();
   await appendNumbers(log, [1]);
-  const reader = followQuietly(log);
+  const reader = followWithoutPolls(log);
   await appendNumbers(log, [2, 3]);
   expect(await take(reader, 2)).toEqual([2, 3]);
 });
 
-test('resumes from any cursor that it gave', async () => {
+test('resumes from any cursor of a delivery', async () => {
   const log = await openLog();
   const cursors = await appendNumbers(log, range(1, 40));
   for (const [index, cursor] of cursors.entries()) {
-    const reader = followQuietly(log, { after: cursor });
+    const reader = followWithoutPolls(log, { after: cursor });
     expect(await take(reader, 39 - index)).toEqual(range(index + 2, 40));
     await reader.return?.();
   }
@@ -64,7 +64,7 @@ test('return() settles a waiting next() at once, and unsubscribes', async () => 
       unsubscribe();
     };
   };
-  const reader = followQuietly(log);
+  const reader = followWithoutPolls(log);
   const waiting = [reader.next(), reader.next()];
   expect(await reader.return?.()).toEqual(DONE);
   expect(await Promise.all(waiting)).toEqual([DONE, DONE]);
@@ -72,9 +72,9 @@ test('return() settles a waiting next() at once, and unsubscribes', async () => 
   expect(await reader.next()).toEqual(DONE);
 });
 
-test('return() while the log is being read gives up what is read', async () => {
+test('return() during a read discards the page', async () => {
   const log = await openLog();
-  const reader = followQuietly(log, { after: await log.head(TENANT) });
+  const reader = followWithoutPolls(log, { after: await log.head(TENANT) });
   await appendNumbers(log, [1]);
   const reading = reader.next();
   await reader.return?.();
@@ -83,13 +83,13 @@ test('return() while the log is being read gives up what is read', async () => {
 
 test('several next() at once get one delivery each, in order', async () => {
   const log = await openLog();
-  const reader = followQuietly(log);
+  const reader = followWithoutPolls(log);
   const answers = Promise.all(range(1, 5).map(() => reader.next()));
   await appendNumbers(log, range(1, 5));
   expect((await answers).map(({ value }) => value && numberOf(value))).toEqual(range(1, 5));
 });
 
-test('what arrives while an empty read is under way is not waited for', async () => {
+test('a delivery that arrives during an empty read is read without another notification', async () => {
   const log = await openLog();
   const read = log.read.bind(log);
   let raced = false;
@@ -101,10 +101,10 @@ test('what arrives while an empty read is under way is not waited for', async ()
     }
     return page;
   };
-  expect(await take(followQuietly(log), 1)).toEqual([1]);
+  expect(await take(followWithoutPolls(log), 1)).toEqual([1]);
 });
 
-test('a filter passes over what does not match, and its position moves on all the same', async () => {
+test('the position of a filtered reader moves past deliveries that do not match', async () => {
   const log = await openLog({ retentionCount: 2 });
   const read = log.read.bind(log);
   let scannedTo = '';
@@ -113,40 +113,40 @@ test('a filter passes over what does not match, and its position moves on all th
     scannedTo = page.scannedTo;
     return page;
   };
-  const reader = followQuietly(log, { filter: { chainIds: [7] } });
+  const reader = followWithoutPolls(log, { filter: { chainIds: [7] } });
   const first = reader.next();
   const cursors = await appendNumbers(log, range(1, 30));
   await vi.waitFor(() => expect(scannedTo).toBe(cursors.at(-1)));
-  // All of it has been looked at: trimming it takes nothing from this reader.
+  // The reader has passed all of them: trimming them does not affect it.
   await log.trim();
   await log.append([delivery(31, { chainId: 7 })]);
   expect((await first).value).toMatchObject({ sequence: 31 });
 });
 
-test('a reader that falls behind the trimming is told, not skipped', async () => {
+test('a reader that falls behind the retention gets CursorExpiredError, not a gap', async () => {
   const log = await openLog({ retentionCount: 5 });
   const start = await log.head(TENANT);
   await appendNumbers(log, range(1, 20));
-  const reader = followQuietly(log, { after: start });
+  const reader = followWithoutPolls(log, { after: start });
   expect(await take(reader, 1)).toEqual([1]);
   await appendNumbers(log, range(21, 100));
   await log.trim();
-  // The batch that it holds is still whole.
+  // The rest of the page is still cached.
   expect(await take(reader, 15)).toEqual(range(2, 16));
   await expect(reader.next()).rejects.toThrow(CursorExpiredError);
   expect(await reader.next()).toEqual(DONE);
 });
 
-test('a cursor that is none, or a log that closes, rejects next()', async () => {
+test('next() rejects for an invalid cursor, and when the log closes', async () => {
   const log = await openLog();
-  await expect(followQuietly(log, { after: 'nonsense' }).next()).rejects.toThrow(InvalidCursorError);
-  const waiting = followQuietly(log).next();
+  await expect(followWithoutPolls(log, { after: 'nonsense' }).next()).rejects.toThrow(InvalidCursorError);
+  const waiting = followWithoutPolls(log).next();
   const refused = expect(waiting).rejects.toThrow(LogClosedError);
   await log.close();
   await refused;
 });
 
-test('holds no more than a batch, however far it is behind', async () => {
+test('a page is limited in bytes, however far its reader is behind', async () => {
   const log = await openLog();
   const start = await log.head(TENANT);
   const body = Buffer.alloc(20_000, 32);
@@ -162,30 +162,30 @@ test('holds no more than a batch, however far it is behind', async () => {
     sizes.push(page.deliveries.length);
     return page;
   };
-  const reader = followQuietly(log, { after: start });
+  const reader = followWithoutPolls(log, { after: start });
   expect(await take(reader, 40)).toEqual(range(1, 40));
   expect(Math.max(...sizes)).toBe(2);
 });
 
-test('each that arrives costs one look at the log', async () => {
+test('each new delivery costs one read of the log', async () => {
   const log = await openLog();
-  let scanBudget = 0;
+  let reads = 0;
   const read = log.read.bind(log);
   log.read = (tenant, of) => {
-    scanBudget += 1;
+    reads += 1;
     return read(tenant, of);
   };
-  const reader = followQuietly(log, { after: await log.head(TENANT) });
-  // Asks for the next as soon as it has one, as a socket does.
+  const reader = followWithoutPolls(log, { after: await log.head(TENANT) });
+  // Calls next() as soon as it has an item, as a socket does.
   const answers = range(1, 10).map(() => reader.next());
-  await vi.waitFor(() => expect(scanBudget).toBe(1));
+  await vi.waitFor(() => expect(reads).toBe(1));
   for (const [index, answer] of answers.entries()) {
     const number = index + 1;
     await appendNumbers(log, [number]);
-    // A look that is still under way may see the next one, too.
+    // A read that is still running may find the next delivery, too.
     const { value } = await answer;
     expect(value && numberOf(value)).toBe(number);
-    expect(scanBudget).toBe(number + 1);
+    expect(reads).toBe(number + 1);
   }
 });
 
@@ -199,7 +199,7 @@ test('after an outage, readers ask for the head again at different times', async
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const startedAt = Date.now();
-  const readers = range(1, 100).map(() => followQuietly(log));
+  const readers = range(1, 100).map(() => followWithoutPolls(log));
   expect(askedAt).toEqual(readers.map(() => startedAt));
   await vi.advanceTimersByTimeAsync(5000);
   const firstRetries = askedAt.slice(100, 150).map((time) => time - startedAt);

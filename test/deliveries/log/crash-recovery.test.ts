@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('../support/ingress-process.ts', import.me
 const IN_FLIGHT = 16;
 const ROUNDS = 50;
 
-/** The process, and the first line that it prints. */
+/** Starts the process; resolves with it and the first line that it prints. */
 const startProcess = async (dataDir: string): Promise<{ process: ChildProcess; line: string }> => {
   const child = spawn(process.execPath, [PROGRAM, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -17,7 +17,7 @@ const startProcess = async (dataDir: string): Promise<{ process: ChildProcess; l
   return { process: child, line: String(chunk).trim() };
 };
 
-/** Posts body after body from many senders until none is answered any more; tells which were answered 2xx. */
+/** Posts bodies from many senders until none is answered any more; resolves with the bodies that were answered 2xx. */
 const postUntilGone = async (
   url: string,
   next: () => number,
@@ -37,7 +37,7 @@ const postUntilGone = async (
   return answered;
 };
 
-test('what was answered before a kill -9 is there once, round after round', {
+test('a delivery that was answered before a kill -9 is stored once, round after round', {
   timeout: 180_000,
 }, async () => {
   const dataDir = await temporaryDirectory();
@@ -69,7 +69,7 @@ test('what was answered before a kill -9 is there once, round after round', {
   expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, index) => index + 1));
 });
 
-test('a second process on the same directory is refused, until the first one is killed', async () => {
+test('a second process on the same directory is refused until the first one is killed', async () => {
   const dataDir = await temporaryDirectory();
   const first = await startProcess(dataDir);
   const second = await startProcess(dataDir);

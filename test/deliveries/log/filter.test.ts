@@ -26,7 +26,7 @@ const arbitraryFilter: fc.Arbitrary<DeliveryFilter> = fc.record({
   address: fc.option(fc.integer({ min: 1, max: 5 }).map(address), { nil: undefined }),
 });
 
-/** What the filter promises, said without an index. */
+/** The filter's contract, implemented without an index. */
 const matches = (
   { webhookIds, types, chainIds, address: wanted }: DeliveryFilter,
   one: NewDelivery,
@@ -36,7 +36,7 @@ const matches = (
   (chainIds === undefined || chainIds.some((id) => id === one.chainId)) &&
   (wanted === undefined || one.addresses.includes(wanted));
 
-test('walking by any page size, either way, gives what matches, once and in order', async () => {
+test('pages of any size, in either direction, have each matching delivery once and in order', async () => {
   const log = await openLog();
   let tenants = 0;
   await fc.assert(
@@ -59,7 +59,7 @@ test('walking by any page size, either way, gives what matches, once and in orde
           const numbers = page.deliveries.map(numberOf);
           if (take === 'oldest') walked.push(...numbers);
           else walked.unshift(...numbers);
-          // A page that says that there is more is full, so that the walk goes on with something to find.
+          // A page with hasMore is full, so that the next page starts before a match.
           if (page.hasMore) expect(numbers).toHaveLength(limit);
           more = page.hasMore;
           position = page.scannedTo;
@@ -71,7 +71,7 @@ test('walking by any page size, either way, gives what matches, once and in orde
   );
 });
 
-test('a rare match far away is found, and what does not match is not looked at again', async () => {
+test('a rare match far away is found, and deliveries that do not match are not scanned again', async () => {
   const log = await openLog();
   await log.append(range(1, 5000).map((number) => delivery(number)));
   await log.append([delivery(5001, { chainId: 7 })]);
@@ -85,7 +85,7 @@ test('a rare match far away is found, and what does not match is not looked at a
 });
 
 test.each(['oldest', 'newest'] as const)(
-  'a single match is found wherever it stands, from the %s',
+  'a single match is found at any position, from the %s',
   async (take) => {
     const log = await openLog();
     const chainIds = range(1, 700);

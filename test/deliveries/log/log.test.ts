@@ -28,7 +28,7 @@ const OTHER_WEBHOOK = '0190a3f4-0000-7000-8000-000000000002';
 
 const expiry = (reason: string) => expect.objectContaining({ name: 'CursorExpiredError', reason });
 
-test('gives back what was stored, byte for byte, in order', async () => {
+test('reads what was stored, byte for byte, in order', async () => {
   const log = await openLog();
   const full = delivery(1, {
     body: Buffer.from('{"number" : 1, "é": 12345678901234567890}\n'),
@@ -49,7 +49,7 @@ test('gives back what was stored, byte for byte, in order', async () => {
   expect(hasMore).toBe(false);
 });
 
-test('a duplicate gets the place of the first, whatever its attempt, in one batch or later', async () => {
+test('a duplicate gets the position of the first delivery, with any attempt, in one batch or later', async () => {
   const log = await openLog();
   const [first, within] = await log.append([delivery(1), delivery(1, { attempt: 1 })]);
   const [later] = await log.append([delivery(1, { attempt: 2, receivedAt: 9 })]);
@@ -62,7 +62,7 @@ test('a duplicate gets the place of the first, whatever its attempt, in one batc
   expect(await readAll(log)).toHaveLength(1);
 });
 
-test('the same body is no duplicate for another webhook, none, or another tenant', async () => {
+test('the same body is not a duplicate for another webhook, without a webhook, or for another tenant', async () => {
   const log = await openLog();
   const [, ...others] = await log.append([
     delivery(1),
@@ -74,7 +74,7 @@ test('the same body is no duplicate for another webhook, none, or another tenant
   expect((await log.append([delivery(1, { webhookId: null })]))[0]?.duplicate).toBe(true);
 });
 
-test('each tenant has a sequence of its own, and sees nothing of the others', async () => {
+test('each tenant has its own sequence, and reads no delivery of another', async () => {
   const log = await openLog();
   await log.append([delivery(1), delivery(2, { tenant: 'other' }), delivery(3)]);
   expect((await readAll(log)).map(({ sequence }) => sequence)).toEqual([1, 2]);
@@ -82,7 +82,7 @@ test('each tenant has a sequence of its own, and sees nothing of the others', as
   expect(deliveries.map(numberOf)).toEqual([2]);
 });
 
-test('pages join without gap or overlap, forwards and backwards, within bounds', async () => {
+test('pages join without a gap or overlap, forwards and backwards, within bounds', async () => {
   const log = await openLog();
   const cursors = await appendNumbers(log, range(1, 10));
 
@@ -102,7 +102,7 @@ test('pages join without gap or overlap, forwards and backwards, within bounds',
   );
 });
 
-test('large bodies end a page early, never before its first delivery', async () => {
+test('large bodies end a page early, but a page has at least one delivery', async () => {
   const log = await openLog();
   await appendNumbers(log, range(1, 3));
   const page = await log.read(TENANT, { limit: 10, maxBytes: 1 });
@@ -111,7 +111,7 @@ test('large bodies end a page early, never before its first delivery', async () 
   expect((await readAll(log, page.scannedTo)).map(numberOf)).toEqual([2, 3]);
 });
 
-test('head is where reading is empty, also before the first delivery', async () => {
+test('a page after the head is empty, also before the first delivery', async () => {
   const log = await openLog();
   const start = await log.head(TENANT);
   expect((await log.read(TENANT, { after: start, limit: 10 })).deliveries).toEqual([]);
@@ -126,7 +126,7 @@ test.each(['', 'AA', 'not a cursor', 'x'.repeat(500)])('refuses the malformed cu
   await expect(log.get(TENANT, cursor)).rejects.toThrow(InvalidCursorError);
 });
 
-test('refuses a cursor with a character too many', async () => {
+test('refuses a cursor with an extra character', async () => {
   const log = await openLog();
   const head = await log.head(TENANT);
   await expect(log.read(TENANT, { after: `${head}=`, limit: 1 })).rejects.toThrow(InvalidCursorError);
@@ -144,7 +144,7 @@ test("another tenant's and another log's cursors are foreign", async () => {
   expect((await log.get(TENANT, cursor))?.sequence).toBe(1);
 });
 
-test('a log restored from an older copy knows cursors that are ahead of it', async () => {
+test('a log restored from an older copy refuses cursors that are ahead of it', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   const [, , ahead] = await appendNumbers(log, [1, 2, 3]);
@@ -157,7 +157,7 @@ test('a log restored from an older copy knows cursors that are ahead of it', asy
   await expect(restored.read(TENANT, { after: ahead, limit: 1 })).rejects.toEqual(expiry('ahead'));
 });
 
-test('calls back after what it announces can be read, until unsubscribed', async () => {
+test('calls listeners once the deliveries can be read, until the listener is removed', async () => {
   const log = await openLog();
   const seen: Promise<number>[] = [];
   const unsubscribe = log.onAppend((tenants) => {
@@ -176,23 +176,26 @@ test('calls back after what it announces can be read, until unsubscribed', async
 test.each([
   [31, 1],
   [100, 4],
-])('%i that are appended in one turn take no more than %i transactions', async (count, transactions) => {
-  const log = await openLog();
-  let calls = 0;
-  log.onAppend(() => {
-    calls += 1;
-  });
-  await Promise.all(range(1, count).map((number) => appendNumbers(log, [number])));
-  expect(calls).toBeGreaterThan(0);
-  expect(calls).toBeLessThanOrEqual(transactions);
-  expect((await readAll(log)).map(numberOf)).toEqual(range(1, count));
-});
+])(
+  '%i deliveries that are appended in one turn take at most %i transactions',
+  async (count, transactions) => {
+    const log = await openLog();
+    let calls = 0;
+    log.onAppend(() => {
+      calls += 1;
+    });
+    await Promise.all(range(1, count).map((number) => appendNumbers(log, [number])));
+    expect(calls).toBeGreaterThan(0);
+    expect(calls).toBeLessThanOrEqual(transactions);
+    expect((await readAll(log)).map(numberOf)).toEqual(range(1, count));
+  },
+);
 
-test('an append that fails stores nothing, and the log goes on when it can again', async () => {
+test('a failed append stores nothing, and the log stores again once it can', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   await appendNumbers(log, [1]);
-  // Another program that holds the file's write lock stands in for a disk that refuses.
+  // Another program that has the file's write lock simulates a disk that refuses writes.
   const intruder = new DatabaseSync(join(dataDir, 'deliveries.db'));
   intruder.exec('BEGIN IMMEDIATE');
   await expect(appendNumbers(log, [2])).rejects.toThrow(LogUnavailableError);
@@ -206,7 +209,7 @@ test('an append that fails stores nothing, and the log goes on when it can again
   ]);
 });
 
-test('closing commits what was appended, then refuses', async () => {
+test('close() commits what was appended, then calls reject', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   const appended = appendNumbers(log, [1]);
@@ -219,7 +222,7 @@ test('closing commits what was appended, then refuses', async () => {
   expect((await readAll(await openLog({ dataDir }))).map(numberOf)).toEqual([1]);
 });
 
-test('refuses a directory that is in use, is a file, or holds no log, naming it', async () => {
+test('refuses a directory that is in use, is a file or has no log, and names it', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   await expect(openLog({ dataDir })).rejects.toThrow(/deliveries\.lock: .*in use by another process/);
@@ -234,14 +237,14 @@ test('refuses a directory that is in use, is a file, or holds no log, naming it'
   await mkdir(corrupt);
   await writeFile(join(corrupt, 'deliveries.db'), 'x'.repeat(5000));
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/deliveries\.db: file is not a database/);
-  // A failed attempt holds nothing.
+  // A failed attempt leaves no lock.
   await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/not a database/);
 });
 
-test('says that a directory may not be written where that is so', async () => {
+test('names a directory that is not writable', async () => {
   const dataDir = await temporaryDirectory();
   await chmod(dataDir, 0o555);
-  // Root may write anywhere: a process of its own can become somebody else.
+  // Root may write anywhere, so a child process switches to another user.
   const script = `
     const { openSqliteLog } = await import('${import.meta.resolve('../../../src/deliveries/sqlite/log.ts')}');
     if (process.getuid() === 0) process.setgroups([]), process.setgid(65534), process.setuid(65534);
@@ -252,7 +255,7 @@ test('says that a directory may not be written where that is so', async () => {
   expect(stdout).toMatch(new RegExp(`^LogOpenError ${dataDir}: EACCES: permission denied`));
 });
 
-test('refuses a log that lacks what it says it holds', async () => {
+test('refuses a log that lacks deliveries of its sequence', async () => {
   const dataDir = await temporaryDirectory();
   await appendAndClose(await openLog({ dataDir }), range(1, 5));
   const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
@@ -270,17 +273,17 @@ test('refuses a log of a later format', async () => {
   await expect(openLog({ dataDir })).rejects.toThrow(/version 99/);
 });
 
-test('makes the directory, and leaves two files in it', async () => {
+test('creates the directory, and leaves two files in it', async () => {
   const dataDir = join(await temporaryDirectory(), 'a', 'b');
   await appendAndClose(await openLog({ dataDir }), [1]);
   expect((await readdir(dataDir)).sort()).toEqual(['deliveries.db', 'deliveries.lock']);
 });
 
-test('errors of cursors are told from failures of the log', async () => {
+test('errors of cursors differ from failures of the log', async () => {
   const log = await openLog();
   const [cursor] = await appendNumbers(log, [1]);
   await expect(log.read('other', { after: cursor, limit: 1 })).rejects.toThrow(CursorExpiredError);
-  // A refused cursor has not cost the connection.
+  // A refused cursor does not close the connection.
   expect((await readAll(log)).map(({ webhookId }) => webhookId)).toEqual([WEBHOOK]);
 });
 

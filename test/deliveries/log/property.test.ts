@@ -6,11 +6,11 @@ import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { delivery, follow, numberOf, TENANT, temporaryDirectory } from '../support/builders.ts';
 
 const CHAINS = [1, 2, 3];
-const KEPT = 12;
+const RETAINED = 12;
 
 type Step =
   | { readonly do: 'append'; readonly chains: readonly number[] }
-  | { readonly do: 'repeat'; readonly back: number }
+  | { readonly do: 'resend'; readonly back: number }
   | { readonly do: 'take'; readonly client: number; readonly count: number }
   | { readonly do: 'disconnect'; readonly client: number }
   | { readonly do: 'trim' }
@@ -25,7 +25,7 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
       chains: fc.array(fc.constantFrom(...CHAINS), { minLength: 1, maxLength: 8 }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('repeat' as const), back: fc.nat(20) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('resend' as const), back: fc.nat(20) }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -39,11 +39,11 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
 );
 
-/** A dashboard: it remembers the cursor of its last delivery, and nothing else, from one connection to the next. */
+/** A client that stores only the cursor of its last delivery between two connections. */
 class Client {
   readonly chains: readonly number[] | undefined;
   readonly seen: number[] = [];
-  /** The sequence up to which it knows that it has seen all that matches. */
+  /** The index up to which the client has seen every match. */
   from = 0;
   cursor: string;
   reader: AsyncIterator<StoredDelivery, undefined> | null = null;
@@ -54,8 +54,8 @@ class Client {
   }
 }
 
-/** All of the log as it should be, and the clients that follow it. */
-class ChainReader {
+/** The expected content of the log, and the clients that read it. */
+class LogModel {
   readonly chainOf: number[] = [];
   readonly clients: Client[];
   readonly #dataDir: string;
@@ -70,7 +70,7 @@ class ChainReader {
 
   async run(step: Step): Promise<void> {
     if (step.do === 'append') await this.#append(step.chains);
-    else if (step.do === 'repeat') await this.#repeat(step.back);
+    else if (step.do === 'resend') await this.#resend(step.back);
     else if (step.do === 'trim') await this.#trim();
     else if (step.do === 'restart') await this.#restart();
     else {
@@ -81,7 +81,7 @@ class ChainReader {
     }
   }
 
-  /** Takes `count` deliveries, or as many as there are: waiting for more is not what this is about. */
+  /** Reads `count` deliveries, or all that are left: this test does not cover waiting for more. */
   async take(one: Client, count: number): Promise<void> {
     const left = this.chainOf.flatMap((chain, index) => {
       const matches = one.chains === undefined || one.chains.includes(chain);
@@ -101,7 +101,7 @@ class ChainReader {
         one.seen.push(expected);
       } catch (error) {
         if (!(error instanceof CursorExpiredError)) throw error;
-        // Only who may have missed something is told so, and goes on from what is kept.
+        // Only a client that may have missed a delivery gets this error. It continues from the head.
         expect(one.from).toBeLessThan(this.trimmed);
         await disconnect(one);
         one.cursor = await this.log.head(TENANT);
@@ -114,28 +114,28 @@ class ChainReader {
   async #append(chains: readonly number[]): Promise<void> {
     const batch = chains.map((chainId, index) => delivery(this.chainOf.length + index, { chainId }));
     this.chainOf.push(...chains);
-    // Some in one call, some in calls of their own, all in one turn.
+    // One call with a batch and several single calls, in the same turn of the event loop.
     const [first = [], ...others] = [batch.slice(0, 2), ...batch.slice(2).map((one) => [one])];
     await Promise.all([this.log.append(first), ...others.map((one) => this.log.append(one))]);
   }
 
-  async #repeat(back: number): Promise<void> {
+  async #resend(back: number): Promise<void> {
     const number = this.chainOf.length - 1 - back;
     if (number < this.trimmed) return;
-    const [repeated] = await this.log.append([delivery(number, { attempt: 1 })]);
-    expect(repeated).toMatchObject({ duplicate: true, sequence: number + 1 });
+    const [resent] = await this.log.append([delivery(number, { attempt: 1 })]);
+    expect(resent).toMatchObject({ duplicate: true, sequence: number + 1 });
   }
 
   async #trim(): Promise<void> {
     await this.log.trim();
-    this.trimmed = Math.max(this.trimmed, this.chainOf.length - KEPT);
+    this.trimmed = Math.max(this.trimmed, this.chainOf.length - RETAINED);
   }
 
   async #restart(): Promise<void> {
     for (const one of this.clients) await disconnect(one);
     await this.log.close();
-    this.log = await openWorldLog(this.#dataDir);
-    this.trimmed = Math.max(this.trimmed, this.chainOf.length - KEPT);
+    this.log = await openTrimmedLog(this.#dataDir);
+    this.trimmed = Math.max(this.trimmed, this.chainOf.length - RETAINED);
   }
 }
 
@@ -144,26 +144,30 @@ const disconnect = async (one: Client): Promise<void> => {
   one.reader = null;
 };
 
-/** Resolves once what an opened log drops at first is dropped. */
-const openWorldLog = async (dataDir: string) => {
-  const log = await openSqliteLog({ dataDir, retentionHours: 1, retentionCount: KEPT, now: () => 1_000_000 });
+/** Resolves once the log has done the trim that it starts when it is opened. */
+const openTrimmedLog = async (dataDir: string) => {
+  const log = await openSqliteLog({
+    dataDir,
+    retentionHours: 1,
+    retentionCount: RETAINED,
+    now: () => 1_000_000,
+  });
   await log.trim();
   return log;
 };
 
-test('through appends, retries, disconnects, trims and restarts no client has a gap, a repeat or a swap', async () => {
+test('through appends, retries, disconnects, trims and restarts, no client has a gap, a duplicate or a wrong order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 80, size: 'max' }), async (steps) => {
       const dataDir = await temporaryDirectory();
-      const log = await openWorldLog(dataDir);
-      const simulator = new ChainReader(dataDir, log, await log.head(TENANT));
+      const log = await openTrimmedLog(dataDir);
+      const model = new LogModel(dataDir, log, await log.head(TENANT));
       try {
-        for (const step of steps) await simulator.run(step);
-        for (const one of simulator.clients) await simulator.take(one, Number.POSITIVE_INFINITY);
-        for (const { seen } of simulator.clients)
-          expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+        for (const step of steps) await model.run(step);
+        for (const one of model.clients) await model.take(one, Number.POSITIVE_INFINITY);
+        for (const { seen } of model.clients) expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
       } finally {
-        await simulator.log.close();
+        await model.log.close();
       }
     }),
     { numRuns: 25 },

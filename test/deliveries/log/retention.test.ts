@@ -14,9 +14,9 @@ import {
   temporaryDirectory,
 } from '../support/builders.ts';
 
-/** What is beyond retention goes, and what stays is as it was. */
+/** Deliveries beyond the retention are trimmed, and the others stay unchanged. */
 
-test('trims by count, from the front, and says that a cursor is gone', async () => {
+test('trims by count from the front, and refuses a trimmed cursor', async () => {
   const log = await openLog({ retentionCount: 3 });
   const cursors = await appendNumbers(log, range(1, 600));
   await log.trim();
@@ -29,7 +29,7 @@ test('trims by count, from the front, and says that a cursor is gone', async () 
   expect(await log.get(TENANT, cursors[0] ?? '')).toBeNull();
 });
 
-test('trims by age, and keeps what follows a delivery that stays when the clock went back', async () => {
+test('trims by age, and retains every delivery after one that stays, also when the clock went back', async () => {
   let now = 0;
   const log = await openLog({ now: () => now });
   await log.append([10, 50, 20, 60].map((at, index) => delivery(index + 1, { receivedAt: at })));
@@ -38,7 +38,7 @@ test('trims by age, and keeps what follows a delivery that stays when the clock 
   expect((await readAll(log)).map(numberOf)).toEqual([2, 3, 4]);
 });
 
-test('never gives a number twice, also when all was trimmed and the log reopened', async () => {
+test('never reuses a sequence number, also after everything was trimmed and the log was reopened', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir, now: () => HOUR_MS * 1000 });
   const [, old] = await appendNumbers(log, [1, 2]);
@@ -53,7 +53,7 @@ test('never gives a number twice, also when all was trimmed and the log reopened
   expect((await readAll(reopened, old)).map(({ sequence }) => sequence)).toEqual([3]);
 });
 
-test('trims by itself once it is opened', async () => {
+test('trims by itself when it is opened', async () => {
   const dataDir = await temporaryDirectory();
   const full = await openLog({ dataDir });
   await appendNumbers(full, range(1, 5));
@@ -62,14 +62,14 @@ test('trims by itself once it is opened', async () => {
   await vi.waitFor(async () => expect((await readAll(log)).map(numberOf)).toEqual([4, 5]));
 });
 
-test('an address is no longer found once its delivery is trimmed', async () => {
+test('an address is not found once its delivery was trimmed', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir, retentionCount: 1 });
   await log.append([delivery(1, { addresses: [address(1), address(2)] }), delivery(2)]);
   await log.trim();
   const page = await log.read(TENANT, { limit: 10, filter: { address: address(1) } });
   expect(page.deliveries).toEqual([]);
-  // Nor is anything left of it once those that are indexed with it are trimmed, too.
+  // Its index entry is deleted, too, once the deliveries in the same segment are trimmed.
   await appendNumbers(log, [3]);
   await log.trim();
   await log.close();

@@ -5,12 +5,12 @@ import { createOperationReads, SearchLimiter } from '../../../src/deliveries/log
 import { toClientError } from '../../../src/deliveries/schema/errors.ts';
 import { address, delivery, numberOf, openLog, range, TENANT } from '../support/builders.ts';
 
-/** What one operation, and one client, may search. */
+/** The limits of searches, for one operation and for one client. */
 
 const MANY = 5000;
 const RARE = 4600;
 
-/** The first 4096 are in segments. The others are looked at one by one, and one of them has the address. */
+/** The first 4096 are in segments. The others are scanned one by one, and one of them has the address. */
 const openMany = async (): Promise<DeliveryLog> => {
   const log = await openLog();
   for (let from = 1; from <= MANY; from += 500)
@@ -30,7 +30,7 @@ const extensionsOf = async (promise: Promise<unknown>): Promise<object> => {
   return (error as { extensions: object }).extensions;
 };
 
-test('a search ends early where it may look no further, says so, and goes on from there to the same end', async () => {
+test('a search that reaches its scan limit ends early with a cursor, and continues from it to the same result', async () => {
   const log = await openMany();
   const all = [];
   const scanned = [];
@@ -59,7 +59,7 @@ test('a search ends early where it may look no further, says so, and goes on fro
   }
 });
 
-test('the filters of one operation may look so far in all: a client is told where to go on', async () => {
+test('the filters of one operation share a scan limit, and the error has the cursor to continue from', async () => {
   const log = await openMany();
   const searchLimiter = new SearchLimiter({ maxScanned: 500 });
   const operation = () =>
@@ -67,10 +67,10 @@ test('the filters of one operation may look so far in all: a client is told wher
   const { read } = operation();
   const first = (await extensionsOf(read(never))) as { code: string; cursor: string };
   expect(first).toEqual({ code: 'OPERATION_TOO_COMPLEX', cursor: expect.any(String) });
-  // The operation has used its looks up, also for a search that would find something.
+  // The limit is used up, also for a search that would find a delivery.
   expect(await extensionsOf(read(rare))).toEqual({ code: 'OPERATION_TOO_COMPLEX' });
   expect((await read({ limit: 1 })).deliveries.map(numberOf)).toEqual([1]);
-  // Another one goes on from there.
+  // Another operation continues from the cursor.
   let { cursor } = first;
   for (let at = 0; at < 10; at += 1) {
     const next = operation().read({ ...never, after: cursor });
@@ -81,7 +81,7 @@ test('the filters of one operation may look so far in all: a client is told wher
   expect.fail('it did not get to the end');
 });
 
-test('a client may have so many searches at a time, and an operation waits so long: then it is told to come again', async () => {
+test('a client with too many concurrent searches, or an operation that waits too long, gets RATE_LIMITED', async () => {
   const log = await openMany();
   const searchLimiter = new SearchLimiter({ maxPerClient: 2 });
   const by = (client: string) =>
@@ -100,7 +100,7 @@ test('a client may have so many searches at a time, and an operation waits so lo
   expect(await extensionsOf(hurried.read(never))).toEqual({ code: 'RATE_LIMITED', retryAfterMs: 1000 });
 });
 
-test('a read that is aborted is over at once, and others go on', async () => {
+test('an aborted read ends at once, and others continue', async () => {
   const log = await openMany();
   const clientSignal = new AbortController();
   const given = range(1, 50).map(() => log.read(TENANT, never, { signal: clientSignal.signal }));

@@ -18,10 +18,10 @@ export const TENANT = 'default';
 export const WEBHOOK = '0190a3f4-0000-7000-8000-000000000001';
 export const HOUR_MS = 3_600_000;
 
-/** A 20-byte address that is recognised by its number. */
+/** A 20-byte address that ends in the number. */
 export const address = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
 
-/** A delivery whose body is its number, unlike every other's. */
+/** A delivery whose body contains its number, so that no two bodies are equal. */
 export const delivery = (number: number, changes: Partial<NewDelivery> = {}): NewDelivery => ({
   tenant: TENANT,
   webhookId: WEBHOOK,
@@ -42,14 +42,14 @@ export const numberOf = ({ body }: Pick<StoredDelivery, 'body'>): number =>
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 
-/** Gone when the test is. */
+/** Creates a directory that is deleted when the test has finished. */
 export const temporaryDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'deliveries-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
 };
 
-/** Keeps everything unless told otherwise; closed when the test is finished. */
+/** Opens a log without a limit of retention by default; it is closed when the test has finished. */
 export const openLog = async (options: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> => {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const log = await openSqliteLog({
@@ -68,7 +68,7 @@ export const appendNumbers = async (log: DeliveryLog, numbers: readonly number[]
   return appended.map(({ cursor }) => cursor);
 };
 
-/** Everything after `after`, by pages of `limit`. */
+/** Reads all deliveries after `after`, by pages of `limit`. */
 export const readAll = async (log: DeliveryLog, after?: string, limit = 100): Promise<StoredDelivery[]> => {
   const all: StoredDelivery[] = [];
   for (let position = after; ; ) {
@@ -83,11 +83,11 @@ export type Following = {
   readonly after?: string | undefined;
   readonly filter?: DeliveryFilter | undefined;
   readonly pollMs?: number | undefined;
-  /** Shared with others. Default: its own, which polls every `pollMs`. */
+  /** Default: a new one, which polls every `pollMs`. */
   readonly changeNotifier?: ChangeNotifier | undefined;
 };
 
-/** The tenant's deliveries, pulled one by one. */
+/** Iterates the tenant's deliveries. */
 export const follow = (
   log: DeliveryLog,
   { after, filter = {}, pollMs, changeNotifier = new ChangeNotifier(log, pollMs) }: Following = {},
@@ -103,7 +103,7 @@ export const follow = (
     }),
   );
 
-/** The next numbers, in order; fewer where the deliveries end. */
+/** The numbers of the next deliveries, in order; fewer if the iteration ends. */
 export const take = async (reader: AsyncIterator<StoredDelivery>, count: number): Promise<number[]> => {
   const numbers: number[] = [];
   while (numbers.length < count) {

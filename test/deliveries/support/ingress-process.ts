@@ -1,4 +1,4 @@
-// An ingress as a process of its own, to be killed: prints its url once it listens, or why it can't open its log.
+// An ingress in its own process, to be killed: prints its URL once it listens, or the error if it can't open its log.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { WriteStore } from '../../../src/deliveries/sqlite/write/write-store.ts';
 
-/** Tenants `t1`, `t2`, … with so many deliveries each, of which no index has any yet. */
+/** Tenants `t1`, `t2`, … with `each` deliveries each, none of them indexed yet. */
 type Stored = { readonly tenants: number; readonly each: number; readonly receivedAt?: number };
 
 /**
- * Makes a log that holds many deliveries, in one go. The nth of a tenant concerns the address that ends in n, and is of
- * chain n % 8 + 1; the even ones are of type balances, the odd ones of type activities.
+ * Creates a log with many deliveries in one transaction. The nth of a tenant concerns the address that ends in n, and has
+ * the chain n % 8 + 1. Even ones have the type balances, odd ones the type activities.
  */
 export const storeMany = (
   dataDir: string,
@@ -34,10 +34,10 @@ export const storeMany = (
   return database;
 };
 
-/** The nth's address. */
+/** The address of the nth delivery. */
 export const addressOf = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
 
-/** Makes it a log of the release before: format 2, with the indexes as far as `indexed` says. */
+/** Converts the log to the format of the previous release: format 2, with the indexes as far as `indexed`. */
 export const toFormat2 = (database: DatabaseSync): void =>
   database.exec(`
     BEGIN;
