@@ -1,11 +1,10 @@
+import { isObject, type RawObject } from '../lib/json/raw-object.ts';
 import type { Page } from '../upstream/cache/page-cache.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
 import {
-  isObject,
   malformed,
   optional,
-  type RawObject,
   readAddress,
   readBoolean,
   readChainId,

@@ -5,7 +5,8 @@ import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
 import { selectsBelow } from '../graph/selection.ts';
-import { MalformedFieldError, type RawObject } from '../upstream/parse/fields.ts';
+import type { RawObject } from '../lib/json/raw-object.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { Wallet } from '../wallets/schema.ts';
 import {
   type Decoded,

@@ -1,11 +1,10 @@
+import { isObject, type RawObject } from '../lib/json/raw-object.ts';
 import type { Page } from '../upstream/cache/page-cache.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import {
-  isObject,
   MalformedFieldError,
   malformed,
   optional,
-  type RawObject,
   readAddress,
   readBoolean,
   readChainId,

@@ -1,12 +1,11 @@
 import { isWithin } from '../../lib/json/bounds.ts';
+import type { RawObject } from '../../lib/json/raw-object.ts';
 
 /**
  * Reads one field of what the service sent, exactly: numbers come as JSON numbers, decimal or hex strings, and never
  * pass through a float. A reader throws MalformedFieldError on what it can't read; `optional` makes absent and null
  * (some deployments send either) into null.
  */
-
-export type RawObject = Readonly<Record<string, unknown>>;
 
 export class MalformedFieldError extends Error {
   readonly field: string;
@@ -38,9 +37,6 @@ export const optional =
   <Value>(read: Reader<Value>): Reader<Value | null> =>
   (raw, field) =>
     raw[field] === undefined || raw[field] === null ? null : read(raw, field);
-
-export const isObject = (value: unknown): value is RawObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const readString: Reader<string> = (raw, field) => {
   const value = raw[field];

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { isWithin } from '../../lib/json/bounds.ts';
+import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
 import { createTimeSlices } from '../../lib/time-slices.ts';
 import type { Page, PartialErrors } from '../cache/page-cache.ts';
 import { UpstreamError } from '../client/errors.ts';
-import { isObject, MalformedFieldError, malformed, optional, type RawObject, readTime } from './fields.ts';
+import { MalformedFieldError, malformed, optional, readTime } from './fields.ts';
 
 /** One entry of a page: what it is, and how a walk finds it again when the pages have shifted. */
 export type PageItem<Value> = {
