@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { pack, unpack } from '../../src/deliveries/sqlite/worker/packing.ts';
+import { packDeliveries, unpackDeliveries } from '../../src/deliveries/sqlite/worker/packing.ts';
 import { WriteStore } from '../../src/deliveries/sqlite/write/write-store.ts';
 import { concernedBy, deliveryBody, WEBHOOK } from './delivery.ts';
 import { type Measured, summary } from './posts.ts';
@@ -22,7 +22,7 @@ const directory = mkdtempSync(join(tmpdir(), 'bench-sqlite-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const logCommit = (): Commit => {
-  const { transaction, appending } = new WriteStore(join(directory, 'log.db'), {
+  const { transaction, appender } = new WriteStore(join(directory, 'log.db'), {
     create: true,
     check: false,
   });
@@ -39,7 +39,7 @@ const logCommit = (): Commit => {
       addresses: concernedBy(number),
       subscribedAddress: null,
     }));
-    transaction(() => appending.append(unpack(pack(deliveries))));
+    transaction(() => appender.append(unpackDeliveries(packDeliveries(deliveries))));
   };
 };
 

@@ -1,35 +1,22 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Steps } from '../../lib/round-robin-scheduler.ts';
 import { LogDamagedError } from '../log/errors.ts';
+import { checkBody } from './row.ts';
 import { MAX_SEQUENCE } from './schema.ts';
 
-/** SQLite reads about 500 MB a second to check them: a bigger log would keep the gateway from starting for too long. */
+/** SQLite checks about 500 MB a second: the check of a bigger log would delay the gateway's start for too long. */
 const CHECK_ALL_BYTES = 512 * 1024 * 1024;
 
-/**
- * Throws when the log at `path` is damaged: when what a tenant's log says that it holds is not what is there, or, of a
- * file up to 512 MB, any of its pages is not as it must be. Of a bigger one only the ends are looked at; a broken page is
- * found when it is read.
- */
-export const checkIntegrity = (database: DatabaseSync, path: string): void => {
-  const checksAll = statSync(path).size <= CHECK_ALL_BYTES;
-  if (checksAll) {
-    const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
-    if (found !== 'ok') throw damaged(String(found));
-  }
-  const wrong = database.prepare(wrongTenant(checksAll)).get();
-  if (wrong)
-    throw damaged(
-      `of ${wrong.name} it should hold ${Number(wrong.floor) + 1} to ${wrong.head}, ` +
-        `found ${wrong.count} from ${wrong.lowest} to ${wrong.highest}`,
-    );
-};
+const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${MAX_SEQUENCE})`;
+
+const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
 
 /**
- * Numbers without a hole between floor and head: as many as there should be, and none outside. Counting them reads all
- * that the log holds; that the first and the last are there is seen at once.
+ * Finds a tenant whose sequences are not those from floor + 1 to head, without a hole. With `counting`, it counts them, which
+ * reads the whole table. Without, it compares the first and the last, which takes no time.
  */
-const wrongTenant = (counting: boolean) => `
+const wrongTenantSql = (counting: boolean) => `
   SELECT *, ${counting ? COUNT : 'highest - lowest + 1'} AS count FROM (
     SELECT id, name, floor, head,
       (SELECT min(id) FROM delivery WHERE ${OF_TENANT}) & 0xFFFFFFFFFF AS lowest,
@@ -39,11 +26,43 @@ const wrongTenant = (counting: boolean) => `
   WHERE ifnull(count, 0) <> head - floor OR lowest <= floor OR highest > head
   LIMIT 1`;
 
-const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${MAX_SEQUENCE})`;
-
-const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
+/**
+ * Checks the log at `path` before it is used. Throws LogDamagedError when a tenant lacks a delivery, or has one that it
+ * should not have. In a file up to 512 MB it also checks all pages and counts all deliveries. In a bigger one it checks
+ * each tenant's first and last delivery; a read finds a broken page then.
+ */
+export const checkIntegrity = (database: DatabaseSync, path: string): void => {
+  const checksAll = statSync(path).size <= CHECK_ALL_BYTES;
+  if (checksAll) {
+    const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+    if (found !== 'ok') throw damaged(String(found));
+  }
+  const wrong = database.prepare(wrongTenantSql(checksAll)).get();
+  if (wrong)
+    throw damaged(
+      `of ${wrong.name} it should hold ${Number(wrong.floor) + 1} to ${wrong.head}, ` +
+        `found ${wrong.count} from ${wrong.lowest} to ${wrong.highest}`,
+    );
+};
 
 const damaged = (problem: string) =>
   new LogDamagedError(
     `the delivery log is damaged (${problem}). Nothing of it was changed; restore a copy, or move the file away to start an empty log`,
   );
+
+const VERIFY_DELIVERIES = 'SELECT sequence, webhook, identity, body FROM delivery ORDER BY id';
+
+/** In the other tables it is enough to read each row: that finds all pages that can't be read. */
+const VERIFY_OTHERS = ['log', 'tenant', 'trimmed', 'identity', 'segment', 'posting'].map(
+  (table) => `SELECT 1 FROM ${table}`,
+);
+
+/** Reads the whole log, one row a step. Throws when a part can't be read, or a body is not the one that was stored. */
+export function* verify(database: DatabaseSync): Steps<void> {
+  for (const sql of [VERIFY_DELIVERIES, ...VERIFY_OTHERS]) {
+    for (const row of database.prepare(sql).iterate()) {
+      if ('body' in row) checkBody(row);
+      yield;
+    }
+  }
+}

@@ -2,25 +2,25 @@ import type { DatabaseSync } from 'node:sqlite';
 import { IdentityIndex } from './identity-index.ts';
 import { SegmentBuilder } from './segment-builder.ts';
 
-/** A delivery that was stored just now. */
+/** A delivery that was just inserted. */
 export type Added = {
   readonly tenant: number;
   readonly sequence: number;
   readonly identity: Buffer;
   /** How many of the tenant's deliveries are in no segment. */
   readonly unsegmented: number;
-  /** At most how many terms it has. */
+  /** An upper bound of the number of its terms. */
   readonly terms: number;
 };
 
-const LEAST_WRITES = 64;
-const CAUGHT_UP_AT_ONCE = 1024;
-/** The most that one transaction writes: a delivery may have tens of thousands of terms. */
-const MOST_WRITES = 8192;
+const MIN_WRITES = 64;
+/** A delivery may have tens of thousands of terms: one transaction writes no more than this. */
+const MAX_WRITES = 8192;
+const CATCH_UP_WRITES = 1024;
 
 /**
- * Keeps both indexes, of identities and of filter terms, in pace with what is added. Both are written in their tables'
- * order, a few entries in each transaction. Neither's work depends on the number of tenants.
+ * Keeps both indexes, of identities and of filter terms, in step with the deliveries. Each transaction writes a few
+ * entries of both, in the order of their tables. The work does not depend on the number of tenants.
  */
 export class Indexer {
   readonly #identities: IdentityIndex;
@@ -33,7 +33,7 @@ export class Indexer {
     this.#segmentBuilder = new SegmentBuilder(database);
   }
 
-  /** The sequence of the tenant's delivery that has this identity. */
+  /** Returns the sequence of the tenant's delivery that has this identity. */
   find(tenant: number, identity: Buffer): number | null {
     return this.#identities.find(tenant, identity);
   }
@@ -43,31 +43,31 @@ export class Indexer {
     this.#identities.add(tenant, sequence, identity);
     this.#segmentBuilder.added(tenant, unsegmented, terms);
     this.#owedIdentities += 1;
-    // One more, since the delivery is read again.
+    // One step more than there are terms, since the builder reads the delivery.
     this.#owedTerms += terms + 1;
   }
 
-  /** Takes an identity out again. Belongs into a transaction. */
+  /** Removes an identity. Must run in a transaction. */
   drop(tenant: number, identity: Buffer): void {
     this.#identities.drop(tenant, identity);
   }
 
-  /** Writes about as much as was added since the last step. Belongs into the transaction of what was added. */
+  /** Writes about as many entries as were added since the last step. Must run in the transaction that added them. */
   step(): void {
-    this.#identities.write(this.#owedIdentities + LEAST_WRITES);
+    this.#identities.write(this.#owedIdentities + MIN_WRITES);
     this.#owedIdentities = 0;
-    const due = Math.min(this.#owedTerms, MOST_WRITES);
-    this.#segmentBuilder.write(due + LEAST_WRITES);
+    const due = Math.min(this.#owedTerms, MAX_WRITES);
+    this.#segmentBuilder.write(due + MIN_WRITES);
     this.#owedTerms -= due;
   }
 
-  /** Whether a segment is to be made, also when no more deliveries come. */
+  /** Whether a segment is due. If no more deliveries arrive, only `catchUp` builds it. */
   get isBehind(): boolean {
     return this.#segmentBuilder.isDue;
   }
 
-  /** Writes a part of it. Belongs into a transaction. */
+  /** Builds a part of the segments that are due. Must run in a transaction. */
   catchUp(): void {
-    this.#segmentBuilder.write(CAUGHT_UP_AT_ONCE);
+    this.#segmentBuilder.write(CATCH_UP_WRITES);
   }
 }

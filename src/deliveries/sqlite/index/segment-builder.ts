@@ -1,47 +1,55 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Row } from '../read/row.ts';
-import { indexedOf, termsOf } from './index-terms.ts';
-import { packPostings } from './postings.ts';
+import type { Row } from '../row.ts';
+import { indexedColumns, packPostings, termsOf } from './terms.ts';
 
 /**
- * A tenant's newest deliveries become a segment once there are so many. Until then a filter looks at them one by one, which
- * takes as long as searching a few hundred segments. A tenant with fewer has no segment at all.
+ * A tenant's newest deliveries become a segment once there are this many. Until then a filter reads them one by one, which
+ * takes as long as a search of a few hundred segments. A tenant with fewer deliveries has no segment at all.
  */
 const SEGMENT_DELIVERIES = 2048;
 
-/** A segment with so many entries ends early, since they are in memory while it is made. */
-const SEGMENT_ENTRIES = 32_768;
+/** A segment with this many postings ends early, since they are in memory while the segment is built. */
+const SEGMENT_POSTINGS = 32_768;
 
-/** A delivery with so many terms gets a segment at once, since looking through its addresses takes long. */
+/** A delivery with this many terms gets a segment at once, since a search of its addresses takes long. */
 const MANY_TERMS = 256;
 
-/** A row may have megabytes of addresses. */
-const READ_AT_ONCE = 32;
+/** Rows are read in small portions, since a row may have megabytes of addresses. */
+const ROWS_AT_ONCE = 32;
 
-type Extent = { readonly head: number; readonly first: number };
+type UnsegmentedRange = { readonly head: number; readonly first: number };
 
 /**
- * Makes the index of filter terms. A segment is consecutive deliveries of one tenant; those that share a term share an
- * entry. Entries are written in the table's order, a few in each transaction.
+ * Builds the inverted index of filter terms. A segment is consecutive deliveries of one tenant; it has one posting list
+ * for each term of its deliveries. Posting lists are inserted in the table's order, a few in each transaction.
  *
- * All of a tenant's deliveries up to `tenant.indexed` are in segments. Entries of an unfinished segment are written over.
+ * All of a tenant's deliveries up to `tenant.indexed` are in segments. A segment that was not finished is built again,
+ * over the posting lists that it left.
+ *
+ * SQLite's own FTS5 (contentless, detail=none) was measured against this index, with 100,000 to 500,000 deliveries of 10
+ * terms each. While a log grows, FTS5 appends 1.0 to 1.6 times as many a second. Once retention drops a delivery for each
+ * new one, and with 4,000 tenants, it appends 0.8 times as many. A transaction of one delivery takes 1.4 times the CPU
+ * time. The file has 0.9 to 1.1 times the size. A rare filter takes 0.02 ms there and 0.3 to 13 ms here; to resume it near
+ * the head takes 0.02 ms there and 0.09 ms here. So FTS5 would do, and save this folder's search and segment files.
+ * This index stays for now: in the steady state it is quicker, its searches pause and end at any segment, and FTS5 needs
+ * another version of the log's file.
  */
 export class SegmentBuilder {
-  readonly #extent;
+  readonly #range;
   readonly #rows;
   readonly #insertSegment;
   readonly #insertPosting;
   readonly #raiseIndexed;
-  /** The tenants that have enough for a segment. */
+  /** The tenants that have enough deliveries for a segment. */
   readonly #due: Set<number>;
-  /** Reads a delivery or writes an entry each time it is asked for more. */
-  #making: Iterator<void> | null = null;
+  /** The segment that is being built. Each step reads a delivery or inserts a posting list. */
+  #building: Iterator<void> | null = null;
 
   constructor(database: DatabaseSync) {
-    this.#extent = database.prepare('SELECT head, max(indexed, floor) + 1 AS first FROM tenant WHERE id = ?');
+    this.#range = database.prepare('SELECT head, max(indexed, floor) + 1 AS first FROM tenant WHERE id = ?');
     this.#rows = database.prepare(
       `SELECT sequence, webhook, type, chain, addresses FROM delivery
-       WHERE id >= (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ${READ_AT_ONCE}`,
+       WHERE id >= (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     );
     this.#insertSegment = database.prepare('INSERT OR REPLACE INTO segment VALUES (?, ?, ?)');
     this.#insertPosting = database.prepare('INSERT OR REPLACE INTO posting VALUES (?, ?, ?, ?)');
@@ -52,22 +60,22 @@ export class SegmentBuilder {
     this.#due = new Set(due.map(({ id }) => Number(id)));
   }
 
-  /** To be called for each new delivery: `deliveries` of its tenant are in no segment, and it has `terms` terms. */
-  added(tenant: number, deliveries: number, terms: number): void {
-    if (deliveries >= SEGMENT_DELIVERIES || terms >= MANY_TERMS) this.#due.add(tenant);
+  /** Must be called for each new delivery. `unsegmented` of its tenant are in no segment; it has at most `terms` terms. */
+  added(tenant: number, unsegmented: number, terms: number): void {
+    if (unsegmented >= SEGMENT_DELIVERIES || terms >= MANY_TERMS) this.#due.add(tenant);
   }
 
-  /** Whether any tenant has enough for a segment. */
+  /** Whether any tenant has enough deliveries for a segment. */
   get isDue(): boolean {
-    return this.#making !== null || this.#due.size > 0;
+    return this.#building !== null || this.#due.size > 0;
   }
 
-  /** Reads or writes so many, if any tenant has enough for a segment. Belongs into a transaction. */
-  write(count: number): void {
-    for (let written = 0; written < count; written += 1) {
-      this.#making ??= this.#next();
-      if (this.#making === null) return;
-      if (this.#making.next().done) this.#making = null;
+  /** Does at most `steps` steps of the segments that are due. Must run in a transaction. */
+  write(steps: number): void {
+    for (let done = 0; done < steps; done += 1) {
+      this.#building ??= this.#next();
+      if (this.#building === null) return;
+      if (this.#building.next().done) this.#building = null;
     }
   }
 
@@ -75,49 +83,49 @@ export class SegmentBuilder {
     const [tenant] = this.#due;
     if (tenant === undefined) return null;
     this.#due.delete(tenant);
-    return this.#make(tenant);
+    return this.#build(tenant);
   }
 
-  *#make(tenant: number): Generator<void> {
-    const { first } = this.#extentOf(tenant);
+  *#build(tenant: number): Generator<void> {
+    const { first } = this.#rangeOf(tenant);
     const postings = new Map<string, number[]>();
-    let [last, entries] = [first - 1, 0];
+    let [last, count] = [first - 1, 0];
     for (const row of this.#rowsFrom(tenant, first)) {
       last = Number(row.sequence);
-      const terms = termsOf(indexedOf(row));
+      const terms = termsOf(indexedColumns(row));
       for (const term of terms) {
         const sequences = postings.get(term);
         if (sequences === undefined) postings.set(term, [last]);
         else sequences.push(last);
       }
-      entries += terms.size;
-      if (entries >= SEGMENT_ENTRIES) break;
+      count += terms.size;
+      if (count >= SEGMENT_POSTINGS) break;
       yield;
     }
     if (last < first) return;
-    // Written first, so that trimming drops its entries also when it is never finished. Searches stop at `indexed`.
+    // Inserted first, so that retention drops the posting lists even if they are never finished. Searches stop at `indexed`.
     this.#insertSegment.run(tenant, first, last);
     for (const term of [...postings.keys()].sort()) {
       this.#insertPosting.run(tenant, first, term, packPostings(postings.get(term) ?? [], first));
       yield;
     }
     this.#raiseIndexed.run(last, tenant);
-    if (this.#extentOf(tenant).head - last >= SEGMENT_DELIVERIES) this.#due.add(tenant);
+    if (this.#rangeOf(tenant).head - last >= SEGMENT_DELIVERIES) this.#due.add(tenant);
   }
 
-  /** The deliveries of one segment, read a few at a time, since others write in between. */
+  /** Reads the deliveries of one segment in portions, since other transactions write in between. */
   *#rowsFrom(tenant: number, first: number): Iterable<Row> {
-    const last = Math.min(this.#extentOf(tenant).head, first + SEGMENT_DELIVERIES - 1);
+    const last = Math.min(this.#rangeOf(tenant).head, first + SEGMENT_DELIVERIES - 1);
     for (let next = first; next <= last; ) {
       const rows = this.#rows.all(tenant, next, last);
       yield* rows;
-      if (rows.length < READ_AT_ONCE) return;
+      if (rows.length < ROWS_AT_ONCE) return;
       next = Number(rows.at(-1)?.sequence) + 1;
     }
   }
 
-  #extentOf(tenant: number): Extent {
-    const row = this.#extent.get(tenant);
+  #rangeOf(tenant: number): UnsegmentedRange {
+    const row = this.#range.get(tenant);
     return { head: Number(row?.head), first: Number(row?.first) };
   }
 }

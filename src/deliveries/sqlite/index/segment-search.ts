@@ -1,34 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Steps } from '../../../lib/round-robin-scheduler.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
-import { queryTerms } from './index-terms.ts';
-import { unpackPostings } from './postings.ts';
-import type { ScanBudget } from './scan-budget.ts';
-import { isEmpty, type SequenceRange } from './sequence-range.ts';
+import { isEmpty, type ScanBudget, type Searcher, type SequenceRange } from './search.ts';
+import { queryTerms, unpackPostings } from './terms.ts';
 
 const SEGMENTS_AT_ONCE = 32;
 
-/** Reading so many numbers of a posting list takes no longer than looking a term up. */
+/** To read this many numbers of a posting list takes about as long as to look up a term. */
 const NUMBERS_PER_SCAN = 256;
 
-/** Takes the tenant, the lowest and the highest sequence that shall be in one of them. */
+/** Parameters: the tenant, then the lowest and the highest sequence that a segment must contain. Exported for its test. */
 export const segmentsSql = (take: SequenceRange['take']): string => `
   SELECT first, last FROM segment
   WHERE tenant = ?1 AND first <= ?3
     AND first >= ifnull((SELECT max(first) FROM segment WHERE tenant = ?1 AND first <= ?2), 0)
   ORDER BY first ${take === 'oldest' ? 'ASC' : 'DESC'} LIMIT ${SEGMENTS_AT_ONCE}`;
 
-/** Takes the tenant, the segment, and its terms as JSON. */
+/** Parameters: the tenant, the segment's first sequence, and the terms as a JSON list. Exported for its test. */
 export const POSTINGS_SQL = `
   SELECT sequences FROM posting
   WHERE tenant = ? AND segment = ? AND term IN (SELECT value FROM json_each(?))`;
 
 type Segment = { readonly first: number; readonly last: number };
 
-/** Deliveries with one of several terms, a list for each term: as distances from their segment's first. */
+/** The deliveries that have one of several terms: a list for each term, as distances from the segment's first sequence. */
 type Postings = readonly Uint32Array[];
 
-/** Finds deliveries by the index alone: a segment after the other. */
-export class SegmentSearch {
+/** Finds deliveries by the index alone, one segment after the other. */
+export class SegmentSearch implements Searcher {
   readonly #segments;
   readonly #postings;
 
@@ -40,34 +39,31 @@ export class SegmentSearch {
     this.#postings = database.prepare(POSTINGS_SQL);
   }
 
-  /**
-   * Adds to `found` until it has `limit`, in the order of `take`, one segment a step. Returns the part of the span that it
-   * has not looked at.
-   */
+  /** Searches one segment a step. */
   *find(
     tenant: number,
     filter: DeliveryFilter,
-    span: SequenceRange,
-    scanBudget: ScanBudget,
+    range: SequenceRange,
+    budget: ScanBudget,
     found: number[],
-  ): Generator<void, SequenceRange> {
-    const { limit, take } = span;
-    // The list with the fewest terms first: where a segment has none of them, the others are not looked up.
-    const wanted = queryTerms(filter).sort((one, other) => one.length - other.length);
-    let left = span;
+  ): Steps<SequenceRange> {
+    const { limit, take } = range;
+    // The list with the fewest terms is looked up first. If a segment has none of them, the other lists are not needed.
+    const lists = queryTerms(filter).sort((one, other) => one.length - other.length);
+    let left = range;
     while (!isEmpty(left)) {
       const segments = this.#segmentsOf(tenant, left);
       for (const segment of segments) {
         const { low, high } = left;
-        const within = this.#inSegment(tenant, segment, wanted, scanBudget)
+        const matches = this.#matchesIn(tenant, segment, lists, budget)
           .filter((sequence) => sequence > low && sequence < high)
           .sort(take === 'oldest' ? (a, b) => a - b : (a, b) => b - a);
-        found.push(...within.slice(0, limit - found.length));
+        found.push(...matches.slice(0, limit - found.length));
         left =
           take === 'oldest'
             ? { ...left, low: Math.max(low, segment.last) }
             : { ...left, high: Math.min(high, segment.first) };
-        if (found.length >= limit || scanBudget.isSpent || isEmpty(left)) return left;
+        if (found.length >= limit || budget.isSpent || isEmpty(left)) return left;
         yield;
       }
       if (segments.length < SEGMENTS_AT_ONCE) break;
@@ -80,40 +76,43 @@ export class SegmentSearch {
     return rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) }));
   }
 
-  /** The deliveries that have a term of each list. The rarest list comes first, the others narrow it down. */
-  #inSegment(
+  /** Intersects the lists: the shortest one first, then the others narrow it down. */
+  #matchesIn(
     tenant: number,
     { first, last }: Segment,
-    wanted: readonly (readonly string[])[],
-    scanBudget: ScanBudget,
+    lists: readonly (readonly string[])[],
+    budget: ScanBudget,
   ): number[] {
-    const lists: Postings[] = [];
-    for (const terms of wanted) {
-      const list = this.#withAny(tenant, first, terms, scanBudget);
-      if (list.length === 0) return [];
-      lists.push(list);
+    const all: Postings[] = [];
+    for (const terms of lists) {
+      const postings = this.#postingsOf(tenant, first, terms, budget);
+      if (postings.length === 0) return [];
+      all.push(postings);
     }
-    const [shortest = [], ...others] = lists.sort((one, other) => lengthOf(one) - lengthOf(other));
-    let found = shortest.flatMap((offsets) => [...offsets]);
-    for (const list of others) {
+    const [shortest = [], ...others] = all.sort((one, other) => lengthOf(one) - lengthOf(other));
+    let matches = shortest.flatMap((offsets) => [...offsets]);
+    for (const postings of others) {
       const isIn = new Uint8Array(last - first + 1);
-      for (const offsets of list) for (const offset of offsets) isIn[offset] = 1;
-      found = found.filter((offset) => isIn[offset] === 1);
+      for (const offsets of postings) for (const offset of offsets) isIn[offset] = 1;
+      matches = matches.filter((offset) => isIn[offset] === 1);
     }
-    // Entries that an unfinished, longer segment left behind may lie beyond the end.
-    return found.map((offset) => first + offset).filter((sequence) => sequence <= last);
+    // An unfinished, longer segment may have left postings beyond this segment's end.
+    return matches.map((offset) => first + offset).filter((sequence) => sequence <= last);
   }
 
-  /** The terms are of one kind, of which a delivery has one: or it is a single term. So none comes twice. */
-  #withAny(tenant: number, first: number, terms: readonly string[], scanBudget: ScanBudget): Postings {
-    const list = this.#postings
+  /**
+   * Returns no delivery twice: `terms` is either a single term, or terms of one kind (webhook, type, chain), and a delivery
+   * has at most one of each kind.
+   */
+  #postingsOf(tenant: number, first: number, terms: readonly string[], budget: ScanBudget): Postings {
+    const postings = this.#postings
       .all(tenant, first, JSON.stringify(terms))
       .map(({ sequences }) =>
         sequences instanceof Uint8Array ? unpackPostings(sequences) : new Uint32Array(),
       );
-    scanBudget.take(terms.length + Math.ceil(lengthOf(list) / NUMBERS_PER_SCAN));
-    return list;
+    budget.spend(terms.length + Math.ceil(lengthOf(postings) / NUMBERS_PER_SCAN));
+    return postings;
   }
 }
 
-const lengthOf = (list: Postings): number => list.reduce((sum, { length }) => sum + length, 0);
+const lengthOf = (postings: Postings): number => postings.reduce((sum, { length }) => sum + length, 0);

@@ -1,17 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Steps } from '../../../lib/round-robin-scheduler.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
-import type { ScanBudget } from './scan-budget.ts';
-import { isEmpty, type SequenceRange } from './sequence-range.ts';
+import { isEmpty, type ScanBudget, type Searcher, type SequenceRange } from './search.ts';
 
 type Condition = { readonly sql: string; readonly value: string };
 
-/** How many deliveries one step looks at: fewer when a step takes long, since each may have megabytes of addresses. */
+/** How many deliveries one step reads. A step that takes long halves it, since a row may have megabytes of addresses. */
 const FIRST_WINDOW = 16;
 const MAX_WINDOW = 128;
 const LONG_MS = 1;
 
-/** Finds deliveries that are in no segment yet, by looking at each of the span. */
-export class TailSearch {
+/** Finds deliveries that are in no segment yet, by reading each delivery of the range. */
+export class TailSearch implements Searcher {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
@@ -19,32 +19,32 @@ export class TailSearch {
     this.#database = database;
   }
 
-  /** As `SegmentSearch.find`. */
+  /** Reads one window of deliveries a step. */
   *find(
     tenant: number,
     filter: DeliveryFilter,
-    span: SequenceRange,
-    scanBudget: ScanBudget,
+    range: SequenceRange,
+    budget: ScanBudget,
     found: number[],
-  ): Generator<void, SequenceRange> {
-    const { sql, values } = tailStatement(filter, span.take);
+  ): Steps<SequenceRange> {
+    const { sql, values } = tailStatement(filter, range.take);
     const statement = this.#prepare(sql);
-    const oldest = span.take === 'oldest';
-    let left = span;
+    const oldest = range.take === 'oldest';
+    let left = range;
     let window = FIRST_WINDOW;
     while (!isEmpty(left)) {
       const { low, high, limit } = left;
       const [from, to] = oldest
         ? [low, Math.min(high, low + window + 1)]
         : [Math.max(low, high - window - 1), high];
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       const rows = statement.all(tenant, from, tenant, to, ...values, limit - found.length);
       for (const { sequence } of rows) found.push(Number(sequence));
-      scanBudget.take(to - from - 1);
-      const tookLong = performance.now() - begunAt > LONG_MS;
+      budget.spend(to - from - 1);
+      const tookLong = performance.now() - startedAt > LONG_MS;
       window = tookLong ? Math.max(1, window >> 1) : Math.min(MAX_WINDOW, window << 1);
       left = oldest ? { ...left, low: to - 1 } : { ...left, high: from + 1 };
-      if (found.length >= limit || scanBudget.isSpent) return left;
+      if (found.length >= limit || budget.isSpent) return left;
       yield;
     }
     return left;
@@ -59,7 +59,7 @@ export class TailSearch {
   }
 }
 
-/** Takes the tenant, `low`, the tenant again and `high`, then `values`, then the limit. */
+/** Parameters: the tenant, `low`, the tenant again, `high`, then `values`, then the limit. Exported for its test. */
 export const tailStatement = (
   filter: DeliveryFilter,
   take: SequenceRange['take'],
@@ -73,15 +73,15 @@ export const tailStatement = (
 };
 
 const conditionsOf = ({ address, webhookIds, chainIds, types }: DeliveryFilter): Condition[] => {
-  const within = (column: string, values: readonly (string | number)[] | undefined): Condition[] =>
+  const oneOf = (column: string, values: readonly (string | number)[] | undefined): Condition[] =>
     values === undefined
       ? []
       : [{ sql: `${column} IN (SELECT value FROM json_each(?))`, value: JSON.stringify(values) }];
   return [
-    ...within('webhook', webhookIds),
-    ...within('chain', chainIds),
-    ...within('type', types),
-    // All are equally long and begin with what is not within one: so what contains it has it.
+    ...oneOf('webhook', webhookIds),
+    ...oneOf('chain', chainIds),
+    ...oneOf('type', types),
+    // All addresses have the same length, and "0x" occurs only at an address's start: a text that contains it has it.
     ...(address === undefined ? [] : [{ sql: 'instr(addresses, ?)', value: address }]),
   ];
 };

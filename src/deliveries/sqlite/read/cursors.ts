@@ -2,15 +2,18 @@ import { createHmac } from 'node:crypto';
 import { decodeCursor, EPOCH_BYTES, encodeCursor, type Place } from '../../log/cursor.ts';
 import { CursorExpiredError } from '../../log/errors.ts';
 
-/** What a tenant's log holds: the sequences floor + 1 … head. */
+/** Epochs are quick to derive again, so the cache is emptied when it is full. */
+const MAX_EPOCHS = 10_000;
+
+/** The range of a tenant's log: it holds the sequences floor + 1 … head. */
 export type Extent = { readonly head: number; readonly floor: number };
 
-/** Makes cursors of places and places of cursors, and decides which cursors can be resumed. */
+/** Encodes and decodes the cursors of one log, and decides which cursors can be resumed. */
 export class Cursors {
   readonly #seed: Uint8Array;
   readonly #epochs = new Map<string, Buffer>();
 
-  /** `seed` is the log's own: another log's cursors are foreign here. */
+  /** `seed` is the log's own: the cursors of another log are foreign here. */
   constructor(seed: Uint8Array) {
     this.#seed = seed;
   }
@@ -20,8 +23,9 @@ export class Cursors {
   }
 
   /**
-   * The sequence to resume after. `fingerprintAt` is the fingerprint of the delivery that is there now, null when it is not
-   * known. Throws InvalidCursorError, or CursorExpiredError when deliveries after the cursor are gone or others.
+   * Returns the sequence to resume after. `fingerprintAt` returns the fingerprint of the delivery that now has a sequence,
+   * null when it is not known. Throws InvalidCursorError, or CursorExpiredError when deliveries after the cursor are gone
+   * or were replaced.
    */
   sequence(
     tenant: string,
@@ -33,18 +37,18 @@ export class Cursors {
     if (!epoch.equals(this.#epoch(tenant))) throw new CursorExpiredError('foreign');
     if (sequence > head) throw new CursorExpiredError('ahead');
     if (sequence < floor) throw new CursorExpiredError('trimmed');
-    const there = fingerprint === null ? null : fingerprintAt(sequence);
-    if (there !== null && there !== fingerprint) throw new CursorExpiredError('replaced');
+    const current = fingerprint === null ? null : fingerprintAt(sequence);
+    if (current !== null && current !== fingerprint) throw new CursorExpiredError('replaced');
     return sequence;
   }
 
-  /** Null when the cursor is of no delivery of this tenant's log. Throws InvalidCursorError. */
+  /** Returns null when the cursor belongs to another tenant or another log. Throws InvalidCursorError. */
   find(tenant: string, cursor: string): Place | null {
     const { epoch, ...place } = decodeCursor(cursor);
     return epoch.equals(this.#epoch(tenant)) ? place : null;
   }
 
-  /** Derived, not stored: a tenant without deliveries has cursors too, and reading must not write. */
+  /** Derived from the seed and not stored: a tenant without deliveries has cursors too, and a read must not write. */
   #epoch(tenant: string): Buffer {
     const known = this.#epochs.get(tenant);
     if (known) return known;
@@ -54,6 +58,3 @@ export class Cursors {
     return epoch;
   }
 }
-
-/** They are quick to make again. */
-const MAX_EPOCHS = 10_000;

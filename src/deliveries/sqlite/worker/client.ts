@@ -3,7 +3,7 @@ import { LogUnavailableError, messageOf, ReadAbortedError } from '../../log/erro
 import { deserializeError } from './errors.ts';
 import type { Cancel, Methods, Request, Response } from './protocol.ts';
 
-/** Starts the module at `entry` as a thread that is given `path`. */
+/** Starts the module at `entry` as a thread, with `path` as its data. */
 export type StartThread = (entry: URL, path: string) => Worker;
 
 export const startThread: StartThread = (entry, path) => new Worker(entry, { workerData: path });
@@ -16,11 +16,11 @@ type CallOptions = {
 type PendingCall = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void };
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 
 /**
- * A thread that answers. One that ends is started again, after a pause that grows until a thread has answered; what
- * it was asked meanwhile, or had not answered, rejects with LogUnavailableError.
+ * Calls the methods of a worker thread, and restarts the thread when it ends. The pause before a restart doubles until a
+ * thread has responded. Calls without a response, and calls during the pause, reject with LogUnavailableError.
  */
 export class WorkerClient<Served extends Methods> {
   readonly #start: () => Worker;
@@ -38,8 +38,8 @@ export class WorkerClient<Served extends Methods> {
   }
 
   /**
-   * Rejects with what the thread threw, or with ReadAbortedError once `signal` aborts: then the thread stops, too. The
-   * buffers in `transfer` are no longer the caller's.
+   * Rejects with what the method threw. Once `signal` aborts, it rejects with ReadAbortedError, and the thread stops the
+   * work too. The buffers in `transfer` belong to the thread from then on.
    */
   call<Name extends keyof Served & string>(
     name: Name,
@@ -48,7 +48,7 @@ export class WorkerClient<Served extends Methods> {
   ): Promise<Served[Name]['result']> {
     const worker = this.#worker;
     if (signal?.aborted) return Promise.reject(new ReadAbortedError());
-    if (worker === null) return Promise.reject(this.#onExit());
+    if (worker === null) return Promise.reject(this.#exitError());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = this.#nextId;
     this.#nextId += 1;
@@ -70,12 +70,12 @@ export class WorkerClient<Served extends Methods> {
         reject(error);
       },
     });
-    const question: Request = { id, name, params };
-    worker.postMessage(question, transfer);
+    const request: Request = { id, name, params };
+    worker.postMessage(request, transfer);
     return promise;
   }
 
-  /** Lets the thread answer `name` as its last, then ends it. */
+  /** Calls method `name` as the last one, then ends the thread. */
   async close(name: keyof Served & string): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -89,34 +89,34 @@ export class WorkerClient<Served extends Methods> {
   #run(): void {
     const worker = this.#start();
     this.#worker = worker;
-    worker.on('message', (answers: readonly Response[]) => {
+    worker.on('message', (responses: readonly Response[]) => {
       this.#pauseMs = FIRST_PAUSE_MS;
-      for (const answer of answers) this.#settle(answer);
+      for (const response of responses) this.#settle(response);
     });
     worker.on('error', (error) => {
       this.#cause = error;
     });
-    worker.on('exit', () => this.#ended());
+    worker.on('exit', () => this.#onExit());
   }
 
-  #settle(answer: Response): void {
-    const asked = this.#pending.get(answer.id);
-    this.#pending.delete(answer.id);
-    if ('fault' in answer) asked?.reject(deserializeError(answer.fault));
-    else asked?.resolve(answer.result);
+  #settle(response: Response): void {
+    const call = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if ('error' in response) call?.reject(deserializeError(response.error));
+    else call?.resolve(response.result);
   }
 
-  #ended(): void {
+  #onExit(): void {
     this.#worker = null;
-    const asked = [...this.#pending.values()];
+    const calls = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { reject } of asked) reject(this.#onExit());
+    for (const { reject } of calls) reject(this.#exitError());
     if (this.#closed) return;
     this.#restart = setTimeout(() => this.#run(), this.#pauseMs).unref();
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
 
-  #onExit(): LogUnavailableError {
+  #exitError(): LogUnavailableError {
     const because = this.#cause === null ? '' : `: ${messageOf(this.#cause)}`;
     return new LogUnavailableError(`the delivery log's thread has ended${because}`, this.#cause);
   }

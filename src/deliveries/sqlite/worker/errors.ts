@@ -10,14 +10,14 @@ import {
 } from '../../log/errors.ts';
 
 /**
- * SQLite's codes for a value that it can't store: too big (18), against a constraint (19), of a wrong type (20). Earlier
- * statements of the same transaction stand.
+ * SQLite's codes for a value that it can't store: too big (18), against a constraint (19), of a wrong type (20). They fail
+ * one statement; earlier statements of the same transaction remain.
  */
 const ROW_FAULTS: ReadonlySet<number> = new Set([18, 19, 20]);
 
 /**
- * SQLite's codes for a malformed file (11, 26), and its extended codes for a failed read. The rest of code 10 are failures
- * to write or to sync.
+ * SQLite's codes for a malformed file (11, 26), and its extended codes for a failed read. The other extended codes of 10 are
+ * failures to write or to sync.
  */
 const DAMAGE: ReadonlySet<number> = new Set([11, 26]);
 const UNREADABLE: ReadonlySet<number> = new Set([266, 522, 8202, 8458]);
@@ -25,7 +25,7 @@ const UNREADABLE: ReadonlySet<number> = new Set([266, 522, 8202, 8458]);
 const sqliteCodeOf = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : null;
 
-/** Whether the file is at fault, and not its surroundings, such as a full disk. */
+/** Whether the file itself is at fault, and not its environment, such as a full disk. */
 export const isDamage = (error: unknown): boolean => {
   if (error instanceof LogDamagedError) return true;
   if (error instanceof LogOpenError) return isDamage(error.cause);
@@ -33,7 +33,7 @@ export const isDamage = (error: unknown): boolean => {
   return code !== null && (DAMAGE.has(code & 0xff) || UNREADABLE.has(code));
 };
 
-/** Whether one row is at fault, and others can be stored over the same connection. */
+/** Whether one row is at fault, and other rows can be stored in the same transaction. */
 export const isRowFault = (error: unknown): error is Error => {
   if (error instanceof UnstorableError) return true;
   const code = sqliteCodeOf(error);
@@ -41,7 +41,7 @@ export const isRowFault = (error: unknown): error is Error => {
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_INVALID_ARG_');
 };
 
-/** An error on its way between threads, which keep of an error no more than its message. */
+/** An error on its way between threads: a message between threads loses an error's class. */
 export type SerializedError =
   | { readonly kind: 'invalid cursor'; readonly cursor: string }
   | { readonly kind: 'expired cursor'; readonly reason: ExpiryReason }
@@ -49,7 +49,7 @@ export type SerializedError =
   | { readonly kind: 'damaged'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string };
 
-/** Whatever is not known here is a store that can't do its work. */
+/** Any error that is not listed becomes a LogUnavailableError in the main thread. */
 export const serializeError = (error: unknown): SerializedError => {
   if (error instanceof InvalidCursorError) return { kind: 'invalid cursor', cursor: error.cursor };
   if (error instanceof CursorExpiredError) return { kind: 'expired cursor', reason: error.reason };
@@ -58,17 +58,17 @@ export const serializeError = (error: unknown): SerializedError => {
   return { kind: 'unavailable', message: messageOf(error) };
 };
 
-export const deserializeError = (fault: SerializedError): Error => {
-  switch (fault.kind) {
+export const deserializeError = (error: SerializedError): Error => {
+  switch (error.kind) {
     case 'invalid cursor':
-      return new InvalidCursorError(fault.cursor);
+      return new InvalidCursorError(error.cursor);
     case 'expired cursor':
-      return new CursorExpiredError(fault.reason);
+      return new CursorExpiredError(error.reason);
     case 'not opened':
-      return new LogOpenError(fault.path, fault.problem);
+      return new LogOpenError(error.path, error.problem);
     case 'damaged':
-      return new LogDamagedError(fault.message);
+      return new LogDamagedError(error.message);
     case 'unavailable':
-      return new LogUnavailableError(fault.message);
+      return new LogUnavailableError(error.message);
   }
 };

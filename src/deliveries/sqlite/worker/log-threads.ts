@@ -6,17 +6,18 @@ const WRITER = new URL('./writer-thread.ts', import.meta.url);
 const READER = new URL('./reader-thread.ts', import.meta.url);
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 export type DamageObserver = {
   damaged(error: LogDamagedError): void;
-  /** `opened` is the state of the log now, which may be an older copy. */
+  /** `opened` is the log's present state, which may be that of an older copy. */
   recovered(opened: Opened): void;
 };
 
 /**
- * The threads that write and read a log. Once either finds it damaged, all calls reject at once with that error. The files
- * are checked again after growing pauses. When the whole log can be read, and is what was stored, calls are taken again.
+ * The two threads that write and read one log. Once either finds the log damaged, all calls reject at once with that error.
+ * The files are checked again after growing pauses. Calls work again once the whole log can be read and its bodies are
+ * those that were stored.
  */
 export class LogThreads {
   readonly #path: string;
@@ -36,7 +37,7 @@ export class LogThreads {
     this.#reader = new WorkerClient(() => start(READER, path));
   }
 
-  /** Makes the log where there is none. Rejects with LogOpenError. */
+  /** Opens the log, and makes its file if there is none. Rejects with LogOpenError. */
   async open(): Promise<Opened> {
     const opened = await this.#writer.call('open', { create: true });
     await this.#reader.call('open', null);
@@ -56,7 +57,7 @@ export class LogThreads {
     return this.#unlessDamaged(() => this.#writer.call(name, params, { transfer }));
   }
 
-  read<Name extends 'page' | 'get' | 'probe'>(
+  read<Name extends 'page' | 'get' | 'check'>(
     name: Name,
     params: ReaderMethods[Name]['params'],
     signal?: AbortSignal,
@@ -64,7 +65,7 @@ export class LogThreads {
     return this.#unlessDamaged(() => this.#reader.call(name, params, { signal }));
   }
 
-  /** The writer closes last: SQLite then moves the `-wal` file's content into the log's own file. */
+  /** The writer closes last: SQLite then moves the content of the `-wal` file into the log's own file. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -72,21 +73,21 @@ export class LogThreads {
     await this.#writer.close('close');
   }
 
-  async #unlessDamaged<Response>(call: () => Promise<Response>): Promise<Response> {
+  async #unlessDamaged<Result>(call: () => Promise<Result>): Promise<Result> {
     if (this.#damage !== null) throw this.#damage;
     try {
       return await call();
     } catch (error) {
-      if (error instanceof LogDamagedError) this.#damaged(error);
+      if (error instanceof LogDamagedError) this.#onDamage(error);
       throw error;
     }
   }
 
-  #damaged(error: LogDamagedError): void {
+  #onDamage(error: LogDamagedError): void {
     if (this.#damage !== null || this.#closed) return;
     this.#damage = error;
-    // A fault that the check misses and the next use finds would else be reported without end.
-    if (performance.now() - this.#recoveredAt > LONGEST_PAUSE_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    // A fault that the check misses and the next call finds keeps its long pause, so that it is not reported endlessly.
+    if (performance.now() - this.#recoveredAt > MAX_PAUSE_MS) this.#pauseMs = FIRST_PAUSE_MS;
     this.#observer?.damaged(error);
     this.#scheduleCheck();
   }
@@ -94,7 +95,7 @@ export class LogThreads {
   #scheduleCheck(): void {
     if (this.#closed) return;
     this.#timer = setTimeout(() => void this.#check(), this.#pauseMs).unref();
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
 
   async #check(): Promise<void> {

@@ -1,31 +1,19 @@
+import type { MessagePort } from 'node:worker_threads';
+import { ReadAbortedError } from '../../log/errors.ts';
 import type { Changes, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import type { Retention } from '../write/retention.ts';
-import type { SerializedError } from './errors.ts';
-import type { Packed } from './packing.ts';
-import type { PackedPage } from './page-packing.ts';
+import { type SerializedError, serializeError } from './errors.ts';
+import type { PackedDeliveries, PackedPage, PackedPlacements } from './packing.ts';
 
-/** What a thread can be asked: by name, what it takes and what it answers. */
+/** The methods of a thread by name, with their parameters and results. */
 export type Methods = Readonly<Record<string, { readonly params: unknown; readonly result: unknown }>>;
 
 export type WriterMethods = {
   open: { params: { readonly create: boolean }; result: Opened };
-  append: { params: Packed; result: Placed };
+  append: { params: PackedDeliveries; result: PackedPlacements };
   changed: { params: string | null; result: Changes };
   trim: { params: { readonly retention: Retention; readonly now: number }; result: null };
   close: { params: null; result: null };
-};
-
-export type Opened = {
-  readonly seed: Uint8Array;
-  /** Of every tenant that ever had a delivery. */
-  readonly heads: readonly (readonly [tenant: string, head: number, fingerprint: number | null])[];
-};
-
-/** The places of a batch, in its order. Two lists, since an object for each place would cost more to send. */
-export type Placed = {
-  /** A sequence, below zero for a duplicate; or a text that says why the delivery can't be stored. */
-  readonly sequences: readonly (number | string)[];
-  readonly fingerprints: readonly (number | null)[];
 };
 
 export type ReaderMethods = {
@@ -37,17 +25,60 @@ export type ReaderMethods = {
     params: { readonly caller: string; readonly tenant: string; readonly cursor: string };
     result: StoredDelivery | null;
   };
-  probe: { params: null; result: null };
+  check: { params: null; result: null };
   open: { params: null; result: null };
   verify: { params: null; result: null };
   close: { params: null; result: null };
 };
 
+export type Head = readonly [tenant: string, sequence: number, fingerprint: number | null];
+
+/** The state of a log that was opened. */
+export type Opened = {
+  readonly seed: Uint8Array;
+  /** Has every tenant that ever had a delivery. */
+  readonly heads: readonly Head[];
+};
+
 export type Request = { readonly id: number; readonly name: string; readonly params: unknown };
 
-/** The caller does not wait for the answer to this question any more. */
+/** Cancels the request with this id: its caller no longer waits for the response. */
 export type Cancel = { readonly cancel: number };
 
 export type Response =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly fault: SerializedError };
+  | { readonly id: number; readonly error: SerializedError };
+
+type Handlers<Served extends Methods> = {
+  readonly [Name in keyof Served]: (
+    params: Served[Name]['params'],
+    /** Aborts with ReadAbortedError when the request is cancelled. */
+    signal: AbortSignal,
+  ) => Served[Name]['result'] | Promise<Served[Name]['result']>;
+};
+
+/** Responds to the requests that arrive at the port. Responses that are ready at the same time are sent as one message. */
+export const serve = <Served extends Methods>(port: MessagePort, handlers: Handlers<Served>): void => {
+  let responses: Response[] = [];
+  const send = () => {
+    port.postMessage(responses);
+    responses = [];
+  };
+  const respond = (response: Response) => {
+    if (responses.push(response) === 1) queueMicrotask(send);
+  };
+  const controllers = new Map<number, AbortController>();
+  port.on('message', async (message: Request | Cancel) => {
+    if ('cancel' in message) return controllers.get(message.cancel)?.abort(new ReadAbortedError());
+    const { id, name, params } = message;
+    const controller = new AbortController();
+    controllers.set(id, controller);
+    try {
+      respond({ id, result: await handlers[name as keyof Served](params, controller.signal) });
+    } catch (error) {
+      respond({ id, error: serializeError(error) });
+    } finally {
+      controllers.delete(id);
+    }
+  });
+};

@@ -1,39 +1,38 @@
-// The thread that reads the log, over a connection of its own: a long search waits for no commit, and no commit for it.
+// Entry of the thread that reads the log. Its connection is its own: no search delays a commit, and no commit a search.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
 import { LogReader } from '../read/reader.ts';
-import { packPage } from './page-packing.ts';
-import type { ReaderMethods } from './protocol.ts';
+import { packPage } from './packing.ts';
+import { type ReaderMethods, serve } from './protocol.ts';
 import { ReconnectingDatabase } from './reconnecting.ts';
-import { serve } from './server.ts';
 
 if (parentPort === null) throw new Error('expected to be started as a thread');
 const path = String(workerData);
-const connection = new ReconnectingDatabase(path, () => new LogReader(path));
+const database = new ReconnectingDatabase(path, () => new LogReader(path));
 const scheduler = createRoundRobinScheduler();
 serve<ReaderMethods>(parentPort, {
   page: async ({ caller, tenant, range }, signal) =>
     packPage(
-      await connection.withConnectionFor((reader) =>
+      await database.withConnectionAsync((reader) =>
         scheduler.runSteps(caller, reader.page(tenant, range), signal),
       ),
     ),
   get: ({ caller, tenant, cursor }, signal) =>
-    connection.withConnectionFor((reader) => scheduler.run(caller, () => reader.get(tenant, cursor), signal)),
-  probe: () => {
-    connection.withConnection((reader) => reader.checkReadable());
+    database.withConnectionAsync((reader) => scheduler.run(caller, () => reader.get(tenant, cursor), signal)),
+  check: () => {
+    database.withConnection((reader) => reader.checkReadable());
     return null;
   },
   open: () => {
-    connection.reopen();
+    database.reopen();
     return null;
   },
   verify: async () => {
-    await connection.withConnectionFor((reader) => scheduler.runSteps('', reader.verify()));
+    await database.withConnectionAsync((reader) => scheduler.runSteps('', reader.verify()));
     return null;
   },
   close: () => {
-    connection.close();
+    database.close();
     return null;
   },
 });

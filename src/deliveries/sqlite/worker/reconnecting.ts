@@ -10,8 +10,8 @@ import type { LogFile } from '../log-file.ts';
 import { isDamage } from './errors.ts';
 
 /**
- * A connection that is replaced after a failure, since it may stay broken after the cause is gone: the next use opens
- * another. Once the log is found damaged, only `reopen` does. Another file may be in the log's place by then, and SQLite
+ * Replaces a connection after a failure: the next use opens another one, since the failed one may stay broken after the
+ * cause is gone. After damage, only `reopen` opens another. By then another file may be in the log's place, and SQLite
  * would write the first file's `-wal` into it.
  */
 export class ReconnectingDatabase<Connection extends { readonly file: LogFile; close(): void }> {
@@ -48,8 +48,8 @@ export class ReconnectingDatabase<Connection extends { readonly file: LogFile; c
   }
 
   /**
-   * Throws LogDamagedError, or another LogUnavailableError, when `work` fails. Errors about a cursor, and
-   * ReadAbortedError, pass as they are.
+   * Runs `work` on the connection. When it fails, throws LogDamagedError or another LogUnavailableError. Errors about a
+   * cursor, and ReadAbortedError, pass unchanged.
    */
   withConnection<Result>(work: (connection: Connection) => Result): Result {
     try {
@@ -59,7 +59,8 @@ export class ReconnectingDatabase<Connection extends { readonly file: LogFile; c
     }
   }
 
-  async withConnectionFor<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  /** Does the same as `withConnection` for asynchronous work. */
+  async withConnectionAsync<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
     let connection: Connection | null = null;
     try {
       connection = this.#get();
@@ -82,14 +83,14 @@ export class ReconnectingDatabase<Connection extends { readonly file: LogFile; c
     return this.reopen();
   }
 
-  /** The error to throw. Closes `used`, unless another connection has replaced it meanwhile. */
-  #failed(error: unknown, used: Connection | null): unknown {
+  /** Returns the error to throw. Closes the connection that failed, unless another one has replaced it meanwhile. */
+  #failed(error: unknown, failed: Connection | null): unknown {
     const isCallers =
       error instanceof InvalidCursorError ||
       error instanceof CursorExpiredError ||
       error instanceof ReadAbortedError;
     if (isCallers || error === this.#damage) return error;
-    const isCurrent = this.#connection === used;
+    const isCurrent = this.#connection === failed;
     if (isCurrent) this.close();
     const message = `${this.#path}: ${messageOf(error)}`;
     if (!isCurrent || !isDamage(error)) return new LogUnavailableError(message, error);

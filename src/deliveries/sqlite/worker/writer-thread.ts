@@ -1,13 +1,12 @@
-// The thread that writes the log: nothing here, and no disk, ever holds up the gateway's own thread.
+// Entry of the thread that writes the log, so that the disk never blocks the gateway's main thread.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Writer } from '../write/writer.ts';
-import type { WriterMethods } from './protocol.ts';
-import { serve } from './server.ts';
+import { serve, type WriterMethods } from './protocol.ts';
 
 if (parentPort === null) throw new Error('expected to be started as a thread');
 const writer = new Writer(String(workerData));
 serve<WriterMethods>(parentPort, {
-  open: (how) => writer.open(how),
+  open: (options) => writer.open(options),
   append: (packed) => writer.append(packed),
   changed: (mark) => writer.changed(mark),
   trim: async ({ retention, now }) => {

@@ -1,43 +1,41 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { UnstorableError } from '../../log/errors.ts';
-import { Fingerprints, fingerprintOf } from '../fingerprint.ts';
-import { identityOf } from '../identity.ts';
-import { mostTermsOf } from '../index/index-terms.ts';
+import { Fingerprints, fingerprintOf, identityOf } from '../identity.ts';
 import type { Indexer } from '../index/indexer.ts';
+import { maxTermsOf } from '../index/terms.ts';
 import { MAX_SEQUENCE, MAX_TENANT } from '../schema.ts';
 import { isRowFault } from '../worker/errors.ts';
-import type { UnpackedRow } from '../worker/packing.ts';
-import type { Placed } from '../worker/protocol.ts';
+import type { Placement, UnpackedDelivery } from '../worker/packing.ts';
 import type { RetentionTrimmer } from './retention.ts';
 
-type End = {
+type TenantState = {
   readonly id: number;
   head: number;
-  /** Deliveries up to here are in segments, or trimmed. */
-  readonly segmented: number;
   readonly floor: number;
+  /** Deliveries up to this sequence are in segments, or trimmed. */
+  readonly segmented: number;
 };
 
-const END = 'id, head, floor, max(indexed, floor) AS segmented';
+const TENANT_STATE = 'id, head, floor, max(indexed, floor) AS segmented';
 
-/** Puts deliveries at the end of their tenants' sequences. Belongs into a transaction. */
+/** Appends deliveries to their tenants' sequences. Must run in a transaction. */
 export class Appender {
   readonly #indexer: Indexer;
   readonly #fingerprints: Fingerprints;
-  readonly #trimming: RetentionTrimmer;
+  readonly #trimmer: RetentionTrimmer;
   readonly #tenant;
   readonly #addTenant;
   readonly #insert;
   readonly #raiseHead;
 
-  constructor(database: DatabaseSync, indexer: Indexer, trimming: RetentionTrimmer) {
+  constructor(database: DatabaseSync, indexer: Indexer, trimmer: RetentionTrimmer) {
     this.#indexer = indexer;
-    this.#trimming = trimming;
+    this.#trimmer = trimmer;
     this.#fingerprints = new Fingerprints(database);
-    this.#tenant = database.prepare(`SELECT ${END} FROM tenant WHERE name = ?`);
+    this.#tenant = database.prepare(`SELECT ${TENANT_STATE} FROM tenant WHERE name = ?`);
     this.#addTenant = database.prepare(
       `INSERT INTO tenant (name) SELECT ? WHERE (SELECT ifnull(max(id), 0) FROM tenant) < ${MAX_TENANT}
-       RETURNING ${END}`,
+       RETURNING ${TENANT_STATE}`,
     );
     this.#insert = database.prepare(
       `INSERT INTO delivery
@@ -47,77 +45,74 @@ export class Appender {
     this.#raiseHead = database.prepare('UPDATE tenant SET head = ? WHERE id = ?');
   }
 
-  append(rows: readonly UnpackedRow[]): Placed {
-    const ends = new Map<string, End>();
-    const placed = { sequences: [] as (number | string)[], fingerprints: [] as (number | null)[] };
-    for (const row of rows) {
-      const { sequence, fingerprint } = this.#append(row, ends);
-      placed.sequences.push(sequence);
-      placed.fingerprints.push(fingerprint);
-    }
-    for (const { id, head, floor } of ends.values()) {
+  /** Returns the placement of each delivery, in their order. */
+  append(deliveries: readonly UnpackedDelivery[]): Placement[] {
+    const tenants = new Map<string, TenantState>();
+    const placements = deliveries.map((delivery) => this.#append(delivery, tenants));
+    for (const { id, head, floor } of tenants.values()) {
       this.#raiseHead.run(head, id);
-      this.#trimming.observeCount(id, head - floor);
+      this.#trimmer.observeCount(id, head - floor);
     }
     this.#indexer.step();
-    return placed;
+    return placements;
   }
 
-  #append(
-    row: UnpackedRow,
-    ends: Map<string, End>,
-  ): { sequence: number | string; fingerprint: number | null } {
-    const identity = identityOf(row.identity);
+  #append(delivery: UnpackedDelivery, tenants: Map<string, TenantState>): Placement {
+    const identity = identityOf(delivery.identity);
     try {
-      const end = this.#endOf(row.tenant, ends);
-      const first = this.#indexer.find(end.id, identity);
-      if (first !== null) return { sequence: -first, fingerprint: this.#fingerprints.at(end.id, first) };
-      this.#insertAt(end, row, identity);
-      return { sequence: end.head, fingerprint: fingerprintOf(identity, row.receivedAt) };
+      const tenant = this.#stateOf(delivery.tenant, tenants);
+      const original = this.#indexer.find(tenant.id, identity);
+      if (original !== null) {
+        const fingerprint = this.#fingerprints.at(tenant.id, original);
+        return { sequence: original, fingerprint, duplicate: true };
+      }
+      this.#insertAtHead(tenant, delivery, identity);
+      const fingerprint = fingerprintOf(identity, delivery.receivedAt);
+      return { sequence: tenant.head, fingerprint, duplicate: false };
     } catch (error) {
-      if (isRowFault(error)) return { sequence: error.message, fingerprint: null };
+      if (isRowFault(error)) return { refusal: error.message };
       throw error;
     }
   }
 
-  #insertAt(end: End, row: UnpackedRow, identity: Buffer): void {
-    const { webhookId, type, chainId, addresses } = row;
-    const sequence = end.head + 1;
+  #insertAtHead(tenant: TenantState, delivery: UnpackedDelivery, identity: Buffer): void {
+    const { webhookId, type, chainId, addresses, receivedAt } = delivery;
+    const sequence = tenant.head + 1;
     if (sequence > MAX_SEQUENCE)
       throw new UnstorableError(`a tenant has room for ${MAX_SEQUENCE} deliveries`);
     this.#insert.run(
-      end.id,
+      tenant.id,
       sequence,
       webhookId,
       type,
       chainId,
-      row.receivedAt,
-      row.dispatchedAt,
-      row.attempt,
+      receivedAt,
+      delivery.dispatchedAt,
+      delivery.attempt,
       identity,
       addresses,
-      row.body,
+      delivery.body,
     );
-    end.head = sequence;
-    if (sequence === end.floor + 1) this.#trimming.begun(end.id, row.receivedAt);
+    tenant.head = sequence;
+    if (sequence === tenant.floor + 1) this.#trimmer.startedAt(tenant.id, receivedAt);
     this.#indexer.add({
-      tenant: end.id,
+      tenant: tenant.id,
       sequence,
       identity,
-      unsegmented: sequence - end.segmented,
-      terms: mostTermsOf(addresses),
+      unsegmented: sequence - tenant.segmented,
+      terms: maxTermsOf(addresses),
     });
   }
 
-  /** Read once a transaction and written once: a statement costs more than a row. */
-  #endOf(tenant: string, ends: Map<string, End>): End {
-    const known = ends.get(tenant);
+  /** Reads a tenant once in a transaction, and `append` writes it once: a statement costs more than a row. */
+  #stateOf(name: string, tenants: Map<string, TenantState>): TenantState {
+    const known = tenants.get(name);
     if (known) return known;
-    const row = this.#tenant.get(tenant) ?? this.#addTenant.get(tenant);
+    const row = this.#tenant.get(name) ?? this.#addTenant.get(name);
     if (row === undefined) throw new UnstorableError(`the log has room for ${MAX_TENANT} tenants`);
     const { id, head, floor, segmented } = row;
-    const end = { id: Number(id), head: Number(head), floor: Number(floor), segmented: Number(segmented) };
-    ends.set(tenant, end);
-    return end;
+    const tenant = { id: Number(id), head: Number(head), floor: Number(floor), segmented: Number(segmented) };
+    tenants.set(name, tenant);
+    return tenant;
   }
 }

@@ -1,23 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { fingerprintOf } from '../fingerprint.ts';
+import { fingerprintOf } from '../identity.ts';
 import type { Indexer } from '../index/indexer.ts';
 import type { Extent } from '../read/cursors.ts';
-import { ExpiredSegments } from './expired-segments.ts';
 
-/** Beyond either, the oldest deliveries of a tenant are dropped. */
+/** How much of a tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
 export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
-/** Rows differ in what they cost to drop, by their size and by what is in memory: so a step is bounded by time. */
+/** How long one step drops. Rows differ in cost, by their size and by what is in memory, so time bounds a step. */
 const STEP_MS = 2;
-const READ_AT_ONCE = 16;
-const KNOWN_OVERFULL = 1000;
+const DELIVERIES_AT_ONCE = 16;
+const POSTINGS_AT_ONCE = 64;
+const MAX_KNOWN_OVERFULL = 1000;
 
-/** Takes the time before which a delivery is too old. */
+/** Parameter: the time before which a delivery is too old. Exported for its test. */
 export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY oldest LIMIT 1';
 
+type Oldest = { readonly sequence: number; readonly received: number; readonly identity: Buffer };
+
 /**
- * Drops the oldest deliveries, always from the front, so that what is kept has no hole. It visits only tenants with
- * something to drop: an index finds those with a delivery that is too old, `observeCount` those beyond the count.
+ * Applies the retention: drops the oldest deliveries, always from the front, so that the rest has no hole. It visits only
+ * tenants that have something to drop: an index finds those with a delivery that is too old, `observeCount` those with too
+ * many.
  */
 export class RetentionTrimmer {
   readonly #indexer: Indexer;
@@ -28,10 +31,10 @@ export class RetentionTrimmer {
   readonly #oldest;
   readonly #dropDelivery;
   readonly #raiseFloor;
-  readonly #remember;
+  readonly #rememberTrimmed;
   readonly #setOldest;
   readonly #overfull = new Set<number>();
-  /** Whether more tenants than `#overfull` knows may be beyond the count, as after the count was lowered. */
+  /** Whether tenants that `#overfull` lacks may have too many deliveries, as after the limit was lowered. */
   #hasMoreOverfull = true;
   #maxCount = Number.POSITIVE_INFINITY;
 
@@ -39,36 +42,38 @@ export class RetentionTrimmer {
     this.#indexer = indexer;
     this.#expiredSegments = new ExpiredSegments(database);
     this.#tooOld = database.prepare(TOO_OLD_SQL);
-    this.#tooMany = database.prepare(`SELECT id FROM tenant WHERE head - floor > ? LIMIT ${KNOWN_OVERFULL}`);
+    this.#tooMany = database.prepare(
+      `SELECT id FROM tenant WHERE head - floor > ? LIMIT ${MAX_KNOWN_OVERFULL}`,
+    );
     this.#extent = database.prepare('SELECT head, floor FROM tenant WHERE id = ?');
     this.#oldest = database.prepare(
       `SELECT sequence, received, identity FROM delivery
-       WHERE id > (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ?4`,
+       WHERE id > (?1 << 40 | ?2) AND id <= (?1 << 40 | ?3) ORDER BY id LIMIT ${DELIVERIES_AT_ONCE}`,
     );
     this.#dropDelivery = database.prepare('DELETE FROM delivery WHERE id = (? << 40 | ?)');
     this.#raiseFloor = database.prepare('UPDATE tenant SET floor = ? WHERE id = ?');
-    this.#remember = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
+    this.#rememberTrimmed = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
     this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
   }
 
-  /** The tenant's only delivery was received at `received`. Belongs into a transaction. */
-  begun(tenant: number, received: number): void {
+  /** Records when the tenant's only delivery was received. Must run in a transaction. */
+  startedAt(tenant: number, received: number): void {
     this.#setOldest.run(received, tenant);
   }
 
-  /** The tenant has `count` deliveries now. */
+  /** Records that the tenant now has `count` deliveries. */
   observeCount(tenant: number, count: number): void {
     if (count <= this.#maxCount) return;
-    if (this.#overfull.size < KNOWN_OVERFULL) this.#overfull.add(tenant);
+    if (this.#overfull.size < MAX_KNOWN_OVERFULL) this.#overfull.add(tenant);
     else this.#hasMoreOverfull = true;
   }
 
-  /** Whether there is anything to drop. Needs no transaction, so that looking in vain costs no commit. */
+  /** Whether there is anything to drop. Needs no transaction, so to ask costs no commit. */
   isDue(retention: Retention, now: number): boolean {
     return this.#next(retention, now) !== null;
   }
 
-  /** Drops for a few milliseconds. Belongs into a transaction. */
+  /** Drops for a few milliseconds. Must run in a transaction. */
   step(retention: Retention, now: number): void {
     const end = performance.now() + STEP_MS;
     do {
@@ -84,7 +89,7 @@ export class RetentionTrimmer {
     if (this.#overfull.size === 0 && this.#hasMoreOverfull) {
       const rows = this.#tooMany.all(maxCount);
       for (const { id } of rows) this.#overfull.add(Number(id));
-      this.#hasMoreOverfull = rows.length === KNOWN_OVERFULL;
+      this.#hasMoreOverfull = rows.length === MAX_KNOWN_OVERFULL;
     }
     const [overfull] = this.#overfull;
     if (overfull !== undefined) return overfull;
@@ -92,16 +97,16 @@ export class RetentionTrimmer {
     return old === undefined ? null : Number(old.id);
   }
 
-  /** Drops a few deliveries, then a few index entries. Once neither are left to drop, the tenant is not due any more. */
+  /** Drops a few deliveries and a few posting lists. When there is nothing left to drop, the tenant is no longer due. */
   #trim(tenant: number, retention: Retention, now: number): void {
     const extent = this.#extentOf(tenant);
     const rows = this.#oldestOf(tenant, extent);
-    // All after the first one that stays are kept, also older ones: the clock may have gone back.
-    const kept = rows.findIndex(
+    // Everything after the first delivery that stays is kept, even if it is older: the clock may have gone back.
+    const firstKept = rows.findIndex(
       ({ sequence, received }) =>
         sequence > extent.head - retention.maxCount && received >= now - retention.maxAgeMs,
     );
-    const dropped = kept === -1 ? rows : rows.slice(0, kept);
+    const dropped = firstKept === -1 ? rows : rows.slice(0, firstKept);
     for (const { sequence, identity } of dropped) {
       this.#indexer.drop(tenant, identity);
       this.#dropDelivery.run(tenant, sequence);
@@ -109,15 +114,15 @@ export class RetentionTrimmer {
     const last = dropped.at(-1);
     if (last !== undefined) {
       this.#raiseFloor.run(last.sequence, tenant);
-      this.#remember.run(tenant, last.sequence, fingerprintOf(last.identity, last.received));
+      this.#rememberTrimmed.run(tenant, last.sequence, fingerprintOf(last.identity, last.received));
     }
-    if (this.#expiredSegments.step(tenant) || dropped.length === READ_AT_ONCE) return;
+    if (this.#expiredSegments.drop(tenant) || dropped.length === DELIVERIES_AT_ONCE) return;
     this.#overfull.delete(tenant);
-    this.#setOldest.run(rows[kept]?.received ?? null, tenant);
+    this.#setOldest.run(rows[firstKept]?.received ?? null, tenant);
   }
 
   #oldestOf(tenant: number, { head, floor }: Extent): Oldest[] {
-    return this.#oldest.all(tenant, floor, head, READ_AT_ONCE).map(
+    return this.#oldest.all(tenant, floor, head).map(
       ({ sequence, received, identity }): Oldest => ({
         sequence: Number(sequence),
         received: Number(received),
@@ -132,4 +137,30 @@ export class RetentionTrimmer {
   }
 }
 
-type Oldest = { readonly sequence: number; readonly received: number; readonly identity: Buffer };
+/** Drops the segments whose deliveries were all trimmed, with their posting lists; never a segment that is being built. */
+class ExpiredSegments {
+  readonly #oldest;
+  readonly #dropPostings;
+  readonly #dropSegment;
+
+  constructor(database: DatabaseSync) {
+    this.#oldest = database.prepare(
+      `SELECT first, last <= (SELECT min(floor, indexed) FROM tenant WHERE id = segment.tenant) AS expired
+       FROM segment WHERE tenant = ? ORDER BY first LIMIT 1`,
+    );
+    this.#dropPostings = database.prepare(
+      `DELETE FROM posting WHERE tenant = ?1 AND segment = ?2 AND term IN
+         (SELECT term FROM posting WHERE tenant = ?1 AND segment = ?2 LIMIT ${POSTINGS_AT_ONCE})`,
+    );
+    this.#dropSegment = database.prepare('DELETE FROM segment WHERE tenant = ? AND first = ?');
+  }
+
+  /** Drops a few posting lists. Returns whether there may be more to drop. Must run in a transaction. */
+  drop(tenant: number): boolean {
+    const oldest = this.#oldest.get(tenant);
+    if (!oldest?.expired) return false;
+    const first = Number(oldest.first);
+    if (Number(this.#dropPostings.run(tenant, first).changes) === 0) this.#dropSegment.run(tenant, first);
+    return true;
+  }
+}

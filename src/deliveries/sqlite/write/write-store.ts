@@ -1,35 +1,40 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LogOpenError, messageOf } from '../../log/errors.ts';
+import { epochSeed, inTransaction, openForWriting, upgradeSchema } from '../database.ts';
+import { BEFORE_FIRST, fingerprintOf } from '../identity.ts';
 import { Indexer } from '../index/indexer.ts';
 import { checkIntegrity } from '../integrity.ts';
 import { LogFile } from '../log-file.ts';
-import { Tenants } from '../read/tenants.ts';
-import { completeSchema, epochSeed, openDatabase } from '../schema.ts';
-import { inTransaction } from '../transaction.ts';
+import type { Head } from '../worker/protocol.ts';
 import { Appender } from './appender.ts';
 import { RetentionTrimmer } from './retention.ts';
 
-/** The writer's connection to the log's file, with all that is done over it. */
+/** Reads each tenant with its newest delivery, or with its last trimmed one if retention has dropped all. */
+const HEADS = `
+  SELECT name, head, identity, received, fingerprint
+  FROM tenant
+  LEFT JOIN delivery ON delivery.id = (tenant.id << 40 | head)
+  LEFT JOIN trimmed ON trimmed.tenant = tenant.id AND trimmed.sequence = head`;
+
+/** The writer's connection to the log's file, with everything that writes over it. */
 export class WriteStore {
   readonly seed: Uint8Array;
-  readonly tenants: Tenants;
   readonly indexer: Indexer;
-  readonly appending: Appender;
-  readonly trimming: RetentionTrimmer;
-  readonly #database: DatabaseSync;
+  readonly appender: Appender;
+  readonly trimmer: RetentionTrimmer;
   readonly file: LogFile;
+  readonly #database: DatabaseSync;
 
-  /** Throws LogOpenError. With `check`, a damaged log is refused before anything is read from it or written to it. */
+  /** Throws LogOpenError. With `check`, it refuses a damaged log before it reads or writes anything else. */
   constructor(path: string, { create, check }: { readonly create: boolean; readonly check: boolean }) {
-    this.#database = openDatabase(path, create);
+    this.#database = openForWriting(path, create);
     try {
       if (check) checkIntegrity(this.#database, path);
-      completeSchema(this.#database);
+      upgradeSchema(this.#database);
       this.seed = epochSeed(this.#database);
-      this.tenants = new Tenants(this.#database);
       this.indexer = new Indexer(this.#database);
-      this.trimming = new RetentionTrimmer(this.#database, this.indexer);
-      this.appending = new Appender(this.#database, this.indexer, this.trimming);
+      this.trimmer = new RetentionTrimmer(this.#database, this.indexer);
+      this.appender = new Appender(this.#database, this.indexer, this.trimmer);
       this.file = new LogFile(path);
     } catch (error) {
       this.#database.close();
@@ -37,7 +42,17 @@ export class WriteStore {
     }
   }
 
-  /** Runs `work` in a transaction. Throws LogDamagedError when the log's file is not there any more. */
+  /** Returns the head of every tenant. One statement reads them all, however many tenants there are. */
+  heads(): Head[] {
+    const rows = this.#database.prepare(HEADS).all();
+    return rows.map(({ name, head, identity, received, fingerprint }): Head => {
+      const stored = identity instanceof Uint8Array ? fingerprintOf(identity, Number(received)) : null;
+      const trimmed = fingerprint === null ? null : Number(fingerprint);
+      return [String(name), Number(head), Number(head) === 0 ? BEFORE_FIRST : (stored ?? trimmed)];
+    });
+  }
+
+  /** Runs `work` in a transaction. Throws LogDamagedError when the log's file was deleted, replaced or cut. */
   readonly transaction = <Result>(work: () => Result): Result => {
     this.file.check();
     const result = inTransaction(this.#database, work);

@@ -1,24 +1,34 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Changes } from '../../log/log.ts';
-import { type Packed, type UnpackedRow, unpack } from '../worker/packing.ts';
-import type { Opened, Placed, WriterMethods } from '../worker/protocol.ts';
+import {
+  type PackedDeliveries,
+  type PackedPlacements,
+  type Placement,
+  packPlacements,
+  type UnpackedDelivery,
+  unpackDeliveries,
+} from '../worker/packing.ts';
+import type { Opened, WriterMethods } from '../worker/protocol.ts';
 import { ReconnectingDatabase } from '../worker/reconnecting.ts';
-import { RecentAppends } from './recent-appends.ts';
 import type { Retention } from './retention.ts';
 import { WriteStore } from './write-store.ts';
 
 type PendingBatch = {
-  readonly packed: Packed;
-  readonly resolve: (placed: Placed) => void;
+  readonly packed: PackedDeliveries;
+  readonly resolve: (placements: PackedPlacements) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** More in one transaction saves little, and keeps the first of them waiting. */
+/** Deliveries in one transaction. More of them save little, and the first one waits for longer. */
 const MAX_COMMIT = 256;
 
+/** How many of the newest changes are kept at least: one for each tenant of each commit. */
+const MIN_RECENT_CHANGES = 32_768;
+
 /**
- * The log's one writer. What has come while a transaction was being committed is the next one: at rest a delivery is
- * committed at once, and under load one sync serves many, without a clock to tune.
+ * The only writer of the log, with group commit: all deliveries that arrive while one transaction is committed are the next
+ * transaction. An idle writer commits a delivery at once. Under load one sync serves many. No interval needs to be tuned.
  */
 export class Writer {
   readonly #path: string;
@@ -36,30 +46,30 @@ export class Writer {
   open({ create }: WriterMethods['open']['params']): Opened {
     this.#store.checkFile();
     const store = this.#store.reopen(() => new WriteStore(this.#path, { create, check: true }));
-    return { seed: store.seed, heads: store.tenants.heads() };
+    return { seed: store.seed, heads: store.heads() };
   }
 
   /** Resolves once all that can be stored are durable. Rejects with LogUnavailableError, and then none is stored. */
-  append(packed: Packed): Promise<Placed> {
-    const { promise, resolve, reject } = Promise.withResolvers<Placed>();
-    // Whatever else has already arrived is read before the turn ends.
-    if (this.#pending.push({ packed, resolve, reject }) === 1) setImmediate(this.#commitSome);
+  append(packed: PackedDeliveries): Promise<PackedPlacements> {
+    const { promise, resolve, reject } = Promise.withResolvers<PackedPlacements>();
+    // Batches that have arrived already are read before this turn of the event loop ends: they share the transaction.
+    if (this.#pending.push({ packed, resolve, reject }) === 1) setImmediate(this.#commitNext);
     return promise;
   }
 
-  /** The tenants whose logs have grown since the mark, by this thread's commits. */
+  /** Returns the tenants whose logs have grown since the mark, by this thread's commits. */
   changed(mark: string | null): Changes {
     return this.#recentAppends.since(mark);
   }
 
   /**
-   * Drops what is beyond the retention, and puts into the indexes what waits for them, in short steps between which
-   * waiting deliveries are committed.
+   * Applies the retention, then builds the segments that are due, in short steps. Waiting deliveries are committed between
+   * the steps.
    */
   async trim(retention: Retention, now: number): Promise<void> {
     await this.#inSteps(
-      ({ trimming }) => trimming.isDue(retention, now),
-      ({ trimming }) => trimming.step(retention, now),
+      ({ trimmer }) => trimmer.isDue(retention, now),
+      ({ trimmer }) => trimmer.step(retention, now),
     );
     await this.#inSteps(
       ({ indexer }) => indexer.isBehind,
@@ -67,7 +77,7 @@ export class Writer {
     );
   }
 
-  /** Looking whether there is anything to do costs no commit. */
+  /** `isDue` runs outside a transaction, so that it costs no commit. */
   async #inSteps(isDue: (store: WriteStore) => boolean, step: (store: WriteStore) => void): Promise<void> {
     while (!this.#closed && this.#store.withConnection(isDue)) {
       this.#store.withConnection((store) => store.transaction(() => step(store)));
@@ -77,56 +87,78 @@ export class Writer {
     }
   }
 
-  /** Commits what waits, and leaves the rest of a trim that runs for another time. */
+  /** Commits the deliveries that wait. A trim in progress ends after its current step. */
   close(): void {
     this.#closed = true;
     while (this.#pending.length > 0) this.#commit();
     this.#store.close();
   }
 
-  readonly #commitSome = (): void => {
+  readonly #commitNext = (): void => {
     this.#commit();
-    if (this.#pending.length > 0) setImmediate(this.#commitSome);
+    if (this.#pending.length > 0) setImmediate(this.#commitNext);
   };
 
   #commit(): void {
-    const taken = this.#take();
-    if (taken.length === 0) return;
-    const rows = taken.flatMap(({ packed }) => unpack(packed));
+    const batches = this.#takeBatches();
+    if (batches.length === 0) return;
+    const deliveries = batches.flatMap(({ packed }) => unpackDeliveries(packed));
     try {
-      const placed = this.#store.withConnection(({ appending, transaction }) =>
-        transaction(() => appending.append(rows)),
+      const placements = this.#store.withConnection(({ appender, transaction }) =>
+        transaction(() => appender.append(deliveries)),
       );
-      this.#noteAppends(rows, placed);
+      this.#recentAppends.add(deliveries, placements);
       let end = 0;
-      for (const { packed, resolve } of taken) {
+      for (const { packed, resolve } of batches) {
         const start = end;
         end += packed.rows.length;
-        resolve({
-          sequences: placed.sequences.slice(start, end),
-          fingerprints: placed.fingerprints.slice(start, end),
-        });
+        resolve(packPlacements(placements.slice(start, end)));
       }
     } catch (error) {
-      for (const { reject } of taken) reject(error);
+      for (const { reject } of batches) reject(error);
     }
   }
 
-  #noteAppends(rows: readonly UnpackedRow[], { sequences }: Placed): void {
-    const heads = new Map<string, number>();
-    for (const [index, sequence] of sequences.entries()) {
-      const tenant = rows[index]?.tenant;
-      if (tenant !== undefined && typeof sequence === 'number' && sequence > 0) heads.set(tenant, sequence);
-    }
-    for (const [tenant, head] of heads) this.#recentAppends.add(tenant, head);
-  }
-
-  #take(): PendingBatch[] {
+  #takeBatches(): PendingBatch[] {
     let deliveries = 0;
     const end = this.#pending.findIndex(({ packed }) => {
       deliveries += packed.rows.length;
       return deliveries >= MAX_COMMIT;
     });
     return this.#pending.splice(0, end === -1 ? this.#pending.length : end + 1);
+  }
+}
+
+/** The tenants whose logs have grown recently, in the order of the commits. */
+class RecentAppends {
+  /** Is part of each mark, so that the marks of an earlier writer are not recognised. */
+  readonly #writerId = randomUUID();
+  #heads: (readonly [tenant: string, head: number])[] = [];
+  /** How many older entries were dropped. */
+  #dropped = 0;
+
+  /** Adds a commit: the new head of each tenant whose log has grown by it. */
+  add(deliveries: readonly UnpackedDelivery[], placements: readonly Placement[]): void {
+    const heads = new Map<string, number>();
+    for (const [index, placement] of placements.entries()) {
+      const tenant = deliveries[index]?.tenant;
+      if (tenant !== undefined && !('refusal' in placement) && !placement.duplicate)
+        heads.set(tenant, placement.sequence);
+    }
+    this.#heads.push(...heads);
+    if (this.#heads.length < 2 * MIN_RECENT_CHANGES) return;
+    const dropped = this.#heads.length - MIN_RECENT_CHANGES;
+    this.#heads = this.#heads.slice(dropped);
+    this.#dropped += dropped;
+  }
+
+  since(mark: string | null): Changes {
+    const [writerId, position = ''] = mark?.split(' ') ?? [];
+    const from = Number(position) - this.#dropped;
+    const isKnown = writerId === this.#writerId && from >= 0;
+    return {
+      mark: `${this.#writerId} ${this.#dropped + this.#heads.length}`,
+      heads: isKnown ? new Map(this.#heads.slice(from)) : null,
+    };
   }
 }

@@ -1,0 +1,94 @@
+import { LogUnavailableError, UnstorableError } from '../log/errors.ts';
+import type { NewDelivery } from '../log/log.ts';
+import type { LogThreads } from './worker/log-threads.ts';
+import { type Placement, packDeliveries, type Stored, unpackPlacements } from './worker/packing.ts';
+
+/**
+ * Batches in one message to the writer. With fewer, the cost of sending and waking would be felt. With more, the two threads
+ * would work in turn, although they can work at the same time.
+ */
+const MAX_MESSAGE_BATCHES = 32;
+
+/** Is called with the deliveries of one message and their placements, both in the same order. */
+type OnPlaced = (deliveries: readonly NewDelivery[], placements: readonly Placement[]) => void;
+
+type PendingBatch = {
+  readonly batch: readonly NewDelivery[];
+  readonly bytes: number;
+  readonly resolve: (placements: readonly Stored[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Sends batches of deliveries to the writer thread: those of one turn of the event loop as one message. */
+export class AppendQueue {
+  readonly #threads: LogThreads;
+  readonly #maxWaitingBytes: number;
+  readonly #onPlaced: OnPlaced;
+  #pending: PendingBatch[] = [];
+  #waitingBytes = 0;
+
+  /** `onPlaced` runs before the callers of `append` continue. */
+  constructor(threads: LogThreads, maxWaitingBytes: number, onPlaced: OnPlaced) {
+    this.#threads = threads;
+    this.#maxWaitingBytes = maxWaitingBytes;
+    this.#onPlaced = onPlaced;
+  }
+
+  /**
+   * Resolves once the batch is durable. Rejects with UnstorableError when one of its deliveries can't be stored; the others
+   * are stored. Rejects with LogUnavailableError at once when more than `maxWaitingBytes` wait for the writer (load
+   * shedding), unless nothing waits.
+   */
+  append(batch: readonly NewDelivery[]): Promise<readonly Stored[]> {
+    let bytes = 0;
+    for (const { body } of batch) bytes += body.byteLength;
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes)
+      return Promise.reject(new LogUnavailableError('too much waits to be stored'));
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Stored[]>();
+    this.#waitingBytes += bytes;
+    // The first of many batches are sent at once: the writer stores them while the gateway still reads the others.
+    const count = this.#pending.push({ batch, bytes, resolve, reject });
+    if (count === 1) setImmediate(this.flush);
+    else if (count === MAX_MESSAGE_BATCHES) this.flush();
+    return promise;
+  }
+
+  /** Sends the batches that wait. */
+  readonly flush = (): void => {
+    const batches = this.#pending;
+    this.#pending = [];
+    if (batches.length === 0) return;
+    const deliveries = batches.flatMap(({ batch }) => batch);
+    const packed = packDeliveries(deliveries);
+    this.#threads.write('append', packed, [packed.bytes.buffer]).then(
+      (result) => {
+        const placements = unpackPlacements(result);
+        this.#settle(batches, placements);
+        this.#onPlaced(deliveries, placements);
+      },
+      (error: unknown) => {
+        for (const { bytes, reject } of batches) {
+          this.#waitingBytes -= bytes;
+          reject(error);
+        }
+      },
+    );
+  };
+
+  #settle(batches: readonly PendingBatch[], placements: readonly Placement[]): void {
+    let end = 0;
+    for (const { batch, bytes, resolve, reject } of batches) {
+      this.#waitingBytes -= bytes;
+      const start = end;
+      end += batch.length;
+      const stored: Stored[] = [];
+      let refusal: string | null = null;
+      for (const placement of placements.slice(start, end)) {
+        if ('refusal' in placement) refusal ??= placement.refusal;
+        else stored.push(placement);
+      }
+      if (refusal === null) resolve(stored);
+      else reject(new UnstorableError(refusal));
+    }
+  }
+}
