@@ -1,15 +1,26 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { findSpawningTests } from './test/support/spawning-tests.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
+// Each test file has a process of its own, which loads the whole gateway: they share what one of them has compiled.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.compile-cache', import.meta.url));
+
+const spawning = findSpawningTests();
+
 export default defineConfig({
-  // One copy of graphql: vite would otherwise load its ESM and CommonJS builds side by side.
-  ssr: { resolve: { conditions: ['node', 'module-sync', 'import', 'default'] } },
   test: {
-    include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    // Node loads the tests and the gateway itself, as `npm start` does.
+    experimental: { viteModuleRunner: false },
     reporters: ['default', new SummaryReporter()],
+    // The first by name run first: those that take longest.
+    projects: [
+      { extends: true, test: { name: 'processes', include: spawning } },
+      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: spawning } },
+    ],
   },
 });
