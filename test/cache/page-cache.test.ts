@@ -3,6 +3,7 @@ import { deliver } from '../support/clients/deliver.ts';
 import { newestOf, poll, requestTimeOf, sleep } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { pageAt } from '../support/clients/walk.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import {
@@ -35,11 +36,12 @@ const everNewer = (): {
 const startOver = async (env: Record<string, string | undefined> = {}) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
-  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, ...env }));
+  const clock = createTestClock();
+  const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url, ...env }, clock));
   const address = freshAddress();
   const wallet = everNewer();
   fake.transactions.set(address, wallet.answer);
-  return { fake, gateway, address, ...wallet, [Symbol.asyncDispose]: () => made.disposeAsync() };
+  return { fake, gateway, clock, address, ...wallet, [Symbol.asyncDispose]: () => made.disposeAsync() };
 };
 
 const eventuallyPolls = async (gateway: Gateway, address: string, hash: string): Promise<void> => {
@@ -59,7 +61,7 @@ describe('a page that has gone stale', () => {
     await using over = await startOver(env);
     const { gateway, address, fake, answer, hashAt } = over;
     await poll(gateway, address);
-    await sleep(HEAD_MS + 50);
+    over.clock.advance(HEAD_MS + 50);
     const released = Promise.withResolvers<void>();
     fake.transactions.set(address, async (request) => {
       await released.promise;
@@ -76,7 +78,7 @@ describe('a page that has gone stale', () => {
     await using over = await startOver(env);
     const { gateway, address, fake } = over;
     await poll(gateway, address);
-    await sleep(HEAD_MS + 50);
+    over.clock.advance(HEAD_MS + 50);
     fake.transactions.set(address, () => ({ silent: true }));
     const spent = [await poll(gateway, address), await poll(gateway, address)];
     expect(spent.map(({ extensions }) => extensions.upstream)).toEqual([
@@ -89,7 +91,7 @@ describe('a page that has gone stale', () => {
     await using over = await startOver({ ...env, CACHE_STALE_MS: '0' });
     const { gateway, address, fake, hashAt } = over;
     await poll(gateway, address);
-    await sleep(HEAD_MS + 50);
+    over.clock.advance(HEAD_MS + 50);
     fake.transactions.set(address, () => ({ status: 500 }));
     for (let turn = 0; turn < 3; turn += 1) expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
   });
@@ -98,7 +100,7 @@ describe('a page that has gone stale', () => {
     await using over = await startOver({ ...env, CACHE_STALE_MS: '0' });
     const { gateway, address, fake, hashAt } = over;
     await poll(gateway, address);
-    await sleep(HEAD_MS + 50);
+    over.clock.advance(HEAD_MS + 50);
     fake.transactions.set(address, () => ({ status: 429, headers: { 'retry-after': '5' } }));
     for (let turn = 0; turn < 10; turn += 1) {
       expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
@@ -114,7 +116,7 @@ describe('a page that has gone stale', () => {
       'query ($address: Address!) { wallet(address: $address) { transactions { nodes { decoded { name } } } } }',
       { address },
     );
-    await sleep(HEAD_MS + 50);
+    over.clock.advance(HEAD_MS + 50);
     await poll(gateway, address);
     await eventually(() => fake.requests.length > 1);
     expect(fake.requests.map(({ query }) => query.get('decode'))).toEqual(['true', 'true']);
@@ -124,7 +126,7 @@ describe('a page that has gone stale', () => {
     await using over = await startOver({ CACHE_HEAD_MS: '20' });
     const { gateway, address, hashAt } = over;
     await poll(gateway, address);
-    await sleep(100);
+    over.clock.advance(100);
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(2));
   });
 });
@@ -162,15 +164,17 @@ describe('when the service fails', () => {
 
   test('it stands in without a request as long as the service asked to wait, and no longer', async () => {
     await using over = await startOver(env);
-    const { gateway, address, fake, answer, hashAt } = over;
+    const { gateway, address, clock, fake, answer, hashAt } = over;
     await poll(gateway, address);
     fake.transactions.set(address, () => ({ status: 429, headers: { 'retry-after': '3' } }));
     for (let turn = 0; turn < 5; turn += 1) expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
     expect(fake.requests).toHaveLength(2);
     fake.transactions.set(address, answer);
-    await eventuallyPolls(gateway, address, hashAt(2));
-    const [, refused, served] = fake.requests.map(({ at }) => at);
-    expect((served ?? 0) - (refused ?? 0)).toBeGreaterThanOrEqual(2900);
+    clock.advance(2900);
+    expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
+    clock.advance(100);
+    expect(newestOf(await poll(gateway, address))).toBe(hashAt(2));
+    expect(fake.requests).toHaveLength(3);
   });
 
   test.each([400, 401, 403, 404])(
@@ -188,7 +192,7 @@ describe('when the service fails', () => {
     await using over = await startOver({ ...env, CACHE_STALE_MS: staleMs });
     const { gateway, address, fake } = over;
     await poll(gateway, address);
-    await sleep(50);
+    over.clock.advance(50);
     fake.transactions.set(address, () => ({ status: 500 }));
     expect(codesOf(await poll(gateway, address))).toEqual(['UPSTREAM_UNAVAILABLE']);
   });

@@ -1,12 +1,15 @@
-import { monotonicClock } from '../../../src/lib/clock.ts';
+const TICK_MS = 0.001;
 
-/** A clock for `startGateway`: it runs as the process's own, and a test puts it forward. */
+/** A clock for `startGateway`. A test puts it forward; by itself it goes on by a microsecond each time it is read. */
 export const createTestClock = () => {
-  let aheadMs = 0;
+  let nowMs = 1_000_000;
   return {
-    now: () => monotonicClock() + aheadMs,
+    now(): number {
+      nowMs += TICK_MS;
+      return nowMs;
+    },
     advance(ms: number): void {
-      aheadMs += ms;
+      nowMs += ms;
     },
   };
 };
