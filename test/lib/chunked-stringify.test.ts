@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyChunks } from '../../src/lib/json/chunked-stringify.ts';
+import { runs } from '../support/runs.ts';
 
 /** The chunks together are what JSON.stringify returns, and no chunk is long. */
 
@@ -46,7 +47,7 @@ test('the chunks of any value are together what JSON.stringify returns', () => {
       expect(pieces.join('')).toBe(JSON.stringify(whole) ?? '');
       expect(pieces.every((piece) => piece.length <= MAX_PIECE)).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

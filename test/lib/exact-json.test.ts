@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/lib/json/exact-json.ts';
+import { runs } from '../support/runs.ts';
 
 /** The expected value, from the source of each number that JSON.parse passes to its reviver. */
 const byReviver = (text: string): unknown =>
@@ -71,7 +72,7 @@ test('every number keeps its digits, wherever it is in the text', () => {
       const text = `[${value}${gap}]`;
       expect(parseExactJson(text)).toEqual(byReviver(text));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -81,7 +82,7 @@ test('JSON is rejected where JSON.parse rejects it, and parsed where it does not
       const text = `[${tokens.join('')}]`;
       expect(orError(() => parseExactJson(text))).toEqual(orError(() => byReviver(text)));
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 

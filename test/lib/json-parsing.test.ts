@@ -4,6 +4,7 @@ import { parseExactJson } from '../../src/lib/json/exact-json.ts';
 import type { ParseJson } from '../../src/lib/json/incremental-parser.ts';
 import { parseSteps } from '../../src/lib/json/parse-in-slices.ts';
 import { MAX_SHAPES, TooManyShapesError } from '../../src/lib/json/shapes.ts';
+import { runs } from '../support/runs.ts';
 
 /** Parsing in pieces returns what JSON.parse returns, and no piece is long. */
 
@@ -39,7 +40,7 @@ test('a list or an object of any tokens is parsed or rejected as JSON.parse does
         expect(orRejected(() => inPieces(text, size))).toEqual(orRejected(() => JSON.parse(text)));
       },
     ),
-    { numRuns: 30_000 },
+    { numRuns: runs(30_000) },
   );
 });
 
@@ -59,7 +60,7 @@ test('JSON is parsed as JSON.parse does, with any white space, and wherever it i
         expect(orRejected(() => inPieces(damaged, size))).toEqual(orRejected(() => JSON.parse(damaged)));
       },
     ),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JsonValidator } from '../../src/lib/json/validator.ts';
+import { runs } from '../support/runs.ts';
 
 const parses = (text: string): boolean => {
   try {
@@ -73,7 +74,7 @@ test('a text is valid where JSON.parse returns an object or a list, and nowhere 
         expect(isValid(text, cut)).toBe(parses(text));
       },
     ),
-    { numRuns: 20_000 },
+    { numRuns: runs(20_000) },
   );
 });
 
@@ -87,6 +88,6 @@ test('JSON is valid with any white space, and invalid wherever it is damaged', (
       const damaged = text.slice(0, at) + damage + text.slice(at + 1);
       expect(isValid(damaged, cut)).toBe(parses(damaged));
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type GraphQLReply, startGateway } from '../support/gateway/start.ts';
+import { runs } from '../support/runs.ts';
 import { collection, freshAddress, history } from '../support/upstream/builders.ts';
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -71,7 +72,7 @@ test('the estimate of any operation is what it costs', async () => {
       expect(reply.errors).toBeUndefined();
       expect(reply.extensions.upstream.computeUnits).toBe(estimate);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
   expect(compared).toBeGreaterThan(20);
 });

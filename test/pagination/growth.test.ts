@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keysOf, pageAt, walk } from '../support/clients/walk.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import { runs } from '../support/runs.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { caches, withoutCache } from '../support/upstream/cache-configs.ts';
 import { answeringThen, expectEndOf, growing } from '../support/upstream/growing-history.ts';
@@ -36,7 +37,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
         const pages = await walk(gateway, 'transactions', address, first, growing(items, growth));
         expect(keysOf(pages)).toEqual(hashes);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -55,7 +56,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
           expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -76,7 +77,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
           expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -106,6 +107,6 @@ test('when the item that a cursor names is gone, a walk goes on after its block 
         expect(keysOf([next])).toEqual(rest);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keysOf, walk } from '../support/clients/walk.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import { runs } from '../support/runs.ts';
 import { collection, freshAddress, history } from '../support/upstream/builders.ts';
 import { caches } from '../support/upstream/cache-configs.ts';
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
@@ -32,7 +33,7 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
         for (const first of [1, 3, 1000])
           expect(keysOf(await walk(gateway, 'transactions', address, first))).toEqual(hashes);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -46,7 +47,7 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
         for (const first of [1, 3, 5000])
           expect(keysOf(await walk(gateway, 'collectibles', address, first))).toEqual(tokenIds);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -61,7 +62,7 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
         expect(pages).toHaveLength(Math.max(1, Math.ceil(length / first)));
         for (const { edges } of pages.slice(0, -1)) expect(edges).toHaveLength(first);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -80,7 +81,7 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
           }
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

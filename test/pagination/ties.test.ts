@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keysOf, walk } from '../support/clients/walk.ts';
 import { startGateway } from '../support/gateway/start.ts';
+import { runs } from '../support/runs.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { caches } from '../support/upstream/cache-configs.ts';
 import { answeringThen, expectEndOf, growing } from '../support/upstream/growing-history.ts';
@@ -47,7 +48,7 @@ test.each(caches)(
           expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
         },
       ),
-      { numRuns: 100, examples: beyondTheNextPage },
+      { numRuns: runs(100), examples: beyondTheNextPage },
     );
   },
 );
@@ -70,6 +71,6 @@ test.each(caches)('nor does growth between the upstream requests of one page, $n
         expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
       },
     ),
-    { numRuns: 100, examples: beyondTheNextPage },
+    { numRuns: runs(100), examples: beyondTheNextPage },
   );
 });

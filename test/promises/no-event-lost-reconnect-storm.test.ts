@@ -13,7 +13,7 @@ import { nowhere } from '../support/gateway/start.ts';
 const CLIENTS = 200;
 const EVENT_STREAMS = 10;
 const CUTS = 20;
-const DELIVERIES = 30_000;
+const DELIVERIES = 10_000;
 const IN_FLIGHT = 64;
 
 const freePort = (): Promise<number> =>
@@ -95,7 +95,7 @@ const readLog = async (url: string, start: string) => {
   }
 };
 
-test('200 clients that are disconnected 20 times each, over a restart, get all of 30,000 deliveries once and in order', async () => {
+test('200 clients that are disconnected 20 times each, over a restart, get all of 10,000 deliveries once and in order', async () => {
   const seed = Number(process.env.STORM_SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = createRandom(seed);
   await using made = new AsyncDisposableStack();

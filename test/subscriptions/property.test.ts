@@ -5,6 +5,7 @@ import { openRawSocket, type RawSocket, subscribeMessage } from '../support/clie
 import { eventually } from '../support/clients/subscribe.ts';
 import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
+import { runs } from '../support/runs.ts';
 
 const FIELDS = ['cursor node { payload }', 'node { payload } cursor'];
 const FILTERS = [undefined, { chainIds: [1] }, { chainIds: [2, 3] }];
@@ -135,6 +136,6 @@ test('however subscribers connect, stall and disconnect, each receives each of i
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 40, size: 'max' }), (steps) =>
       runSteps(gateway, steps),
     ),
-    { numRuns: 30, endOnFailure: true },
+    { numRuns: runs(30), endOnFailure: true },
   );
 });

@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { runs } from '../../support/runs.ts';
 import { numberOf, openLog, readAll, temporaryDirectory } from '../support/builders.ts';
 import { post } from '../support/ingress-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('../support/ingress-process.ts', import.meta.url));
 const IN_FLIGHT = 16;
-const ROUNDS = 50;
+const ROUNDS = runs(25);
 
 /** Starts the process; resolves with it and the first line that it prints. */
 const startProcess = async (dataDir: string): Promise<{ process: ChildProcess; line: string }> => {

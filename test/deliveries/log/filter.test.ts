@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DeliveryFilter, NewDelivery } from '../../../src/deliveries/log/log.ts';
+import { runs } from '../../support/runs.ts';
 import { address, delivery, numberOf, openLog, range, TENANT } from '../support/builders.ts';
 
 const WEBHOOKS = range(1, 3).map((number) => `0190a3f4-0000-7000-8000-00000000000${number}`);
@@ -67,7 +68,7 @@ test('pages of any size, in either direction, have each matching delivery once a
         expect(walked).toEqual(all.filter((one) => matches(filter, one)).map(numberOf));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CursorExpiredError } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog, StoredDelivery } from '../../../src/deliveries/log/log.ts';
 import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
+import { runs } from '../../support/runs.ts';
 import { delivery, follow, numberOf, TENANT, temporaryDirectory } from '../support/builders.ts';
 
 const CHAINS = [1, 2, 3];
@@ -170,6 +171,6 @@ test('through appends, retries, disconnects, trims and restarts, no client has a
         await model.log.close();
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(15) },
   );
 });
