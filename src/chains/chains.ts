@@ -2,30 +2,30 @@ import { badUserInput } from '../graph/errors.ts';
 import { closestMatch } from '../lib/closest-match.ts';
 import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
 
-/** What this gateway knows of chains. */
+/** The chains that this gateway knows, looked up by name and checked by id and tag. */
 export type Chains = {
   /** In the order of their ids. */
   readonly all: readonly Chain[];
-  /** The id of the chain that the service calls so; null for a name that is not known. */
+  /** The id of the chain with upstream's name for it; null for an unknown name. */
   idOf(name: string): number | null;
-  /** Throws BAD_USER_INPUT for an id or a tag that is not known, since nothing would be found by it. */
+  /** Throws BAD_USER_INPUT for an unknown id or tag, since a lookup by it would find nothing. */
   assertKnown(
     chainIds: readonly number[] | null | undefined,
     chainTags?: readonly string[] | null | undefined,
   ): void;
 };
 
-/** One error names at most so many ids. */
+/** The number of unknown ids that one error lists. */
 const MAX_LISTED = 5;
 
-/** `extra` are added, and take the place of known ones of the same id. */
+/** Adds `extra` to the known chains. An extra chain replaces the known one with the same id. */
 export const createChains = (extra: readonly Chain[]): Chains => {
   const byId = new Map([...KNOWN_CHAINS, ...extra].map((chain) => [chain.chainId, chain]));
   const all = [...byId.values()].sort((one, other) => one.chainId - other.chainId);
   const byName = new Map(all.map((chain) => [chain.name, chain]));
   const tags = [...new Set(all.flatMap((chain) => chain.tags))].sort();
 
-  const guessOfIds = (chainIds: readonly number[]): string => {
+  const suggestIds = (chainIds: readonly number[]): string => {
     const near = chainIds.map((id) =>
       closestMatch(
         String(id),
@@ -37,7 +37,7 @@ export const createChains = (extra: readonly Chain[]): Chains => {
       ? '.'
       : `: did you mean ${found.map(({ chainId, name }) => `${chainId} (${name})`).join(', ')}?`;
   };
-  const guessOfTag = (tag: string): string => {
+  const suggestTag = (tag: string): string => {
     const chain = byName.get(tag);
     if (chain) return `: that is the name of a chain, which chainIds takes as ${chain.chainId}.`;
     const near = closestMatch(tag, tags);
@@ -51,12 +51,12 @@ export const createChains = (extra: readonly Chain[]): Chains => {
       const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_LISTED);
       if (ids.length > 0)
         throw badUserInput(
-          `Expected chainIds that the query { chains { chainId name } } lists, or that EXTRA_CHAINS adds, got ${ids.join(', ')}${guessOfIds(ids)}`,
+          `Expected chainIds that the query { chains { chainId name } } lists, or that EXTRA_CHAINS adds, got ${ids.join(', ')}${suggestIds(ids)}`,
         );
       const tag = chainTags?.find((each) => !tags.includes(each));
       if (tag !== undefined)
         throw badUserInput(
-          `Expected chainTags among ${tags.join(', ')}, got ${JSON.stringify(tag)}${guessOfTag(tag)}`,
+          `Expected chainTags among ${tags.join(', ')}, got ${JSON.stringify(tag)}${suggestTag(tag)}`,
         );
     },
   };

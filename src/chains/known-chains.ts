@@ -1,8 +1,8 @@
-/** A chain as the service names it. */
+/** A chain with upstream's name for it. */
 export type Chain = {
   readonly chainId: number;
   readonly name: string;
-  /** By a tag the service takes all chains that have it. */
+  /** Groups of chains: a tag as a filter selects all chains that have it. */
   readonly tags: readonly string[];
 };
 
@@ -12,8 +12,8 @@ const tagged = (
 ): Chain[] => chains.map(([chainId, name]) => ({ chainId, name, tags }));
 
 /**
- * The service documents the chains of its default tag, with their names. The other ids are the chains' own; their names
- * are what the service most likely calls them. EXTRA_CHAINS corrects a name.
+ * Upstream documents the chains of its default tag, with their names. The other ids are the chains' real ids; their names
+ * are those that upstream most likely uses. EXTRA_CHAINS corrects a name.
  */
 export const KNOWN_CHAINS: readonly Chain[] = [
   ...tagged(

@@ -2,7 +2,7 @@ import { type Clock, monotonicClock } from './clock.ts';
 
 /** The time limit of an operation, and the signal of the client that waits for it. */
 export type Deadline = {
-  /** Aborts when the client or the subscriber has disconnected; null when there is none to disconnect. */
+  /** Aborts when the client or the subscriber has disconnected; null for work without a client. */
   readonly signal: AbortSignal | null;
   /** Starts the clock, unless it runs already. */
   start(): void;

@@ -11,10 +11,10 @@ export type PageRef = {
   /** The identity of the last item of the page before; null when any version of the page will do. */
   readonly follows: string | null;
   /**
-   * How old a cached page may be: as the head of a list (`newest`), or as the pages behind it (`older`). `now` bypasses the
-   * cache: only a page that is fetched from now on can show that an item no longer exists.
+   * How old a cached page may be: as the newest page of a list (`head`), or as the pages behind it (`tail`). `bypass` uses
+   * no cached page: only one that is fetched from now on can show that an item no longer exists.
    */
-  readonly age: 'newest' | 'older' | 'now';
+  readonly freshness: 'head' | 'tail' | 'bypass';
 };
 
 export type ReadPage<Item> = (at: PageRef) => Promise<Page<Item>>;
@@ -105,19 +105,19 @@ export const createListLoader = <List extends AnyList, Item>(
   );
 
   const { headMs, tailMs, staleMs } = freshness;
-  const ages = {
-    newest: { maxAgeMs: headMs, staleIfErrorMs: staleMs },
-    older: { maxAgeMs: tailMs, staleIfErrorMs: staleMs },
-    now: { maxAgeMs: 0, staleIfErrorMs: 0 },
+  const lifetimes = {
+    head: { maxAgeMs: headMs, staleIfErrorMs: staleMs },
+    tail: { maxAgeMs: tailMs, staleIfErrorMs: staleMs },
+    bypass: { maxAgeMs: 0, staleIfErrorMs: 0 },
   };
 
   return {
     read: (list, details) => {
       const { address } = list;
       const listName = JSON.stringify([cachePartition, name, list]);
-      return async ({ offset, follows, age }) => {
+      return async ({ offset, follows, freshness: kind }) => {
         const limit = pageSize(offset);
-        const page = { offset, follows, limit, details, ...ages[age] };
+        const page = { offset, follows, limit, details, ...lifetimes[kind] };
         const request = { cachePartition, address, list: listName, ...page };
         return (await loader.load({ list, request })).page;
       };

@@ -10,7 +10,7 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 const total = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0);
 
-test('500 clients who ask for the same cold wallet at once cost one request', async () => {
+test('500 concurrent queries of one uncached wallet are coalesced into one upstream request', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '60000' });
   const address = freshAddress();
@@ -23,7 +23,7 @@ test('500 clients who ask for the same cold wallet at once cost one request', as
   expect(total(replies.map(({ extensions }) => extensions.upstream.computeUnits))).toBe(1);
 });
 
-test('50 wallets in one query cost 50 requests, at most UPSTREAM_CONNECTIONS of them at a time', async () => {
+test('50 wallets in one query cost 50 requests, at most UPSTREAM_CONNECTIONS of them concurrent', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_CONNECTIONS: '7' });
   const addresses = Array.from({ length: 50 }, () => freshAddress());
@@ -39,7 +39,7 @@ test('50 wallets in one query cost 50 requests, at most UPSTREAM_CONNECTIONS of 
   expect(Math.max(...fake.requests.map(({ concurrency }) => concurrency))).toBe(7);
 });
 
-test('a queue that is longer than one attempt takes is no failure: time runs from when a request is sent', async () => {
+test('time in the queue does not count against UPSTREAM_TIMEOUT_MS, which runs from sending', async () => {
   await using fake = await startFakeWallets();
   const env = { UPSTREAM_CONNECTIONS: '1', UPSTREAM_TIMEOUT_MS: '1000' };
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
@@ -69,7 +69,7 @@ test('200 browsers that poll one wallet cost at most one request per CACHE_HEAD_
   expect(fake.requests.length).toBeLessThanOrEqual(1 + (rounds * 150) / headMs);
 });
 
-test('no more than UPSTREAM_RPS requests go out in a second, and all get their turn', async () => {
+test('the rate limit sends at most UPSTREAM_RPS requests per second, and all requests in the end', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_RPS: '50' });
   const since = Date.now();
@@ -81,7 +81,7 @@ test('no more than UPSTREAM_RPS requests go out in a second, and all get their t
   for (const [index, time] of times.entries()) expect(time - since).toBeGreaterThanOrEqual(index * 20 - 5);
 });
 
-test('what UPSTREAM_RPS can not let through within the time of an operation is refused at once', async () => {
+test('a request that the rate limit can not send before the deadline is RATE_LIMITED at once', async () => {
   await using fake = await startFakeWallets();
   const env = { UPSTREAM_RPS: '1', UPSTREAM_TIMEOUT_MS: '1000' };
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
@@ -95,10 +95,10 @@ test('what UPSTREAM_RPS can not let through within the time of an operation is r
   expect(fake.requests.length).toBeLessThanOrEqual(2 + seconds);
 });
 
-/** So that a request which ends before does not end by itself. */
-const unhurried = { UPSTREAM_TIMEOUT_MS: '60000' };
+/** Has no request time out by itself. */
+const NO_TIMEOUT = { UPSTREAM_TIMEOUT_MS: '60000' };
 
-/** A client that can go away. */
+/** A client that can disconnect. */
 const ask = (url: string, query: string) => {
   const controller = new AbortController();
   const answer = fetch(`${url}/graphql`, {
@@ -110,33 +110,33 @@ const ask = (url: string, query: string) => {
     (response) => response.json(),
     () => 'gone',
   );
-  return { answer, leave: () => controller.abort() };
+  return { answer, disconnect: () => controller.abort() };
 };
 
 const walletQuery = (address: string) =>
   `{ wallet(address: "${address}") { transactions { nodes { hash } } } }`;
 
-test('a request is aborted when the last client who waits for it goes away, and not before', async () => {
+test('a request is aborted when the last waiting client disconnects, and not before', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...unhurried });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...NO_TIMEOUT });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ silent: true }));
   const one = ask(gateway.url, walletQuery(address));
   await eventually(() => fake.requests.length === 1);
   const other = ask(gateway.url, walletQuery(address));
   await sleep(100);
-  one.leave();
+  one.disconnect();
   await one.answer;
   await sleep(200);
   expect(fake.requests.map(({ abandoned }) => abandoned)).toEqual([false]);
-  other.leave();
+  other.disconnect();
   await eventually(() => fake.requests[0]?.abandoned === true);
   expect(fake.requests).toHaveLength(1);
 });
 
-test('who stays gets the answer that another asked for', async () => {
+test('a coalesced client gets the answer though the client that started the request has disconnected', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...unhurried });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...NO_TIMEOUT });
   const address = freshAddress();
   const released = Promise.withResolvers<void>();
   const serve = servingTransactions(history(2));
@@ -148,7 +148,7 @@ test('who stays gets the answer that another asked for', async () => {
   await eventually(() => fake.requests.length === 1);
   const joiner = ask(gateway.url, walletQuery(address));
   await sleep(100);
-  starter.leave();
+  starter.disconnect();
   await starter.answer;
   await sleep(100);
   released.resolve();
@@ -156,22 +156,22 @@ test('who stays gets the answer that another asked for', async () => {
   expect(fake.requests).toHaveLength(1);
 });
 
-test('a request that was aborted leaves the next client a new one', async () => {
+test('after an aborted request the next client starts a new one', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...unhurried });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...NO_TIMEOUT });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ silent: true }));
-  const leaving = ask(gateway.url, walletQuery(address));
+  const client = ask(gateway.url, walletQuery(address));
   await eventually(() => fake.requests.length === 1);
-  leaving.leave();
+  client.disconnect();
   await eventually(() => fake.requests[0]?.abandoned === true);
   fake.transactions.set(address, servingTransactions(history(2)));
   expect((await poll(gateway, address)).errors).toBeUndefined();
 });
 
-test('a WebSocket that closes takes its queries with it', async () => {
+test('a WebSocket that closes aborts the requests of its queries', async () => {
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...unhurried });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...NO_TIMEOUT });
   const address = freshAddress();
   fake.transactions.set(address, () => ({ silent: true }));
   const dashboard = subscribe(gateway.url, { query: walletQuery(address) });
@@ -180,9 +180,9 @@ test('a WebSocket that closes takes its queries with it', async () => {
   await eventually(() => fake.requests[0]?.abandoned === true);
 });
 
-test('who joins a request that another started waits for it in its own time, not in what the other had left', async () => {
+test('a coalesced client waits until its own deadline, not until that of the client that started the request', async () => {
   await using fake = await startFakeWallets();
-  // One takes up the other's cursor.
+  // Each gateway accepts the cursors of the other.
   const env = { UPSTREAM_URL: fake.url, DELIVERY_SECRET: 'shared-by-both-gateways' };
   await using other = await startGateway(env);
   const clock = createTestClock();
@@ -192,7 +192,7 @@ test('who joins a request that another started waits for it in its own time, not
   fake.transactions.set(address, serve);
   const { pageInfo } = await pageAt(other, 'transactions', address, 300);
   fake.requests.length = 0;
-  // Three pages leave the first client 1.5 s of its 30 s for the fourth.
+  // After three pages the first client has 1.5 s of its 30 s left for the fourth.
   const released = Promise.withResolvers<void>();
   fake.transactions.set(address, async (request) => {
     if (fake.requests.length < 4) clock.advance(9500);

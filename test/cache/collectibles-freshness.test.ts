@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** Collectibles change rarely and cost a compute unit a chain: their newest page stays fresh for longer. */
+/** Collectibles change rarely and cost a compute unit per chain, so their newest page stays fresh for longer. */
 
 const DASHBOARD = `query ($address: Address!) {
   wallet(address: $address) { transactions { nodes { hash } } collectibles { nodes { tokenId } } }
@@ -32,7 +32,7 @@ const startPolled = async (env: Record<string, string | undefined> = {}) => {
 const deliveryUrlOf = async (gateway: Gateway) =>
   (await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }')).deliveryUrl;
 
-test('a dashboard that polls asks for transactions each time, and for collectibles every 30 s', async () => {
+test('a dashboard that polls causes a request for transactions each time, and for collectibles every 30 s', async () => {
   await using over = await startPolled();
   for (let polls = 0; polls < 6; polls += 1) {
     await over.poll();
@@ -50,7 +50,7 @@ test.each([
   ['its own also without CACHE_HEAD_MS', { CACHE_HEAD_MS: '0', CACHE_COLLECTIBLES_MS: '60000' }, 1],
   ['off when CACHE_HEAD_MS is', { CACHE_HEAD_MS: '0' }, 2],
   ['off by 0', { CACHE_COLLECTIBLES_MS: '0' }, 2],
-])('how long they stay fresh is %s', async (_what, env, collectibles) => {
+])('the time that they stay fresh is %s', async (_what, env, collectibles) => {
   await using over = await startPolled(env);
   await over.poll();
   over.clock.advance(50_000);
@@ -58,7 +58,7 @@ test.each([
   expect(over.asked()).toEqual({ transactions: 2, collectibles });
 });
 
-test('a delivery that concerns the wallet outdates them at once', async () => {
+test('a delivery for the wallet invalidates them at once', async () => {
   await using over = await startPolled();
   const url = await deliveryUrlOf(over.gateway);
   await over.poll();

@@ -7,11 +7,11 @@ import { freshAddress, history, numbered } from '../support/upstream/builders.ts
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A kept page is not asked for as long as the service wants that, and never for longer than a minute. */
+/** After a Retry-After a cached page is not requested again until then, but for a minute at most. */
 
 const HOUR = { 'retry-after': '3600' };
 
-/** With a wallet that the gateway has a page of, and that has been refused since. */
+/** Starts with a wallet whose page is cached, and whose next request failed. */
 const startRefused = async (status: number) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
@@ -40,7 +40,7 @@ const startRefused = async (status: number) => {
 };
 
 test.each([402, 429, 503])(
-  'a %i that asks for an hour is heeded for a minute, also where there was news',
+  'a %i with a Retry-After of an hour holds for a minute, also for an invalidated page',
   async (status) => {
     await using over = await startRefused(status);
     const asked = over.asked();

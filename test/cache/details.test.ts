@@ -6,13 +6,13 @@ import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** Who wants decoded calls finds a page with them when the service fails, whoever has asked for less meanwhile. */
+/** A client that asks for decoded calls gets a stale page with them when upstream fails, also if others asked for less since. */
 
 const DECODED = `query ($address: Address!) {
   wallet(address: $address) { transactions { nodes { decoded { name } } } }
 }`;
 
-/** A wallet with one transaction, decoded when asked; no kept page is fresh. */
+/** Starts with a wallet of one transaction, decoded on request. No cached page is fresh. */
 const startOver = async (env: Record<string, string> = {}) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
@@ -26,7 +26,7 @@ const startOver = async (env: Record<string, string> = {}) => {
     return { json: transactionsEnvelope([transaction({ ...decoded })]) };
   });
   return {
-    /** The service answers once it is let go on. */
+    /** Has upstream wait with its answers until the returned function is called. */
     hold() {
       const held = Promise.withResolvers<void>();
       answering = held.promise;
@@ -41,7 +41,7 @@ const startOver = async (env: Record<string, string> = {}) => {
   };
 };
 
-test('a page that is asked for with less takes the place of none with more', async () => {
+test('a page without details does not replace one with details', async () => {
   await using over = await startOver();
   await over.decoded();
   for (let turn = 0; turn < 3; turn += 1) expect(codesOf(await over.plain())).toEqual([]);
@@ -52,7 +52,7 @@ test('a page that is asked for with less takes the place of none with more', asy
   expect(over.asked()).toEqual([true, true, true, true, true]);
 });
 
-test('nor of one with more that is still on its way when there is news', async () => {
+test('a page without details does not replace one with details that was in flight during an invalidation', async () => {
   await using over = await startOver();
   const goOn = over.hold();
   const decoding = over.decoded();
@@ -67,7 +67,7 @@ test('nor of one with more that is still on its way when there is news', async (
   expect(over.asked()).toEqual([true, true, true]);
 });
 
-test('details that nobody has wanted for as long as a page stands in are not asked for', async () => {
+test('details that no client has asked for within CACHE_STALE_MS are not requested', async () => {
   await using over = await startOver({ CACHE_STALE_MS: '100' });
   await over.plain();
   await over.decoded();

@@ -5,15 +5,15 @@ import { freshAddress, history, transactionsEnvelope } from '../support/upstream
 import type { Answer } from '../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** Kept pages take as much of the machine as they were given, whoever asks for how many wallets. */
+/** Cached pages take no more memory than CACHE_MAX_MB, however many wallets clients ask for. */
 
 const wallets = 8;
-/** About 150 KB, three times which a page is taken to weigh. */
+/** About 150 KB; the budget counts a page as three times its size. */
 const large: Answer = () => ({
   json: transactionsEnvelope(history(100).map((item) => ({ ...item, data: `0x${'00'.repeat(600)}` }))),
 });
 
-test('the cache holds CACHE_MAX_MB at most: what was used least recently goes first', async () => {
+test('the cache has CACHE_MAX_MB at most, and evicts the least recently used page first', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,
@@ -31,7 +31,7 @@ test('the cache holds CACHE_MAX_MB at most: what was used least recently goes fi
   expect(fake.requests).toHaveLength(wallets + 1);
 });
 
-test('an empty page weighs something too', async () => {
+test('an empty page counts as well', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,
@@ -48,7 +48,7 @@ test('an empty page weighs something too', async () => {
   expect(fake.requests).toHaveLength(601);
 });
 
-test('it keeps nothing when that is 0', async () => {
+test('CACHE_MAX_MB=0 caches nothing', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_MAX_MB: '0' });
   const address = freshAddress();

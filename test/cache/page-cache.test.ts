@@ -16,7 +16,7 @@ import {
 import type { Answer, Reply } from '../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A wallet with one more transaction at each request, each page with a time of its own. */
+/** A wallet that has one more transaction at each request. Each page has its own request time. */
 const everNewer = (): {
   answer: Answer;
   hashAt: (request: number) => string;
@@ -49,15 +49,15 @@ const eventuallyPolls = async (gateway: Gateway, address: string, hash: string):
     if (newestOf(await poll(gateway, address)) === hash) return;
     await sleep(10);
   }
-  throw new Error(`expected ${hash} to come to be the newest`);
+  throw new Error(`expected ${hash} to become the newest`);
 };
 
 const HEAD_MS = 2000;
 
-describe('a page that has gone stale', () => {
+describe('a stale page (stale-while-revalidate)', () => {
   const env = { CACHE_HEAD_MS: String(HEAD_MS) };
 
-  test('serves once more for all, while one request refreshes it', async () => {
+  test('is served to all clients while one request refreshes it', async () => {
     await using over = await startOver(env);
     const { gateway, address, fake, answer, hashAt } = over;
     await poll(gateway, address);
@@ -74,7 +74,7 @@ describe('a page that has gone stale', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
-  test('costs the operation that had it refreshed, which does not wait', async () => {
+  test('bills its refresh to the operation that caused it, which does not wait', async () => {
     await using over = await startOver(env);
     const { gateway, address, fake } = over;
     await poll(gateway, address);
@@ -87,7 +87,7 @@ describe('a page that has gone stale', () => {
     ]);
   });
 
-  test('is kept when it can not be refreshed', async () => {
+  test('stays cached when its refresh fails', async () => {
     await using over = await startOver({ ...env, CACHE_STALE_MS: '0' });
     const { gateway, address, fake, hashAt } = over;
     await poll(gateway, address);
@@ -96,7 +96,7 @@ describe('a page that has gone stale', () => {
     for (let turn = 0; turn < 3; turn += 1) expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
   });
 
-  test('is not asked for again and again while the service wants to be left alone', async () => {
+  test('is not requested again before the Retry-After of its refresh has passed', async () => {
     await using over = await startOver({ ...env, CACHE_STALE_MS: '0' });
     const { gateway, address, fake, hashAt } = over;
     await poll(gateway, address);
@@ -109,7 +109,7 @@ describe('a page that has gone stale', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
-  test('stays as rich as it was when it is refreshed for somebody who wants less', async () => {
+  test('keeps its details when a client that needs none causes the refresh', async () => {
     await using over = await startOver(env);
     const { gateway, address, fake } = over;
     await gateway.data(
@@ -122,7 +122,7 @@ describe('a page that has gone stale', () => {
     expect(fake.requests.map(({ query }) => query.get('decode'))).toEqual(['true', 'true']);
   });
 
-  test('is fetched before answering when it is twice as old', async () => {
+  test('is no longer served at twice the age: the page is fetched first', async () => {
     await using over = await startOver({ CACHE_HEAD_MS: '20' });
     const { gateway, address, hashAt } = over;
     await poll(gateway, address);
@@ -131,7 +131,7 @@ describe('a page that has gone stale', () => {
   });
 });
 
-describe('when the service fails', () => {
+describe('when upstream fails (stale-if-error)', () => {
   const env = { CACHE_HEAD_MS: '0', UPSTREAM_TIMEOUT_MS: '300' };
 
   test.each<{ kind: string; reply: Reply }>([
@@ -143,7 +143,7 @@ describe('when the service fails', () => {
     { kind: 'a cut answer', reply: { json: { transactions: [] }, cutAfterBytes: 4 } },
     { kind: 'HTML', reply: { text: '<html>Maintenance</html>' } },
     { kind: 'no list of transactions', reply: { json: {} } },
-  ])('an older page stands in, and says how old it is: $kind', async ({ reply }) => {
+  ])('an older page is served, with its own request time: $kind', async ({ reply }) => {
     await using over = await startOver(env);
     const { gateway, address, fake, hashAt, timeOf } = over;
     await poll(gateway, address);
@@ -154,7 +154,7 @@ describe('when the service fails', () => {
     expect(answer.extensions.upstream.requests).toBeGreaterThan(0);
   });
 
-  test('with connections refused too', async () => {
+  test('an older page is served when the connection is refused', async () => {
     await using over = await startOver(env);
     const { gateway, address, fake, hashAt } = over;
     await poll(gateway, address);
@@ -162,7 +162,7 @@ describe('when the service fails', () => {
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
   });
 
-  test('it stands in without a request as long as the service asked to wait, and no longer', async () => {
+  test('it is served without a request until the Retry-After has passed, and no longer', async () => {
     await using over = await startOver(env);
     const { gateway, address, clock, fake, answer, hashAt } = over;
     await poll(gateway, address);
@@ -178,7 +178,7 @@ describe('when the service fails', () => {
   });
 
   test.each([400, 401, 403, 404])(
-    'nothing stands in for a %i, which is about the request',
+    'no page is served after a %i, which is a fault of the request',
     async (status) => {
       await using over = await startOver(env);
       const { gateway, address, fake } = over;
@@ -188,7 +188,7 @@ describe('when the service fails', () => {
     },
   );
 
-  test.each(['0', '20'])('nor when the page is older than CACHE_STALE_MS=%s', async (staleMs) => {
+  test.each(['0', '20'])('no page older than CACHE_STALE_MS=%s is served', async (staleMs) => {
     await using over = await startOver({ ...env, CACHE_STALE_MS: staleMs });
     const { gateway, address, fake } = over;
     await poll(gateway, address);
@@ -198,14 +198,14 @@ describe('when the service fails', () => {
   });
 });
 
-describe('a delivery that concerns an address', () => {
+describe('a delivery for an address (invalidation)', () => {
   const invalidation = (address: string, number = 1) => ({
     body: { transactions: [{ address, from: address, hash: numbered(number).hash }] },
   });
   const deliveryUrlOf = async (gateway: Gateway, headers: Record<string, string> = {}) =>
     (await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, headers)).deliveryUrl;
 
-  test('has the next query fetch, and the one after it share', async () => {
+  test('has the next query fetch the page, and caches it for the one after', async () => {
     await using over = await startOver({ CACHE_HEAD_MS: '60000' });
     const { gateway, address, hashAt } = over;
     const url = await deliveryUrlOf(gateway);
@@ -215,7 +215,7 @@ describe('a delivery that concerns an address', () => {
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(2));
   });
 
-  test('leaves the pages of other addresses', async () => {
+  test('does not invalidate the pages of other addresses', async () => {
     await using over = await startOver({ CACHE_HEAD_MS: '60000' });
     const { gateway, address, fake } = over;
     const url = await deliveryUrlOf(gateway);
@@ -225,7 +225,7 @@ describe('a delivery that concerns an address', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  test('outdates what is under way: the next query does not join it, and it does not replace what is newer', async () => {
+  test('invalidates a request in flight: the next query does not join it, and its page replaces no newer one', async () => {
     await using over = await startOver({ CACHE_HEAD_MS: '60000' });
     const { gateway, address, fake, answer, hashAt } = over;
     const url = await deliveryUrlOf(gateway);
@@ -245,7 +245,7 @@ describe('a delivery that concerns an address', () => {
     expect(fake.requests).toHaveLength(2);
   });
 
-  test('still leaves a page to stand in for a service that fails', async () => {
+  test('does not keep the page from being served when upstream fails', async () => {
     await using over = await startOver({ CACHE_HEAD_MS: '60000' });
     const { gateway, address, fake, hashAt } = over;
     const url = await deliveryUrlOf(gateway);
@@ -255,7 +255,7 @@ describe('a delivery that concerns an address', () => {
     expect(newestOf(await poll(gateway, address))).toBe(hashAt(1));
   });
 
-  test("with AUTH=key outdates the pages of the delivery's own key", async () => {
+  test("with AUTH=key invalidates the pages of the delivery's own key", async () => {
     await using over = await startOver({
       CACHE_HEAD_MS: '60000',
       ...byKey,
@@ -272,7 +272,7 @@ describe('a delivery that concerns an address', () => {
   });
 });
 
-test('where offsets count items, a page that was kept alone leaves no gap behind a newer one', async () => {
+test('where offsets count items, an older cached page leaves no gap behind a newer page', async () => {
   const secret = { DELIVERY_SECRET: 'shared-by-both-gateways' };
   await using over = await startOver({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '60000', ...secret });
   const { gateway, address, fake } = over;
@@ -283,7 +283,7 @@ test('where offsets count items, a page that was kept alone leaves no gap behind
     return { json: transactionsEnvelope(items.slice(start, start + 4), next) };
   });
   const first = await pageAt(gateway, 'transactions', address, 6);
-  // Each of these is asked for by its own gateway, which has kept nothing before it.
+  // The second gateway has cached no page before this one.
   await using second = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0', ...secret });
   await pageAt(second, 'transactions', address, 2, first.pageInfo.endCursor);
   for (let count = 0; count < 3; count += 1) items.unshift(numbered(items.length + 1));

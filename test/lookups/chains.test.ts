@@ -6,7 +6,7 @@ import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What the gateway knows of chains: a typo is judged here, and a name in an answer has its id. */
+/** The gateway knows the chains: it rejects a typo by itself, and adds the id to a chain's name. */
 
 type Chain = { chainId: number; name: string; tags: string[] };
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('chains', () => {
-  test('has every chain of the sandbox, and asks nothing of the service', async () => {
+  test('lists every chain of the sandbox, without an upstream request', async () => {
     const chains = await chainsOf(gateway);
     const sandbox = CHAINS.map(({ id, name, tags }) => ({ chainId: id, name, tags: [...tags] }));
     expect(sandbox.length).toBeGreaterThan(20);
@@ -33,14 +33,14 @@ describe('chains', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('has each id and each name once, in the order of ids', async () => {
+  test('lists each id and each name once, in the order of ids', async () => {
     const chains = await chainsOf(gateway);
     const ids = chains.map(({ chainId }) => chainId);
     expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
     expect(new Set(chains.map(({ name }) => name)).size).toBe(chains.length);
   });
 
-  test('has the 14 that are documented under the default tag, and the well-known testnets', async () => {
+  test('lists the 14 documented chains under the default tag, and the well-known testnets', async () => {
     const chains = await chainsOf(gateway);
     const tagged = (tag: string) => chains.filter(({ tags }) => tags.includes(tag));
     expect(tagged('default')).toHaveLength(14);
@@ -58,7 +58,7 @@ describe('chains', () => {
     ).toBe(true);
   });
 
-  test('needs a token where tokens are needed, and no scope', async () => {
+  test('needs a token with AUTH=jwt, and no scope', async () => {
     await using closed = await startGateway({ UPSTREAM_URL: fake.url, ...byToken });
     const query = '{ chains { chainId } }';
     expect(codesOf(await closed.query(query))).toEqual(['UNAUTHENTICATED']);
@@ -88,7 +88,7 @@ describe.each(LISTS)('%s of', (list) => {
     ['an id with two digits swapped', { ids: [8543] }, /8543.*8453 \(base\)\?/],
     ['an id that is none', { ids: [1, 424242424242] }, /424242424242/],
     ['ids and a tag that are none', { ids: [424242, 434343], tags: ['nothing'] }, /"nothing"|424242, 434343/],
-  ])('%s is refused, saying which and what there is', async (_what, variables, said) => {
+  ])('%s is rejected with its name and the closest match', async (_what, variables, said) => {
     const reply = await gateway.query(lookup(list), { address, ...variables });
     expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
     expect(reply.errors?.[0]?.message).toMatch(said);
@@ -96,12 +96,12 @@ describe.each(LISTS)('%s of', (list) => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('an unknown id says where the known ones are, and how to add one', async () => {
+  test('the error for an unknown id names the query that lists chains, and EXTRA_CHAINS', async () => {
     const reply = await gateway.query(lookup(list), { address, ids: [424242] });
     expect(reply.errors?.[0]?.message).toMatch(/chains \{.*EXTRA_CHAINS/);
   });
 
-  test('every chain and tag that chains lists is asked for', async () => {
+  test('every listed chain and tag is accepted', async () => {
     const chains = await chainsOf(gateway);
     const tags = [...new Set(chains.flatMap((chain) => chain.tags))];
     const ids = chains.map(({ chainId }) => chainId).slice(0, 90);
@@ -119,7 +119,7 @@ describe('webhooks', () => {
   }`;
 
   test.each([create, update])(
-    'of an unknown chain are refused before the service is asked: %s',
+    'of an unknown chain are rejected before an upstream request: %s',
     async (document) => {
       const reply = await gateway.query(document, { ids: [1, 8543] });
       expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
@@ -129,7 +129,7 @@ describe('webhooks', () => {
   );
 });
 
-test('what has arrived is found by any id, known or not', async () => {
+test('the filter of deliveries accepts any id, known or not', async () => {
   const reply = await gateway.query('{ deliveries(filter: { chainIds: [424242] }) { head } }');
   expect(reply.errors).toBeUndefined();
 });
@@ -171,7 +171,7 @@ describe('EXTRA_CHAINS', () => {
     fake.requests.length = 0;
   });
 
-  test('gives a chain that the table has the name that this deployment has', async () => {
+  test('replaces the name of a known chain', async () => {
     await using renamed = await startGateway({
       UPSTREAM_URL: fake.url,
       EXTRA_CHAINS: '1:eth_mainnet:default',
@@ -189,7 +189,7 @@ describe('EXTRA_CHAINS', () => {
     '1:a,1:b',
     '1:a,2:a',
     '4242:new chain',
-  ])('%s is one problem that names it', async (EXTRA_CHAINS) => {
+  ])('%s is one configuration problem that names the entry', async (EXTRA_CHAINS) => {
     await expect(startGateway({ UPSTREAM_URL: fake.url, EXTRA_CHAINS })).rejects.toThrow(
       /^The.*\n +EXTRA_CHAINS: [^\n]*$/,
     );

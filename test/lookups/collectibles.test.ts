@@ -82,7 +82,7 @@ test('every field of a collectible reaches the client', async () => {
   expect([instant(requestTime), instant(responseTime)]).toEqual([instant(timeAt(100)), instant(timeAt(101))]);
 });
 
-test('what the service may leave out is null', async () => {
+test('a field that upstream may omit is null', async () => {
   const node = await shownOne({
     name: undefined,
     symbol: undefined,
@@ -121,7 +121,7 @@ test.each([
   ]);
 });
 
-test('a spam feature that the gateway does not know is null with its name, and harms nothing else', async () => {
+test('an unknown spam feature is null, with its name, and affects no other field', async () => {
   const node = await shownOne({
     spam_score: 50,
     explanations: [
@@ -134,7 +134,7 @@ test('a spam feature that the gateway does not know is null with its name, and h
   expect(node?.tokenId).toBe('1');
 });
 
-test('a token standard that the gateway does not know is null with its name', async () => {
+test('an unknown token standard is null, with its name', async () => {
   const node = await shownOne({ token_standard: 'ERC9999' });
   expect(node).toMatchObject({ tokenStandard: null, tokenStandardName: 'ERC9999' });
 });
@@ -154,7 +154,7 @@ test.each([
   expect(nodes[0]).toMatchObject({ tokenId: digits, balance: digits });
 });
 
-test('a chain id beyond 2^31 is a JSON number all the same', async () => {
+test('a chain id beyond 2^31 is a JSON number', async () => {
   expect(await shownOne({ chain: 'far_away', chain_id: 4294967296000 })).toMatchObject({
     chainId: 4294967296000,
   });

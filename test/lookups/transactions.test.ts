@@ -33,7 +33,7 @@ const everything = `query ($address: Address!) {
   }
 }`;
 
-/** What the gateway makes of one answer of the service. It must do so without an error. */
+/** The gateway's response to one answer of upstream. It must have no error. */
 const shown = async (reply: Reply, address = freshAddress()) => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -126,7 +126,7 @@ test('numbers inside decoded values keep all their digits', async () => {
   });
 });
 
-test('logs carry their events decoded where the service knows them', async () => {
+test('logs have the decoded event when upstream decodes it', async () => {
   const inputs = [{ name: 'from', type: 'address', value: addressOf(1) }];
   const known = {
     address: addressOf(9),
@@ -168,7 +168,7 @@ test.each([
   expect((await shownOne({ decoded }))?.decoded).toBeNull();
 });
 
-test('decoded that is {} harms nothing', async () => {
+test('decoded that is {} affects no other field', async () => {
   const node = await shownOne({
     decoded: {},
     logs: [{ address: addressOf(1), data: '0x', topics: [], decoded: {} }],
@@ -188,7 +188,7 @@ test.each([
   });
 });
 
-test('numbers as small JSON numbers are taken too', async () => {
+test('small JSON numbers are accepted as well', async () => {
   expect(await shownOne({ block_number: 5, index: 0, nonce: 0 })).toMatchObject({
     blockNumber: '5',
     index: '0',
@@ -196,7 +196,7 @@ test('numbers as small JSON numbers are taken too', async () => {
   });
 });
 
-test('the times of the request and of the answer come with the page, and are null when the service leaves them out', async () => {
+test('requestTime and responseTime come with the page, and are null when upstream omits them', async () => {
   const timed = await shown({ json: transactionsEnvelope([transaction()]) });
   expect([instant(timed.requestTime), instant(timed.responseTime)]).toEqual([
     instant(timeAt(100)),
@@ -208,7 +208,7 @@ test('the times of the request and of the answer come with the page, and are nul
 });
 
 test.each([{ times: [100, 200] }, { times: [200, 100] }])(
-  'a page over two upstream pages that were asked for at the seconds $times is as old as the older',
+  'a page over two upstream pages requested at the seconds $times has the older requestTime',
   async ({ times }) => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -225,7 +225,7 @@ test.each([{ times: [100, 200] }, { times: [200, 100] }])(
   },
 );
 
-test('what went wrong for part of the answer is said in partialErrors, and the rest is whole', async () => {
+test('partialErrors has the failure of a part of the answer, and the rest is complete', async () => {
   const errors = {
     error_message: 'one chain is late',
     transaction_errors: [{ chain_id: 10, address: addressOf(1) }],
@@ -236,7 +236,7 @@ test('what went wrong for part of the answer is said in partialErrors, and the r
   expect(page.partialErrors).toEqual({ errors, warnings });
 });
 
-test('a transaction id is the same for one wallet, chain and hash, and another for any other', async () => {
+test('a transaction id is unique for a wallet, a chain and a hash', async () => {
   const same = transaction({ hash: hashOf(1), block_time: timeAt(9) });
   const items = [same, transaction({ ...same, chain: 'base' }), transaction({ hash: hashOf(2) })];
   const [address, other] = [freshAddress(), freshAddress()];

@@ -11,7 +11,7 @@ type WalletAnswer = { wallet: { id: string; address: string } };
 
 const checksummed = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-describe('an address is taken in any case and given in lower case', () => {
+describe('an address is accepted in any case and returned in lower case', () => {
   test.each([
     { kind: 'lower case', address: checksummed.toLowerCase() },
     { kind: 'upper case', address: `0x${checksummed.slice(2).toUpperCase()}` },
@@ -23,7 +23,7 @@ describe('an address is taken in any case and given in lower case', () => {
     expect(await gateway.data(byLiteral(address))).toEqual(expected);
   });
 
-  test('and asked for in lower case, so that all ways to write it share one request', async () => {
+  test('and requested in lower case, so that all spellings share one request', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     await gateway.data(
@@ -37,7 +37,7 @@ describe('an address is taken in any case and given in lower case', () => {
   });
 });
 
-describe('what is no address is BAD_USER_INPUT, and nothing is requested', () => {
+describe('an invalid address is BAD_USER_INPUT, without an upstream request', () => {
   test.each([
     { kind: 'mixed case with an invalid checksum', address: checksummed.replace('aAeb', 'Aaeb') },
     { kind: 'too short', address: addressOf(1).slice(0, -1) },
@@ -68,7 +68,7 @@ describe('what is no address is BAD_USER_INPUT, and nothing is requested', () =>
   });
 });
 
-describe('a wallet can be found again by its id', () => {
+describe('a wallet can be refetched by its id', () => {
   test('with node, its connections included', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -101,7 +101,7 @@ describe('a wallet can be found again by its id', () => {
     expect(nodes).toEqual(addresses.reverse().map((address) => ({ address })));
   });
 
-  test('and one id stands for one wallet, however its address is written', async () => {
+  test('and has one id, however its address is spelled', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const first = await gateway.data<WalletAnswer>(byVariable, { address: checksummed });
     const second = await gateway.data<WalletAnswer>(byVariable, { address: checksummed.toLowerCase() });
@@ -109,7 +109,7 @@ describe('a wallet can be found again by its id', () => {
   });
 
   test.each(['', 'nothing', 'V2FsbGV0OjE=', '0x', 'V2FsbGV0'])(
-    'what is no id (%j) finds nothing',
+    'an invalid id (%j) finds nothing',
     async (id) => {
       await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
       const reply = await gateway.query<{ node: unknown }>('query ($id: ID!) { node(id: $id) { id } }', {

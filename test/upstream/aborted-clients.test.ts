@@ -7,9 +7,9 @@ import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A client that disconnects is no failure of upstream: neither the cache nor the metrics count it as one. */
+/** Neither the cache nor the metrics count a client that disconnects as a failure of upstream. */
 
-/** So that a request which ends before does not end by itself. */
+/** Has no request time out by itself. */
 const NO_TIMEOUT = { UPSTREAM_TIMEOUT_MS: '60000' };
 
 const GENEROUS = { timeout: 15_000 };

@@ -11,10 +11,10 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 const down = { status: 503, text: 'down' };
 
-/** Attempts on a service that fails: until it is taken for down, what the retry budget adds, and two a second after that. */
+/** The most attempts while upstream fails: ten until the circuit opens, those of the retry budget, and two probes a second. */
 const mostAttempts = (sinceMs: number): number => 10 + 5 + 1 + Math.ceil(sinceMs / 500);
 
-test('while the service is down, wallets seen before answer, others fail in bounded time, and it is spared', async () => {
+test('while upstream is down, cached wallets are served, others fail in bounded time, and few requests are sent', async () => {
   await using fake = await startFakeWallets();
   const env = { CACHE_HEAD_MS: '50', CACHE_STALE_MS: '20000' };
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
@@ -30,11 +30,11 @@ test('while the service is down, wallets seen before answer, others fail in boun
   for (const { address } of seen) fake.transactions.set(address, () => down);
   let polls = 0;
   while (Date.now() - since < 3000) {
-    const stranger = freshAddress();
-    fake.transactions.set(stranger, () => down);
+    const uncached = freshAddress();
+    fake.transactions.set(uncached, () => down);
     const replies = await Promise.all(seen.map(({ address }) => poll(gateway, address)));
     expect(replies.map(requestTimeOf)).toEqual(seen.map(({ at }) => at));
-    expect(codesOf(await poll(gateway, stranger))).toEqual(['UPSTREAM_UNAVAILABLE']);
+    expect(codesOf(await poll(gateway, uncached))).toEqual(['UPSTREAM_UNAVAILABLE']);
     polls += replies.length + 1;
     await sleep(20);
   }
@@ -43,7 +43,7 @@ test('while the service is down, wallets seen before answer, others fail in boun
   expect(polls).toBeGreaterThan(attempts);
 });
 
-test('it is back with the first request that the service answers, and for all who come with it', async () => {
+test('the circuit closes with the first answered probe, also for the clients that wait for it', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,
@@ -61,7 +61,7 @@ test('it is back with the first request that the service answers, and for all wh
   expect(fake.requests).toHaveLength(50);
 });
 
-test('requests to a service that hangs time out, and it is used again when it answers', async () => {
+test('requests time out while upstream hangs, and the circuit closes when it answers', async () => {
   await using fake = await startFakeWallets();
   const env = { UPSTREAM_TIMEOUT_MS: '1500', CACHE_HEAD_MS: '0', CACHE_STALE_MS: '0' };
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
@@ -70,7 +70,7 @@ test('requests to a service that hangs time out, and it is used again when it an
   const stuck = await Promise.all(addresses.map((address) => poll(gateway, address)));
   expect(new Set(stuck.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_TIMEOUT']));
 
-  // Attempts that hang do not keep the next ones from being made.
+  // A probe that hangs does not prevent the next probe.
   const probe = poll(gateway, addresses[0] ?? '');
   expect(codesOf(await poll(gateway, addresses[1] ?? ''))).toEqual(['UPSTREAM_UNAVAILABLE']);
   const back = freshAddress();
@@ -80,7 +80,7 @@ test('requests to a service that hangs time out, and it is used again when it an
   expect(codesOf(await probe)).toEqual(['UPSTREAM_TIMEOUT']);
 });
 
-test("a key's own trouble is not taken for the service's", async () => {
+test('errors that concern the key or the request do not open the circuit', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   for (let turn = 0; turn < 20; turn += 1) {

@@ -12,7 +12,7 @@ type Answer = { wallet: { address: string; transactions: { nodes: { hash: string
 
 const serviceMessage = 'The chain of dreams is not supported';
 
-/** What a client gets when the service answers like this: one error, and the wallet without its connection. */
+/** The error that a client gets for an answer of upstream. The wallet itself is there, without its connection. */
 const faultOf = async (answer: Reply, env: Record<string, string> = {}): Promise<GraphQLFault> => {
   await using fake = await startFakeService({ transactions: () => answer });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
@@ -27,18 +27,15 @@ const faultOf = async (answer: Reply, env: Record<string, string> = {}): Promise
   return fault;
 };
 
-describe("the gateway's own key is no fault of the client's", () => {
-  test.each([401, 403])(
-    'a %i is UPSTREAM_REJECTED with the status and without the sentence',
-    async (status) => {
-      const fault = await faultOf({ status, json: { error: serviceMessage } });
-      expect(fault.extensions).toMatchObject({ code: 'UPSTREAM_REJECTED', status });
-      expect(JSON.stringify(fault)).not.toContain(serviceMessage);
-    },
-  );
+describe("a failure of the gateway's own key does not show upstream's message", () => {
+  test.each([401, 403])('a %i is UPSTREAM_REJECTED with the status, without the message', async (status) => {
+    const fault = await faultOf({ status, json: { error: serviceMessage } });
+    expect(fault.extensions).toMatchObject({ code: 'UPSTREAM_REJECTED', status });
+    expect(JSON.stringify(fault)).not.toContain(serviceMessage);
+  });
 });
 
-test('402 is QUOTA_EXCEEDED and is never tried again', async () => {
+test('402 is QUOTA_EXCEEDED and is not retried', async () => {
   await using fake = await startFakeService({
     transactions: () => ({ status: 402, json: { error: 'used up' } }),
   });
@@ -69,24 +66,24 @@ describe('429 is RATE_LIMITED', () => {
     expect(fault.extensions.retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  test('and a minute at most: by then the service is asked again, and timers know no more than 25 days', async () => {
+  test('and a minute at most, since upstream is asked again by then, and timers hold 25 days at most', async () => {
     const fault = await faultOf({ status: 429, headers: { 'retry-after': '999999999' }, text: 'slow down' });
     expect(fault.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 60_000 });
   });
 
-  test('without a header too', async () => {
+  test('also without a Retry-After', async () => {
     const fault = await faultOf({ status: 429, text: 'slow down' });
     expect(fault.extensions.code).toBe('RATE_LIMITED');
   });
 
-  test.each(['soon', '-5', ''])('and a header that says nothing (%j) invents no time', async (retryAfter) => {
+  test.each(['soon', '-5', ''])('and an invalid Retry-After (%j) is no time', async (retryAfter) => {
     const fault = await faultOf({ status: 429, headers: { 'retry-after': retryAfter }, text: 'slow down' });
     expect(fault.extensions.code).toBe('RATE_LIMITED');
     expect(fault.extensions.retryAfterMs ?? 0).toBeGreaterThanOrEqual(0);
   });
 });
 
-describe('another 4xx is UPSTREAM_REJECTED with the status and the sentence, in whatever shape it comes', () => {
+describe('another 4xx is UPSTREAM_REJECTED with the status and the message, from any body shape', () => {
   test.each([
     { shape: '{error}', reply: { json: { error: serviceMessage } } },
     {
@@ -103,7 +100,7 @@ describe('another 4xx is UPSTREAM_REJECTED with the status and the sentence, in 
     }
   });
 
-  test('an empty body has the status all the same', async () => {
+  test('with an empty body the error has the status', async () => {
     expect((await faultOf({ status: 418 })).extensions).toMatchObject({
       code: 'UPSTREAM_REJECTED',
       status: 418,
@@ -111,14 +108,14 @@ describe('another 4xx is UPSTREAM_REJECTED with the status and the sentence, in 
   });
 });
 
-describe('a service that is down is UPSTREAM_UNAVAILABLE', () => {
-  test.each([500, 502, 503, 504])('by %i, and what it says stays here', async (status) => {
+describe('an upstream that is down is UPSTREAM_UNAVAILABLE', () => {
+  test.each([500, 502, 503, 504])('by a %i, whose message is not passed on', async (status) => {
     const fault = await faultOf({ status, text: 'panicked at main.rs:1' });
     expect(fault.extensions.code).toBe('UPSTREAM_UNAVAILABLE');
     expect(JSON.stringify(fault)).not.toContain('panicked');
   });
 
-  test('by refusing connections', async () => {
+  test('by refused connections', async () => {
     const gone = await startFakeService();
     await gone[Symbol.asyncDispose]();
     await using gateway = await startGateway({ UPSTREAM_URL: gone.url });
@@ -128,12 +125,12 @@ describe('a service that is down is UPSTREAM_UNAVAILABLE', () => {
   });
 });
 
-test('a service that does not answer in time is UPSTREAM_TIMEOUT', async () => {
+test('no answer within the timeout is UPSTREAM_TIMEOUT', async () => {
   const fault = await faultOf({ silent: true }, { UPSTREAM_TIMEOUT_MS: '200' });
   expect(fault.extensions.code).toBe('UPSTREAM_TIMEOUT');
 });
 
-describe('an answer that is not in the contract is UPSTREAM_INVALID_RESPONSE', () => {
+describe('an answer that breaks the contract is UPSTREAM_INVALID_RESPONSE', () => {
   const page = transactionsEnvelope([transaction()]);
   test.each<{ kind: string; reply: Reply }>([
     { kind: 'HTML', reply: { text: '<html>Welcome</html>', headers: { 'content-type': 'text/html' } } },
@@ -154,14 +151,14 @@ describe('an answer that is not in the contract is UPSTREAM_INVALID_RESPONSE', (
     expect(fault.extensions.code).toBe('UPSTREAM_INVALID_RESPONSE');
   });
 
-  // Half an answer may be the connection's fault as well as the service's: both names are fair.
-  test('or a body whose connection breaks, unless that is UPSTREAM_UNAVAILABLE', async () => {
+  // Half an answer may be the fault of the connection or of upstream: both codes are right.
+  test('a body whose connection breaks, or that is UPSTREAM_UNAVAILABLE', async () => {
     const fault = await faultOf({ json: page, cutAfterBytes: 50 });
     expect(fault.extensions.code).toBeOneOf(['UPSTREAM_INVALID_RESPONSE', 'UPSTREAM_UNAVAILABLE']);
   });
 });
 
-test('one wallet that fails leaves the others whole', async () => {
+test('one wallet that fails does not affect the others', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const [good, bad, fine] = [freshAddress(), freshAddress(), freshAddress()];
@@ -184,7 +181,7 @@ test('one wallet that fails leaves the others whole', async () => {
   expect(reply.errors?.map(({ path }) => path)).toEqual([['wallets', 1, 'transactions']]);
 });
 
-test('a failure is not kept: the next query asks again', async () => {
+test('a failure is not cached: the next query sends a request', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
@@ -194,9 +191,9 @@ test('a failure is not kept: the next query asks again', async () => {
   expect((await gateway.query(document, { address })).errors).toBeUndefined();
 });
 
-test('the key that the gateway holds goes to the service, and to nobody else', async () => {
+test("the gateway's key is sent to upstream, and appears nowhere else", async () => {
   await using fake = await startFakeService({
-    // A service that repeats the key in what it says.
+    // An upstream that repeats the key in its message.
     transactions: ({ headers }) => ({
       status: 401,
       json: { error: `bad key ${headers['x-service-api-key']}` },

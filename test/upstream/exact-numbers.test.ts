@@ -9,7 +9,7 @@ import {
 } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A page as the service wrote it, with `literal` where the text has "?". */
+/** The JSON text of a page, with `literal` in place of "?". */
 const serializeAnswer = (page: object, literal: string): string =>
   JSON.stringify(page).replace('"?"', literal);
 
@@ -53,7 +53,7 @@ test.each(['0.123456789012345678901', '12345678.000000000000000001', '0.5', '3']
   },
 );
 
-test('a number that nobody could mean is not worked out', async () => {
+test('a number with an absurd exponent is not expanded', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();

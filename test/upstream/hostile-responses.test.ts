@@ -15,12 +15,12 @@ import {
 import type { Answer } from '../support/upstream/fake-service.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What a service that misbehaves, or stands behind one that does, can do to the gateway. */
+/** Responses by which a faulty or hostile upstream, or a proxy before it, could harm the gateway. */
 
 const MEGABYTE = 1024 * 1024;
-/** Small enough that an answer read without bounds ends the process. */
+/** A heap so small that reading an answer without limits ends the process. */
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=384' };
-/** With room for a slow machine that does other things. Without bounds the attacks took six seconds and more. */
+/** Generous, for a slow and busy machine. Without limits the attacks blocked the process for six seconds and more. */
 const LONGEST_WAIT_MS = 3000;
 
 const items = (field: string, bytes: number) =>
@@ -39,7 +39,7 @@ type Reply = {
   errors?: { message: string; path: unknown; extensions: { code: string; field?: string } }[];
 };
 
-describe('the shipped process over a service that misbehaves', () => {
+describe('the shipped process over a hostile upstream', () => {
   let shipped: Shipped;
   beforeAll(async () => {
     shipped = await startGatewayProcess(SMALL_HEAP);
@@ -54,7 +54,7 @@ describe('the shipped process over a service that misbehaves', () => {
     return (await overHttp(shipped.url, { query, variables: { address } })) as Reply;
   };
 
-  const isInGoodHealth = async (during: () => Promise<void>) => {
+  const staysResponsive = async (during: () => Promise<void>) => {
     await using health = watchHealth(shipped.url);
     await during();
     const { longestMs, failures } = await health.seen();
@@ -69,21 +69,21 @@ describe('the shipped process over a service that misbehaves', () => {
     ['a list of numbers in a field that is not read', beside(`"other":[${'1e1,'.repeat(1.5 * MEGABYTE)}1]`)],
     ['a million levels in a field that is not read', beside(`"other":${nested(2 * MEGABYTE)}`)],
     ['more than 32 MB', beside(`"other":"${'x'.repeat(33 * MEGABYTE)}"`)],
-  ])('refuses %s', async (_what, text) => {
-    await isInGoodHealth(async () => {
+  ])('rejects %s', async (_what, text) => {
+    await staysResponsive(async () => {
       const reply = await ask({ transactions: () => ({ text }) });
       expect(codesOf(reply as never)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
     });
   });
 
-  test('says how many items were expected, and how many came', async () => {
+  test('the error states how many items were expected, and how many came', async () => {
     const many = Array.from({ length: 251 }, () => collectible());
     const { errors } = await ask({ collectibles: () => ({ json: collectiblesEnvelope(many) }) });
-    expect(errors?.[0]?.message).toMatch(/entries: expected at most 250, as asked for, got 251/);
+    expect(errors?.[0]?.message).toMatch(/entries: expected at most 250, as requested, got 251/);
   });
 
-  test('reads what is large and odd, but within bounds', async () => {
-    await isInGoodHealth(async () => {
+  test('reads a large and unusual answer that is within the limits', async () => {
+    await staysResponsive(async () => {
       const text = beside(`"other":[${'1e1,'.repeat(800_000)}1],"long":"${'x'.repeat(20 * MEGABYTE)}"`);
       const { data, errors } = await ask({ transactions: () => ({ text }) });
       expect(errors).toBeUndefined();
@@ -91,9 +91,9 @@ describe('the shipped process over a service that misbehaves', () => {
     });
   });
 
-  test('reads eight answers of 24 MB that come at once, within a heap of 384 MB', async () => {
+  test('reads eight concurrent answers of 24 MB within a heap of 384 MB', async () => {
     const text = beside(`"other":"${'x'.repeat(24 * MEGABYTE)}"`);
-    await isInGoodHealth(async () => {
+    await staysResponsive(async () => {
       const replies = await Promise.all(
         Array.from({ length: 8 }, () => ask({ transactions: () => ({ text }) })),
       );
@@ -101,8 +101,8 @@ describe('the shipped process over a service that misbehaves', () => {
     });
   });
 
-  test('reads no more of a refusal than a sentence needs', async () => {
-    await isInGoodHealth(async () => {
+  test('reads no more of an error response than its message needs', async () => {
+    await staysResponsive(async () => {
       const { errors } = await ask({
         transactions: () => ({ status: 400, text: `["${'x'.repeat(100)}"${',{}'.repeat(10 * MEGABYTE)}]` }),
       });
@@ -111,8 +111,8 @@ describe('the shipped process over a service that misbehaves', () => {
     });
   });
 
-  test('gives up a page of malformed items at little cost', async () => {
-    await isInGoodHealth(async () => {
+  test('rejects all items of a malformed page at little cost', async () => {
+    await staysResponsive(async () => {
       const bad = (index: number) => ({ token_id: index, metadata: 'x'.repeat(2000) });
       const { data, errors } = await ask({
         collectibles: ({ query }) => {
@@ -153,16 +153,16 @@ describe('the shipped process over a service that misbehaves', () => {
   test.each([
     ['5,000 levels', nested(5000)],
     ['a million characters', `["${'x'.repeat(MEGABYTE)}"]`],
-  ])('leaves out errors of %s, says so, and gives the rest', async (_what, problems) => {
+  ])('leaves out errors of %s with a note, and returns the page', async (_what, problems) => {
     const { data, errors } = await ask({ transactions: () => ({ text: beside(`"errors":${problems}`) }) });
     expect(errors).toBeUndefined();
     expect(data.wallet.transactions.nodes).toHaveLength(1);
     expect(data.wallet.transactions.partialErrors).toEqual({
-      errors: 'The service sent errors of more than 65536 characters or 200 levels, which are left out.',
+      errors: 'Upstream sent errors of more than 65536 characters or 200 levels, which are left out.',
     });
   });
 
-  test('is as it was after all of them', async () => {
+  test('has not grown, and logged no error, after all of them', async () => {
     expect(await shipped.megabytes()).toBeLessThan(900);
     expect(shipped.lines.filter((line) => line.startsWith('{"level":"error"'))).toEqual([]);
   });
@@ -178,7 +178,7 @@ type Page = { wallet: { transactions: Transactions | null } };
 
 const hashesOf = ({ nodes }: Transactions) => nodes.map(({ hash }) => hash);
 
-test.each([60, 3100, 4000])('a next_offset of %i characters can be gone on from', async (length) => {
+test.each([60, 3100, 4000])('a walk can continue after a next_offset of %i characters', async (length) => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
@@ -203,7 +203,7 @@ test.each([60, 3100, 4000])('a next_offset of %i characters can be gone on from'
   expect(hashes).toEqual([first?.hash, second?.hash, third?.hash]);
 });
 
-test('a next_offset that no cursor could hold is refused where it comes', async () => {
+test('a next_offset that is too long for a cursor is rejected with its page', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
@@ -219,7 +219,7 @@ test('a next_offset that no cursor could hold is refused where it comes', async 
   ]);
 });
 
-/** A service that speaks HTTP by hand. */
+/** An upstream that writes its HTTP responses as raw text. */
 const startRawService = async (answer: (socket: Socket) => void) => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -243,7 +243,7 @@ describe.each([
   ['several interim responses', [HINTS + CONTINUE, CONTINUE + HINTS, FINAL]],
   ['one that comes byte by byte', [...CONTINUE, FINAL]],
 ])('after %s', (_what, parts) => {
-  test('the answer is read, and the connection serves again', async () => {
+  test('the answer is read, and the connection is reused', async () => {
     await using service = await startRawService(async (socket) => {
       for (const part of parts) await new Promise((resolve) => socket.write(part, resolve));
     });
@@ -256,7 +256,7 @@ describe.each([
   });
 });
 
-test('interim responses without end are the end of the connection', async () => {
+test('endless interim responses end the connection', async () => {
   await using service = await startRawService((socket) => void socket.write(HINTS.repeat(1000)));
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   expect(codesOf(await gateway.query(PAGE, { address: freshAddress() }))).toEqual(['UPSTREAM_UNAVAILABLE']);

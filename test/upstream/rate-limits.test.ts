@@ -14,13 +14,13 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 import { documentOf } from '../webhooks/support/documents.ts';
 import { inputOf } from '../webhooks/support/inputs.ts';
 
-/** Once the service has said how long to wait, nothing more is sent with the same key until then, whoever asks. */
+/** After a 429 with Retry-After, no operation sends anything with the same key until that time has passed. */
 
 const tooMany =
   (headers: Record<string, string>, latencyMs = 0): Answer =>
   () => ({ status: 429, headers, latencyMs });
 
-/** With a wallet that the service would serve. */
+/** Starts with a wallet that upstream would serve. */
 const startOver = async (env: Record<string, string | undefined> = {}) => {
   const made = new AsyncDisposableStack();
   const fake = made.use(await startFakeWallets());
@@ -33,13 +33,13 @@ const startOver = async (env: Record<string, string | undefined> = {}) => {
   return { fake, gateway, served, address: served(), [Symbol.asyncDispose]: () => made.disposeAsync() };
 };
 
-/** Which is not tried again, so that its answer is there once the service's was. */
+/** A creation is not retried, so it resolves with upstream's first answer. */
 const createWebhook = (gateway: Gateway, headers: Record<string, string> = {}) =>
   gateway.query(documentOf('createWebhook'), { input: inputOf('createWebhook') }, headers);
 
 const LIST = '{ webhooks { nodes { name } } }';
 
-test('what would have to wait long is not sent, and told how long', async () => {
+test('during a long cooldown requests fail at once, with retryAfterMs', async () => {
   await using wait = await startOver();
   const { fake, gateway, address } = wait;
   fake.script.other = tooMany({ 'retry-after': '30' });
@@ -57,7 +57,7 @@ test('what would have to wait long is not sent, and told how long', async () => 
   expect(fake.requests).toHaveLength(1);
 });
 
-test('an older page stands in', async () => {
+test('an older page is served during a cooldown', async () => {
   await using wait = await startOver();
   const { fake, gateway, address } = wait;
   await poll(gateway, address);
@@ -68,7 +68,7 @@ test('an older page stands in', async () => {
   expect(fake.requests).toHaveLength(2);
 });
 
-test('a short time is waited for, also by what already waits for its turn', async () => {
+test('requests wait for a short cooldown, also those that are already in the queue', async () => {
   await using wait = await startOver({ UPSTREAM_CONNECTIONS: '1' });
   const { fake, gateway, served } = wait;
   const latencyMs = 300;
@@ -84,7 +84,7 @@ test('a short time is waited for, also by what already waits for its turn', asyn
   expect(Math.min(...askedAt) - refusedAt).toBeGreaterThanOrEqual(latencyMs + 990);
 });
 
-test('the operator is told of it apart from what waits for a turn', async () => {
+test('metrics count a cooldown apart from the queue', async () => {
   await using wait = await startOver();
   const { fake, gateway, address, served } = wait;
   fake.script.other = inTurn(tooMany({ 'retry-after': '1' }), tooMany({ 'retry-after': '30' }));
@@ -100,7 +100,7 @@ test('the operator is told of it apart from what waits for a turn', async () => 
   expect(sum('gateway_upstream_queue_seconds_sum')).toBeLessThan(0.5);
 });
 
-test("another client's key does not have to wait", async () => {
+test("the cooldown of one client's key does not affect another's", async () => {
   await using wait = await startOver(byKey);
   const { fake, gateway, address } = wait;
   fake.script.other = tooMany({ 'retry-after': '30' });
@@ -110,7 +110,7 @@ test("another client's key does not have to wait", async () => {
 });
 
 test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '0' }])(
-  'a 429 that does not say how long holds up nothing else: %j',
+  'a 429 without a valid Retry-After starts no cooldown: %j',
   async (headers) => {
     await using wait = await startOver();
     const { fake, gateway, address } = wait;
@@ -120,7 +120,7 @@ test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '0' }])(
   },
 );
 
-test('nobody waits longer than an operation has, nor rests longer than a minute, whatever the service says', async () => {
+test('a wait is never longer than the deadline, and a cooldown never longer than a minute', async () => {
   let now = 0;
   const cooldowns = createKeyCooldowns(() => now);
   const credential = { key: 'k', owner: 'gateway' } as const;

@@ -21,7 +21,7 @@ const failing =
   () =>
     reply;
 
-/** What a service does to have an attempt end so. */
+/** The reply of upstream that has an attempt end with this outcome. */
 const replyFor = (outcome: Outcome): Reply => {
   if (typeof outcome === 'number') return { status: outcome, json: { error: 'no' } };
   if (outcome === 'reset') return { json: { promised: true }, cutAfterBytes: 3 };
@@ -30,7 +30,7 @@ const replyFor = (outcome: Outcome): Reply => {
   return { silent: true };
 };
 
-/** How often a service that always fails so is asked on behalf of one request. */
+/** The number of attempts of one request when each of them ends with this outcome. */
 const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): Promise<number> => {
   await using fake = await startFakeService({ other: failing(replyFor(outcome)) });
   if (outcome === 'connectFailed') await fake.goDown();
@@ -49,7 +49,7 @@ const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): P
   return usage.requests;
 };
 
-describe('the table of retries', () => {
+describe('the retry table', () => {
   test.each(RETRY_RULES)('after $outcome: $methods', async ({ outcome, methods: retried }) => {
     const attempts = methods.map(async (method) => [method, await attemptsAt(outcome, method)]);
     expect(await Promise.all(attempts)).toEqual(
@@ -57,13 +57,13 @@ describe('the table of retries', () => {
     );
   });
 
-  test('a status that it does not list is not tried again', async () => {
+  test('a status that is not in it is not retried', async () => {
     const statuses = [400, 401, 403, 404, 409, 422, 501];
     const attempts = statuses.map((status) => attemptsAt(status, 'GET'));
     expect(await Promise.all(attempts)).toEqual(statuses.map(() => 1));
   });
 
-  test('creates nothing twice, and asks no used-up quota again', () => {
+  test('retries no creation that may have succeeded, and no used-up quota', () => {
     const creating = RETRY_RULES.filter((rule) => rule.methods.includes('POST'));
     expect(creating.map(({ outcome }) => outcome)).toEqual(['connectFailed']);
     expect(RETRY_RULES.find(({ outcome }) => outcome === 402)?.methods).toEqual([]);
@@ -74,7 +74,7 @@ describe('the table of retries', () => {
   });
 });
 
-describe('a lookup that fails once is answered all the same', () => {
+describe('a lookup succeeds after one failure', () => {
   test.each<{ kind: string; reply: Reply }>([
     { kind: '429', reply: { status: 429 } },
     { kind: '502 with HTML', reply: { status: 502, text: '<html>Bad gateway</html>' } },
@@ -91,7 +91,7 @@ describe('a lookup that fails once is answered all the same', () => {
   });
 });
 
-/** What a client is told by a 429 that says nothing of when. */
+/** The error extensions that a client gets for a 429 without Retry-After. */
 const withoutRetryAfter = async () => {
   await using fake = await startFakeService({ transactions: failing({ status: 429 }) });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -99,7 +99,7 @@ const withoutRetryAfter = async () => {
 };
 
 describe('Retry-After', () => {
-  test('in seconds: the second attempt comes no sooner', async () => {
+  test('in seconds: the second attempt is not sooner', async () => {
     const busy = failing({ status: 429, headers: { 'retry-after': '1' } });
     await using fake = await startFakeService({ transactions: inTurn(busy, good) });
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -108,7 +108,7 @@ describe('Retry-After', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  test('as a date: the second attempt comes no sooner', async () => {
+  test('as a date: the second attempt is not sooner', async () => {
     let date = 0;
     const busy: Answer = () => {
       date = Math.ceil(Date.now() / 1000) * 1000;
@@ -120,19 +120,16 @@ describe('Retry-After', () => {
     expect(fake.requests[1]?.at).toBeGreaterThanOrEqual(date - 10);
   });
 
-  test.each(['-5', '1.5', 'soon'])(
-    '%s is neither seconds nor a date, and counts as none',
-    async (strange) => {
-      const busy = failing({ status: 429, headers: { 'retry-after': strange } });
-      await using fake = await startFakeService({ transactions: busy });
-      await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
-      const { errors } = await gateway.query(document, { address: freshAddress() });
-      const withoutHeader = await withoutRetryAfter();
-      expect(errors?.[0]?.extensions).toEqual(withoutHeader);
-    },
-  );
+  test.each(['-5', '1.5', 'soon'])('%s is neither seconds nor a date, and is ignored', async (strange) => {
+    const busy = failing({ status: 429, headers: { 'retry-after': strange } });
+    await using fake = await startFakeService({ transactions: busy });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const { errors } = await gateway.query(document, { address: freshAddress() });
+    const withoutHeader = await withoutRetryAfter();
+    expect(errors?.[0]?.extensions).toEqual(withoutHeader);
+  });
 
-  test('a long one is left to the client', async () => {
+  test('a long one is passed on to the client', async () => {
     const busy = failing({ status: 429, headers: { 'retry-after': '60' } });
     await using fake = await startFakeService({ transactions: inTurn(busy, good) });
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -142,7 +139,7 @@ describe('Retry-After', () => {
   });
 });
 
-test('retries are a tenth of the requests at most, however many of them fail', async () => {
+test('the retry budget limits retries to a tenth of the requests, however many of them fail', async () => {
   const bad = new Set<string>();
   await using fake = await startFakeService({
     transactions: (request) => (bad.has(request.address) ? { status: 503 } : good(request)),
@@ -151,7 +148,7 @@ test('retries are a tenth of the requests at most, however many of them fail', a
   const queries = 60;
   for (let turn = 0; turn < queries; turn += 1) {
     const address = freshAddress();
-    // Not so many in a row that the service would be taken for down.
+    // Never so many failures in a row that the circuit breaker opens.
     if (turn % 3 > 0) bad.add(address);
     expect(codesOf(await gateway.query(document, { address }))).toEqual(
       bad.has(address) ? ['UPSTREAM_UNAVAILABLE'] : [],

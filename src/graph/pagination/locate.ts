@@ -14,7 +14,7 @@ type Timed = CursorPosition & { readonly time: number };
 
 const isTimed = (position: CursorPosition): position is Timed => position.time !== null;
 
-const NEWEST: PageRef = { offset: null, follows: null, age: 'older' };
+const NEWEST: PageRef = { offset: null, follows: null, freshness: 'tail' };
 
 /**
  * Finds the item of a cursor again, and returns the place right after it; null when nothing comes after it any more.
@@ -26,13 +26,13 @@ export const locateAfter = async <Value>(
   read: ReadPage<PageItem<Value>>,
   after: CursorPosition,
 ): Promise<WalkStart | null> => {
-  const at: PageRef = { offset: after.offset, follows: null, age: 'older' };
+  const at: PageRef = { offset: after.offset, follows: null, freshness: 'tail' };
   const since = Date.now();
   const page = await read(at);
   const index = indexOf(page, after.identity);
   if (index >= 0) return { at, recentOffsets: after.recentOffsets, index: index + 1 };
   // A cached page may be older than the item: only a fresh page shows that the item has moved or is deleted.
-  const fresh: PageRef = page.fetchedAt < since ? { ...at, age: 'now' } : at;
+  const fresh: PageRef = page.fetchedAt < since ? { ...at, freshness: 'bypass' } : at;
   const start = { at: fresh, recentOffsets: after.recentOffsets };
   return isTimed(after) ? searchByTime(read, after, start) : searchNearby(read, after, start);
 };

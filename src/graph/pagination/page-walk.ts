@@ -43,7 +43,7 @@ export async function* walkPages<Value>(
     yield { page, at, recentOffsets };
     if (page.nextOffset === null) return;
     if (at.offset !== null) recentOffsets = [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS);
-    at = { offset: page.nextOffset, follows: page.items.at(-1)?.identity ?? null, age: 'older' };
+    at = { offset: page.nextOffset, follows: page.items.at(-1)?.identity ?? null, freshness: 'tail' };
   }
 }
 

@@ -14,7 +14,11 @@ export type WalkResult<Value> = {
   readonly pages: readonly Page<PageItem<Value>>[];
 };
 
-const HEAD: WalkStart = { at: { offset: null, follows: null, age: 'newest' }, recentOffsets: [], index: 0 };
+const HEAD: WalkStart = {
+  at: { offset: null, follows: null, freshness: 'head' },
+  recentOffsets: [],
+  index: 0,
+};
 
 /**
  * Returns the next `first` items of a list that come after the cursor `after`, or from the head when it is null.

@@ -12,7 +12,7 @@ export type CacheBudget = {
 
 type Entry = { readonly evict: () => void };
 
-/** With 0 bytes nothing is cached. */
+/** A budget of 0 bytes caches nothing. */
 export const createCacheBudget = (maxBytes: number): CacheBudget => {
   const entries = new LRUCache<string, Entry>({
     maxSize: Math.max(1, maxBytes),

@@ -6,11 +6,11 @@ export type EntryMeta = {
   readonly limit: number;
   readonly details: boolean;
   readonly startedAt: number;
-  /** Until then each refresh of this page has details too, see `retainDetails`. */
+  /** The time until which each refresh of this page has details too: see `retainDetails`. */
   keepDetailsUntil: number;
   /** Whether a delivery has invalidated the page since it was requested. */
   invalidated: boolean;
-  /** Until then the page is not requested again: upstream has asked the client to wait. */
+  /** The time before which the page is not requested again, since upstream has asked to wait. */
   retryNotBefore: number;
 };
 

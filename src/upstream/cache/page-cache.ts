@@ -60,8 +60,8 @@ type Fetched<Item> = {
 };
 
 /**
- * Where a page came from: the cache (`fresh`), the cache while a request refreshes it (`stale`), the cache because upstream
- * failed (`staleIfError`), a request that another operation had started (`coalesced`), or a new request (`miss`).
+ * Where a page came from. `fresh`, `stale` and `staleIfError` are from the cache: the second is being refreshed, the third is
+ * served because upstream failed. `coalesced` is from a request of another operation. `miss` is from a new request.
  */
 export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'miss';
 
@@ -131,10 +131,12 @@ export const createPageCache = <Item>(
     return shared;
   };
 
-  const findInFlight = (key: string, request: PageRequest): InFlight<Item> | null => {
+  const fromFlight = (key: string, request: PageRequest): SharedRequest<Fetched<Item>> | null => {
     const found = inFlight.get(key);
     if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
-    return satisfies(found.meta, request) ? found : null;
+    if (!satisfies(found.meta, request)) return null;
+    retainDetails(found.meta, request, now());
+    return found.shared;
   };
 
   const findEntry = (key: string, request: PageRequest): Entry<Fetched<Item>> | null => {
@@ -160,13 +162,6 @@ export const createPageCache = <Item>(
     const isFresh = age < request.maxAgeMs;
     if (!isFresh && mayFetch) refresh(key, request, meta, fetch);
     return { page: value.page, result: isCoolingDown ? 'staleIfError' : isFresh ? 'fresh' : 'stale' };
-  };
-
-  const fromFlight = (key: string, request: PageRequest): SharedRequest<Fetched<Item>> | null => {
-    const found = findInFlight(key, request);
-    if (!found) return null;
-    retainDetails(found.meta, request, now());
-    return found.shared;
   };
 
   const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Item> | null => {

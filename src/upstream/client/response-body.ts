@@ -13,7 +13,7 @@ const MAX_VALUES = 1_000_000;
 const COUNTED_FROM_BYTES = 1024 * 1024;
 /** The body of an error response is read up to this size, which is enough for its message. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Larger than a page of the most items that the contract allows. Such bodies are received and parsed one at a time. */
+/** The size from which bodies are received and parsed one at a time. No page that keeps the contract is so large. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
 const NOTHING = Buffer.alloc(0);

@@ -2,9 +2,9 @@ import { isWithin } from '../../lib/json/bounds.ts';
 import type { RawObject } from '../../lib/json/raw-object.ts';
 
 /**
- * Reads one field of what the service sent, exactly: numbers come as JSON numbers, decimal or hex strings, and never
- * pass through a float. A reader throws MalformedFieldError on what it can't read; `optional` makes absent and null
- * (some deployments send either) into null.
+ * Strict readers of one field of upstream's JSON. Upstream sends integers as JSON numbers, decimal strings or hex strings;
+ * none of them passes through a float. A reader throws MalformedFieldError for a value that it can't parse. `optional`
+ * returns null for an absent field and for null, since deployments send either.
  */
 
 export class MalformedFieldError extends Error {
@@ -12,7 +12,7 @@ export class MalformedFieldError extends Error {
   readonly problem: string;
 
   constructor(field: string, problem: string) {
-    // Malformed fields come by the thousand, and where one was read tells nothing: a stack would cost more than the rest.
+    // A page may have thousands of malformed fields. A stack would cost more than all the rest, and shows nothing useful.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(`${field}: ${problem}`);
@@ -22,7 +22,7 @@ export class MalformedFieldError extends Error {
     this.problem = problem;
   }
 
-  /** The same complaint, its field named from further out: `hash` becomes `transactions[3].hash`. */
+  /** The same error with a longer field name: `hash` becomes `transactions[3].hash`. */
   within(place: string): MalformedFieldError {
     return new MalformedFieldError(`${place}.${this.field}`, this.problem);
   }
@@ -56,24 +56,24 @@ export const readNumber: Reader<number> = (raw, field) => {
   throw malformed(field, 'a number', raw[field]);
 };
 
-/** Lower case. */
+/** A 20-byte address in lower case. */
 export const readAddress: Reader<string> = (raw, field) => {
   const value = raw[field];
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();
   throw malformed(field, 'a 20-byte hex address', value);
 };
 
-/** Lower case. */
+/** 0x-prefixed hex in lower case. */
 export const readHex: Reader<string> = (raw, field) => {
   const value = raw[field];
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value.toLowerCase();
   throw malformed(field, '0x-prefixed hex', value);
 };
 
-/** Of a 256-bit integer there are 78. */
+/** Longer integers are malformed: a 256-bit integer has 78 digits. */
 const MAX_DIGITS = 100;
 
-/** A decimal string, of at most 100 digits. */
+/** An integer of at most 100 digits, as a decimal string. */
 export const readInteger: Reader<string> = (raw, field) => {
   const value = raw[field];
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
@@ -85,7 +85,7 @@ export const readInteger: Reader<string> = (raw, field) => {
   throw malformed(field, 'an integer (decimal or 0x-hex)', value);
 };
 
-/** A decimal string as the service wrote it. */
+/** A decimal number as a string, unchanged. */
 export const readDecimal: Reader<string> = (raw, field) => {
   const value = raw[field];
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
@@ -93,14 +93,14 @@ export const readDecimal: Reader<string> = (raw, field) => {
   throw malformed(field, 'a decimal number', value);
 };
 
-/** An integer that JSON numbers hold exactly. */
+/** A non-negative integer that a JSON number holds exactly. */
 export const readChainId: Reader<number> = (raw, field) => {
   const value = Number(readInteger(raw, field));
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw malformed(field, 'a chain id of at most 2^53 - 1', raw[field]);
 };
 
-/** ISO 8601 in UTC with milliseconds. A time without a zone is taken as UTC. */
+/** ISO 8601 in UTC with milliseconds. A time without a zone counts as UTC. */
 export const readTime: Reader<string> = (raw, field) => {
   const value = raw[field];
   if (typeof value === 'string') {
@@ -111,17 +111,17 @@ export const readTime: Reader<string> = (raw, field) => {
   throw malformed(field, 'an ISO 8601 date-time', value);
 };
 
-/** Absent and null are an empty list. */
+/** A list; an absent field and null are an empty one. */
 export const readList: Reader<readonly unknown[]> = (raw, field) => {
   const value = raw[field] ?? [];
   if (Array.isArray(value)) return value;
   throw malformed(field, 'a list', value);
 };
 
-/** More levels than any real value has, and fewer than what a recursive reader's stack takes. */
+/** More levels than any real value has, and few enough for the stack of a recursive reader. */
 const MAX_LEVELS = 200;
 
-/** Any JSON that is not nested beyond 200 levels; absent is null. */
+/** Any JSON of at most 200 levels; null for an absent field. */
 export const readJson: Reader<unknown> = (raw, field) => {
   const value = raw[field] ?? null;
   if (isWithin(value, { levels: MAX_LEVELS, characters: Number.POSITIVE_INFINITY })) return value;

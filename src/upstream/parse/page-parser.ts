@@ -6,19 +6,19 @@ import type { Page, PartialErrors } from '../cache/page-cache.ts';
 import { UpstreamError } from '../client/errors.ts';
 import { MalformedFieldError, malformed, optional, readTime } from './fields.ts';
 
-/** One entry of a page: what it is, and how a walk finds it again when the pages have shifted. */
+/** One entry of a page, with what a walk needs to find it again when the pages have shifted. */
 export type PageItem<Value> = {
-  /** Equal for the same thing on any page of the list. */
+  /** Identifies the item in its list, on whichever page it is. */
   readonly identity: string;
-  /** Milliseconds since 1970 by which the list is ordered, newest first; null where it has no such order. */
+  /** Milliseconds since 1970. The list is ordered by it, newest first; null in a list without such an order. */
   readonly time: number | null;
-  /** An error in place of an entry that does not read: it stands for itself alone. */
+  /** The error of a malformed entry takes its place, and affects no other entry. */
   readonly value: Value | MalformedFieldError;
 };
 
 type ListReader<Value> = {
   readonly entriesField: string;
-  /** As many as were asked for; a page that holds more is refused. */
+  /** The number of entries that were requested. A page with more is invalid. */
   readonly maxEntries: number;
   readonly read: (raw: RawObject) => Value;
   readonly identity: (value: Value) => string;
@@ -26,8 +26,8 @@ type ListReader<Value> = {
 };
 
 /**
- * Reads the envelope that all lists share, and lets other work run meanwhile. Rejects with UpstreamError
- * `invalidResponse` when the body is no such envelope, or holds more than was asked for.
+ * Parses the envelope that all lists share, in slices between which other work runs. Rejects with UpstreamError
+ * `invalidResponse` when the body is not such an envelope, or has more entries than requested.
  */
 export const parsePage = async <Value>(
   body: unknown,
@@ -42,7 +42,7 @@ export const parsePage = async <Value>(
     if (entries.length > maxEntries)
       throw new MalformedFieldError(
         entriesField,
-        `expected at most ${maxEntries}, as asked for, got ${entries.length}`,
+        `expected at most ${maxEntries}, as requested, got ${entries.length}`,
       );
     return {
       nextOffset: readOffset(body),
@@ -54,7 +54,7 @@ export const parsePage = async <Value>(
     };
   } catch (cause) {
     if (!(cause instanceof MalformedFieldError)) throw cause;
-    throw new UpstreamError('invalidResponse', `The service's answer does not read. ${cause.message}.`, {
+    throw new UpstreamError('invalidResponse', `Upstream's answer could not be parsed. ${cause.message}.`, {
       cause,
     });
   }
@@ -74,7 +74,7 @@ const readItems = async <Value>(
     if (slices.isOver()) await slices.next();
     const value = readEntry(entry, `${reader.entriesField}[${index}]`, reader);
     if (value instanceof MalformedFieldError) {
-      // It has no name and perhaps no time of its own: its bytes name it, and its neighbour's time places it.
+      // A malformed entry has no identity, and perhaps no time: its bytes identify it, and it gets its neighbour's time.
       items.push({ identity: `?${digest(JSON.stringify(essenceOf(entry)))}`, time, value });
     } else {
       time = reader.time(value);
@@ -94,7 +94,7 @@ const readEntry = <Value>(entry: unknown, place: string, reader: ListReader<Valu
   }
 };
 
-/** Real ones have about sixty characters. A longer one would make cursors too long to be sent back. */
+/** Real offsets have about sixty characters. A cursor with a longer one would be too long to be sent back. */
 const MAX_OFFSET_BYTES = 4096;
 
 /** Absent, null and "" all mean the last page. */
@@ -102,7 +102,7 @@ const readOffset = (body: RawObject): string | null => {
   const offset = body.next_offset ?? '';
   if (typeof offset === 'number') return String(offset);
   if (typeof offset !== 'string') throw malformed('next_offset', 'a string', offset);
-  // As a cursor holds it.
+  // The size in JSON counts, since cursors are JSON.
   if (offset.length > MAX_OFFSET_BYTES || Buffer.byteLength(JSON.stringify(offset)) > MAX_OFFSET_BYTES)
     throw new MalformedFieldError(
       'next_offset',
@@ -111,7 +111,7 @@ const readOffset = (body: RawObject): string | null => {
   return offset === '' ? null : offset;
 };
 
-/** Every page that is kept holds them, and an answer may repeat them a hundred times. */
+/** Every cached page has them, and an answer may repeat them a hundred times. */
 const MAX_PROBLEM_CHARACTERS = 65_536;
 const MAX_PROBLEM_LEVELS = 200;
 
@@ -126,18 +126,18 @@ const readPartialErrors = ({ errors, warnings }: RawObject): PartialErrors | nul
 const withinBounds = (problems: unknown, field: string): unknown =>
   isWithin(problems, { levels: MAX_PROBLEM_LEVELS, characters: MAX_PROBLEM_CHARACTERS })
     ? problems
-    : `The service sent ${field} of more than ${MAX_PROBLEM_CHARACTERS} characters or ${MAX_PROBLEM_LEVELS} levels, which are left out.`;
+    : `Upstream sent ${field} of more than ${MAX_PROBLEM_CHARACTERS} characters or ${MAX_PROBLEM_LEVELS} levels, which are left out.`;
 
 const hasContent = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 
-/** A cursor carries it. */
+/** Every cursor has the identity of an item, so a long one is replaced by its digest. */
 const MAX_IDENTITY = 256;
 
 const short = (identity: string): string =>
   identity.length > MAX_IDENTITY ? `#${digest(identity)}` : identity;
 
-/** What tells a malformed entry from others: the entry itself, or the beginning of a large one. */
+/** The part of a malformed entry that identifies it: the entry itself, or the beginning of a large one. */
 const essenceOf = (entry: unknown): unknown => {
   if (isWithin(entry, { levels: 200, characters: 16_384 })) return entry;
   if (typeof entry === 'string') return entry.slice(0, MAX_IDENTITY);
