@@ -108,18 +108,18 @@ export const createPageCache = <Item>(
     const meta = createMeta(original, [entries.get(key)?.meta, inFlight.get(key)?.meta], now());
     const request = { ...original, details: meta.details };
     const unsubscribe = invalidation.subscribe(request.cachePartition, request.address, meta);
-    const land = () => {
+    const removeInFlight = () => {
       if (inFlight.get(key)?.meta === meta) inFlight.delete(key);
     };
     const shared = startShared((signal) =>
       fetch(request, signal).then(
         (fetched) => {
-          land();
+          removeInFlight();
           entries.put(key, { meta, value: fetched, bytes: fetched.bytes, onEvict: unsubscribe });
           return fetched;
         },
         (error: unknown) => {
-          land();
+          removeInFlight();
           unsubscribe();
           const older = entries.get(key);
           if (older) older.meta.retryNotBefore = now() + cooldownMsFor(error);
@@ -131,7 +131,7 @@ export const createPageCache = <Item>(
     return shared;
   };
 
-  const fromFlight = (key: string, request: PageRequest): SharedRequest<Fetched<Item>> | null => {
+  const sharedRequestFor = (key: string, request: PageRequest): SharedRequest<Fetched<Item>> | null => {
     const found = inFlight.get(key);
     if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
     if (!satisfies(found.meta, request)) return null;
@@ -146,7 +146,7 @@ export const createPageCache = <Item>(
 
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
   const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Item>): void => {
-    if (!fromFlight(key, request)) fetchPage(key, refreshRequest(stale, request), fetch).detach();
+    if (!sharedRequestFor(key, request)) fetchPage(key, refreshRequest(stale, request), fetch).detach();
   };
 
   /** A page that can be served at once. */
@@ -181,7 +181,7 @@ export const createPageCache = <Item>(
           result = cached.result;
           return cached.page;
         }
-        const coalesced = fromFlight(key, request);
+        const coalesced = sharedRequestFor(key, request);
         if (coalesced) result = 'coalesced';
         return (await (coalesced ?? fetchPage(key, request, fetch)).join(deadline)).page;
       } catch (error) {
