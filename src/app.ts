@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
 import { startServer } from './app/server.ts';
-import { loadTrustedDocuments } from './app/trusted-documents.ts';
+import { loadTrustedDocuments } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
 import { type Clock, monotonicClock } from './lib/clock.ts';
+import { createShutdownDeadline } from './lib/shutdown-deadline.ts';
 import type { Log } from './logger.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/check-gateway-key.ts';
@@ -12,16 +13,19 @@ import { createTelemetry } from './telemetry/telemetry.ts';
 import { createCacheBudget } from './upstream/cache/cache-budget.ts';
 
 export type App = {
-  /** Where it listens: `http://host:port`. */
+  /** The address that it listens on: `http://host:port`. */
   readonly url: string;
-  /** Asks the service about the gateway's own key, and says in the log what it answers; never rejects. */
+  /** Verifies the gateway's own key upstream and logs the result; never rejects. */
   checkKey(): Promise<void>;
   /**
-   * Is not ready any more, and gives kept-alive connections back. Where readiness was asked for lately, resolves after
-   * two seconds in which the gateway still accepts; else at once.
+   * Begins a graceful shutdown: the gateway is not ready any more, and each response closes its kept-alive connection. If
+   * readiness was polled lately, resolves after two seconds in which the gateway still accepts; else at once.
    */
-  retire(): Promise<void>;
-  /** Stops accepting, finishes what runs, lets subscribers resume, closes the log. */
+  beginShutdown(): Promise<void>;
+  /**
+   * Finishes the graceful shutdown: stops accepting, finishes running operations, ends subscriptions so that clients
+   * resume, and closes the delivery log. Resolves within nine seconds of `beginShutdown`, or of `stop` without it.
+   */
   stop(): Promise<void>;
 };
 
@@ -30,7 +34,7 @@ export type AppOptions = {
   readonly now?: Clock | undefined;
 };
 
-/** Builds and wires all parts, then listens. Rejects with ConfigError for what only the machine could tell. */
+/** Builds and wires all parts, then listens. Rejects with ConfigError for a setting that only the machine shows to be wrong. */
 export const startApp = async (
   config: Config,
   log: Log,
@@ -45,14 +49,12 @@ export const startApp = async (
   }
 };
 
-/** For a balancer that probes each second and acts on the first refusal. With the time to stop it must fit into 10 s. */
-const READINESS_DELAY_MS = 2000;
-
 const start = async (config: Config, log: Log, now: Clock, opened: AsyncDisposableStack): Promise<App> => {
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
-  const cacheBudget = createCacheBudget(bytesOfPages(config));
+  const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const telemetry = createTelemetry(log, cacheBudget.bytes);
-  const startup = { config, log, now, telemetry, opened };
+  const deadline = createShutdownDeadline();
+  const startup = { config, log, now, telemetry, opened, deadline };
   const deliveries = await startDeliveries(startup);
   const upstream = await startUpstream(startup, cacheBudget);
   const server = await startServer(startup, upstream, deliveries, trusted);
@@ -66,17 +68,19 @@ const start = async (config: Config, log: Log, now: Clock, opened: AsyncDisposab
       const gateway = await authenticateAnyone(gatewayKey)({ get: () => null });
       await reportOnKey((signal) => server.requestKeyVerification(gateway, signal), log, stopping.signal);
     },
-    async retire() {
-      server.retire();
-      if (server.probes.isPolled()) await delay(READINESS_DELAY_MS);
+    async beginShutdown() {
+      deadline.start();
+      server.beginShutdown();
+      if (server.health.isPolled()) await delay(deadline.noticeMs());
     },
     async stop() {
+      deadline.start();
       stopping.abort();
       await opened.disposeAsync();
     },
   };
 };
 
-/** What kept pages may weigh: nothing where no page may be kept for any time. */
-const bytesOfPages = ({ cache: { headMs, tailMs, staleMs, collectiblesMs, maxMb } }: Config): number =>
+/** The memory for cached pages, in bytes: 0 where the settings let no page be cached for any time. */
+const cacheBytesOf = ({ cache: { headMs, tailMs, staleMs, collectiblesMs, maxMb } }: Config): number =>
   Math.max(headMs, tailMs, staleMs, collectiblesMs) > 0 ? maxMb * 1024 * 1024 : 0;

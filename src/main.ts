@@ -1,27 +1,21 @@
 import process from 'node:process';
-import { setFlagsFromString } from 'node:v8';
 import { type App, startApp } from './app.ts';
 import { ConfigError, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
+import { SHUTDOWN_MS } from './lib/shutdown-deadline.ts';
 import { createLog, type Log } from './logger.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
 
-const STOP_WITHIN_MS = 9000;
-
-/**
- * Else V8 may take the first requests for things that stay, and from then on put a part of each request where those
- * belong, which keeps the rest of it from being freed: the heap is nearly three times as big, and a delivery takes up to
- * half as much work again. It comes to that in most runs, and in some it does not.
- */
-setFlagsFromString('--no-allocation-site-pretenuring');
+/** All parts of the shutdown end by the deadline. One that does not within this time after it has failed. */
+const OVERDUE_MS = 500;
 
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
   const app = await startApp(config, log);
   let isStopping = false;
-  // npm passes on to it what its whole process group gets: the repeat must not end what the first one lets finish.
+  // npm repeats to the gateway a signal that the whole process group got. The repeat must not cut the shutdown short.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
       if (isStopping) return;
@@ -29,24 +23,24 @@ const start = async (): Promise<void> => {
       void stop(app, log, signal);
     });
   const names = unknownVariables(process.env);
-  if (names.length > 0) log.warn('what is set has no effect', { names });
-  // From here on it can be stopped, and says so.
+  if (names.length > 0) log.warn('unknown environment variables', { names });
+  // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.
   log.info('listening', { url: app.url });
   void app.checkKey();
   if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
     process.stdout.write(
-      `GraphiQL is at ${app.url}/graphql, over a sandbox of the service. docs/sandbox.md lists its wallets.\n`,
+      `GraphiQL is at ${app.url}/graphql, over the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.\n`,
     );
 };
 
 const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> => {
   log.info('stopping', { signal });
   const overdue = setTimeout(() => {
-    log.error('stopping took too long');
+    log.error('shutdown timed out');
     process.exit(1);
-  }, STOP_WITHIN_MS);
-  // Who stops it by hand waits for it; a balancer has to notice first.
-  if (signal === 'SIGTERM') await app.retire();
+  }, SHUTDOWN_MS + OVERDUE_MS);
+  // SIGINT comes from a terminal, where a person waits. SIGTERM comes from an orchestrator whose load balancer has to notice first.
+  if (signal === 'SIGTERM') await app.beginShutdown();
   await app.stop();
   clearTimeout(overdue);
   log.info('stopped');
@@ -54,14 +48,14 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
 };
 
 start().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof ConfigError ? refusalOf(error) : describe(error)}\n`);
+  process.stderr.write(`${error instanceof ConfigError ? messageOf(error) : describe(error)}\n`);
   process.exit(1);
 });
 
-/** What is missing may be there under a name that is misspelled. */
-const refusalOf = ({ message }: ConfigError): string => {
+/** The problems, and the unknown variables: a missing one may be there under a misspelled name. */
+const messageOf = ({ message }: ConfigError): string => {
   const names = unknownVariables(process.env);
-  return names.length > 0 ? `${message}\nSet, but without effect: ${names.join(', ')}` : message;
+  return names.length > 0 ? `${message}\nUnknown environment variables: ${names.join(', ')}` : message;
 };
 
 const describe = (error: unknown): string =>

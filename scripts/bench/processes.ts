@@ -10,7 +10,13 @@ export const startServer = (
 ): Promise<{ child: ChildProcess; url: string }> => {
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', new URL('probe.ts', import.meta.url).href, entry],
+    [
+      '--no-allocation-site-pretenuring',
+      '--expose-gc',
+      '--import',
+      new URL('probe.ts', import.meta.url).href,
+      entry,
+    ],
     { cwd: ROOT, env: { PATH: process.env.PATH ?? '', ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
   );
   const { promise, resolve, reject } = Promise.withResolvers<{ child: ChildProcess; url: string }>();

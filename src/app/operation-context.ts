@@ -6,10 +6,10 @@ import type { Deliveries } from './deliveries.ts';
 import type { Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
 
-/** One deadline for all that an operation asks, in attempts that take as long as one may. */
-const ATTEMPTS_AN_OPERATION_WAITS_FOR = 3;
+/** The deadline of an operation, in upstream timeouts: all its upstream requests and their retries share it. */
+const TIMEOUTS_AN_OPERATION = 3;
 
-/** Gives operations what the parts that are started have for them. `publicUrl` is known once the gateway listens. */
+/** Creates the contexts of operations from the started parts. `publicUrl` is called once the gateway listens. */
 export const createOperationContext = (
   { config, now, telemetry }: Startup,
   { client, stores, pricing, subscribed }: Upstream,
@@ -25,7 +25,7 @@ export const createOperationContext = (
       transactions: config.cache,
       collectibles: { ...config.cache, headMs: config.cache.collectiblesMs },
     },
-    operationMs: config.upstream.timeoutMs * ATTEMPTS_AN_OPERATION_WAITS_FOR,
+    operationMs: config.upstream.timeoutMs * TIMEOUTS_AN_OPERATION,
     maxComputeUnits: config.cost.maxComputeUnits,
     pricing,
     chains: createChains(config.extraChains),

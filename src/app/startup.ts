@@ -1,15 +1,65 @@
-import type { Config } from '../config/config.ts';
+import { readFile } from 'node:fs/promises';
+import { type Config, ConfigError } from '../config/config.ts';
+import { isTenant } from '../deliveries/ingress/delivery-url.ts';
+import { messageOf } from '../deliveries/log/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ShutdownDeadline } from '../lib/shutdown-deadline.ts';
 import type { Log } from '../logger.ts';
+import { schema } from '../schema.ts';
+import {
+  type Authenticate,
+  authenticateAnyone,
+  authenticateByKey,
+  authenticateByToken,
+} from '../server/auth/authenticate.ts';
+import { createTokens } from '../server/auth/tokens.ts';
+import {
+  readTrustedDocuments,
+  type TrustedDocuments,
+  TrustedDocumentsError,
+} from '../server/graphql/trusted-documents.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
-/** What each stage of the start is given. */
+/** What every stage of the start gets. */
 export type Startup = {
   readonly config: Config;
   readonly log: Log;
   /** Measures freshness, deadlines, cooldowns, rates and stalls. */
   readonly now: Clock;
   readonly telemetry: Telemetry;
-  /** Each stage adds what it has opened. The last to be opened is the first to be closed. */
+  /** Each stage adds what it has opened. What was opened last is closed first. */
   readonly opened: AsyncDisposableStack;
+  /** Bounds the closing of what was opened. */
+  readonly deadline: ShutdownDeadline;
+};
+
+/**
+ * Reads the file of trusted documents at `path`; null without a path. Rejects with ConfigError when the file can't be read
+ * or one of its documents is invalid.
+ */
+export const loadTrustedDocuments = async (path: string | null): Promise<TrustedDocuments | null> => {
+  if (path === null) return null;
+  const json = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError([`TRUSTED_DOCUMENTS: ${messageOf(error)}`]);
+  });
+  try {
+    return readTrustedDocuments(json, schema);
+  } catch (error) {
+    if (!(error instanceof TrustedDocumentsError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => `TRUSTED_DOCUMENTS: ${problem}`));
+  }
+};
+
+/** Creates the authentication of clients that AUTH names. `secret` makes tenants of keys. */
+export const createAuthenticate = (
+  { auth, upstream }: Config,
+  gatewayKey: string | null,
+  secret: string,
+  log: Log,
+  now: Clock,
+): Authenticate => {
+  if (auth.mode === 'key') return authenticateByKey(upstream.apiKeyHeader, secret);
+  if (gatewayKey === null) throw new TypeError(`AUTH=${auth.mode} needs a key of the gateway, got none`);
+  if (auth.mode === 'open') return authenticateAnyone(gatewayKey);
+  return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log, now }));
 };

@@ -11,11 +11,11 @@ import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Startup } from './startup.ts';
 
-/** The service, as the gateway asks it. */
+/** Upstream, as the gateway uses it. */
 export type Upstream = {
-  /** Null when UPSTREAM_URL names a service. */
+  /** Null when UPSTREAM_URL is set. */
   readonly sandbox: Sandbox | null;
-  /** The key that the gateway itself holds; null when clients bring their own. */
+  /** The gateway's own key; null when each client sends its own. */
   readonly gatewayKey: string | null;
   readonly client: UpstreamClient;
   readonly pricing: ChainPricing;
@@ -27,12 +27,12 @@ export type Upstream = {
   readonly subscribed: SubscribedAddresses;
 };
 
-/** Opens the client of the service; starts the sandbox first where there is no service. Pages are kept in `cacheBudget`. */
+/** Creates the upstream client. Without UPSTREAM_URL it starts the sandbox first. Pages are cached within `cacheBudget`. */
 export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget): Promise<Upstream> => {
   const { config, now, telemetry, opened } = startup;
   const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
-  if (url === undefined) throw new TypeError('Expected a service or a sandbox, got neither.');
+  if (url === undefined) throw new TypeError('Expected UPSTREAM_URL or a sandbox, got neither.');
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
   const client = createUpstreamClient({
     ...config.upstream,
@@ -42,7 +42,7 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
     now,
   });
   opened.defer(() => client.close());
-  // A client's webhooks can't be asked about with another key than the client's own.
+  // Webhooks of a client can be read only with the client's own key.
   const key = config.auth.mode === 'key' ? null : gatewayKey;
   const invalidation = createInvalidationBus();
   return {
@@ -69,6 +69,6 @@ const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> 
     log: (message, details) => log.warn(`sandbox: ${message}`, details),
   });
   opened.defer(() => sandbox.stop());
-  log.warn('sandbox', { url: sandbox.url, data: 'made up: UPSTREAM_URL names no service' });
+  log.warn('sandbox started', { url: sandbox.url, data: 'simulated: UPSTREAM_URL is not set' });
   return sandbox;
 };

@@ -18,12 +18,12 @@ import {
 } from 'graphql';
 import { z } from 'zod';
 import { schema } from '../schema.ts';
-import { faultsOf, sha256, TrustedDocumentsError } from '../server/graphql/trusted-documents.ts';
+import { sha256, TrustedDocumentsError, validationErrorsOf } from '../server/graphql/trusted-documents.ts';
 
 /**
- * Makes a file for TRUSTED_DOCUMENTS, at `--out` or on stdout: of .graphql files or folders of them, each operation with
- * the fragments that it uses, whichever file they are in; of Relay's persisted queries (.json), each text as it is. Says
- * on stderr which is which. What is not as it should be is told by its path, and then nothing is made.
+ * Writes a file for TRUSTED_DOCUMENTS to `--out` or stdout. From .graphql files, or folders of them, it takes each operation
+ * with the fragments that it uses, whichever file they are in. From Relay's persisted queries (.json) it takes each text
+ * as it is. Stderr lists the hash and the name of each operation. Each problem names its path, and then nothing is written.
  */
 
 type Entry = {
@@ -107,7 +107,7 @@ const trust = async (paths: readonly string[], out: string | undefined): Promise
   const entries = await readEntries(files);
   if (entries.length === 0) fail(`${paths.join(', ')}: expected operations, got none`);
   const problems = entries.flatMap(({ text, from }) =>
-    faultsOf(text, schema).map(({ message }) => `${from}: ${message}`),
+    validationErrorsOf(text, schema).map(({ message }) => `${from}: ${message}`),
   );
   if (problems.length > 0) fail(...problems);
   const hashed = entries.map(({ text }): [string, string] => [sha256(text), text]);

@@ -1,7 +1,8 @@
-/** What is under way and will end by itself. */
+/** The tasks that are under way and end by themselves. */
 export type TaskTracker = {
+  /** Tracks `task` until it settles, and returns it. */
   track<Result>(task: Result): Result;
-  /** Resolves when all that is under way now has ended, at the latest after `withinMs`. */
+  /** Resolves when all tasks that are under way now have settled, at the latest after `withinMs`. */
   drain(withinMs: number): Promise<void>;
 };
 
@@ -16,17 +17,20 @@ export const createTaskTracker = (): TaskTracker => {
       }
       return task;
     },
-    drain: (withinMs) => allSettledWithin(tasks, withinMs),
+    async drain(withinMs) {
+      await settlesWithin(tasks, withinMs);
+    },
   };
 };
 
-/** Resolves when all tasks have ended, at the latest after `withinMs`. */
-export const allSettledWithin = async (
-  tasks: Iterable<Promise<unknown>>,
-  withinMs: number,
-): Promise<void> => {
-  const deadline = Promise.withResolvers<void>();
-  const timer = setTimeout(deadline.resolve, withinMs);
-  await Promise.race([Promise.allSettled(tasks), deadline.promise]);
-  clearTimeout(timer);
+/** Waits until all tasks have settled, at most `ms` milliseconds. Resolves to whether they have. */
+export const settlesWithin = async (tasks: Iterable<Promise<unknown>>, ms: number): Promise<boolean> => {
+  const { promise: timeout, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, ms, false);
+  const settled = Promise.allSettled(tasks).then(() => true);
+  try {
+    return await Promise.race([settled, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 };

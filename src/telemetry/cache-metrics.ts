@@ -1,18 +1,18 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CacheResult } from '../upstream/cache/page-cache.ts';
 
-/** How a resource's pages are had; `bytes` says how much all kept pages weigh. */
+/** Counts how each resource's pages are served. `bytes` returns the memory of all cached pages. */
 export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
   const registers = [registry];
   const pages = new Counter({
     name: 'gateway_page_cache_requests_total',
-    help: 'Pages that operations wanted, by resource and result: fresh, stale (served while it is refreshed), stale_if_error (served because the service failed), coalesced (another operation was fetching it), miss (fetched).',
+    help: 'Pages that operations requested, by resource and result: fresh, stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), miss (fetched).',
     labelNames: ['resource', 'result'],
     registers,
   });
   new Gauge({
     name: 'gateway_page_cache_bytes',
-    help: 'Memory that kept pages take, about; CACHE_MAX_MB bounds it.',
+    help: 'Approximate memory of cached pages; CACHE_MAX_MB limits it.',
     registers,
     collect() {
       this.set(bytes());

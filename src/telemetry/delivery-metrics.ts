@@ -9,13 +9,13 @@ export const createIngestMetrics = (registry: Registry): IngestObserver => {
   const registers = [registry];
   const deliveries = new Counter({
     name: 'gateway_deliveries_total',
-    help: 'Deliveries that were posted, by outcome: stored, duplicate, or the HTTP status by which they were refused.',
+    help: 'Deliveries that were posted, by outcome: stored, duplicate, or the HTTP status of their rejection.',
     labelNames: ['outcome'],
     registers,
   });
   const duration = new Histogram({
     name: 'gateway_delivery_duration_seconds',
-    help: "Time from a delivery's headers to its answer.",
+    help: "Time from a delivery's headers to its response.",
     buckets: BUCKETS,
     registers,
   });
@@ -31,33 +31,33 @@ export const createLogMetrics = (registry: Registry): LogObserver => {
   const registers = [registry];
   const appended = new Counter({
     name: 'gateway_log_appended_total',
-    help: 'Deliveries that are durable in the log. Duplicates do not count.',
+    help: 'Deliveries that became durable in the log, without duplicates.',
     registers,
   });
   const bytes = new Counter({
     name: 'gateway_log_appended_bytes_total',
-    help: 'Bytes of their bodies.',
+    help: 'Bytes of the bodies of those deliveries.',
     registers,
   });
-  const waiting = new Gauge({
-    name: 'gateway_log_waiting_bytes',
-    help: 'Bytes of bodies that wait in memory to become durable.',
+  const pending = new Gauge({
+    name: 'gateway_log_pending_bytes',
+    help: 'Bytes of bodies in memory that are not durable yet.',
     registers,
   });
   const duration = new Histogram({
     name: 'gateway_log_append_duration_seconds',
-    help: 'Time for a delivery to become durable, its wait for a commit included.',
+    help: 'Time for a delivery to become durable, including its wait for a commit.',
     buckets: BUCKETS,
     registers,
   });
   const errors = new Counter({
     name: 'gateway_log_errors_total',
-    help: 'What the log could not do (disk full, read-only, damaged, a delivery that it can not store), by task: append, read.',
+    help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read.',
     labelNames: ['task'],
     registers,
   });
   return {
-    waiting: (added) => waiting.inc(added),
+    waiting: (added) => pending.inc(added),
     appended({ stored, storedBytes, durationMs }) {
       appended.inc(stored);
       bytes.inc(storedBytes);
@@ -76,7 +76,7 @@ export const createReaderMetrics = (registry: Registry): ReaderObserver => {
   const feeds = new Set<() => readonly number[]>();
   new Gauge({
     name: 'gateway_readers',
-    help: 'Subscriptions that read the log now, over WebSocket or as server-sent events.',
+    help: 'Open subscriptions that read the log, over WebSocket or as server-sent events.',
     registers,
     // A registry collects its metrics in the order of their making: this one sets all three, from one pass a scrape.
     collect() {
@@ -88,12 +88,12 @@ export const createReaderMetrics = (registry: Registry): ReaderObserver => {
   });
   const behind = new Gauge({
     name: 'gateway_readers_behind',
-    help: 'Of those, the ones that have not read all of their log.',
+    help: 'Those of them that have not read all deliveries of their log.',
     registers,
   });
   const most = new Gauge({
     name: 'gateway_reader_lag_deliveries',
-    help: 'How many deliveries the slowest of them is behind.',
+    help: 'Deliveries that the slowest of them has not read yet.',
     registers,
   });
   return {

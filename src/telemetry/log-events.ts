@@ -6,11 +6,11 @@ import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 
 /**
- * What an operator reads. A line names codes, resources and statuses, never what a client or the service said: that may
- * hold a key, or a delivery url.
+ * The lines that an operator reads. A line names codes, resources and statuses, and never quotes a client or upstream: a
+ * quote may hold a key or a delivery URL.
  */
 
-/** One line an operation: at debug, or when it failed, as loud as it concerns the operator. */
+/** Logs one line per operation: `debug` on success, and on failure a level that reflects whose fault it is. */
 export const createOperationLines =
   (log: Log) =>
   ({
@@ -24,7 +24,7 @@ export const createOperationLines =
     trace,
   }: AnsweredOperation): void => {
     const failed = codes.length > 0;
-    log[levelOf(codes, abandoned)](failed ? 'an operation failed' : 'an operation was answered', {
+    log[levelOf(codes, abandoned, upstream !== null)](failed ? 'operation failed' : 'operation answered', {
       type,
       transport,
       ...(failed && { codes }),
@@ -32,14 +32,14 @@ export const createOperationLines =
       ...(unexpectedErrors.length > 0 && { errors: unexpectedErrors.slice(0, MAX_STACKS).map(stackOf) }),
       ...(durationMs !== null && { durationMs: rounded(durationMs) }),
       ...upstream,
-      ...namesOf(trace),
+      ...idsOf(trace),
     });
   };
 
-/** One bug can meet each item of a page. */
+/** One bug can cause an error for each item of a page. */
 const MAX_STACKS = 3;
 
-/** The service's trouble, or the operator's: what else fails is the client's to mend. */
+/** Failures of upstream, or of its configuration. All others are the client's to fix. */
 const WARNINGS: ReadonlySet<ErrorCode> = new Set([
   'QUOTA_EXCEEDED',
   'RATE_LIMITED',
@@ -48,20 +48,22 @@ const WARNINGS: ReadonlySet<ErrorCode> = new Set([
   'UPSTREAM_INVALID_RESPONSE',
 ]);
 
-const levelOf = (codes: readonly ErrorCode[], abandoned: boolean): LogLevel => {
+const levelOf = (codes: readonly ErrorCode[], abandoned: boolean, hasRun: boolean): LogLevel => {
   if (codes.includes('INTERNAL_SERVER_ERROR')) return 'error';
   if (abandoned) return 'debug';
+  // The rate limit for new documents: a client can exceed it with every request.
+  if (!hasRun && codes.includes('RATE_LIMITED')) return 'debug';
   if (codes.some((code) => WARNINGS.has(code))) return 'warn';
   return codes.length > 0 ? 'info' : 'debug';
 };
 
-/** One line a failed attempt, and one whenever the service is taken for down or no longer is. */
+/** Logs one line per failed attempt, and one whenever the circuit breaker opens or closes. */
 export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 'circuitChanged'> => ({
   ended({ resource, method, number, error, sent, durationMs, trace }) {
     if (error === null) return;
     const { failure, status, connection } = error;
     log[sent ? severityOf(error) : 'debug'](
-      sent ? 'an upstream request failed' : 'an upstream request was not sent',
+      sent ? 'upstream request failed' : 'upstream request rejected before it was sent',
       {
         resource,
         method,
@@ -70,58 +72,70 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
         ...(status !== undefined && { status }),
         ...(connection !== undefined && { connection }),
         durationMs: rounded(durationMs),
-        ...namesOf(trace),
+        ...idsOf(trace),
       },
     );
   },
   circuitChanged(state) {
-    if (state === 'down') log.warn('the service is taken for down');
-    else log.info('the service answers again');
+    if (state === 'down') log.warn('circuit breaker opened');
+    else log.info('circuit breaker closed');
   },
 });
 
 const severityOf = ({ failure, gatewayKey }: UpstreamError): LogLevel => {
   if (failure === 'aborted') return 'debug';
-  const refused = failure === 'unauthenticated' || failure === 'forbidden';
-  if (refused && gatewayKey) return 'error';
-  return refused || failure === 'rejected' ? 'info' : 'warn';
+  const isKeyRejected = failure === 'unauthenticated' || failure === 'forbidden';
+  if (isKeyRejected && gatewayKey) return 'error';
+  return isKeyRejected || failure === 'rejected' ? 'info' : 'warn';
 };
 
 /**
- * One line when the log stops taking deliveries or giving them, and one when it does again: each sender tries many times,
- * and each dashboard. One when it is damaged, for all that fails with it. A delivery that alone can't be stored has a
- * line of its own.
+ * Logs one line when appends or reads begin to fail, and one when they recover: upstream retries each delivery many times,
+ * and each subscriber its read. One line for damage covers all failures that it causes. A delivery that can't be stored
+ * while others can has a line of its own.
  */
 export const createLogLines = (log: Log) => {
   const failing = new Set<'append' | 'read'>();
   let isDamaged = false;
   return {
     appended(): void {
-      if (failing.delete('append')) log.info('the delivery log takes deliveries again');
+      if (failing.delete('append')) log.info('delivery log: appends recovered');
     },
     read(): void {
-      if (failing.delete('read')) log.info('the delivery log can be read again');
+      if (failing.delete('read')) log.info('delivery log: reads recovered');
     },
     failed(task: 'append' | 'read', error: unknown): void {
       if (isDamaged || failing.has(task)) return;
       failing.add(task);
-      log.error('the delivery log is unavailable', { task, error: messageOf(error) });
+      log.error('delivery log: unavailable', { task, error: messageOf(error) });
     },
     damaged(error: unknown): void {
       isDamaged = true;
-      log.error('the delivery log is damaged', { error: messageOf(error) });
+      log.error('delivery log: damaged', { error: messageOf(error) });
     },
     recovered(): void {
       isDamaged = false;
-      log.info('the delivery log is whole again');
+      log.info('delivery log: repaired');
     },
     refused(error: unknown): void {
-      log.error('a delivery can not be stored', { error: messageOf(error) });
+      log.error('delivery log: a delivery cannot be stored', { error: messageOf(error) });
     },
   };
 };
 
-const namesOf = ({ requestId, traceparent }: Trace) => ({
+/** Logs an error outside the catalogue that belongs to no operation's line: one that ends or fails an event of a subscription. */
+export const createUnexpectedErrorLine =
+  (log: Log) =>
+  (error: unknown, trace: Trace): void =>
+    log.error('unexpected error', { errors: [stackOf(error)], ...idsOf(trace) });
+
+/** Logs that the connection of a slow reader was cut, with the bytes that were unsent. */
+export const createCutLine =
+  (log: Log) =>
+  (reason: string, unsentBytes: number): void =>
+    log.info('slow reader disconnected', { reason, unsentBytes });
+
+const idsOf = ({ requestId, traceparent }: Trace) => ({
   requestId,
   ...(traceparent !== null && { traceId: traceparent.split('-')[1] }),
 });

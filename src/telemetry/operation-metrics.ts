@@ -5,26 +5,26 @@ export const createOperationMetrics = (registry: Registry): OperationObserver =>
   const registers = [registry];
   const operations = new Counter({
     name: 'gateway_operations_total',
-    help: 'Operations answered, by type (none: refused before it was known), transport, and the code of their first error (OK: none; ABANDONED: their client completed them, or went away, first). Of subscriptions: those begun, and those that could not be.',
+    help: 'Operations answered, by type (none: rejected before it was known), transport, and the code of their first error (OK: no error; ABANDONED: the client completed the operation or disconnected first). A subscription counts when it starts or is rejected.',
     labelNames: ['type', 'transport', 'code'],
     registers,
   });
   const duration = new Histogram({
     name: 'gateway_operation_duration_seconds',
-    help: 'Time that operations ran for, by type and transport. Of subscriptions: until their first event could flow.',
+    help: 'Time that operations ran, by type and transport; for subscriptions, until the first event could be sent.',
     labelNames: ['type', 'transport'],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
   const cost = new Counter({
     name: 'gateway_operation_compute_units_total',
-    help: 'Compute units of the upstream requests that operations started, by type, as far as they were known when the operation was answered.',
+    help: 'Compute units of the upstream requests that operations started, by type, as far as known when the operation was answered.',
     labelNames: ['type'],
     registers,
   });
   const eventStreams = new Gauge({
     name: 'gateway_event_streams',
-    help: 'Subscriptions open now as server-sent events.',
+    help: 'Open subscriptions as server-sent events.',
     registers,
   });
 

@@ -1,58 +1,109 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { LogObserver } from '../deliveries/log/observer.ts';
 import type { Log } from '../logger.ts';
 import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
+import type { CutReason } from '../server/http/unsent-limit.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
-import { createLogLines, createOperationLines, createUpstreamLines } from './log-events.ts';
-import { createMetrics } from './metrics.ts';
+import { createCacheMetrics } from './cache-metrics.ts';
+import { createIngestMetrics, createLogMetrics, createReaderMetrics } from './delivery-metrics.ts';
+import {
+  createCutLine,
+  createLogLines,
+  createOperationLines,
+  createUnexpectedErrorLine,
+  createUpstreamLines,
+} from './log-events.ts';
+import { createOperationMetrics } from './operation-metrics.ts';
+import {
+  createBudgetMetrics,
+  createCutMetrics,
+  createEventMetrics,
+  createHttpMetrics,
+  createSocketMetrics,
+} from './server-metrics.ts';
+import { createUpstreamMetrics } from './upstream-metrics.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
-/** The observers of all parts. Each counts what its part tells it, and writes the lines that belong to that. */
+/**
+ * Creates the observers of all parts: each counts what its part reports, and logs it. `cacheBytes` returns the memory of
+ * cached pages. A metric's label has few values, which the gateway chooses: never a name, an address, a key or a URL.
+ */
 export const createTelemetry = (log: Log, cacheBytes: () => number) => {
-  const metrics = createMetrics({ cacheBytes });
-  const { operations, upstream, log: deliveryLog } = metrics;
-  const lines = {
-    operations: createOperationLines(log),
-    upstream: createUpstreamLines(log),
-    log: createLogLines(log),
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    operations: createOperationObserver(registry, log),
+    onUnexpectedError: createUnexpectedErrorLine(log),
+    onComputeUnitRejection: createBudgetMetrics(registry),
+    upstream: createUpstreamObserver(registry, log),
+    pages: createCacheMetrics(registry, cacheBytes),
+    ingest: createIngestMetrics(registry),
+    log: createLogObserver(registry, log),
+    readers: createReaderMetrics(registry),
+    events: createEventMetrics(registry),
+    http: createHttpMetrics(registry),
+    sockets: createSocketMetrics(registry),
+    onConnectionCut: createCutObserver(registry, log),
+    /** Renders all metrics in Prometheus' text format. */
+    scrape: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   };
+};
+
+const createOperationObserver = (registry: Registry, log: Log): OperationObserver => {
+  const metrics = createOperationMetrics(registry);
+  const logOperation = createOperationLines(log);
   return {
     ...metrics,
-    operations: {
-      ...operations,
-      answered(operation) {
-        operations.answered(operation);
-        lines.operations(operation);
-      },
-    } satisfies OperationObserver,
-    upstream: {
-      ...upstream,
-      ended(attempt) {
-        upstream.ended(attempt);
-        lines.upstream.ended(attempt);
-      },
-      circuitChanged(state) {
-        upstream.circuitChanged(state);
-        lines.upstream.circuitChanged(state);
-      },
-    } satisfies UpstreamObserver,
-    log: {
-      ...deliveryLog,
-      appended(batch) {
-        deliveryLog.appended(batch);
-        lines.log.appended();
-      },
-      read: lines.log.read,
-      failed(task, error) {
-        deliveryLog.failed(task, error);
-        lines.log.failed(task, error);
-      },
-      damaged: lines.log.damaged,
-      recovered: lines.log.recovered,
-      refused(error) {
-        deliveryLog.refused(error);
-        lines.log.refused(error);
-      },
-    } satisfies LogObserver,
+    answered(operation) {
+      metrics.answered(operation);
+      logOperation(operation);
+    },
+  };
+};
+
+const createUpstreamObserver = (registry: Registry, log: Log): UpstreamObserver => {
+  const metrics = createUpstreamMetrics(registry);
+  const lines = createUpstreamLines(log);
+  return {
+    ...metrics,
+    ended(attempt) {
+      metrics.ended(attempt);
+      lines.ended(attempt);
+    },
+    circuitChanged(state) {
+      metrics.circuitChanged(state);
+      lines.circuitChanged(state);
+    },
+  };
+};
+
+const createLogObserver = (registry: Registry, log: Log): LogObserver => {
+  const metrics = createLogMetrics(registry);
+  const lines = createLogLines(log);
+  return {
+    ...metrics,
+    ...lines,
+    appended(batch) {
+      metrics.appended(batch);
+      lines.appended();
+    },
+    failed(task, error) {
+      metrics.failed(task, error);
+      lines.failed(task, error);
+    },
+    refused(error) {
+      metrics.refused(error);
+      lines.refused(error);
+    },
+  };
+};
+
+const createCutObserver = (registry: Registry, log: Log) => {
+  const count = createCutMetrics(registry);
+  const logCut = createCutLine(log);
+  return (reason: CutReason, unsentBytes: number): void => {
+    count(reason);
+    logCut(reason, unsentBytes);
   };
 };

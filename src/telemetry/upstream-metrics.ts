@@ -1,58 +1,59 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 
 export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_upstream_requests_total',
-    help: 'Requests sent to the service, retries included, by resource and outcome (success, or how it failed).',
+    help: 'Requests sent to upstream, including retries, by resource and outcome (success, or the failure).',
     labelNames: ['resource', 'outcome'],
     registers,
   });
-  const unsent = new Counter({
-    name: 'gateway_upstream_unsent_total',
-    help: 'Requests that failed before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (the client disconnected), timeout, rateLimited (UPSTREAM_RPS), coolingDown (the service has told the key to wait).',
+  const rejected = new Counter({
+    name: 'gateway_upstream_rejected_before_send_total',
+    help: 'Upstream requests rejected before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (the client disconnected), timeout, rateLimited (UPSTREAM_RPS), cooldown (upstream asked the key to wait).',
     labelNames: ['resource', 'reason'],
     registers,
   });
   const retries = new Counter({
     name: 'gateway_upstream_retries_total',
-    help: 'Requests to the service that repeated a failed one, by resource.',
+    help: 'Retries of failed upstream requests, by resource.',
     labelNames: ['resource'],
     registers,
   });
   const computeUnits = new Counter({
     name: 'gateway_upstream_compute_units_total',
-    help: 'Compute units that the service billed, by resource.',
+    help: 'Compute units that upstream billed, by resource.',
     labelNames: ['resource'],
     registers,
   });
   const duration = new Histogram({
     name: 'gateway_upstream_request_duration_seconds',
-    help: "Time from sending a request to its answer's last byte, by resource.",
+    help: 'Time from sending an upstream request to the last byte of its response, by resource.',
     labelNames: ['resource'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
   const queued = new Histogram({
     name: 'gateway_upstream_queue_seconds',
-    help: 'Time that requests waited for their turn: UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and the breaker while it is open. Not what the service told their key to wait.',
+    help: 'Time that upstream requests were queued: for UPSTREAM_CONNECTIONS, UPSTREAM_RPS, and an open circuit breaker, without the cooldown of their key.',
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
     registers,
   });
   const inFlight = new Gauge({
     name: 'gateway_upstream_requests_in_flight',
-    help: 'Requests to the service under way now.',
+    help: 'Upstream requests under way.',
     registers,
   });
   const open = new Gauge({
-    name: 'gateway_upstream_breaker_open',
-    help: '1 while the service is taken for down, else 0.',
+    name: 'gateway_upstream_circuit_breaker_open',
+    help: '1 while the circuit breaker is open, because upstream is down; else 0.',
     registers,
   });
   const openings = new Counter({
-    name: 'gateway_upstream_breaker_openings_total',
-    help: 'How often the service has come to be taken for down.',
+    name: 'gateway_upstream_circuit_breaker_openings_total',
+    help: 'How often the circuit breaker has opened.',
     registers,
   });
 
@@ -60,7 +61,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
     sending: () => inFlight.inc(),
     ended({ resource, number, error, sent, queuedMs, durationMs, computeUnits: billed }) {
       queued.observe(queuedMs / 1000);
-      if (!sent) return unsent.inc({ resource, reason: error?.failure ?? 'unavailable' });
+      if (!sent) return rejected.inc({ resource, reason: reasonOf(error) });
       inFlight.dec();
       const outcome = error?.failure ?? 'success';
       requests.inc({ resource, outcome });
@@ -73,4 +74,9 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
       if (state === 'down') openings.inc();
     },
   };
+};
+
+const reasonOf = (error: UpstreamError | null): string => {
+  if (error === null) return 'unavailable';
+  return error.failure === 'coolingDown' ? 'cooldown' : error.failure;
 };

@@ -156,5 +156,8 @@ describe('the shipped process with AUTH=jwt', () => {
       return [status, Number(given.get('retry-after')) > 0];
     };
     await expect.poll(refusal, { interval: 0 }).toEqual([429, true]);
+    // A client can cause as many of these as it sends requests.
+    const limited = shipped.lines.filter((line) => line.includes('"RATE_LIMITED"'));
+    expect(limited.filter((line) => !line.includes('"level":"debug"'))).toEqual([]);
   });
 });

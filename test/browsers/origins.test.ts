@@ -116,6 +116,59 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
   });
 });
 
+/** A page at `origin` asks by each transport for a gateway that it knows as `host`. Resolves to the statuses. */
+const statusesFor = async (
+  url: string,
+  origin: string,
+  host: string,
+  headers: Record<string, string> = {},
+) => {
+  const statuses: Record<string, number | undefined> = {};
+  for (const [way, sent] of Object.entries({ post, get, stream, preflight })) {
+    const { status } = await send(url, origin, { ...sent, headers: { ...sent.headers, ...headers, host } });
+    statuses[way] = status;
+  }
+  statuses.socket = await new Promise((resolve) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      origin,
+      headers: { ...headers, host },
+    });
+    socket.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode));
+    socket.on('open', () => resolve(101));
+    socket.on('error', () => {});
+    socket.on('open', () => socket.terminate());
+  });
+  return statuses;
+};
+
+const REJECTED = { post: 403, get: 403, stream: 403, preflight: 403, socket: 403 };
+const ACCEPTED = { post: 200, get: 200, stream: 200, preflight: 204, socket: 101 };
+
+describe("a page of the gateway's own host", () => {
+  const HOST = 'gateway.example';
+
+  test('is rejected when its scheme is not that of PUBLIC_URL', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, PUBLIC_URL: `https://${HOST}` });
+    expect(await statusesFor(gateway.url, `http://${HOST}`, HOST)).toEqual(REJECTED);
+    expect(await statusesFor(gateway.url, `https://${HOST}`, HOST)).toEqual(ACCEPTED);
+  });
+
+  test('is rejected when its browser says that it is of another site: its scheme differs', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const { host } = new URL(gateway.url);
+    const other = { 'sec-fetch-site': 'cross-site' };
+    expect(await statusesFor(gateway.url, `http://${host}`, host, other)).toEqual(REJECTED);
+    expect(await statusesFor(gateway.url, `http://${host}`, host)).toEqual(ACCEPTED);
+  });
+
+  test('is accepted with either scheme by another name than that of PUBLIC_URL: a proxy may terminate TLS', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, PUBLIC_URL: `https://${HOST}` });
+    const { host } = new URL(gateway.url);
+    for (const scheme of ['http', 'https'])
+      expect(await statusesFor(gateway.url, `${scheme}://${host}`, host)).toEqual(ACCEPTED);
+  });
+});
+
 test('the log has one line for each origin, and not many of them', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   for (let times = 0; times < 20; times += 1) await send(gateway.url, FOREIGN_ORIGIN, post);

@@ -236,7 +236,7 @@ describe('the process as it is shipped', () => {
       AUTH: 'open',
     });
     expect(code).toBe(1);
-    expect(output).toMatch(/UPSTREAM_API_KEY.*\nSet, but without effect: UPSTREAM_APIKEY\n$/);
+    expect(output).toMatch(/UPSTREAM_API_KEY.*\nUnknown environment variables: UPSTREAM_APIKEY\n$/);
     expect(output).not.toContain(secret);
   });
 

@@ -71,17 +71,17 @@ test('the process as it is shipped refuses to start in production without a serv
 });
 
 const sandboxLines = (lines: readonly string[]) =>
-  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'sandbox');
+  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'sandbox started');
 
 test.each([{}, { ...production, SANDBOX: 'on' }])(
-  'one log line says that all data is made up: %o',
+  'one log line says that all data is simulated: %o',
   async (env) => {
     await using gateway = await startGateway(env);
     const lines = sandboxLines(gateway.logLines);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({
       url: expect.stringMatching(/^http:/),
-      data: expect.stringContaining('made up'),
+      data: expect.stringContaining('simulated'),
     });
   },
 );

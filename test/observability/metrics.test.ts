@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { deliver } from '../support/clients/deliver.ts';
 import { poll, sleep } from '../support/clients/queries.ts';
@@ -83,9 +84,26 @@ test('each operation is counted once, by its type, its transport and the code of
   expect(count('query', 'INVALID_CURSOR')).toBe(1);
   expect(sum('gateway_operations_total', { type: 'mutation' })).toBe(1);
   expect(sum('gateway_operations_total')).toBe(11);
-  expect(sum('gateway_compute_unit_refusals_total', { limit: 'operation' })).toBe(1);
-  expect(sum('gateway_compute_unit_refusals_total', { limit: 'client' })).toBe(2);
+  expect(sum('gateway_compute_unit_rejections_total', { limit: 'operation' })).toBe(1);
+  expect(sum('gateway_compute_unit_rejections_total', { limit: 'client' })).toBe(2);
   expect(sum('gateway_http_requests_total', { route: 'graphql' })).toBe(11);
+});
+
+test('pipelined requests are not in flight any more when their connection is cut', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname).on('error', () => {});
+  const request = (target: string) =>
+    `${target} HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\ncontent-length: 0\r\n\r\n`;
+  const query = encodeURIComponent('subscription { deliveries { cursor } }');
+  socket.write(request(`GET /graphql?query=${query}`) + request('POST /deliveries/a/b').repeat(4));
+  const inFlight = async () => (await scrape(gateway.url)).sum('gateway_http_requests_in_flight');
+  const SCRAPE = 1;
+  await expect.poll(inFlight, { timeout: 10_000 }).toBe(5 + SCRAPE);
+  socket.destroy();
+  await expect.poll(inFlight, { timeout: 10_000 }).toBe(SCRAPE);
+  const { sum } = await scrape(gateway.url);
+  expect(sum('gateway_http_requests_total', { route: 'deliveries' })).toBe(4);
 });
 
 test('an event stream is counted while it is open', async () => {
@@ -113,8 +131,8 @@ test('the breaker is seen to open, and to close when the service is back', async
   await fake.goDown();
   for (let turn = 0; turn < 12; turn += 1) await poll(gateway, freshAddress());
   const down = await scrape(gateway.url);
-  expect(down.sum('gateway_upstream_breaker_open')).toBe(1);
-  expect(down.sum('gateway_upstream_breaker_openings_total')).toBe(1);
+  expect(down.sum('gateway_upstream_circuit_breaker_open')).toBe(1);
+  expect(down.sum('gateway_upstream_circuit_breaker_openings_total')).toBe(1);
   expect(await (await fetch(`${gateway.url}/health/ready`)).json()).toEqual({
     status: 'ready',
     degraded: ['upstream'],
@@ -123,7 +141,7 @@ test('the breaker is seen to open, and to close when the service is back', async
   await fake.comeBack();
   const reply = async () => (await poll(gateway, freshAddress())).errors === undefined;
   while (!(await reply())) await sleep(50);
-  expect((await scrape(gateway.url)).sum('gateway_upstream_breaker_open')).toBe(0);
+  expect((await scrape(gateway.url)).sum('gateway_upstream_circuit_breaker_open')).toBe(0);
 });
 
 test('deliveries are counted by what became of them, and the log by what it holds', async () => {
@@ -142,7 +160,7 @@ test('deliveries are counted by what became of them, and the log by what it hold
     bodies.reduce((bytes, body) => bytes + JSON.stringify(body).length, 0),
   );
   expect(sum('gateway_log_append_duration_seconds_count')).toBe(4);
-  expect(sum('gateway_log_waiting_bytes')).toBe(0);
+  expect(sum('gateway_log_pending_bytes')).toBe(0);
 });
 
 /** One of each kind of traffic, everything that a client may make up made up anew. */

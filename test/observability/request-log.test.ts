@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -7,6 +8,7 @@ import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { codesOf, type Gateway, heldKey, nowhere, startGateway } from '../support/gateway/start.ts';
+import { bearer, claimsOf, startIssuer } from '../support/gateway/tokens.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -28,7 +30,7 @@ test('an operation is one line at debug, under the id that its reply carries', a
   expect(made.headers.get('x-request-id')).toMatch(UUID);
   expect(given.headers.get('x-request-id')).toBe('cart-7:retry.2_a');
 
-  const lines = linesOf(gateway, 'an operation was answered');
+  const lines = linesOf(gateway, 'operation answered');
   expect(lines.map(({ requestId }) => requestId)).toEqual([
     made.headers.get('x-request-id'),
     'cart-7:retry.2_a',
@@ -71,11 +73,11 @@ test('a failure is one line as loud as it concerns the operator, and the service
   expect(down.errors).toHaveLength(1);
   await gateway.query('{ nope }', {}, { 'x-request-id': 'nope' });
 
-  expect(linesOf(gateway, 'an operation failed')).toEqual([
+  expect(linesOf(gateway, 'operation failed')).toEqual([
     expect.objectContaining({ level: 'warn', codes: ['UPSTREAM_UNAVAILABLE'], requestId: 'down' }),
     expect.objectContaining({ level: 'info', codes: ['GRAPHQL_VALIDATION_FAILED'], requestId: 'nope' }),
   ]);
-  expect(linesOf(gateway, 'an upstream request failed')).toEqual(
+  expect(linesOf(gateway, 'upstream request failed')).toEqual(
     [1, 2, 3].map((attempt) =>
       expect.objectContaining({
         level: 'warn',
@@ -107,8 +109,8 @@ test('who goes away before the answer makes no failure of it', async () => {
   leave.abort();
   await expect(answer).rejects.toThrow();
   await socket[Symbol.asyncDispose]();
-  await eventually(() => linesOf(gateway, 'an operation failed').length === 2);
-  expect(linesOf(gateway, 'an operation failed').map(({ level, abandoned }) => [level, abandoned])).toEqual([
+  await eventually(() => linesOf(gateway, 'operation failed').length === 2);
+  expect(linesOf(gateway, 'operation failed').map(({ level, abandoned }) => [level, abandoned])).toEqual([
     ['debug', true],
     ['debug', true],
   ]);
@@ -127,7 +129,7 @@ test('over WebSocket each operation has an id of its own, which its errors carry
   await using second = subscribe(gateway.url, { query });
   await Promise.all([first.ended, second.ended]);
   const received = [first, second].map(({ faults }) => faults[0]?.extensions as { requestId?: string });
-  const lines = linesOf(gateway, 'an operation failed');
+  const lines = linesOf(gateway, 'operation failed');
   expect(lines.map(({ transport }) => transport)).toEqual(['websocket', 'websocket']);
   expect(new Set(lines.map(({ requestId }) => requestId))).toEqual(
     new Set(received.map(({ requestId }) => requestId)),
@@ -148,10 +150,42 @@ test('a fault of the gateway is an error with its stack, of which the client lea
   expect(codesOf(reply)).toEqual(['INTERNAL_SERVER_ERROR']);
   expect(reply.body).not.toContain(gateway.dataDir);
 
-  const [line, ...more] = linesOf(gateway, 'an operation failed');
+  const [line, ...more] = linesOf(gateway, 'operation failed');
   expect(more).toEqual([]);
   expect(line).toMatchObject({ level: 'error', codes: ['INTERNAL_SERVER_ERROR'], requestId: 'broken' });
   expect(line?.errors).toEqual([expect.stringMatching(/^RangeError: .*\n {4}at /)]);
+});
+
+/** An issuer whose RSA key is shorter than jose accepts, which jose reports by a TypeError, and a token signed with it. */
+const startIssuerOfShortKey = async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const issuer = await startIssuer({ ...publicKey.export({ format: 'jwk' }), kid: 'short', alg: 'RS256' });
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${encoded({ alg: 'RS256', kid: 'short' })}.${encoded(claimsOf())}`;
+  return {
+    issuer,
+    token: `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`,
+  };
+};
+
+test('an unexpected error before the operation runs is one line as well, with its stack and the request id', async () => {
+  const { issuer, token } = await startIssuerOfShortKey();
+  await using _ = issuer;
+  await using gateway = await startGateway({ AUTH: 'jwt', JWT_JWKS_URL: issuer.url });
+  const reply = await gateway.query('{ __typename }', {}, { ...bearer(token), 'x-request-id': 'short-key' });
+  expect(codesOf(reply)).toEqual(['INTERNAL_SERVER_ERROR']);
+  await using socket = subscribe(gateway.url, { query: '{ __typename }', connectionParams: bearer(token) });
+  await socket.ended;
+  const { requestId } = { ...socket.faults[0]?.extensions } as { requestId?: string };
+
+  const lines = gateway.logLines
+    .map((line): Line => JSON.parse(line))
+    .filter(({ level }) => level === 'error');
+  expect(lines.map((line) => [line.transport, line.requestId])).toEqual([
+    ['http', 'short-key'],
+    ['websocket', requestId],
+  ]);
+  for (const { errors } of lines) expect(errors).toEqual([expect.stringMatching(/^TypeError: .*\n {4}at /)]);
 });
 
 test('no line holds a key, a delivery url or what the service said, at any level', async () => {
@@ -186,9 +220,7 @@ test('no line holds a key, a delivery url or what the service said, at any level
   await deliver(`${deliveryUrl}x`, { body: {} });
   await using socket = subscribe(gateway.url, { connectionParams: { 'X-Service-Api-Key': clientKey } });
   await socket.opened;
-  await eventually(() =>
-    linesOf(gateway, 'an operation was answered').some(({ type }) => type === 'subscription'),
-  );
+  await eventually(() => linesOf(gateway, 'operation answered').some(({ type }) => type === 'subscription'));
   await gateway.stop();
 
   const log = gateway.logLines.join('');
@@ -219,7 +251,7 @@ test('a valid traceparent goes on to each upstream request under a span id of it
   expect(sent).toHaveLength(3);
   for (const traceparent of sent) expect(traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
   expect(new Set([...sent, SPAN].map((traceparent) => traceparent.split('-').at(-2) ?? SPAN)).size).toBe(4);
-  expect(linesOf(gateway, 'an operation failed')).toEqual([expect.objectContaining({ traceId: TRACE })]);
+  expect(linesOf(gateway, 'operation failed')).toEqual([expect.objectContaining({ traceId: TRACE })]);
 });
 
 test.each([

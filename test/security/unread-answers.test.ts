@@ -6,6 +6,7 @@ import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.t
 import { eventually } from '../support/clients/subscribe.ts';
 import { overHttp } from '../support/clients/transports.ts';
 import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
 import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 
@@ -49,7 +50,7 @@ const stalled = async (url: string, request: string): Promise<Socket> => {
 
 /** Counts the connections that the log reports as cut for the reason. */
 const cuts = ({ lines }: Shipped, reason: string): number =>
-  lines.filter((line) => line.includes('does not take') && line.includes(`"${reason}"`)).length;
+  lines.filter((line) => line.includes('slow reader disconnected') && line.includes(`"${reason}"`)).length;
 
 describe('the shipped process bounds the memory of unread answers', () => {
   let shipped: Shipped;
@@ -85,10 +86,12 @@ describe('the shipped process bounds the memory of unread answers', () => {
     ['HTTP, with twenty pipelined requests', ask(BIG).repeat(20)],
   ])('24 connections by %s', async (_name, request) => {
     using open = new DisposableStack();
-    const before = cuts(shipped, 'crowded');
+    const before = cuts(shipped, 'overLimit');
     const attack = async () => open.adopt(await stalled(shipped.url, request), (socket) => socket.destroy());
     expect(await growth(24, attack)).toBeLessThan(MEGABYTES);
-    expect(cuts(shipped, 'crowded') - before).toBeGreaterThan(5);
+    expect(cuts(shipped, 'overLimit') - before).toBeGreaterThan(5);
+    const { sum } = await scrape(shipped.url);
+    expect(sum('gateway_connections_cut_total', { reason: 'over_limit' })).toBe(cuts(shipped, 'overLimit'));
   });
 
   test('a WebSocket of 60 queries', async () => {
@@ -109,7 +112,7 @@ test('an answer of more than 64 MB is sent whole if MAX_ANSWER_MB allows it', as
   const { data, errors } = await overHttp(shipped.url, { query: answerOf(parts) });
   expect(errors).toBeUndefined();
   expect(Object.keys((data as { wallet: object }).wallet)).toEqual(parts);
-  expect(cuts(shipped, 'crowded')).toBe(0);
+  expect(cuts(shipped, 'overLimit')).toBe(0);
 }, 60_000);
 
 /** Reads a few KB each second, and the rest at once after `isHurried` is set. */
@@ -156,5 +159,5 @@ test('a client that reads nothing for half a minute is cut on each transport; on
   slow.isHurried = true;
   await eventually(() => slow.isWhole);
   expect(slow.bytes).toBeGreaterThan(LESS_BYTES);
-  expect(cuts(shipped, 'crowded')).toBe(0);
+  expect(cuts(shipped, 'overLimit')).toBe(0);
 }, 180_000);

@@ -93,8 +93,8 @@ test('metrics count a cooldown apart from the queue', async () => {
   await createWebhook(gateway);
   expect(codesOf(await poll(gateway, served()))).toEqual(['RATE_LIMITED']);
   const { sum } = await scrape(gateway.url);
-  expect(sum('gateway_upstream_unsent_total', { reason: 'coolingDown' })).toBe(1);
-  expect(sum('gateway_upstream_unsent_total')).toBe(1);
+  expect(sum('gateway_upstream_rejected_before_send_total', { reason: 'cooldown' })).toBe(1);
+  expect(sum('gateway_upstream_rejected_before_send_total')).toBe(1);
   expect(sum('gateway_upstream_requests_total', { outcome: 'rateLimited' })).toBe(2);
   expect(sum('gateway_upstream_queue_seconds_count')).toBe(4);
   expect(sum('gateway_upstream_queue_seconds_sum')).toBeLessThan(0.5);

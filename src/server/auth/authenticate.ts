@@ -2,24 +2,28 @@ import { createHmac } from 'node:crypto';
 import type { Caller } from '../../context.ts';
 import { ALL_SCOPES } from '../../scopes.ts';
 import type { Credential } from '../../upstream/client/request-scope.ts';
-import { keyMalformed, keyMissing, schemeRefused, tokenMissing } from './auth-errors.ts';
+import { keyMalformed, keyMissing, schemeRejected, tokenMissing } from './auth-errors.ts';
 import type { VerifyToken } from './tokens.ts';
 
-/** What a client sends by name: HTTP headers, or a WebSocket's connectionParams. */
+/** The credentials that a client sends by name: in HTTP headers, or in a WebSocket's connectionParams. */
 export type Credentials = { get(name: string): string | null };
 
 type Mode = 'open' | 'key' | 'jwt';
 
-/** With whom a tenant shares kept pages: with all when they have one key, the gateway's, and else with nobody. */
-export const cachePartitionOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
-
 /**
- * Rejects with UNAUTHENTICATED; with INTERNAL_SERVER_ERROR when it can't be told who it is. `address` is the network
- * address that the client came from, where it came from one. The credentials are read before anything is waited for.
+ * Authenticates a client by its credentials, and by the network `address` that it comes from. Rejects with
+ * UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the credentials can't be checked. It reads the credentials before it
+ * waits for anything.
  */
 export type Authenticate = (credentials: Credentials, address?: string) => Promise<Caller>;
 
-/** `open`: everyone acts with the gateway's key, as one tenant; an address is a payer. */
+/**
+ * The cache partition of a tenant: tenants in one partition share cached pages. All share where all use the gateway's key,
+ * and none where each client has its own.
+ */
+export const cachePartitionOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
+
+/** AUTH=open: every client uses the gateway's key, as one tenant. Each network address has its own budget. */
 export const authenticateAnyone = (gatewayKey: string): Authenticate => {
   const everyone: Omit<Caller, 'billingKey'> = {
     credential: { key: gatewayKey, owner: 'gateway' },
@@ -34,7 +38,10 @@ export const authenticateAnyone = (gatewayKey: string): Authenticate => {
   });
 };
 
-/** `key`: each client brings its own in `keyHeader`. `secret` makes tenants of keys, so that no key is kept or told. */
+/**
+ * AUTH=key: each client sends its own key in `keyHeader`. The tenant is the key's HMAC under `secret`, so that no key is
+ * stored or shown.
+ */
 export const authenticateByKey =
   (keyHeader: string, secret: string): Authenticate =>
   async (credentials) => {
@@ -52,7 +59,7 @@ export const authenticateByKey =
     };
   };
 
-/** `jwt`: a token says who it is and what it may use; all act with the gateway's key. */
+/** AUTH=jwt: a token names the tenant and the scopes. All clients use the gateway's key. */
 export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Authenticate => {
   const credential: Credential = { key: gatewayKey, owner: 'gateway' };
   return async (credentials) => {
@@ -61,17 +68,17 @@ export const authenticateByToken = (gatewayKey: string, verify: VerifyToken): Au
   };
 };
 
-/** Throws UNAUTHENTICATED, which says what is wrong with the credential and nothing of it. */
+/** Throws UNAUTHENTICATED, whose message says what is wrong with the credential and quotes nothing of it. */
 const tokenIn = (authorization: string | null): string => {
   if (authorization === null || authorization.trim() === '') throw tokenMissing();
   const [scheme = '', token, ...more] = authorization.trim().split(/ +/);
-  if (scheme.toLowerCase() !== 'bearer') throw schemeRefused('one without Bearer before it');
-  if (token === undefined) throw schemeRefused('Bearer without a token');
-  if (more.length > 0) throw schemeRefused('more than one word after Bearer');
+  if (scheme.toLowerCase() !== 'bearer') throw schemeRejected('one without Bearer before it');
+  if (token === undefined) throw schemeRejected('Bearer without a token');
+  if (more.length > 0) throw schemeRejected('more than one word after Bearer');
   return token;
 };
 
-/** One name for an IPv4 address, whichever family the socket is of; of an IPv6 address the /64, which is one client's. */
+/** An IPv4 address in one spelling, whichever family the socket has. An IPv6 address is cut to its /64, which one client owns. */
 const canonicalAddress = (address: string): string => {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (!plain.includes(':')) return plain;
@@ -81,7 +88,7 @@ const canonicalAddress = (address: string): string => {
   return [...groups, ...Array(tail === undefined ? 0 : missing).fill('0')].slice(0, 4).join(':');
 };
 
-/** A WebSocket's connectionParams as credentials; names in any letter case, as headers have them. */
+/** Reads a WebSocket's connectionParams as credentials. Names match in any letter case, as names of headers do. */
 export const credentialsIn = (
   connectionParams: Readonly<Record<string, unknown>> | undefined,
 ): Credentials => {
@@ -94,4 +101,23 @@ export const credentialsIn = (
       return typeof value === 'string' ? value : null;
     },
   };
+};
+
+/** The longest delay of a timer, about 25 days. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Calls `expired` once at `expiresAt`, which is in milliseconds since 1970; never for null. The returned function cancels
+ * the call.
+ */
+export const onExpiry = (expiresAt: number | null, expired: () => void): (() => void) => {
+  if (expiresAt === null) return () => {};
+  let timer: NodeJS.Timeout;
+  const wait = () => {
+    const left = expiresAt - Date.now();
+    if (left <= 0) expired();
+    else timer = setTimeout(wait, Math.min(left, MAX_TIMEOUT_MS)).unref();
+  };
+  timer = setTimeout(wait, 0).unref();
+  return () => clearTimeout(timer);
 };

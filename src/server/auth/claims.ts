@@ -1,9 +1,9 @@
 import type { JWTPayload } from 'jose';
 import { z } from 'zod';
 import { SCOPES, type Scope } from '../../scopes.ts';
-import { tokenRefused } from './auth-errors.ts';
+import { tokenRejected } from './auth-errors.ts';
 
-/** What a verified token says of its bearer. */
+/** The bearer of a verified token, by its claims. */
 export type Bearer = {
   readonly tenant: string;
   readonly billingKey: string;
@@ -30,25 +30,25 @@ const EXPECTED: Readonly<Record<string, string>> = {
   scope: 'text, or a list of it',
 };
 
-/** Throws UNAUTHENTICATED. `isTenant` says whether a delivery url can carry it. */
+/** Reads the claims of a verified token. Throws UNAUTHENTICATED. `isTenant` says whether a delivery URL can carry a tenant. */
 export const readClaims = (payload: JWTPayload, isTenant: (text: string) => boolean): Bearer => {
   const { data, error } = Claims.safeParse(payload);
   if (error) {
     const claim = String(error.issues[0]?.path[0]);
-    throw tokenRefused(`Expected a token whose ${claim} is ${EXPECTED[claim]}, got something else.`);
+    throw tokenRejected(`Expected a token whose ${claim} is ${EXPECTED[claim]}, got something else.`);
   }
   const { exp, sub, scope = [] } = data;
   const tenant = data.tenant ?? sub;
   if (tenant === undefined)
-    throw tokenRefused('Expected a token with sub or tenant, got one without either.');
+    throw tokenRejected('Expected a token with sub or tenant, got one without either.');
   if (!isTenant(tenant))
-    throw tokenRefused(
-      `Expected a token whose ${data.tenant === undefined ? 'sub' : 'tenant'} can stand in the path of a url, got one that can not.`,
+    throw tokenRejected(
+      `Expected a token whose ${data.tenant === undefined ? 'sub' : 'tenant'} can be part of a URL's path, got one that cannot.`,
     );
   const granted = typeof scope === 'string' ? scope.split(' ') : scope;
   return {
     tenant,
-    // A token without a subject is its tenant's, who is nobody's namesake.
+    // The prefixes keep a tenant and a subject of the same name apart.
     billingKey: sub === undefined ? `tenant:${tenant}` : `sub:${sub}`,
     scopes: new Set(SCOPES.filter((known) => granted.includes(known))),
     expiresAt: exp * 1000,

@@ -3,7 +3,7 @@ import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'j
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import { JsonSize } from '../../lib/json/size-scanner.ts';
 
-/** What tokens are checked with. The algorithms are of one kind only, so that no public key can serve as a secret. */
+/** The keys that verify tokens. The algorithms are all symmetric or all asymmetric, so that no public key serves as a secret. */
 export type TokenKeys = { readonly algorithms: readonly string[]; readonly getKey: JWTVerifyGetKey };
 
 export const hmacKeys = (secret: string): TokenKeys => {
@@ -16,31 +16,31 @@ const ASYMMETRIC = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** There are no keys, and whoever serves them gives none: no fault of a token's. */
+/** No key set is at hand and none can be fetched. The token is not at fault. */
 export class KeysUnavailableError extends Error {
   constructor(cause: unknown) {
-    super('the key set can not be had', { cause });
+    super('the JWKS is unavailable', { cause });
     this.name = 'KeysUnavailableError';
   }
 }
 
 const FETCH_TIMEOUT_MS = 5000;
-/** A token that names an unknown key makes the set be fetched again, but not more often than this. */
+/** The least time between fetches for tokens that name an unknown key. */
 const COOLDOWN_MS = 5000;
-/** Nor is a server that fails asked more often than this. */
+/** The least time between any two fetches, also from a server that fails. */
 const FETCH_COOLDOWN_MS = 1000;
 
 type Options = {
-  /** A set older than this is fetched again while it still serves. */
+  /** Stale-while-revalidate: an older set is fetched again while it still verifies tokens. Default: 5 minutes. */
   readonly refreshMs?: number;
-  /** A set may stand in for so long when its server fails. A key that was withdrawn meanwhile counts until then. */
+  /** Stale-if-error: how old a set may be when its server fails. A withdrawn key is accepted until then. Default: an hour. */
   readonly maxMs?: number;
   readonly now?: Clock;
 };
 
 /**
- * The public keys that a server publishes. `getKey` rejects with KeysUnavailableError when they can't be had, and with
- * jose's errors when none is the token's. `onFailure` gets to know each fetch that failed.
+ * The public keys that a server publishes as a JWKS (RFC 7517). `getKey` rejects with KeysUnavailableError when they
+ * can't be fetched, and with jose's errors when none is the token's. `onFailure` is called once for each failed fetch.
  */
 export const jwksKeys = (
   url: string,
@@ -59,7 +59,7 @@ export const jwksKeys = (
     },
   });
   let lastFailure: unknown;
-  /** All who waited for one fetch meet one error. */
+  /** All tokens that wait for one fetch reject with one error, which is reported once. */
   const report = (error: unknown): void => {
     if (error instanceof CooldownError || error === lastFailure) return;
     lastFailure = error;
@@ -78,31 +78,31 @@ export const jwksKeys = (
   return { algorithms: ASYMMETRIC, getKey };
 };
 
-/** A hundred certificates' chains come to less. */
+/** A hundred keys with their certificate chains are smaller. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_KEYS = 100;
-/** So many keys have about two thousand. */
+/** A hundred keys have about two thousand values. */
 const MAX_VALUES = 10_000;
 
-/** The same answer, with its whole body read. Rejects when that has too many bytes to keep, too many values to parse, or too many keys to try. */
+/** Reads the whole response. Rejects when the body has too many bytes to store, too many values to parse, or too many keys to try. */
 const boundedKeySet = async (response: Response): Promise<Response> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new RangeError(`expected a key set of at most ${MAX_BYTES} bytes, got more`);
+    if (bytes > MAX_BYTES) throw new RangeError(`expected a JWKS of at most ${MAX_BYTES} bytes, got more`);
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
   const { values } = new JsonSize().add(body);
   if (values > MAX_VALUES)
-    throw new RangeError(`expected a key set of at most ${MAX_VALUES} JSON values, got ${values}`);
+    throw new RangeError(`expected a JWKS of at most ${MAX_VALUES} JSON values, got ${values}`);
   const count = response.ok ? keysIn(body) : 0;
-  if (count > MAX_KEYS) throw new RangeError(`expected a key set of at most ${MAX_KEYS} keys, got ${count}`);
+  if (count > MAX_KEYS) throw new RangeError(`expected a JWKS of at most ${MAX_KEYS} keys, got ${count}`);
   return new Response(body, { status: response.status });
 };
 
-/** 0 for what is no key set: jose says so. */
+/** Returns 0 for a body that is not a JWKS: jose reports that. */
 const keysIn = (body: Buffer): number => {
   try {
     const { keys } = JSON.parse(String(body));
@@ -112,7 +112,7 @@ const keysIn = (body: Buffer): number => {
   }
 };
 
-/** The server has just been asked. */
+/** A fetch was made less than FETCH_COOLDOWN_MS ago. */
 class CooldownError extends Error {}
 
 const isAboutToken = (error: unknown): boolean =>

@@ -1,101 +1,135 @@
 import { hash } from 'node:crypto';
-import { errors } from 'jose';
+import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
-import { keysUnavailable, tokenExpired, tokenRefused } from './auth-errors.ts';
+import { keysUnavailable, tokenExpired, tokenRejected } from './auth-errors.ts';
 import { type Bearer, readClaims } from './claims.ts';
 import { hmacKeys, jwksKeys, KeysUnavailableError } from './jwks.ts';
-import { verifyToken } from './verify-token.ts';
 
 export type TokenOptions = {
   readonly keys: { readonly secret: string } | { readonly jwksUrl: string };
-  /** What `iss` must be; null when anything may. */
+  /** The required `iss`; null accepts any. */
   readonly issuer: string | null;
-  /** What `aud` must name; null when it may name anything. */
+  /** The audience that `aud` must name; null accepts any. */
   readonly audience: string | null;
-  /** Whether deliveries can be addressed to it. */
+  /** Whether a delivery URL can carry the tenant. */
   readonly isTenant: (text: string) => boolean;
   readonly log: Log;
   readonly now: Clock;
 };
 
-/** Rejects with UNAUTHENTICATED, saying what was expected and nothing of the token. */
+/** Verifies a token. Rejects with UNAUTHENTICATED, whose message says what was expected and quotes nothing of the token. */
 export type VerifyToken = (token: string) => Promise<Bearer>;
 
 const MAX_TOKEN_CHARACTERS = 8192;
 
-/** Two machines' clocks are never quite the same. */
+/** Tolerates the difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_S = 5;
 
-/** A token that was verified is not verified again for so long: a key that is withdrawn counts no longer than that. */
-const TRUSTED_MS = 60_000;
-const MAX_TRUSTED = 10_000;
+/** How long a verified token is cached: a withdrawn key is accepted no longer than this. */
+const CACHE_MS = 60_000;
+const MAX_CACHED_TOKENS = 10_000;
 
-/** Verifies tokens; what was verified a moment ago is known by its hash. */
+/** The most keys that are tried for a token that names none. Each costs some ten microseconds. */
+const MAX_KEYS_TRIED = 20;
+
+/** Creates the verification of tokens. A verified token is cached by its hash. */
 export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: TokenOptions): VerifyToken => {
   const { algorithms, getKey } =
     'secret' in keys
       ? hmacKeys(keys.secret)
-      : jwksKeys(
-          keys.jwksUrl,
-          (error) => log.error('the key set for tokens can not be had', { error: messagesOf(error) }),
-          { now },
-        );
+      : jwksKeys(keys.jwksUrl, (error) => log.error('JWKS fetch failed', { error: messagesOf(error) }), {
+          now,
+        });
   const expected = {
     algorithms: [...algorithms],
     clockTolerance: CLOCK_TOLERANCE_S,
     ...(issuer !== null && { issuer }),
     ...(audience !== null && { audience }),
   };
-  const trusted = new LRUCache<string, Bearer>({ max: MAX_TRUSTED, ttl: TRUSTED_MS, perf: { now } });
+  const verified = new LRUCache<string, Bearer>({ max: MAX_CACHED_TOKENS, ttl: CACHE_MS, perf: { now } });
 
   const verify: VerifyToken = async (token) => {
     try {
-      const { payload } = await verifyToken(token, getKey, expected);
+      const { payload } = await verifyWithKeys(token, getKey, expected);
       const { expiresAt, ...bearer } = readClaims(payload, isTenant);
       return { ...bearer, expiresAt: expiresAt + CLOCK_TOLERANCE_S * 1000 };
     } catch (error) {
-      throw toClient(error, algorithms);
+      throw toClientError(error, algorithms);
     }
   };
 
   return async (token) => {
     if (token.length > MAX_TOKEN_CHARACTERS)
-      throw tokenRefused(`Expected a token of at most ${MAX_TOKEN_CHARACTERS} characters, got a longer one.`);
+      throw tokenRejected(
+        `Expected a token of at most ${MAX_TOKEN_CHARACTERS} characters, got a longer one.`,
+      );
     const fingerprint = hash('sha256', token);
-    const known = trusted.get(fingerprint);
+    const known = verified.get(fingerprint);
     if (known && known.expiresAt > Date.now()) return known;
     const bearer = await verify(token);
-    trusted.set(fingerprint, bearer);
+    verified.set(fingerprint, bearer);
     return bearer;
   };
 };
 
-/** What a client is told of why its token is refused; other errors stay as they are. */
-const toClient = (error: unknown, algorithms: readonly string[]): unknown => {
+/** As jose's `jwtVerify`, but tries each key where several match the token. */
+const verifyWithKeys = async (
+  token: string,
+  getKey: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> => {
+  try {
+    return await jwtVerify(token, getKey, options);
+  } catch (error) {
+    if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(token, error, options);
+    throw error;
+  }
+};
+
+const verifyWithAny = async (
+  token: string,
+  keys: errors.JWKSMultipleMatchingKeys,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> => {
+  let tried = 0;
+  for await (const key of keys) {
+    try {
+      return await jwtVerify(token, key, options);
+    } catch (error) {
+      tried += 1;
+      const isOtherKey = error instanceof errors.JWSSignatureVerificationFailed;
+      if (!isOtherKey || tried === MAX_KEYS_TRIED) throw error;
+    }
+  }
+  throw new errors.JWSSignatureVerificationFailed();
+};
+
+/** The error that tells a client why its token is rejected. Errors that are not about the token stay as they are. */
+const toClientError = (error: unknown, algorithms: readonly string[]): unknown => {
   if (error instanceof KeysUnavailableError) return keysUnavailable();
   if (error instanceof errors.JWTExpired) return tokenExpired();
-  if (error instanceof errors.JWTClaimValidationFailed) return tokenRefused(sentenceOn(error));
+  if (error instanceof errors.JWTClaimValidationFailed) return tokenRejected(claimMessage(error));
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return tokenRefused(
+    return tokenRejected(
       `Expected a token signed with one of ${algorithms.join(', ')}, got one that is signed otherwise or not at all.`,
     );
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
-    return tokenRefused('Expected a token signed with a key of this gateway, got one that is not.');
+    return tokenRejected('Expected a token signed with a key of this gateway, got one that is not.');
   if (error instanceof errors.JOSEError)
-    return tokenRefused('Expected a signed JWT, got something that does not read as one.');
+    return tokenRejected('Expected a signed JWT, got something that cannot be parsed as one.');
   return error;
 };
 
-const sentenceOn = ({ claim, reason }: errors.JWTClaimValidationFailed): string => {
+const claimMessage = ({ claim, reason }: errors.JWTClaimValidationFailed): string => {
   if (reason === 'missing') return `Expected a token with ${claim}, got one without.`;
   if (reason === 'invalid') return `Expected a token whose ${claim} is a number, got something else.`;
-  if (claim === 'nbf') return 'Expected a token that is valid already, got one that is not yet.';
-  return `Expected a token whose ${claim} is the one that this gateway takes, got another.`;
+  if (claim === 'nbf') return 'Expected a token that is already valid, got one whose nbf is in the future.';
+  return `Expected a token whose ${claim} is the one that this gateway accepts, got another.`;
 };
 
-/** fetch() tells what went wrong in its causes alone. */
+/** The messages of an error and of its causes: fetch() says in its causes only what went wrong. */
 const messagesOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`;

@@ -1,30 +1,30 @@
 import { onAbort } from '../../lib/abort.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 
-/** Asks the service whether it takes a key. Resolves when it does; the signal aborts when nobody waits for that any more. */
+/** Asks upstream whether it accepts a key. Resolves when it does. The signal aborts when the answer is no longer needed. */
 type VerifyKey = (signal: AbortSignal) => Promise<void>;
 
-/** Nothing of a log may be lost to a service that is slow to say whose it is. */
+/** After this time a subscriber is admitted unverified: a slow upstream must not keep it from its deliveries. */
 const VERIFY_TIMEOUT_MS = 3000;
-/** A minute at most, and not all at once who came together. */
+/** The time until an unverified key is verified again: at most a minute, with jitter so that subscribers don't all ask at once. */
 const RECHECK_MS = { least: 45_000, more: 15_000 };
 
 /**
- * Whether a caller who stays may be let in: resolves when the service takes the key, or can't say within a few seconds;
- * rejects with its refusal, UpstreamError `unauthenticated`. Where the service could not say, it is asked again each minute
- * until `clientSignal` aborts. `onRefusal` is called with its refusal, if it refuses the key then.
+ * Verifies the key of a caller that subscribes, and fails open. Resolves when upstream accepts the key or can't say within
+ * three seconds; rejects with UpstreamError `unauthenticated` when upstream rejects it. Where upstream could not say, the
+ * key is verified again each minute until `clientSignal` aborts, and `onRejected` is called if upstream rejects it then.
  */
 export const verifyKeyFailOpen = async (
   verifyKey: VerifyKey,
   clientSignal: AbortSignal,
-  onRefusal: (refusal: unknown) => void,
+  onRejected: (error: unknown) => void,
 ): Promise<void> => {
   if ((await isVerified(verifyKey, clientSignal)) || clientSignal.aborted) return;
-  const again = () => {
+  const recheck = () => {
     stopListening();
-    verifyKeyFailOpen(verifyKey, clientSignal, onRefusal).catch(onRefusal);
+    verifyKeyFailOpen(verifyKey, clientSignal, onRejected).catch(onRejected);
   };
-  const timer = setTimeout(again, RECHECK_MS.least + Math.random() * RECHECK_MS.more).unref();
+  const timer = setTimeout(recheck, RECHECK_MS.least + Math.random() * RECHECK_MS.more).unref();
   const stopListening = onAbort(clientSignal, () => clearTimeout(timer));
 };
 
@@ -44,10 +44,10 @@ const isVerified = async (verifyKey: VerifyKey, clientSignal: AbortSignal): Prom
   }
 };
 
-/** Whether the service has said that it does not know the key: not that it could not say. */
+/** Whether upstream said that it does not know the key, rather than failed to say. */
 export const isUnknownKey = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'unauthenticated';
 
-/** A key that may not do what it was asked to prove itself by is a key all the same. */
+/** Whether upstream knows the key but forbids the request that verified it: the key is valid all the same. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'forbidden';

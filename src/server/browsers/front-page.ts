@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Answers a browser that opens `/`. False, and nothing is answered, for any other client. */
+/** Answers a browser that opens `/`. Returns false, without answering, for any other client. */
 export type FrontPage = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const PAGE = `<!doctype html>
@@ -9,11 +9,11 @@ const PAGE = `<!doctype html>
 <title>EVM GraphQL gateway</title>
 <h1>EVM GraphQL gateway</h1>
 <p>The GraphQL API is at <code>/graphql</code>: queries and mutations by POST, subscriptions by WebSocket or
-server-sent events. There is nothing to see in a browser: GraphiQL is off here.</p>
+server-sent events. GraphiQL is off here, so a browser shows nothing else.</p>
 </html>
 `;
 
-/** Redirects to GraphiQL where there is one; else answers a page without scripts and styles, which the security headers forbid. */
+/** Redirects to GraphiQL if it is on. Else it answers with a page without scripts and styles, which the security headers forbid. */
 export const createFrontPage =
   (hasGraphiQL: boolean): FrontPage =>
   ({ method, headers: { accept = '' } }, response) => {

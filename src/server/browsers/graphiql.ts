@@ -1,10 +1,12 @@
-import type { GraphiQLOptions } from 'graphql-yoga';
+import { createHash } from 'node:crypto';
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
 
-/** The sandbox's whale; on another service it is an address like any. */
+/** The sandbox's wallet with the longest history. On another upstream it is an ordinary address. */
 const WALLET = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 
-const QUERY = ` # The query Transactions: the newest of a wallet. Run it, then look at extensions.upstream:
-# what the operation cost at the service.
+const QUERY = ` # The query Transactions: a wallet's newest. Run it, then look at extensions.upstream:
+# what the operation cost upstream.
 query {
   wallet(address: "${WALLET}") {
     transactions(first: 10) {
@@ -28,7 +30,7 @@ query {
 }
 `;
 
-const SUBSCRIPTION = ` # The subscription Events: what the service delivers, as it comes. Pass a cursor as \`after\` to resume without a gap.
+const SUBSCRIPTION = ` # The subscription Events: deliveries as they arrive. Pass a cursor as \`after\` to resume without a gap.
 subscription {
   deliveries {
     cursor
@@ -64,18 +66,62 @@ subscription {
 type Options = {
   /** Whether clients have to send credentials. */
   readonly needsCredentials: boolean;
-  /** Whether the service is made up. */
+  /** Whether upstream is the sandbox, whose data is simulated. */
   readonly isSandbox: boolean;
 };
 
 /**
- * Operations without names: GraphiQL, quick from one tab to the other, runs a named operation's name in the wrong
- * document. It names a tab by the first line that has `query Name` or the like and does not begin with #: that line is a
- * comment here, behind a blank.
- * What its user puts into headers goes by server-sent events, but not by WebSocket.
+ * GraphiQL's options. The operations of its tabs are anonymous: when its user switches tabs quickly, GraphiQL runs a named
+ * operation's name against the other tab's document. GraphiQL names a tab by the first line that has `query Name` or the
+ * like and does not begin with #. That line is a comment here, behind a blank.
+ * Where credentials are needed, subscriptions use server-sent events: GraphiQL sends no headers by WebSocket.
  */
 export const graphiqlOptions = ({ needsCredentials, isSandbox }: Options): GraphiQLOptions => ({
-  title: isSandbox ? 'EVM gateway: sandbox, its data is made up' : 'EVM gateway',
+  title: isSandbox ? 'EVM gateway: sandbox, simulated data' : 'EVM gateway',
   subscriptionsProtocol: needsCredentials ? 'SSE' : 'WS',
   defaultTabs: [{ query: QUERY }, { query: SUBSCRIPTION }],
 });
+
+type GraphiQLPage = {
+  readonly render: () => string;
+  /** Sets the content security policy, which allows the page's own script and no other. */
+  readonly plugin: Plugin;
+};
+
+/** The GraphiQL page, which loads nothing from elsewhere. It is rendered once. */
+export const createGraphiQLPage = (options: GraphiQLOptions): GraphiQLPage => {
+  let html: string | undefined;
+  let policy = '';
+  return {
+    render() {
+      if (html === undefined) {
+        html = renderGraphiQL(options);
+        policy = policyOf(html);
+      }
+      return html;
+    },
+    plugin: {
+      onResponse({ response }) {
+        if (response.headers.get('content-type')?.startsWith('text/html'))
+          response.headers.set('content-security-policy', policy);
+      },
+    },
+  };
+};
+
+const policyOf = (html: string): string => {
+  const script = html.slice(html.indexOf('>', html.indexOf('<script')) + 1, html.lastIndexOf('</script>'));
+  const hash = createHash('sha256').update(script).digest('base64');
+  return [
+    "default-src 'none'",
+    `script-src 'sha256-${hash}'`,
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    'worker-src blob:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};

@@ -4,19 +4,19 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
 
 /**
- * The errors for browsers that may not come. Each names what was refused and the setting that would let it in, to the
- * client and in the log: at most 20 lines a minute, and one for each origin or Host.
+ * The errors for rejected requests of browsers. Each names the origin or Host and the setting that would allow it, to the
+ * client and in the log. The log gets at most 20 lines a minute, and one for each origin or Host.
  */
 export type OriginErrors = {
-  /** Undefined where the browser said that another site sent the request, and not which. */
-  origin(origin: string | undefined): GraphQLError;
-  host(host: string | undefined): GraphQLError;
+  /** `origin` is null when the browser says that another site sent the request, and not which. */
+  origin(origin: string | null): GraphQLError;
+  host(host: string | null): GraphQLError;
 };
 
 const MINUTE_MS = 60_000;
 const MAX_LINES_A_MINUTE = 20;
 
-/** A header may have 16 KB. */
+/** The most characters of an origin or Host that are shown: a header may have 16 KB. */
 const MAX_SHOWN = 200;
 
 export const createOriginErrors = (log: Log, now: Clock): OriginErrors => {
@@ -34,27 +34,27 @@ export const createOriginErrors = (log: Log, now: Clock): OriginErrors => {
   };
 
   return {
-    origin(said) {
-      const origin = said === undefined ? null : shortened(said);
-      if (isNew(`origin ${origin}`))
-        log.info('a page of an origin that is not in ALLOWED_ORIGINS was refused', { origin });
+    origin(received) {
+      const origin = received === null ? null : shortened(received);
+      if (isNew(`origin ${origin}`)) log.info('origin rejected: not in ALLOWED_ORIGINS', { origin });
       return forbidden(
         "a request of this site's own pages or of an origin in ALLOWED_ORIGINS",
         origin === null ? 'one of another site' : `one of ${JSON.stringify(origin)}`,
       );
     },
-    host(said) {
-      const host = shortened(String(said));
-      if (isNew(`host ${host}`))
-        log.info("a request for a Host that is neither loopback's nor PUBLIC_URL's was refused", { host });
+    host(received) {
+      const host = shortened(String(received));
+      if (isNew(`host ${host}`)) log.info('Host rejected: neither loopback nor that of PUBLIC_URL', { host });
       return forbidden("a Host of loopback's or of PUBLIC_URL's", JSON.stringify(host));
     },
   };
 };
 
-/** The body of an answer that does not come from the GraphQL pipeline. */
-export const bodyOf = (refusal: GraphQLError): string =>
-  JSON.stringify({ errors: [{ message: refusal.message, extensions: { code: refusal.extensions.code } }] });
+/** The body of a response that does not come from the GraphQL pipeline. */
+export const bodyOf = (rejection: GraphQLError): string =>
+  JSON.stringify({
+    errors: [{ message: rejection.message, extensions: { code: rejection.extensions.code } }],
+  });
 
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 

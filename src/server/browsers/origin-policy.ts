@@ -1,44 +1,78 @@
+import type { GraphQLError } from 'graphql';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
-import {
-  type AllowsCrossOrigin,
-  createCrossOriginCheck,
-  createLoopbackCheck,
-  createOriginCheck,
-  type IsAllowedOrigin,
-  type IsOwnHost,
-} from './origin-check.ts';
-import { createOriginErrors, type OriginErrors } from './origin-errors.ts';
+import { createOriginErrors } from './origin-errors.ts';
 
-/** Which browsers' requests are let in, on every transport, and the errors that the others get. */
+/** Which requests of browsers are accepted, on every transport. */
 export type BrowserPolicy = {
-  readonly allowsCrossOrigin: AllowsCrossOrigin;
-  readonly isAllowedOrigin: IsAllowedOrigin;
-  readonly isOwnHost: IsOwnHost;
-  readonly refusals: OriginErrors;
+  /** Whether pages of `origin` may use the gateway although it is not theirs. */
+  allowsCrossOrigin(origin: string): boolean;
+  /**
+   * The FORBIDDEN error for a request whose Host or whose page is not allowed; null for an allowed one, and for a client
+   * that is not a browser: such a client sends neither Origin nor Sec-Fetch-Site.
+   */
+  rejectionOf(headers: RequestHeaders): GraphQLError | null;
 };
+
+type RequestHeaders = { get(name: string): string | null };
 
 type Options = {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | null;
-  /** Whether the gateway listens on loopback alone. */
+  /** Whether the gateway listens on loopback only. */
   readonly onLoopback: boolean;
-  /** Whether pages that loopback serves may come. */
+  /** Whether pages of any server on loopback are allowed, such as Vite's: for a gateway over the sandbox. */
   readonly loopbackOrigins: boolean;
   readonly log: Log;
   readonly now: Clock;
 };
 
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
+
 export const createBrowserPolicy = (options: Options): BrowserPolicy => {
-  const { allowedOrigins, publicUrl, onLoopback, loopbackOrigins, log, now } = options;
-  const isOwnHost = onLoopback ? createLoopbackCheck(publicUrl) : () => true;
-  // Where a proxy gives the gateway another name, PUBLIC_URL tells the one that browsers know.
-  const ownOrigins = publicUrl === null ? [] : [new URL(publicUrl).origin];
-  const allowsCrossOrigin = createCrossOriginCheck([...allowedOrigins, ...ownOrigins], loopbackOrigins);
+  const { allowedOrigins, onLoopback, loopbackOrigins, log, now } = options;
+  const publicUrl = options.publicUrl === null ? null : new URL(options.publicUrl);
+  const errors = createOriginErrors(log, now);
+
+  const allowsCrossOrigin = (origin: string): boolean =>
+    origin === publicUrl?.origin ||
+    allowedOrigins.includes(origin) ||
+    (loopbackOrigins && /^https?:\/\//.test(origin) && LOOPBACK.test(URL.parse(origin)?.hostname ?? ''));
+
+  /**
+   * DNS rebinding protection for a gateway on loopback, which may be open to any client that reaches it. A page can have
+   * its own name resolve to loopback, and would then be of the gateway's origin.
+   */
+  const isOwnHost = (host: string | null): boolean =>
+    !onLoopback ||
+    host === null ||
+    LOOPBACK.test(URL.parse(`http://${host}`)?.hostname ?? '') ||
+    host === publicUrl?.host;
+
+  /**
+   * Whether a page is the gateway's own, by the name in Host: also when PUBLIC_URL doesn't say that name. The scheme
+   * counts as well, as far as the gateway knows it. A page of PUBLIC_URL's host must have its scheme. Elsewhere a proxy
+   * may terminate TLS, and X-Forwarded-Proto is not trusted, so both schemes are accepted: there the browser's
+   * Sec-Fetch-Site shows a page of the other scheme.
+   */
+  const isOwnPage = (origin: string, host: string | null): boolean => {
+    if (host === publicUrl?.host) return origin === publicUrl?.origin;
+    const page = URL.parse(origin);
+    return page?.host === host && (page?.protocol === 'http:' || page?.protocol === 'https:');
+  };
+
+  const isAllowedPage = (origin: string | null, host: string | null, site: string | null): boolean => {
+    if (site === 'same-origin' || site === 'none') return true;
+    if (origin === null) return site === null;
+    return allowsCrossOrigin(origin) || (site === null && isOwnPage(origin, host));
+  };
+
   return {
     allowsCrossOrigin,
-    isAllowedOrigin: createOriginCheck(allowsCrossOrigin, isOwnHost),
-    isOwnHost,
-    refusals: createOriginErrors(log, now),
+    rejectionOf(headers) {
+      const [host, origin] = [headers.get('host'), headers.get('origin')];
+      if (!isOwnHost(host)) return errors.host(host);
+      return isAllowedPage(origin, host, headers.get('sec-fetch-site')) ? null : errors.origin(origin);
+    },
   };
 };

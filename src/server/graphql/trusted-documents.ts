@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import { z } from 'zod';
 import { parseDocument, validateDocument } from '../../graph/document/limits.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
+import type { ServerPlugin } from './server-context.ts';
 
-/** The part of a request that says which document it is about, unread. */
-type Naming = {
+/** The part of a request that names its document, not validated yet. */
+type DocumentReference = {
   readonly query?: unknown;
   readonly documentId?: unknown;
   readonly extensions?: unknown;
@@ -14,15 +14,15 @@ type Naming = {
 
 export type TrustedDocuments = {
   /**
-   * The text of the document that a request names. Throws FORBIDDEN for one that is not trusted, also when it comes as a
-   * text, and BAD_USER_INPUT when nothing is named.
+   * Returns the text of the document that a request names. Throws FORBIDDEN for a document that is not trusted, also for
+   * one that is sent as text, and BAD_USER_INPUT when the request names none.
    */
-  documentOf(request: Naming): string;
-  /** Whether this very text is trusted. */
+  documentOf(request: DocumentReference): string;
+  /** Whether exactly this text is trusted. */
   includes(text: string): boolean;
 };
 
-/** What is wrong with a file of trusted documents, all of it. */
+/** A file of trusted documents is invalid. It lists every problem. */
 export class TrustedDocumentsError extends Error {
   readonly problems: readonly string[];
 
@@ -33,7 +33,7 @@ export class TrustedDocumentsError extends Error {
   }
 }
 
-/** Reads `{sha256 hex: document}`, as JSON. Throws TrustedDocumentsError. */
+/** Parses a JSON object of documents by their SHA-256 in hex. Throws TrustedDocumentsError. */
 export const readTrustedDocuments = (json: string, schema: GraphQLSchema): TrustedDocuments => {
   const documents = parseFile(json);
   const problems = [...documents].flatMap(([hash, text]) => problemsOf(hash, text, schema));
@@ -52,8 +52,8 @@ export const readTrustedDocuments = (json: string, schema: GraphQLSchema): Trust
   };
 };
 
-/** Runs only these: by name over HTTP, and nothing else over any transport. */
-export const useTrustedDocuments = ({ documentOf, includes }: TrustedDocuments): Plugin => ({
+/** Runs only trusted documents (persisted operations): over HTTP by name, and on no transport any other. */
+export const useTrustedDocuments = ({ documentOf, includes }: TrustedDocuments): ServerPlugin => ({
   onParams({ params, setParams }) {
     const { operationName, variables, extensions } = params;
     setParams({ query: documentOf(params), ...defined({ operationName, variables, extensions }) });
@@ -64,7 +64,7 @@ export const useTrustedDocuments = ({ documentOf, includes }: TrustedDocuments):
 });
 
 const untrusted = (): GraphQLError =>
-  clientError('FORBIDDEN', 'Expected a trusted document, by its sha256, got another one.', {
+  clientError('FORBIDDEN', 'Expected a trusted document, by its SHA-256, got another one.', {
     http: { status: 403, spec: true },
   });
 
@@ -78,7 +78,7 @@ const parseFile = (json: string): ReadonlyMap<string, string> => {
     return new Map(Object.entries(file.parse(JSON.parse(json))));
   } catch {
     throw new TrustedDocumentsError([
-      'expected a JSON object of documents by their sha256, got something else',
+      'expected a JSON object of documents by their SHA-256, got something else',
     ]);
   }
 };
@@ -87,12 +87,12 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 
 const problemsOf = (hash: string, text: string, schema: GraphQLSchema): string[] => {
   const actual = sha256(text);
-  if (actual !== hash) return [`${hash}: expected the sha256 of its document in hex, which is ${actual}`];
-  return faultsOf(text, schema).map(({ message }) => `${hash}: ${message}`);
+  if (actual !== hash) return [`${hash}: expected the SHA-256 of its document in hex, which is ${actual}`];
+  return validationErrorsOf(text, schema).map(({ message }) => `${hash}: ${message}`);
 };
 
-/** Held to what every document is held to: one that would be refused later is refused now. */
-export const faultsOf = (text: string, schema: GraphQLSchema): readonly GraphQLError[] => {
+/** The errors of a document under the limits of every document, so that none is trusted that would be rejected later. */
+export const validationErrorsOf = (text: string, schema: GraphQLSchema): readonly GraphQLError[] => {
   try {
     return validateDocument(schema, parseDocument(text), { maxErrors: 20, closed: true });
   } catch (error) {
@@ -101,9 +101,11 @@ export const faultsOf = (text: string, schema: GraphQLSchema): readonly GraphQLE
   }
 };
 
-/** Names of documents as clients write them: `sha256:` before the hash is that of GraphQL over HTTP. */
-const named = z.string().transform((id) => id.replace(/^sha256:/, ''));
-const persisted = z.object({ persistedQuery: z.object({ sha256Hash: named }) });
+/** A document's name as clients write it. The prefix `sha256:` is that of GraphQL over HTTP. */
+const hashName = z.string().transform((id) => id.replace(/^sha256:/, ''));
+const persisted = z.object({ persistedQuery: z.object({ sha256Hash: hashName }) });
 
 const hashIn = (documentId: unknown, extensions: unknown): string | null =>
-  named.safeParse(documentId).data ?? persisted.safeParse(extensions).data?.persistedQuery.sha256Hash ?? null;
+  hashName.safeParse(documentId).data ??
+  persisted.safeParse(extensions).data?.persistedQuery.sha256Hash ??
+  null;

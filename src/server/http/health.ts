@@ -1,34 +1,34 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What machines ask of the gateway: each answers GET and HEAD alike. */
-export type HealthEndpoint = () => Promise<HealthAnswer>;
+/** An endpoint for machines. It answers GET and HEAD alike. */
+type HealthEndpoint = () => Promise<HealthResponse>;
 
-type HealthAnswer = { readonly status: number; readonly type: string; readonly body: string };
+type HealthResponse = { readonly status: number; readonly type: string; readonly body: string };
 
 export type HealthEndpoints = {
-  /** By path. */
+  /** The endpoints by their paths. */
   readonly byPath: ReadonlyMap<string, HealthEndpoint>;
-  /** Not ready any more, for good. */
-  retire(): void;
-  /** Whether somebody has asked lately whether it is ready, and so would notice when it no longer is. */
+  /** Makes the gateway not ready, for good. */
+  markNotReady(): void;
+  /** Whether readiness was polled within the last minute, so that a load balancer would notice a change. */
   isPolled(): boolean;
 };
 
 type Parts = {
-  /** Whether the log of deliveries can be read; rejects when it can't. */
+  /** Rejects when the delivery log can't be read. */
   readonly readLog: () => Promise<unknown>;
   readonly isUpstreamDown: () => boolean;
   readonly metrics: () => Promise<{ readonly type: string; readonly body: string }>;
   readonly now?: (() => number) | undefined;
 };
 
-const LOG_ANSWERS_WITHIN_MS = 1000;
-const LATELY_MS = 60_000;
+const LOG_TIMEOUT_MS = 1000;
+const POLLED_WITHIN_MS = 60_000;
 
 /**
- * Not ready is a gateway that another could stand in for: one that stops, or that can't read its log. A service that is
- * down is no reason: it is so for every gateway, and kept pages and deliveries are served all the same. It is told as
- * degraded.
+ * Creates the liveness, readiness and metrics endpoints. A gateway is not ready while it stops or can't read its log,
+ * because another gateway could serve instead. While upstream is down it is ready, and reports `degraded`: every other
+ * gateway has the same upstream, and cached pages and deliveries are served all the same.
  */
 export const createHealthEndpoints = ({
   readLog,
@@ -39,9 +39,9 @@ export const createHealthEndpoints = ({
   let stopping = false;
   let polledAt: number | null = null;
 
-  const ready = async (): Promise<HealthAnswer> => {
+  const ready = async (): Promise<HealthResponse> => {
     polledAt = now();
-    const deliveries = await withinMs(LOG_ANSWERS_WITHIN_MS, readLog());
+    const deliveries = await succeedsWithin(LOG_TIMEOUT_MS, readLog());
     const parts = [...(stopping ? ['stopping'] : []), ...(deliveries ? [] : ['deliveries'])];
     if (parts.length > 0) return json(503, { status: 'not ready', parts });
     return json(200, { status: 'ready', ...(isUpstreamDown() && { degraded: ['upstream'] }) });
@@ -53,23 +53,24 @@ export const createHealthEndpoints = ({
       ['/health/ready', ready],
       ['/metrics', async () => ({ status: 200, ...(await metrics()) })],
     ]),
-    retire() {
+    markNotReady() {
       stopping = true;
     },
-    isPolled: () => polledAt !== null && now() - polledAt < LATELY_MS,
+    isPolled: () => polledAt !== null && now() - polledAt < POLLED_WITHIN_MS,
   };
 };
 
+/** Answers a request with the endpoint's response; any method except GET and HEAD with 405. */
 export const answerProbe = async (
   { method }: IncomingMessage,
   response: ServerResponse,
-  probe: HealthEndpoint,
+  endpoint: HealthEndpoint,
 ): Promise<void> => {
   if (method !== 'GET' && method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD', 'content-length': 0 }).end();
     return;
   }
-  const { status, type, body } = await probe();
+  const { status, type, body } = await endpoint();
   const headers = {
     'content-type': type,
     'content-length': Buffer.byteLength(body),
@@ -78,22 +79,22 @@ export const answerProbe = async (
   response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body);
 };
 
-const json = (status: number, body: object): HealthAnswer => ({
+const json = (status: number, body: object): HealthResponse => ({
   status,
   type: 'application/json',
   body: JSON.stringify(body),
 });
 
-/** Whether `task` succeeds, and in time. */
-const withinMs = async (ms: number, task: Promise<unknown>): Promise<boolean> => {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(late.resolve, ms, false);
+/** Resolves to whether `task` resolves within `ms` milliseconds. */
+const succeedsWithin = async (ms: number, task: Promise<unknown>): Promise<boolean> => {
+  const timeout = Promise.withResolvers<boolean>();
+  const timer = setTimeout(timeout.resolve, ms, false);
   const done = task.then(
     () => true,
     () => false,
   );
   try {
-    return await Promise.race([done, late.promise]);
+    return await Promise.race([done, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }

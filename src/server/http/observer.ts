@@ -1,21 +1,37 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** Of a few words: a path is its client's to make up. */
-type Route = 'graphql' | 'deliveries' | 'health' | 'metrics' | 'other';
+const ROUTES = ['graphql', 'deliveries', 'health', 'metrics'] as const;
+
+/** A closed set of labels: the client chooses the path. */
+type Route = (typeof ROUTES)[number] | 'other';
 
 export type HttpObserver = {
-  began(): void;
-  /** `status` is null when the client went away before it was answered. */
+  started(): void;
+  /** Called once for each request. `status` is null when the client disconnected before it was answered. */
   ended(route: Route, status: number | null): void;
 };
 
-/** Tells of every HTTP request but the upgrades. */
+/** Reports every HTTP request, except upgrades. */
 export const observeHttp = (server: Server, observer: HttpObserver): void => {
-  server.prependListener('request', ({ url }: IncomingMessage, response: ServerResponse) => {
-    observer.began();
-    response.once('close', () =>
-      observer.ended(routeOf(url), response.headersSent ? response.statusCode : null),
-    );
+  const underWay = new WeakMap<Socket, Set<() => void>>();
+  server.on('connection', (socket: Socket) => {
+    const requests = new Set<() => void>();
+    underWay.set(socket, requests);
+    // In older releases of Node, a pipelined response that waits for another emits no `close` when its connection is cut.
+    socket.once('close', () => {
+      for (const end of requests) end();
+    });
+  });
+  server.prependListener('request', ({ url, socket }: IncomingMessage, response: ServerResponse) => {
+    const requests = underWay.get(socket);
+    const end = () => {
+      if (requests?.delete(end))
+        observer.ended(routeOf(url), response.headersSent ? response.statusCode : null);
+    };
+    requests?.add(end);
+    observer.started();
+    response.once('close', end);
   });
 };
 
@@ -23,5 +39,3 @@ const routeOf = (url = ''): Route => {
   const first = /^\/([a-z]*)/.exec(url)?.[1];
   return ROUTES.find((route) => route === first) ?? 'other';
 };
-
-const ROUTES: readonly Route[] = ['graphql', 'deliveries', 'health', 'metrics'];

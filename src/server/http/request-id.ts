@@ -3,20 +3,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { readTraceparent, type Trace } from '../../lib/trace-context.ts';
 
 const HEADER = 'x-request-id';
-/** Of a client's own ids, those that any log can hold as they are. */
-const SANE = /^[\w.:-]{1,128}$/;
+/** A client's own id is used if any log can hold it as it is. */
+const VALID = /^[\w.:-]{1,128}$/;
 
-/** Has every answer carry its request's id: the client's own when it is sane, else one that is made here. */
+/** Sets `X-Request-Id` on every response: the client's own id if it is valid, else a new one. */
 export const nameRequests = (server: Server): void => {
   server.prependListener('request', ({ headers }: IncomingMessage, response: ServerResponse) => {
     const given = headers[HEADER];
-    response.setHeader(HEADER, typeof given === 'string' && SANE.test(given) ? given : randomUUID());
+    response.setHeader(HEADER, typeof given === 'string' && VALID.test(given) ? given : randomUUID());
   });
 };
 
 /**
- * The trace of an operation that came with the header `traceparent`. It goes by the id that its `response` carries; on a
- * WebSocket, where many come by one request, each has an id of its own.
+ * The trace of an operation that came with the header `traceparent`. Its request id is the one that `response` carries.
+ * Without a response it is a new one: many operations of a WebSocket share one request.
  */
 export const traceOf = (
   traceparent: string | readonly string[] | undefined,

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A status, and what was expected. */
+/** The HTTP status of a malformed request, and what was expected. */
 export type RuleViolation = { readonly status: 400 | 501 | 505; readonly message: string };
 
 const VERSIONS: readonly string[] = ['1.0', '1.1'];
-/** RFC 9110, 4.2: a host and a port, or nothing. */
+/** A host and a port, or nothing (RFC 9110, 4.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * The rule of RFC 9112 that a request breaks, of those that Node does not enforce; null when it breaks none. By such a
- * request, a proxy in front and the gateway could differ over which host it is for, or where it ends.
+ * Returns the rule of RFC 9112 that a request violates, among those that Node does not enforce; null when it violates
+ * none. For such a request, a proxy and the gateway could disagree about its host or its end (request smuggling).
  */
 export const ruleViolationOf = (request: IncomingMessage): RuleViolation | null => {
   const { httpVersion, headers } = request;
@@ -28,12 +28,12 @@ export const ruleViolationOf = (request: IncomingMessage): RuleViolation | null 
   return { status: 501, message: 'Expected a Transfer-Encoding of chunked, got another.' };
 };
 
-/** Turns a target in absolute form, which proxies use, into the path that routes know; its host is the request's then. */
+/** Rewrites a target in absolute form, which proxies use, to origin form, and sets Host to the target's host. */
 export const toOriginForm = (request: IncomingMessage): void => {
   const [start, host] = ABSOLUTE_FORM.exec(request.url ?? '') ?? [];
   if (start === undefined) return;
-  const rest = request.url?.slice(start.length) ?? '';
-  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  const path = request.url?.slice(start.length) ?? '';
+  request.url = path.startsWith('/') ? path : `/${path}`;
   request.headers.host = host;
 };
 

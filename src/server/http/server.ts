@@ -7,23 +7,21 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { clientError } from '../../graph/errors.ts';
+import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import type { Log } from '../../logger.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import type { FrontPage } from '../browsers/front-page.ts';
-import type { GraphQLServer } from '../graphql/yoga.ts';
+import type { GraphQLServer } from '../graphql/server-context.ts';
 import type { EventStreams } from '../sse/plugin.ts';
-import { createHttpDrain } from './drain.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
-import { closeAfterEarlyResponse } from './incomplete-body.ts';
-import { createKeepAliveShutdown } from './keep-alive-shutdown.ts';
 import { type HttpObserver, observeHttp } from './observer.ts';
-import { createRequestQueue } from './pipelining.ts';
 import { nameRequests } from './request-id.ts';
 import { ruleViolationOf, toOriginForm } from './request-validation.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { closeAfterEarlyResponse, createRequestQueue } from './response-end.ts';
+import { createHttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
-/** Takes what the service posts; `segments` are those of the path below `/deliveries`, percent-encoded. */
+/** Ingests a delivery of upstream. `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -32,9 +30,9 @@ type DeliveryListener = (
 
 type Options = {
   readonly graphql: GraphQLServer;
-  readonly takeDelivery: DeliveryListener;
+  readonly ingest: DeliveryListener;
   readonly frontPage: FrontPage;
-  readonly probes: HealthEndpoints;
+  readonly health: HealthEndpoints;
   readonly eventStreams: EventStreams;
   readonly observer: HttpObserver;
   readonly unsent: UnsentLimit;
@@ -43,62 +41,64 @@ type Options = {
 
 export type HttpServer = {
   readonly server: Server;
-  /** Resolves to the address that was bound, `http://host:port`; rejects when it can't be. */
+  /** Resolves to the bound address, `http://host:port`. Rejects when it can't be bound. */
   listen(host: string, port: number): Promise<string>;
-  /** Not ready any more; still accepts, but keeps no connection: each answer is the last of its own. */
-  retire(): void;
-  /** Stops accepting, and resolves when every request under way is answered or had its time. */
-  stop(): Promise<void>;
+  /** Starts the readiness notice: not ready, still accepting, but each response is its connection's last. */
+  beginShutdown(): void;
+  /** Stops accepting. Resolves when every request under way is answered, or the deadline has cut its connection. */
+  stop(deadline: ShutdownDeadline): Promise<void>;
 };
 
-/** What a connection may take, whoever it is of; operations have a deadline of their own. */
+/** Limits of every connection. Operations have a deadline of their own. */
 const LIMITS: ServerOptions = {
-  /** Of a request line and its headers: also of a GET's query. */
+  /** Limits the request line, with a GET's query, and the headers. */
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
-  /** For a request to come in whole, at 8 MB too. */
+  /** A whole request arrives in this time, also one of 8 MB. */
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
-  /** Longer than the minute after which most proxies give an idle connection up, so that it is they who close it. */
+  /** Longer than the minute after which most proxies close an idle connection, so that the proxy closes it. */
   keepAliveTimeout: 65_000,
 };
 
+/** Set on every response. Only GraphiQL is a page, and sets a content security policy of its own. */
+const SECURITY_HEADERS = new Map([
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+]);
+
 /**
- * Clients that speak HTTP/2 where they may offer it with each request: an offer that is not taken up is an ordinary
- * request (RFC 9110, 7.8), and else a delivery would be refused for it.
+ * Whether to upgrade the connection. Clients of HTTP/2 may offer it with each request. An offer that the server ignores
+ * leaves an ordinary request (RFC 9110, 7.8); without this check Node would refuse a delivery for its offer.
  */
 const isForWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
-/** All routes of the gateway but the WebSocket's upgrade. */
-export const createHttpServer = ({
-  graphql,
-  takeDelivery,
-  frontPage,
-  probes,
-  eventStreams,
-  observer,
-  unsent,
-  log,
-}: Options): HttpServer => {
+/** Serves all routes of the gateway, except the upgrade to WebSocket. */
+export const createHttpServer = (options: Options): HttpServer => {
+  const { graphql, ingest, frontPage, health, eventStreams, log } = options;
   const requestQueue = createRequestQueue();
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
     if (path === '/graphql') {
-      const { shutdownSignal } = drain;
+      const { shutdownSignal } = shutdown;
       return shutdownSignal.aborted
-        ? drain.refuse(request, response)
+        ? shutdown.reject(request, response)
         : void (await graphql(request, response, { shutdownSignal }));
     }
-    if (path.startsWith('/deliveries/')) return takeDelivery(request, response, path.split('/').slice(2));
-    const probe = probes.byPath.get(path);
-    if (probe) return answerProbe(request, response, probe);
+    if (path.startsWith('/deliveries/')) return ingest(request, response, path.split('/').slice(2));
+    const endpoint = health.byPath.get(path);
+    if (endpoint) return answerProbe(request, response, endpoint);
     if (path === '/' && frontPage(request, response)) return;
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };
 
   const fail = (response: ServerResponse, error: unknown): void => {
-    log.error('a request failed', {
+    log.error('request failed', {
       error: error instanceof Error ? error.stack : String(error),
       requestId: response.getHeader('x-request-id'),
     });
@@ -114,27 +114,26 @@ export const createHttpServer = ({
       response.setHeader('connection', 'close');
       return sendJson(response, violation.status, { error: violation.message });
     }
-    const answer = () => void route(request, response).catch((error: unknown) => fail(response, error));
-    // The service may send its deliveries as fast as it likes: their answers are small, and stored together they cost less.
-    if (request.url?.startsWith('/deliveries/')) answer();
-    else requestQueue(request, response, answer);
+    const start = () => void route(request, response).catch((error: unknown) => fail(response, error));
+    // Pipelined deliveries run at once: their responses are small, and deliveries that are stored together cost less.
+    if (request.url?.startsWith('/deliveries/')) start();
+    else requestQueue(request, response, start);
   });
 
   nameRequests(server);
-  observeHttp(server, observer);
-  unsent.watch(server);
-  const drain = createHttpDrain(server, stopping);
-  const keepAliveShutdown = createKeepAliveShutdown(server);
-  // First of all listeners: the others read the path.
+  observeHttp(server, options.observer);
+  options.unsent.watch(server);
+  const shutdown = createHttpShutdown(server, rejectionBody);
+  // Added last and prepended, so that it runs first: the other listeners read the path.
   for (const event of ['request', 'upgrade']) server.prependListener(event, toOriginForm);
-  const retire = () => {
-    probes.retire();
-    keepAliveShutdown.begin();
+  const beginShutdown = () => {
+    health.markNotReady();
+    shutdown.closeKeptAlive();
   };
 
   return {
     server,
-    retire,
+    beginShutdown,
     async listen(host, port) {
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
@@ -143,18 +142,18 @@ export const createHttpServer = ({
       const { port: bound } = server.address() as AddressInfo;
       return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
     },
-    async stop() {
-      retire();
+    async stop(deadline) {
+      beginShutdown();
       eventStreams.abortAll();
-      await drain.close();
+      await shutdown.close(deadline);
     },
   };
 };
 
 const STOPPING = 'The gateway stops, and nothing of this request has been done. Send it again.';
 
-/** The body of the 503 for a request that is incomplete, or has not begun to run, when the gateway can't wait any longer. */
-const stopping = ({ url }: IncomingMessage): object => {
+/** The body of the 503 for a request that is incomplete, or has not started to run, when the drain is over. */
+const rejectionBody = ({ url }: IncomingMessage): object => {
   if (url?.split('?')[0] !== '/graphql') return { error: STOPPING };
   const { message, extensions } = clientError('INTERNAL_SERVER_ERROR', STOPPING);
   return { errors: [{ message, extensions }], extensions: { upstream: createUsage() } };

@@ -1,67 +1,68 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Plugin } from 'graphql-yoga';
 import type { Clock } from '../../lib/clock.ts';
 import { readTcpQueues, type TcpQueues } from '../../lib/tcp-queues.ts';
+import type { ServerPlugin } from '../graphql/server-context.ts';
 
-/** Why a connection was cut: its peer took nothing, or all connections together left too much. */
-type CutReason = 'stalled' | 'crowded';
+/** Why a connection was cut: its peer read nothing, or all peers together left too much unread. */
+export type CutReason = 'stalled' | 'overLimit';
 
 /**
- * Cuts connections whose peers do not take what they are sent: one that takes nothing of an answer for half a minute;
- * and where all together leave more than `maxBytes` of answers in the gateway's memory, those that leave most for longest.
- * A peer that is taking its answer is cut for the others only where they leave twice as much.
+ * Cuts the connections of slow readers. A peer that reads nothing of an answer for half a minute is cut. Where all peers
+ * together leave more than `maxBytes` of answers in the gateway's memory, those that leave most for longest are cut. A
+ * peer that is reading its answer is cut for the others only where they leave twice as much.
  */
 export type UnsentLimit = {
   watch(server: Server): void;
-  /** Holds all to their limit when much of an answer that was written to the socket is left. */
+  /** Enforces the memory limit after an answer was written to `socket`, when much of it is unsent. */
   wrote(socket: Socket | null | undefined): void;
 };
 
-/** Of an answer. */
+/** How long a peer may read nothing of an answer. */
 const STALL_MS = 30_000;
 /**
- * Longer where only an event of a subscription waits: a subscription has one at a time. Longer too where the peer was seen
- * to take some of what the operating system holds: a slow peer may take that long for one step of 64 KB or more.
+ * How long it may where only an event of a subscription is unsent: a subscription has one at a time. The same holds for a
+ * peer that was seen to read from the operating system's buffers: a slow peer may take that long for a step of 64 KB.
  */
-const PATIENT_STALL_MS = 60_000;
+const LONG_STALL_MS = 60_000;
 const CHECK_EVERY_MS = 1000;
-/** After so long the operating system is asked whether the peer takes any of what it holds, which may be megabytes. */
+/** The stall after which the operating system is asked whether the peer reads from its buffers, which may hold megabytes. */
 const SUSPECT_MS = 5000;
-const MUCH_BYTES = 64 * 1024;
-/** A connection whose peer has taken some within this time is cut only where all together leave twice `maxBytes`. */
-const LATELY_MS = 3000;
+/** Less unsent data of a connection does not count against the memory limit. */
+const LARGE_BYTES = 64 * 1024;
+/** A connection whose peer has read something within this time is cut only where all together leave twice `maxBytes`. */
+const ACTIVE_MS = 3000;
 
-/** `maxBytes` must have room for the largest answer, of which the peer has taken nothing when it has just been written. */
+/** `maxBytes` must have room for the largest answer: right after it is written, its peer has read nothing of it. */
 export const createUnsentLimit = (
   maxBytes: number,
   onCut: (reason: CutReason, bytes: number) => void,
   now: Clock,
 ): UnsentLimit => {
   const connections = new Map<Socket, Progress>();
-  /** Those that were left with much of an answer. An event of a subscription is not one: many connections share it. */
+  /** The connections with a large unsent answer. An event of a subscription doesn't count: many connections share it. */
   const pending = new Set<Socket>();
-  const destroy = (socket: Socket, reason: CutReason): void => {
+  const cut = (socket: Socket, reason: CutReason): void => {
     onCut(reason, socket.writableLength);
-    // A reset has the operating system drop what it holds; `destroy` does not.
+    // A reset discards the operating system's buffers; `destroy` does not.
     socket.resetAndDestroy();
   };
 
-  /** Whether any peer has taken nothing for some seconds. */
+  /** Returns whether any peer has read nothing for some seconds. */
   const cutStalled = (queues: TcpQueues | null): boolean => {
-    let isAnySuspect = false;
+    let hasSuspect = false;
     for (const [socket, progress] of connections) {
       const quietMs = progress.quietMs(queues);
-      const isPatient = progress.isSlow || !pending.has(socket);
-      if (quietMs >= (isPatient ? PATIENT_STALL_MS : STALL_MS)) destroy(socket, 'stalled');
-      else isAnySuspect ||= quietMs >= SUSPECT_MS;
+      const isTolerated = progress.isSlow || !pending.has(socket);
+      if (quietMs >= (isTolerated ? LONG_STALL_MS : STALL_MS)) cut(socket, 'stalled');
+      else hasSuspect ||= quietMs >= SUSPECT_MS;
     }
-    return isAnySuspect;
+    return hasSuspect;
   };
 
   const cutLargest = (): void => {
     let total = 0;
-    const behind: { readonly socket: Socket; readonly unsentBytes: number; readonly isTaking: boolean }[] =
+    const behind: { readonly socket: Socket; readonly unsentBytes: number; readonly isReading: boolean }[] =
       [];
     for (const socket of pending) {
       const { writableLength: bytes } = socket;
@@ -71,13 +72,17 @@ export const createUnsentLimit = (
       }
       total += bytes;
       const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
-      behind.push({ socket, unsentBytes: bytes * (quietMs + CHECK_EVERY_MS), isTaking: quietMs < LATELY_MS });
+      behind.push({
+        socket,
+        unsentBytes: bytes * (quietMs + CHECK_EVERY_MS),
+        isReading: quietMs < ACTIVE_MS,
+      });
     }
     behind.sort((one, other) => other.unsentBytes - one.unsentBytes);
-    for (const { socket, isTaking } of behind) {
-      if (total <= (isTaking ? 2 * maxBytes : maxBytes)) continue;
+    for (const { socket, isReading } of behind) {
+      if (total <= (isReading ? 2 * maxBytes : maxBytes)) continue;
       total -= socket.writableLength;
-      destroy(socket, 'crowded');
+      cut(socket, 'overLimit');
     }
   };
 
@@ -92,10 +97,11 @@ export const createUnsentLimit = (
       });
       let isClosed = false;
       let timer: NodeJS.Timeout;
-      const check = async (isAnySuspect: boolean): Promise<void> => {
-        const isStill = cutStalled(isAnySuspect ? await readTcpQueues() : null);
+      const check = async (hasSuspect: boolean): Promise<void> => {
+        const hasSuspectStill = cutStalled(hasSuspect ? await readTcpQueues() : null);
         cutLargest();
-        if (!isClosed) timer = setTimeout(check, isStill ? SUSPECT_MS : CHECK_EVERY_MS, isStill).unref();
+        if (!isClosed)
+          timer = setTimeout(check, hasSuspectStill ? SUSPECT_MS : CHECK_EVERY_MS, hasSuspectStill).unref();
       };
       timer = setTimeout(check, CHECK_EVERY_MS, false).unref();
       server.once('close', () => {
@@ -104,34 +110,33 @@ export const createUnsentLimit = (
       });
     },
     wrote(socket) {
-      if (!socket || socket.writableLength <= MUCH_BYTES) return;
+      if (!socket || socket.writableLength <= LARGE_BYTES) return;
       pending.add(socket);
       cutLargest();
     },
   };
 };
 
-/** For answers by HTTP; WebSockets call `wrote` themselves. */
-export const useUnsentLimit = ({ wrote }: UnsentLimit): Plugin => ({
-  onResponse({ serverContext }) {
-    const { res } = serverContext as { readonly res?: ServerResponse };
+/** Calls `wrote` for answers over HTTP. The transport of WebSockets calls it itself. */
+export const useUnsentLimit = ({ wrote }: UnsentLimit): ServerPlugin => ({
+  onResponse({ serverContext: { res } }) {
     // The answer is written after this hook.
     if (res) setImmediate(() => wrote(res.socket));
   },
 });
 
-/** How far a peer has come in taking what it is sent. */
+/** How far a peer has read what was written to its connection. */
 class Progress {
   readonly #socket: Socket;
   readonly #now: Clock;
-  /** Bytes that the operating system has taken, of whole writes. */
-  #taken = 0;
-  /** Bytes of the write under way that it has not. */
-  #left = 0;
-  /** Bytes that it has taken and the peer has not; null until it was asked. */
-  #held: number | null = null;
+  /** Bytes of whole writes that the operating system has accepted. */
+  #accepted = 0;
+  /** Bytes of the write under way that it has not accepted. */
+  #unaccepted = 0;
+  /** Bytes that it has accepted and the peer has not acknowledged; null while unknown. */
+  #queued: number | null = null;
   #changedAt: number;
-  /** Whether it was seen to take what the operating system holds, while that took nothing more. */
+  /** Whether the peer was seen to read from the operating system's buffers while those accepted nothing more. */
   isSlow = false;
 
   constructor(socket: Socket, now: Clock) {
@@ -140,26 +145,27 @@ class Progress {
     this.#changedAt = now();
   }
 
-  /** Milliseconds for which nothing was taken; 0 where there is nothing to take. */
+  /** How long the peer has read nothing, in milliseconds; 0 when everything is sent. */
   quietMs(queues: TcpQueues | null): number {
     const now = this.#now();
-    if (this.#socket.writableLength === 0) this.#held = null;
+    if (this.#socket.writableLength === 0) this.#queued = null;
     if (this.#socket.writableLength === 0 || this.#hasChanged(queues)) this.#changedAt = now;
     return now - this.#changedAt;
   }
 
   #hasChanged(queues: TcpQueues | null): boolean {
     const { bytesWritten, writableLength, localPort = 0, remotePort = 0 } = this.#socket;
-    const [taken, left, held] = [this.#taken, this.#left, this.#held];
-    this.#taken = bytesWritten - writableLength;
-    this.#left = leftOfWrite(this.#socket);
-    if (queues !== null) this.#held = queues.of(localPort, remotePort);
-    const isTakenFromSystem = held !== null && this.#held !== held;
-    this.isSlow ||= isTakenFromSystem;
-    return isTakenFromSystem || this.#taken !== taken || this.#left !== left;
+    const [accepted, unaccepted, queued] = [this.#accepted, this.#unaccepted, this.#queued];
+    this.#accepted = bytesWritten - writableLength;
+    this.#unaccepted = unacceptedBytesOf(this.#socket);
+    if (queues !== null) this.#queued = queues.of(localPort, remotePort);
+    const isReadFromBuffers = queued !== null && this.#queued !== queued;
+    this.isSlow ||= isReadFromBuffers;
+    return isReadFromBuffers || this.#accepted !== accepted || this.#unaccepted !== unaccepted;
   }
 }
 
-/** Node counts what is left of one big write in an undocumented property. Where there is none, a write counts as a whole. */
-const leftOfWrite = (socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }) =>
-  socket._handle?.writeQueueSize ?? 0;
+/** What is left of a large write. Node counts it in an undocumented property; without it, a write counts as a whole. */
+const unacceptedBytesOf = (
+  socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null },
+): number => socket._handle?.writeQueueSize ?? 0;

@@ -1,39 +1,38 @@
 import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Context } from '../../context.ts';
+import { isAsyncIterable } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
 import { createStaggeredInterval } from '../../lib/staggered-interval.ts';
+import type { Trace } from '../../lib/trace-context.ts';
 import { verifyKeyFailOpen } from '../auth/verify-key.ts';
-import { destroyUnlessClosed } from '../http/force-close.ts';
-import { onResponseClosed } from '../http/response-closed.ts';
+import type { MaskError } from '../graphql/mask-errors.ts';
+import type { ServerPlugin } from '../graphql/server-context.ts';
+import { traceOf } from '../http/request-id.ts';
+import { onResponseClosed } from '../http/response-end.ts';
+import { destroyUnlessClosed } from '../http/shutdown.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import { EventStream } from './stream.ts';
 
 const PING_EVERY_MS = 12_000;
-
-type ServerContext = Partial<Pick<Context, 'expiresAt' | 'verifyKey'>> & { readonly res?: ServerResponse };
 
 /** A subscription whose caller may subscribe. */
 type Authorized = {
   readonly res: ServerResponse | undefined;
   /** When the caller's token expires, in milliseconds since 1970; null if it never does. */
   readonly expiresAt: number | null;
+  readonly trace: Trace;
   /** Aborts when upstream refuses the caller's key later. */
   readonly revoked: AbortSignal;
 };
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
-  readonly plugin: Plugin<ServerContext>;
+  readonly plugin: ServerPlugin;
   /** Destroys all streams, and those that begin later. They end without a `complete`, so that their clients resume. */
   abortAll(): void;
 };
 
-export const createEventStreams = (
-  mask: (error: unknown) => GraphQLError,
-  maxStreams: number,
-): EventStreams => {
+export const createEventStreams = (mask: MaskError, maxStreams: number): EventStreams => {
   const responses = new Set<ServerResponse>();
   const authorized = new WeakMap<Request, Authorized>();
   const keepAlive = createStaggeredInterval(PING_EVERY_MS);
@@ -47,16 +46,16 @@ export const createEventStreams = (
   return {
     plugin: {
       async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-        const { request, res, verifyKey, expiresAt = null } = contextValue;
+        const { request, res, verifyKey, expiresAt, trace } = contextValue;
         // A WebSocket verifies the key once for all its operations.
-        if (request === undefined || verifyKey === undefined) return;
+        if (request === undefined) return;
         const [disconnected, revoked] = [new AbortController(), new AbortController()];
         if (res) onResponseClosed(res, () => disconnected.abort());
         try {
           await verifyKeyFailOpen(verifyKey, disconnected.signal, (error) => revoked.abort(error));
-          authorized.set(request, { res, expiresAt, revoked: revoked.signal });
+          authorized.set(request, { res, expiresAt, trace, revoked: revoked.signal });
         } catch (error) {
-          setResultAndStopExecution({ errors: [mask(error)] });
+          setResultAndStopExecution({ errors: [mask(error, trace)] });
         }
       },
       onResultProcess({ request, result, setResult, setResultProcessor }) {
@@ -65,14 +64,15 @@ export const createEventStreams = (
         if (responses.size >= maxStreams) return setResult({ errors: [tooMany(maxStreams)] });
         // An empty Last-Event-ID means that no event was received yet.
         const lastEventId = request.headers.get('last-event-id') || null;
-        const { res, expiresAt = null, revoked } = authorized.get(request) ?? {};
+        const known = authorized.get(request);
+        const { res, expiresAt = null, revoked, trace = traceOf(undefined, undefined) } = known ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy());
           const stream = new EventStream({
             subscription,
             lastEventId,
-            mask,
+            mask: (error) => mask(error, trace),
             expiresAt,
             revoked,
             onEnd,

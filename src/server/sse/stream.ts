@@ -5,7 +5,7 @@ import type { StaggeredInterval } from '../../lib/staggered-interval.ts';
 import type { EventReader } from '../../streams/event-source.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
-import { onExpiry } from '../auth/expiry.ts';
+import { onExpiry } from '../auth/authenticate.ts';
 import { type Frame, toFormattedError } from '../subscriptions/frame.ts';
 import type { Subscription } from '../subscriptions/shared-execution.ts';
 

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
 import type { SourceEvent } from '../../streams/event-source.ts';
 import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
+import type { MaskError } from '../graphql/mask-errors.ts';
 
 /** The result of executing one event, as JSON: executed and serialised once for all subscribers that share it. */
 export class Frame {
@@ -42,10 +43,10 @@ export type EventObserver = {
 /** Returns the function that makes the frame of an event. It keeps no request's context: each event has its own. */
 export const createRender = (
   { contextValue, ...operation }: ValidatedSubscriptionArgs,
-  mask: (error: unknown) => GraphQLError,
+  mask: MaskError,
   observer: EventObserver,
 ) => {
-  const { forEvent } = contextValue as Context;
+  const { forEvent, trace } = contextValue as Context;
   // The executor reads the coerced variables. The raw ones may be large.
   const args = { ...operation, rawVariableValues: {} };
   return async (event: SourceEvent): Promise<Frame> => {
@@ -58,7 +59,7 @@ export const createRender = (
     const formatted = errors
       ?.slice(0, MAX_ERRORS)
       .map((error) =>
-        toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error)),
+        toFormattedError(error === context.answer.limitError ? withCursor(error, event) : mask(error, trace)),
       );
     const result = {
       data,

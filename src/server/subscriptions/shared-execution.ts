@@ -2,11 +2,9 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
-  type GraphQLError,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type { Context } from '../../context.ts';
 import {
   type EventFeed,
@@ -15,6 +13,8 @@ import {
   isEventSource,
   type SourceEvent,
 } from '../../streams/event-source.ts';
+import type { MaskError } from '../graphql/mask-errors.ts';
+import type { ServerPlugin } from '../graphql/server-context.ts';
 import { createRender, type EventObserver, type Frame, sizeOf } from './frame.ts';
 import { createOpenDocuments } from './open-documents.ts';
 import { operationKey } from './operation-key.ts';
@@ -35,10 +35,7 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
  * Shared execution (fan-out): subscribers with equal operation, variables and rights share the execution of each event and
  * its serialised frame.
  */
-export const useSharedExecution = (
-  mask: (error: unknown) => GraphQLError,
-  observer: EventObserver,
-): Plugin<Context> => {
+export const useSharedExecution = (mask: MaskError, observer: EventObserver): ServerPlugin => {
   const feeds = new Map<string, EventFeed<Frame>>();
   const documents = createOpenDocuments();
 

@@ -1,8 +1,7 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace-context.ts';
-import { type Authenticate, type Credentials, credentialsIn } from '../auth/authenticate.ts';
-import { onExpiry } from '../auth/expiry.ts';
+import { type Authenticate, type Credentials, credentialsIn, onExpiry } from '../auth/authenticate.ts';
 import { isUnknownKey, verifyKeyFailOpen } from '../auth/verify-key.ts';
 import { traceOf } from '../http/request-id.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';

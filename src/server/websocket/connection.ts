@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
 import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
-import { destroyUnlessClosed } from '../http/force-close.ts';
+import { destroyUnlessClosed } from '../http/shutdown.ts';
 import { FrameWriter } from './shared-frame-writer.ts';
 
 /** The part of the upgrade request that a connection keeps: the whole request would be its largest object. */

@@ -1,4 +1,4 @@
-import { allSettledWithin } from '../../lib/task-tracker.ts';
+import { settlesWithin } from '../../lib/task-tracker.ts';
 import { type Connection, close, type OperationTable, type SocketContext } from './connection.ts';
 import { END, OperationStream } from './operation-streams.ts';
 
@@ -69,25 +69,36 @@ class SlotPlaceholder extends OperationStream {
 }
 
 /** Time for queries and mutations that have begun to be answered. */
-export const DRAIN_MS = 5000;
+const DRAIN_MS = 5000;
 
 /**
  * Closes a connection so that no operation is done twice when its client repeats, on another connection, each operation
  * without a `complete`. No operation begins from now on. Subscriptions end at once, without a `complete`. Queries and
  * mutations that have begun are answered first. After five seconds a mutation gets a timeout in place of upstream's
  * answer, and a query gets none. Resolves when the close frame is sent. Later calls change neither code nor reason.
+ * A shutdown passes its own `drainMs`.
  */
-export const closeGracefully = (connection: Connection, code: number, reason: string): Promise<void> => {
-  connection.drained ??= drain(connection, code, reason);
+export const closeGracefully = (
+  connection: Connection,
+  code: number,
+  reason: string,
+  drainMs = DRAIN_MS,
+): Promise<void> => {
+  connection.drained ??= drain(connection, code, reason, drainMs);
   return connection.drained;
 };
 
-const drain = async (connection: Connection, code: number, reason: string): Promise<void> => {
+const drain = async (
+  connection: Connection,
+  code: number,
+  reason: string,
+  drainMs: number,
+): Promise<void> => {
   const running = cancelUnstarted(connection.operations);
   if (running.length > 0) {
-    await allSettledWithin(
+    await settlesWithin(
       running.map(({ ended }) => ended),
-      DRAIN_MS,
+      drainMs,
     );
     for (const operation of running) operation.abandon();
     // graphql-ws sends the answer and `complete` within the turn in which an operation ends.

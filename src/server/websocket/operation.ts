@@ -7,10 +7,11 @@ import { onAbort } from '../../lib/abort.ts';
 import type { TaskTracker } from '../../lib/task-tracker.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
-import type { RequestMemory, Reservation } from '../graphql/limits/request-memory.ts';
-import { type Operations, withRequestId } from '../graphql/plugins/operation-observer.ts';
+import type { RequestMemory, RequestReservation } from '../graphql/limits/request-memory.ts';
+import type { MaskError } from '../graphql/mask-errors.ts';
+import type { Operations } from '../graphql/plugins/operation-observer.ts';
+import type { GraphQLServer } from '../graphql/server-context.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
-import type { GraphQLServer } from '../graphql/yoga.ts';
 import { traceOf } from '../http/request-id.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type { AuthenticateConnection } from './authentication.ts';
@@ -29,8 +30,7 @@ export type OperationPipeline = {
   readonly graphql: GraphQLServer;
   readonly authenticate: AuthenticateConnection;
   readonly documents: Documents;
-  /** Returns the error that the client sees. */
-  readonly mask: (error: unknown) => GraphQLError;
+  readonly mask: MaskError;
   readonly operations: Operations;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
@@ -64,9 +64,8 @@ export const prepareOperation = async (
   try {
     return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
   } catch (error) {
-    const errors = error instanceof InvalidOperation ? error.errors : [pipeline.mask(error)];
-    pipeline.operations.refused('websocket', errors, trace);
-    return errors.map((one) => withRequestId(one, trace));
+    const errors = error instanceof InvalidOperation ? error.errors : [error];
+    return pipeline.operations.rejected('websocket', errors, trace);
   }
 };
 
@@ -94,7 +93,7 @@ const prepareWithinBudget = async (
 ): Promise<SocketOperation> => {
   const reservation = pipeline.requestMemory.reserve();
   try {
-    if (!reservation.grow(message.socket.extra.messageWeight))
+    if (!reservation.growTo(message.socket.extra.messageWeight))
       throw tooComplex('Expected fewer large operations in progress at once; a later attempt may succeed.');
     const operation = await prepare(pipeline, message, slot, trace, reservation);
     // An operation that has started keeps its memory until it ends, even if its client has left.
@@ -111,7 +110,7 @@ const prepare = async (
   { socket, id, payload }: Subscribe,
   { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
   trace: Trace,
-  reservation: Reservation,
+  reservation: RequestReservation,
 ): Promise<SocketOperation> => {
   const { frameWriter, answers, messageBytes } = socket.extra;
   const { operationName, variables } = payload;
@@ -126,7 +125,7 @@ const prepare = async (
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
   const enveloped = graphql.getEnveloped({
     trace,
-    bytes: messageBytes,
+    messageBytes,
     clientSignal,
     shutdownSignal,
     socketMemory,
@@ -138,7 +137,7 @@ const prepare = async (
   const operation = getOperationAST(document, operationName)?.operation;
   if (operation === undefined)
     throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
-  const contextValue: Context = await enveloped.contextFactory({ caller });
+  const contextValue: Context = await enveloped.contextFactory({ socketCaller: caller });
   const args: ExecutionArgs = {
     schema,
     document,

@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import { estimatedBytesOfText } from '../graphql/limits/request-memory.ts';
+import { traceOf } from '../http/request-id.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
 import { closeUnlessAuthenticated } from './authentication.ts';
 import { type Connection, close } from './connection.ts';
@@ -37,10 +38,12 @@ export const createProtocol = (pipeline: OperationPipeline): Protocol => {
     execute: (args) => startOperation(args as SocketOperation),
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps the error that ends a stream; the wrapper has no code.
-    onError: (_socket, _id, _payload, errors) =>
-      errors.map((error) =>
-        toFormattedError(mask(error.cause instanceof GraphQLError ? error.cause : error)),
-      ),
+    onError({ extra: { traceparent } }, _id, _payload, errors) {
+      const trace = traceOf(traceparent, undefined);
+      return errors.map((error) =>
+        toFormattedError(mask(error.cause instanceof GraphQLError ? error.cause : error, trace)),
+      );
+    },
   });
 
   return (connection) => {

@@ -1,30 +1,31 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { GraphQLError } from 'graphql';
 import { handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { createTaskTracker } from '../../lib/task-tracker.ts';
+import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
+import { createTaskTracker, settlesWithin } from '../../lib/task-tracker.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
 import { createRequestMemory } from '../graphql/limits/request-memory.ts';
+import type { MaskError } from '../graphql/mask-errors.ts';
 import type { Operations } from '../graphql/plugins/operation-observer.ts';
+import type { GraphQLServer } from '../graphql/server-context.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
-import type { GraphQLServer } from '../graphql/yoga.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { createConnectionAuthentication, type VerifyKey } from './authentication.ts';
 import { pauseReadsWhileBlocked } from './backpressure.ts';
 import { type Connection, createConnection, upgradeOf } from './connection.ts';
 import { createKeepAlive } from './keep-alive.ts';
-import { closeGracefully, DRAIN_MS } from './operation-slots.ts';
+import { closeGracefully } from './operation-slots.ts';
 import { createProtocol } from './protocol.ts';
-import { rejectionOf, rejectUpgrade, type UpgradePolicy } from './upgrade.ts';
+import { rejectUpgrade, type UpgradePolicy, upgradeRejectionOf } from './upgrade.ts';
 
 export type WebSockets = {
   /**
    * Graceful shutdown: finishes queries and mutations, then closes every socket with 1012, at which clients reconnect and
    * resume; see `closeGracefully`.
    */
-  stop(): Promise<void>;
+  stop(deadline: ShutdownDeadline): Promise<void>;
 };
 
 export type SocketObserver = {
@@ -40,8 +41,7 @@ type Options = UpgradePolicy & {
   readonly authenticate: Authenticate;
   readonly documents: Documents;
   readonly verifyKey: VerifyKey;
-  /** Returns the error that the client sees. */
-  readonly mask: (error: unknown) => GraphQLError;
+  readonly mask: MaskError;
   /** The most open sockets, of all callers. */
   readonly maxSockets: number;
   /** The most open sockets of one caller. */
@@ -94,7 +94,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head) => {
     // Node removes its own error listener before `upgrade`: without one, a reset by the peer would end the process.
     stream.on('error', () => stream.destroy());
-    const rejection = rejectionOf(request, options, isStopping || sockets.clients.size >= maxSockets);
+    const rejection = upgradeRejectionOf(request, options, isStopping || sockets.clients.size >= maxSockets);
     if (rejection === null)
       return sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, request, stream));
     observer.refused(rejection.status);
@@ -102,28 +102,26 @@ export const serveWebSockets = (options: Options): WebSockets => {
   });
 
   return {
-    async stop() {
+    async stop(deadline) {
       isStopping = true;
-      const closing = [...connections].map((one) => closeGracefully(one, SERVICE_RESTART, 'Service Restart'));
+      const drainMs = deadline.drainMs();
+      const closing = [...connections].map((one) =>
+        closeGracefully(one, SERVICE_RESTART, 'Service Restart', drainMs),
+      );
       // A mutation whose client has left is finished too.
-      await Promise.all([...closing, running.drain(DRAIN_MS)]);
+      await Promise.all([...closing, running.drain(drainMs)]);
       keepAlive.stop();
-      await allClosed(sockets);
+      await allClosed(sockets, deadline.closeMs());
     },
   };
 };
 
-/** The time in which a peer must answer the close frame before it is terminated. */
-const CLOSE_GRACE_MS = 1000;
-
-const allClosed = async (sockets: WebSocketServer): Promise<void> => {
+/** Resolves when all sockets are closed. A peer that does not answer the close frame within `ms` is terminated. */
+const allClosed = async (sockets: WebSocketServer, ms: number): Promise<void> => {
   const closed = [...sockets.clients].map(
     (socket) => new Promise((resolve) => socket.once('close', resolve)),
   );
-  const grace = setTimeout(() => {
-    for (const socket of sockets.clients) socket.terminate();
-  }, CLOSE_GRACE_MS);
+  if (!(await settlesWithin(closed, ms))) for (const socket of sockets.clients) socket.terminate();
   await Promise.all(closed);
-  clearTimeout(grace);
   sockets.close();
 };

@@ -1,31 +1,28 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { IsAllowedOrigin, IsOwnHost } from '../browsers/origin-check.ts';
-import { bodyOf, type OriginErrors } from '../browsers/origin-errors.ts';
-import { destroyUnlessClosed } from '../http/force-close.ts';
+import { bodyOf } from '../browsers/origin-errors.ts';
+import type { BrowserPolicy } from '../browsers/origin-policy.ts';
 import { type RuleViolation, ruleViolationOf } from '../http/request-validation.ts';
+import { destroyUnlessClosed } from '../http/shutdown.ts';
 
-export type UpgradePolicy = {
-  readonly isAllowedOrigin: IsAllowedOrigin;
-  readonly isOwnHost: IsOwnHost;
-  readonly refusals: OriginErrors;
-};
+export type UpgradePolicy = Pick<BrowserPolicy, 'rejectionOf'>;
 
 type Rejection = { readonly status: RuleViolation['status'] | 403 | 404 | 503; readonly body: string };
 
 /** Returns why an upgrade request gets no WebSocket, or null if it gets one. `isFull`: no further socket may open. */
-export const rejectionOf = (
+export const upgradeRejectionOf = (
   request: IncomingMessage,
-  { isAllowedOrigin, isOwnHost, refusals }: UpgradePolicy,
+  { rejectionOf }: UpgradePolicy,
   isFull: boolean,
 ): Rejection | null => {
   const { url, headers } = request;
-  const { origin, host } = headers;
   const violation = ruleViolationOf(request);
   if (violation) return { status: violation.status, body: JSON.stringify({ error: violation.message }) };
   if (url?.split('?')[0] !== '/graphql') return { status: 404, body: '' };
-  if (!isAllowedOrigin(origin, host))
-    return { status: 403, body: bodyOf(isOwnHost(host) ? refusals.origin(origin) : refusals.host(host)) };
+  // A client without Origin is not a browser.
+  const rejection =
+    headers.origin === undefined ? null : rejectionOf({ get: (name) => headers[name]?.toString() ?? null });
+  if (rejection) return { status: 403, body: bodyOf(rejection) };
   return isFull ? { status: 503, body: '' } : null;
 };
 

@@ -182,8 +182,8 @@ test.each(DAMAGES)(
     );
     const received = gateway.lines.filter((line) => /the delivery log|old deliveries/.test(line));
     expect(received.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
-      ['error', 'the delivery log is damaged'],
-      ['info', 'the delivery log is whole again'],
+      ['error', 'delivery log: damaged'],
+      ['info', 'delivery log: repaired'],
     ]);
     expect(await gateway.end('SIGINT')).toBe(0);
     await using again = await start(dataDir);

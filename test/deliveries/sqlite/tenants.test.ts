@@ -168,7 +168,7 @@ test('a tenant whose log contradicts itself is answered 503 alone, and said once
   );
   const received = gateway.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
   expect(received.map(({ msg }) => msg)).toEqual([
-    'a delivery can not be stored',
-    'a delivery can not be stored',
+    'delivery log: a delivery cannot be stored',
+    'delivery log: a delivery cannot be stored',
   ]);
 });

@@ -8,13 +8,14 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Only makes a process start sooner: it reuses what another one has compiled. */
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
-/** What `npm start` sets in the environment: `NAME=value … exec node src/main.ts`. */
+/** What `npm start` runs: `NAME=value … exec node --flag … src/main.ts`. */
+const [assignments = '', command = ''] = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+).scripts.start.split(' exec node ') as string[];
 const STARTED_WITH: Record<string, string> = Object.fromEntries(
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
-    .scripts.start.split(' exec ')[0]
-    .split(' ')
-    .map((assignment: string) => assignment.split('=')),
+  assignments.split(' ').map((assignment) => assignment.split('=')),
 );
+const NODE_FLAGS = command.split(' ').filter((part) => part.startsWith('--'));
 
 /**
  * The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH and what
@@ -26,8 +27,8 @@ export const spawnGateway = async (
   entry = 'src/main.ts',
   under: readonly string[] = [],
 ) => {
-  const [command = '', ...args] = [...under, 'node_modules/.bin/node', entry];
-  const child = spawn(command, args, {
+  const [program = '', ...args] = [...under, 'node_modules/.bin/node', ...NODE_FLAGS, entry];
+  const child = spawn(program, args, {
     cwd: ROOT,
     env: {
       ...STARTED_WITH,

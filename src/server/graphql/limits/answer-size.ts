@@ -1,20 +1,19 @@
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Context } from '../../../context.ts';
 import { answerTooLarge } from '../../../graph/answer/errors.ts';
 import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
+import { onSingleResult, type ServerPlugin } from '../server-context.ts';
 
 type Options = {
   readonly estimateAnswer: EstimateAnswer;
-  /** What one answer may weigh. */
+  /** The largest answer. */
   readonly maxAnswerBytes: number;
 };
 
 /**
- * Bounds what an answer weighs: estimated before it is made, and held while it is. A heavy one is written in slices, and
- * its transport finds its data written.
+ * Limits the size of an answer. The size is estimated before the operation runs and measured while it runs. A large
+ * answer is serialised in slices, and its transport gets its data as JSON.
  */
-export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Plugin<Context> => ({
+export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): ServerPlugin => ({
   onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
     const { answer, scopes } = args.contextValue;
     answer.estimate = estimateAnswer(args, scopes);
@@ -27,11 +26,11 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Plu
     if (estimate.bytes > maxAnswerBytes)
       setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, estimate)] });
   },
-  onResultProcess({ result, setResult }) {
-    if (isAsyncIterable(result) || Array.isArray(result) || !(result.data instanceof SerializedData)) return;
+  onResultProcess: onSingleResult((result, setResult) => {
     const { data } = result;
+    if (!(data instanceof SerializedData)) return;
     // Yoga makes it the body of a Response, which may be bytes as well as text.
     const stringify = (final: object) => assembleJson(final, data) as unknown as string;
     setResult(Object.assign({ ...result }, { stringify }));
-  },
+  }),
 });

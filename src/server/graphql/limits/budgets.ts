@@ -1,22 +1,22 @@
 import { LRUCache } from 'lru-cache';
 
-/** What is left to a client that may not go on now. */
+/** The state of a bucket that has less than was asked for. */
 type Shortfall = {
   readonly left: number;
-  /** Milliseconds until it may; null when it never may, because it asks for more than a minute brings. */
+  /** Milliseconds until the bucket has enough; null when it never does, because more than a minute's budget was asked for. */
   readonly retryAfterMs: number | null;
 };
 
-/** What clients may spend: each has a bucket that fills at an even rate, and holds what a minute brings. */
+/** Rate limit by token bucket: each client's bucket fills at an even rate, and holds at most a minute's budget. */
 export type Budgets = {
   readonly perMinute: number;
-  /** Takes `computeUnits` from the client's, or nothing when there are not as many: then says how many there are. */
-  take(client: string, computeUnits: number): Shortfall | null;
-  /** Puts right what was `taken` for an operation that turned out to cost `spent`. */
+  /** Takes `units` from the client's bucket and returns null. When it has fewer, takes none and returns what is left. */
+  take(client: string, units: number): Shortfall | null;
+  /** Corrects the charge of an operation from `taken` to what it cost, `spent`. */
   settle(client: string, taken: number, spent: number): void;
 };
 
-/** Who was not seen for longest is forgotten, which is to say that its bucket is full again. */
+/** The least recently seen client is forgotten first. Its bucket counts as full again. */
 const MAX_CLIENTS = 100_000;
 
 const MINUTE_MS = 60_000;
@@ -29,21 +29,20 @@ export const createBudgets = (perMinute: number, now: () => number = () => perfo
     if (bucket === undefined) return perMinute;
     return Math.min(perMinute, bucket.level + ((now() - bucket.at) * perMinute) / MINUTE_MS);
   };
-  const change = (client: string, computeUnits: number): void => {
-    buckets.set(client, { level: Math.min(perMinute, levelOf(client) + computeUnits), at: now() });
+  const change = (client: string, units: number): void => {
+    buckets.set(client, { level: Math.min(perMinute, levelOf(client) + units), at: now() });
   };
 
   return {
     perMinute,
-    take(client, computeUnits) {
-      if (computeUnits === 0) return null;
+    take(client, units) {
+      if (units === 0) return null;
       const level = levelOf(client);
-      if (computeUnits > level) {
-        const retryAfterMs =
-          computeUnits > perMinute ? null : Math.ceil(((computeUnits - level) * MINUTE_MS) / perMinute);
+      if (units > level) {
+        const retryAfterMs = units > perMinute ? null : Math.ceil(((units - level) * MINUTE_MS) / perMinute);
         return { left: Math.max(0, Math.floor(level)), retryAfterMs };
       }
-      change(client, -computeUnits);
+      change(client, -units);
       return null;
     },
     settle(client, taken, spent) {

@@ -1,46 +1,45 @@
 import type { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
-import type { Context } from '../../../context.ts';
 import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
 import { clientError } from '../../../graph/errors.ts';
+import type { ServerPlugin } from '../server-context.ts';
 import type { Budgets } from './budgets.ts';
 
-/** Which one an operation would have gone beyond: what one may cost, or what is left to its client. */
+/** The limit that an operation exceeds: the cost of one operation, or the budget of its client. */
 export type ComputeUnitLimit = 'operation' | 'client';
 
 type Options = {
   readonly estimate: Estimate;
-  /** What one operation may cost. */
+  /** The most that one operation may cost. */
   readonly maxComputeUnits: number;
-  /** Null when clients may spend what they like. */
+  /** Null when clients have no budget. */
   readonly budgets: Budgets | null;
-  readonly onComputeUnitRefusal: (limit: ComputeUnitLimit) => void;
+  readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;
 };
 
-/** Refuses what would cost too much before it asks for anything; the same whatever it came by. */
-export const useComputeUnitLimits = (options: Options): Plugin<Context> => {
-  const { estimate, maxComputeUnits, budgets, onComputeUnitRefusal } = options;
-  const refuse = (billingKey: string, cost: Cost): GraphQLError | null => {
+/** Rejects an operation whose estimated cost exceeds a limit, before it makes any upstream request. */
+export const useComputeUnitLimits = (options: Options): ServerPlugin => {
+  const { estimate, maxComputeUnits, budgets, onComputeUnitRejection } = options;
+  const reject = (billingKey: string, cost: Cost): GraphQLError | null => {
     const isTooComplex = cost.computeUnits > maxComputeUnits;
-    const refusal = isTooComplex
+    const rejection = isTooComplex
       ? tooComplex(cost, maxComputeUnits)
       : budgets && beyondBudget(billingKey, cost, budgets);
-    if (refusal) onComputeUnitRefusal(isTooComplex ? 'operation' : 'client');
-    return refusal;
+    if (rejection) onComputeUnitRejection(isTooComplex ? 'operation' : 'client');
+    return rejection;
   };
   return {
     onExecute({ args, setResultAndStopExecution }) {
       const { billingKey, upstream, scopes } = args.contextValue;
       const cost = estimate(args, scopes);
-      const refusal = refuse(billingKey, cost);
-      if (refusal) return setResultAndStopExecution({ errors: [refusal] });
-      // One that is abandoned half-way is not settled: nobody can tell what the service will have billed for it.
+      const rejection = reject(billingKey, cost);
+      if (rejection) return setResultAndStopExecution({ errors: [rejection] });
+      // An abandoned operation is not settled: what upstream bills for it is unknown.
       return { onExecuteDone: () => budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits) };
     },
     onSubscribe({ args, setResultAndStopExecution }) {
       const { billingKey, scopes } = args.contextValue;
-      const refusal = refuse(billingKey, estimate(args, scopes));
-      if (refusal) setResultAndStopExecution({ errors: [refusal] });
+      const rejection = reject(billingKey, estimate(args, scopes));
+      if (rejection) setResultAndStopExecution({ errors: [rejection] });
     },
   };
 };
@@ -52,7 +51,7 @@ const tooComplex = (cost: Cost, allowed: number): GraphQLError =>
     { ...factsOf(cost), allowedComputeUnits: allowed },
   );
 
-/** Takes what the operation may cost from the client's budget; an error when there is not as much. */
+/** Takes the operation's estimated cost from the client's budget. Returns an error, and takes nothing, when less is left. */
 const beyondBudget = (client: string, cost: Cost, budgets: Budgets): GraphQLError | null => {
   const shortfall = budgets.take(client, cost.computeUnits);
   if (shortfall === null) return null;
@@ -68,7 +67,7 @@ const beyondBudget = (client: string, cost: Cost, budgets: Budgets): GraphQLErro
   );
 };
 
-/** Its names are the client's own, and may fill a document. */
+/** The most characters of a path that are shown: the client chooses its names, which may be long. */
 const MAX_PATH = 200;
 
 const described = ({ computeUnits, costliest }: Cost, setting: string): string => {

@@ -1,20 +1,23 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import type { YogaServerOptions } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import { parseDocument, validateDocument } from '../../../graph/document/limits.ts';
 import { clientError } from '../../../graph/errors.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
+import type { ServerPlugin } from '../server-context.ts';
 import { createBudgets } from './budgets.ts';
-import { createDocumentCache } from './document-cache.ts';
 import { MAX_ERRORS } from './error-limit.ts';
 
-/** Holds the documents of every transport to their limits, and parses and validates each text once for all clients. */
+/** Limits the documents of every transport, and parses and validates each text once for all clients. */
 export type Documents = {
   readonly cache: ReturnType<typeof createDocumentCache>;
-  readonly plugin: Plugin;
+  /** Parses and validates within the limits, and prepares the documents of HTTP requests. */
+  readonly plugin: ServerPlugin;
   /**
-   * Parses and validates a text ahead of the pipeline, which then finds it in the cache. A new text waits for its turn,
-   * and its tokens count against its client's. Rejects with RATE_LIMITED when the client has used those up, or has gone.
+   * Parses and validates a text ahead of the pipeline, which then finds it in the cache. A new text waits in a queue that
+   * is fair between clients, and its tokens count against its client's rate limit. Rejects with RATE_LIMITED when the
+   * client has used that up, or has disconnected. The transport of WebSockets calls it in websocket/operation.ts.
    */
   prepare(text: string, billingKey: string, clientSignal: AbortSignal): Promise<void>;
 };
@@ -26,67 +29,87 @@ type Options = {
   readonly now: Clock;
 };
 
-/** Of a client's new documents. To parse and validate a token takes some microseconds, in the worst documents five. */
+type Caches = Exclude<YogaServerOptions<object, object>['parserAndValidationCache'], boolean | undefined>;
+
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
+/** A token of a cached document, as measured: up to 420 bytes, and its validation errors about as much. */
+const CACHED_BYTES_A_TOKEN = 1024;
+
+/** The rate limit for a client's new documents. Parsing and validating takes some microseconds a token, at worst five. */
 const TOKENS_A_MINUTE = 200_000;
-/** A text that does not parse has no count of tokens: it is charged by its length. */
-const BYTES_A_TOKEN = 4;
-const MAX_TOKENS_OF_NO_GRAPHQL = 2000;
+/** A text that can't be parsed has no count of tokens. It is charged by its length. */
+const CHARACTERS_A_TOKEN = 4;
+const MAX_TOKENS_OF_INVALID_TEXT = 2000;
 
 export const createDocuments = ({ schema, closed, now }: Options): Documents => {
   const cache = createDocumentCache();
-  const judged = new WeakMap<DocumentNode, readonly GraphQLError[]>();
+  const validated = new WeakMap<DocumentNode, readonly GraphQLError[]>();
   const budgets = createBudgets(TOKENS_A_MINUTE, now);
   // Parsing and validating can't be interrupted: each document is a slice, and all together use half of the thread.
   const scheduler = createRoundRobinScheduler({ sliceMs: 0, pauses: true });
 
-  const judge = (document: DocumentNode): readonly GraphQLError[] => {
-    const known = judged.get(document);
+  const validate = (document: DocumentNode): readonly GraphQLError[] => {
+    const known = validated.get(document);
     if (known) return known;
     const errors = validateDocument(schema, document, { maxErrors: MAX_ERRORS, closed });
-    judged.set(document, errors);
+    validated.set(document, errors);
     return errors;
   };
-  /** How many tokens it has. */
+  /** Parses and validates a text, and returns its count of tokens. */
   const read = (text: string): number => {
     try {
       const document = parseDocument(text);
-      judge(document);
+      validate(document);
       cache.documentCache.set(text, document);
       return document.tokenCount ?? 0;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      // The pipeline meets the error again, and gives it to the client.
-      return Math.min(text.length / BYTES_A_TOKEN, MAX_TOKENS_OF_NO_GRAPHQL);
+      // The pipeline parses the text again and returns the error to the client.
+      return Math.min(text.length / CHARACTERS_A_TOKEN, MAX_TOKENS_OF_INVALID_TEXT);
     }
   };
-  const readFor = (billingKey: string, text: string): void => {
+  const readWithinBudget = (billingKey: string, text: string): void => {
     const shortfall = budgets.take(billingKey, 1);
-    if (shortfall) throw throttled(shortfall.retryAfterMs);
+    if (shortfall) throw rateLimited(shortfall.retryAfterMs);
     budgets.settle(billingKey, 1, read(text));
   };
-
-  return {
-    cache,
-    plugin: {
-      onParse: ({ setParseFn }) => setParseFn(parseDocument),
-      onValidate: ({ setValidationFn }) => setValidationFn((_schema, document) => judge(document)),
-      // Variables are coerced by the executor, which knows names that are nearly right too.
-      onExecute: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
-      onSubscribe: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
-    },
-    async prepare(text, billingKey, clientSignal) {
-      if (cache.documentCache.get(text)) return;
-      await scheduler.run(billingKey, () => {
-        if (clientSignal.aborted) throw throttled(null);
-        if (!cache.documentCache.get(text)) readFor(billingKey, text);
-      });
-    },
+  const prepare: Documents['prepare'] = async (text, billingKey, clientSignal) => {
+    if (cache.documentCache.get(text)) return;
+    await scheduler.run(billingKey, () => {
+      if (clientSignal.aborted) throw rateLimited(null);
+      if (!cache.documentCache.get(text)) readWithinBudget(billingKey, text);
+    });
   };
+
+  const plugin: ServerPlugin = {
+    async onParams({ params: { query }, request, context: { httpCaller } }) {
+      if (typeof query === 'string' && httpCaller)
+        await prepare(query, httpCaller.billingKey, request.signal);
+    },
+    onParse: ({ setParseFn }) => setParseFn(parseDocument),
+    onValidate: ({ setValidationFn }) => setValidationFn((_schema, document) => validate(document)),
+    // The executor coerces variables, and its errors suggest names as well.
+    onExecute: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
+    onSubscribe: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
+  };
+  return { cache, plugin, prepare };
 };
 
-const throttled = (retryAfterMs: number | null): GraphQLError =>
+/** A cache of parsed documents by their text, bounded by their estimated memory. */
+const createDocumentCache = () =>
+  ({
+    documentCache: new LRUCache<string, DocumentNode>({
+      maxSize: MAX_CACHED_BYTES,
+      sizeCalculation: ({ tokenCount = 1 }, text) =>
+        2 * text.length + CACHED_BYTES_A_TOKEN * (tokenCount + 1),
+    }),
+    // Parsing a text that is not GraphQL fails as quickly as a lookup.
+    errorCache: { get: () => undefined, set: () => {} },
+  }) satisfies Caches;
+
+const rateLimited = (retryAfterMs: number | null): GraphQLError =>
   clientError(
     'RATE_LIMITED',
-    `Expected a document that was read before, or new ones of at most ${TOKENS_A_MINUTE} tokens a minute, got more.`,
+    `Expected a document that was sent before, or new ones of at most ${TOKENS_A_MINUTE} tokens a minute, got more.`,
     { retryAfterMs: retryAfterMs ?? 1 },
   );

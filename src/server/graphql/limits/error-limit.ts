@@ -1,21 +1,13 @@
 import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { onSingleResult, type ServerPlugin } from '../server-context.ts';
 
-/** In one reply, or one event of a subscription. */
+/** The most errors of one response, or of one event of a subscription. */
 export const MAX_ERRORS = 20;
 
-/** Leaves out what a reply has of errors beyond the first so many. */
-export const useErrorLimit = (): Plugin => ({
-  onExecute: () => ({
-    onExecuteDone({ result, setResult }) {
-      if (!isAsyncIterable(result)) limit(result, setResult);
-    },
-  }),
-  onSubscribe: () => ({
-    onSubscribeResult({ result, setResult }) {
-      if (!isAsyncIterable(result)) limit(result, setResult);
-    },
-  }),
+/** Drops the errors of a response beyond the first `MAX_ERRORS`. */
+export const useErrorLimit = (): ServerPlugin => ({
+  onExecute: () => ({ onExecuteDone: onSingleResult(limit) }),
+  onSubscribe: () => ({ onSubscribeResult: onSingleResult(limit) }),
 });
 
 const limit = (result: ExecutionResult, setResult: (limited: ExecutionResult) => void): void => {

@@ -1,19 +1,13 @@
-import type { Plugin } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
+import type { ServerPlugin } from '../server-context.ts';
 
-/** What a subscription came with is held for as long as it is open. */
+/** The most bytes of a subscription's request or message: its variables stay in memory for as long as it is open. */
 const MAX_BYTES = 32 * 1024;
 
-type ServerContext = {
-  readonly request?: Request;
-  /** Of the WebSocket's message that it came with. */
-  readonly bytes?: number;
-};
-
-/** Refuses a subscription whose request or message is big, whatever in it is. */
-export const useSubscriptionSize = (): Plugin<ServerContext> => ({
+/** Rejects a subscription whose HTTP request or WebSocket message is larger, whatever is in it. */
+export const useSubscriptionSize = (): ServerPlugin => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-    const bytes = contextValue.bytes ?? bytesOf(contextValue.request);
+    const bytes = contextValue.messageBytes ?? bytesOf(contextValue.request);
     if (bytes !== null && bytes <= MAX_BYTES) return;
     const got = bytes === null ? 'one of unknown length' : `one of ${bytes}`;
     const message = `Expected a subscription whose request has at most ${MAX_BYTES} bytes, got ${got}.`;
@@ -21,7 +15,7 @@ export const useSubscriptionSize = (): Plugin<ServerContext> => ({
   },
 });
 
-/** Null where the body does not say. A GET has none. */
+/** The size of the body; 0 for a GET, and null for a chunked body. */
 const bytesOf = (request: Request | undefined): number | null => {
   if (request === undefined || request.method === 'GET') return 0;
   const length = request.headers.get('content-length');

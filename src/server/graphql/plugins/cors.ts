@@ -1,15 +1,16 @@
-import type { Plugin, YogaServerOptions } from 'graphql-yoga';
-import type { AllowsCrossOrigin, IsAllowedOrigin } from '../../browsers/origin-check.ts';
-import { bodyOf, type OriginErrors } from '../../browsers/origin-errors.ts';
+import type { YogaServerOptions } from 'graphql-yoga';
+import { bodyOf } from '../../browsers/origin-errors.ts';
+import type { BrowserPolicy } from '../../browsers/origin-policy.ts';
+import type { ServerPlugin } from '../server-context.ts';
 
 type Cors = NonNullable<YogaServerOptions<object, object>['cors']>;
 
-/** Without it a browser asks again every five seconds. */
+/** How long a browser may reuse the answer to a preflight. Without it a browser asks again every five seconds. */
 const PREFLIGHT_SECONDS = 3600;
 
-/** Answers the pages of allowed origins, and leaves all others to their browsers, which then keep the answer from them. */
+/** CORS headers for pages of allowed origins. Pages of other origins get none, and their browsers withhold the response. */
 export const corsFor =
-  (allowsCrossOrigin: AllowsCrossOrigin): Cors =>
+  ({ allowsCrossOrigin }: Pick<BrowserPolicy, 'allowsCrossOrigin'>): Cors =>
   (request) => {
     const origin = request.headers.get('origin');
     if (origin === null || !allowsCrossOrigin(origin)) return false;
@@ -22,19 +23,15 @@ export const corsFor =
     };
   };
 
-/** A preflight of a page that may not come says so: its browser shows neither what it asked nor why it was refused. */
-export const useRefusedPreflights = (isAllowedOrigin: IsAllowedOrigin, refusals: OriginErrors): Plugin => ({
-  onResponse({ request: { method, headers }, setResponse, fetchAPI }) {
-    const origin = headers.get('origin') ?? undefined;
-    if (method !== 'OPTIONS' || isAllowedOrigin(origin, headers.get('host') ?? undefined)) return;
-    const body = bodyOf(refusals.origin(origin));
-    setResponse(
-      new fetchAPI.Response(body, { status: 403, headers: { 'content-type': 'application/json' } }),
-    );
+/**
+ * Completes the responses to browsers. A rejected preflight says why, because the page's browser shows neither the
+ * preflight nor the reason. `Vary: Origin` is on every response, since each depends on the origin, also a rejection.
+ */
+export const useCorsResponses = ({ rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>): ServerPlugin => ({
+  onResponse({ request: { method, headers }, response, setResponse, fetchAPI }) {
+    const rejection = method === 'OPTIONS' && headers.has('origin') ? rejectionOf(headers) : null;
+    if (rejection === null) return response.headers.append('vary', 'Origin');
+    const responseHeaders = { 'content-type': 'application/json', vary: 'Origin' };
+    setResponse(new fetchAPI.Response(bodyOf(rejection), { status: 403, headers: responseHeaders }));
   },
-});
-
-/** What is answered depends on who asks, also where nobody may. */
-export const useVaryByOrigin = (): Plugin => ({
-  onResponse: ({ response }) => response.headers.append('vary', 'Origin'),
 });

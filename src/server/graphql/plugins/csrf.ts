@@ -1,26 +1,29 @@
-import type { Plugin } from 'graphql-yoga';
-import type { IsAllowedOrigin, IsOwnHost } from '../../browsers/origin-check.ts';
-import type { OriginErrors } from '../../browsers/origin-errors.ts';
-
-type Options = {
-  readonly isAllowedOrigin: IsAllowedOrigin;
-  readonly isOwnHost: IsOwnHost;
-  readonly refusals: OriginErrors;
-};
+import type { GraphQLError } from 'graphql';
+import { clientError } from '../../../graph/errors.ts';
+import type { BrowserPolicy } from '../../browsers/origin-policy.ts';
+import type { ServerPlugin } from '../server-context.ts';
 
 /**
- * Refuses what a page of another site sends by its visitor's browser. Its posts are JSON, which the browser asks about
- * first; a GET it sends without asking, so that only what the browser says of its sender can tell. Who is no browser
- * says nothing, and passes.
+ * CSRF protection: rejects requests that a page of another site sends through its visitor's browser. A POST must be JSON,
+ * because a browser sends a form without a preflight but asks first before it sends JSON. A browser sends a GET without
+ * asking, so only its headers `Sec-Fetch-Site` and `Origin` show the page. Other clients send neither, and pass.
  */
-export const useCsrfProtection = ({ isAllowedOrigin, isOwnHost, refusals }: Options): Plugin => ({
-  onRequestParse({ request: { headers } }) {
-    const host = headers.get('host') ?? undefined;
-    if (!isOwnHost(host)) throw refusals.host(host);
-    const site = headers.get('sec-fetch-site') ?? 'missing';
-    if (site === 'same-origin' || site === 'none') return;
-    const origin = headers.get('origin') ?? undefined;
-    const isAllowed = origin === undefined ? site === 'missing' : isAllowedOrigin(origin, host);
-    if (!isAllowed) throw refusals.origin(origin);
+export const useCsrfProtection = ({ rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>): ServerPlugin => ({
+  onRequestParse({ request }) {
+    const rejection =
+      rejectionOf(request.headers) ?? (request.method === 'POST' ? notPlainJson(request) : null);
+    if (rejection) throw rejection;
   },
 });
+
+const notPlainJson = ({ headers }: Request): GraphQLError | null => {
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity')
+    return unsupported(`Expected a body that is not compressed, got one in ${encoding}.`);
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/json') return null;
+  return unsupported(`Expected a content type of application/json, got ${type ?? 'none'}.`);
+};
+
+const unsupported = (message: string): GraphQLError =>
+  clientError('BAD_USER_INPUT', message, { http: { status: 415 } });

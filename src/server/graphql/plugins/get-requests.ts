@@ -1,10 +1,11 @@
-import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import type { GraphQLParams } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
+import type { ServerPlugin } from '../server-context.ts';
 
 type Params = GraphQLParams & { readonly documentId?: string };
 
-/** Reads a GET's operation from its url: `documentId` too, and what is not JSON as the client's mistake. */
-export const useGetRequests = (): Plugin => ({
+/** Reads a GET's operation from its URL: `documentId` as well, and rejects parameters that aren't JSON with BAD_USER_INPUT. */
+export const useGetRequests = (): ServerPlugin => ({
   onRequestParse({ request, setRequestParser }) {
     if (request.method === 'GET') setRequestParser(parseQuery);
   },

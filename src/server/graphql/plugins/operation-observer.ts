@@ -1,129 +1,125 @@
-import type { ServerResponse } from 'node:http';
-import { GraphQLError, getOperationAST } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller, Context } from '../../../context.ts';
+import { type GraphQLError, getOperationAST } from 'graphql';
 import { type ErrorCode, isErrorCode } from '../../../graph/errors.ts';
-import { maskError } from '../../../graph/mask.ts';
 import type { Trace } from '../../../lib/trace-context.ts';
 import type { Usage } from '../../../upstream/client/usage.ts';
 import { traceOf } from '../../http/request-id.ts';
-import { onResponseClosed } from '../../http/response-closed.ts';
+import { onResponseClosed } from '../../http/response-end.ts';
 import type { SubscribeResult } from '../../subscriptions/shared-execution.ts';
+import { maskErrors, withRequestId } from '../mask-errors.ts';
+import { type OperationContext, onSingleResult, type ServerPlugin } from '../server-context.ts';
 
-/** `none`: it was refused before anybody knew. */
+/** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
 
 type Transport = 'http' | 'sse' | 'websocket';
 
-/** An operation that was answered; of a subscription: that was begun, or was not. */
+/** A query or mutation that was answered, or a subscription that was started or rejected. */
 export type AnsweredOperation = {
   readonly type: OperationType;
   readonly transport: Transport;
-  /** Of its errors, each once, in their order; empty when all went well. */
+  /** The distinct codes of its errors in their order; empty on success. */
   readonly codes: readonly ErrorCode[];
-  /** Whether its client waited no more: what it met then says nothing of the gateway or the service. */
+  /** Whether the client had disconnected or completed the operation: its errors then say nothing of the gateway or upstream. */
   readonly abandoned: boolean;
-  /** Errors that are in no catalogue: the client was told of them as INTERNAL_SERVER_ERROR. */
+  /** The errors outside the catalogue. The client gets INTERNAL_SERVER_ERROR for each. */
   readonly unexpectedErrors: readonly unknown[];
-  /** Milliseconds that it ran for; null when it did not. */
+  /** How long the operation ran, in milliseconds; null when it did not run. */
   readonly durationMs: number | null;
-  /** What it cost so far; null when it did not run. */
+  /** What the operation has cost so far; null when it did not run. */
   readonly upstream: Readonly<Usage> | null;
   readonly trace: Trace;
 };
 
 export type OperationObserver = {
   answered(operation: AnsweredOperation): void;
-  /** A subscription's events flow as server-sent events, until the returned function is called. */
+  /** A subscription's server-sent events are open until the returned function is called. */
   streaming(): () => void;
-};
-
-type ServerContext = Context & {
-  readonly request?: Request;
-  readonly res?: ServerResponse;
-  /** Whom a WebSocket acts for; only such a one comes with it. */
-  readonly caller?: Caller;
-  /** Aborts when a WebSocket's client has completed the operation, or has gone. */
-  readonly clientSignal?: AbortSignal;
 };
 
 export type Operations = {
   /**
-   * Masks what operations met, and tells of each once: of those that ran, whatever they came by, and of those that were
-   * refused over HTTP. It must be the first plugin, to hear of operations that a later one stops.
+   * Masks the errors of each operation and reports the operation once: every operation that ran, and every one that was
+   * rejected over HTTP. It must be the first plugin, so that it sees operations that a later plugin stops.
    */
-  readonly plugin: Plugin<ServerContext>;
-  /** Tells of an operation that was refused before it ran, where no plugin hears of it: over WebSocket. */
-  refused(transport: Transport, errors: readonly GraphQLError[], trace: Trace): void;
+  readonly plugin: ServerPlugin;
+  /**
+   * Masks the errors of an operation that was rejected before it ran, reports the operation, and returns the masked
+   * errors. The plugin does this itself over HTTP; it doesn't see such operations of WebSockets.
+   */
+  rejected(transport: Transport, errors: readonly unknown[], trace: Trace): GraphQLError[];
 };
 
 export const createOperations = (observer: OperationObserver): Operations => {
   const reported = new WeakSet<Request>();
-  const refused: Operations['refused'] = (transport, errors, trace) =>
+
+  const rejected: Operations['rejected'] = (transport, thrown, trace) => {
+    const { errors, unexpectedErrors } = maskErrors(thrown);
     observer.answered({
       type: 'none',
       transport,
       codes: codesOf(errors),
       abandoned: false,
-      unexpectedErrors: [],
+      unexpectedErrors,
       durationMs: null,
       upstream: null,
       trace,
     });
+    return withIds(errors, transport, trace);
+  };
 
-  const begin = (context: ServerContext, type: OperationType, transport: Transport) => {
+  /** Returns the function that ends the operation: it masks and reports the operation's errors. */
+  const start = (context: OperationContext, type: OperationType, transport: Transport) => {
     const startedAt = performance.now();
-    return (errors: readonly GraphQLError[] | undefined): GraphQLError[] => {
+    return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
       if (context.request) reported.add(context.request);
-      const unexpectedErrors: unknown[] = [];
-      const masked = (errors ?? []).map((error) =>
-        maskError(error, (unexpected) => unexpectedErrors.push(unexpected)),
-      );
+      const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
       const abandoned = (context.clientSignal ?? context.request?.signal)?.aborted ?? false;
-      const codes = codesOf(masked);
+      const codes = codesOf(errors);
       observer.answered({ type, transport, codes, abandoned, unexpectedErrors, durationMs, upstream, trace });
-      return masked.map((error) => (transport === 'websocket' ? withRequestId(error, trace) : error));
+      return withIds(errors, transport, trace);
     };
   };
 
-  const plugin: Plugin<ServerContext> = {
+  const plugin: ServerPlugin = {
     onExecute({ args: { contextValue, document, operationName } }) {
       const type = getOperationAST(document, operationName)?.operation ?? 'none';
-      const end = begin(contextValue, type, transportOf(contextValue));
+      const end = start(contextValue, type, transportOf(contextValue));
       return {
-        onExecuteDone({ result, setResult }) {
-          if (isAsyncIterable(result)) return;
+        onExecuteDone: onSingleResult((result, setResult) => {
           const errors = end(result.errors);
           if (errors.length > 0) setResult({ ...result, errors });
-        },
+        }),
       };
     },
     onSubscribe({ args: { contextValue } }) {
       const { res } = contextValue;
-      const end = begin(contextValue, 'subscription', res ? 'sse' : transportOf(contextValue));
+      const end = start(contextValue, 'subscription', res ? 'sse' : transportOf(contextValue));
       return {
-        onSubscribeResult({ result, setResult }) {
-          if (isAsyncIterable(result)) return;
-          if ((result as SubscribeResult).subscription) {
+        onSubscribeResult: onSingleResult((result: SubscribeResult, setResult) => {
+          if (result.subscription) {
             end([]);
             if (res) onResponseClosed(res, observer.streaming());
           } else setResult({ ...result, errors: end(result.errors) });
-        },
+        }),
       };
     },
-    onResultProcess({ request, result, serverContext }) {
-      if (reported.has(request) || isAsyncIterable(result) || Array.isArray(result)) return;
-      const { res } = serverContext as { readonly res?: ServerResponse };
-      refused('http', result.errors ?? [], traceOf(undefined, res));
+    onResultProcess({ request, result, setResult, serverContext: { res } }) {
+      onSingleResult((single) => {
+        const { errors: thrown = [] } = single;
+        // What a later hook throws after the operation was reported is masked and reported as well.
+        if (reported.has(request) && maskErrors(thrown).unexpectedErrors.length === 0) return;
+        const errors = rejected('http', thrown, traceOf(undefined, res));
+        if (errors.length > 0) setResult({ ...single, errors });
+      })({ result, setResult });
     },
   };
-  return { plugin, refused };
+  return { plugin, rejected };
 };
 
-const transportOf = ({ caller, request }: ServerContext): Transport => {
-  if (caller) return 'websocket';
+const transportOf = ({ socketCaller, request }: OperationContext): Transport => {
+  if (socketCaller) return 'websocket';
   return request?.headers.get('accept')?.startsWith('text/event-stream') ? 'sse' : 'http';
 };
 
@@ -131,10 +127,5 @@ const codesOf = (errors: readonly GraphQLError[]): ErrorCode[] => [
   ...new Set(errors.map(({ extensions: { code } }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'))),
 ];
 
-/** Where no header can carry it. */
-export const withRequestId = (error: GraphQLError, { requestId }: Trace): GraphQLError =>
-  new GraphQLError(error.message, {
-    nodes: error.nodes,
-    path: error.path,
-    extensions: { ...error.extensions, requestId },
-  });
+const withIds = (errors: GraphQLError[], transport: Transport, trace: Trace): GraphQLError[] =>
+  transport === 'websocket' ? errors.map((error) => withRequestId(error, trace)) : errors;

@@ -1,25 +1,19 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
 import { onAbort } from '../../../lib/abort.ts';
-
-type ServerContext = {
-  /** Aborts when an operation's answer can't be waited for any more, though its client still does. */
-  readonly shutdownSignal?: AbortSignal;
-  /** The client of a WebSocket; HTTP's operations have none here. */
-  readonly caller?: object;
-};
+import type { ServerPlugin } from '../server-context.ts';
 
 /**
- * Answers an operation that is abandoned in the service's place, by UPSTREAM_TIMEOUT. Not a query on a WebSocket: its
- * client asks for that again by itself, and for a mutation too, though it may have been done.
+ * At shutdown, answers an operation that is still running with UPSTREAM_TIMEOUT. Without an answer a WebSocket's client
+ * sends its operations again, also a mutation that upstream may have applied. A query on a WebSocket gets no answer, since
+ * sending that again is harmless.
  */
-export const useShutdownTimeout = (): Plugin<ServerContext> => ({
+export const useShutdownTimeout = (): ServerPlugin => ({
   onExecute({ args: { contextValue, document, operationName }, executeFn, setExecuteFn }) {
-    const { shutdownSignal, caller } = contextValue;
+    const { shutdownSignal, socketCaller } = contextValue;
     if (!shutdownSignal) return;
-    if (caller && getOperationAST(document, operationName)?.operation !== 'mutation') return;
-    // What is abandoned before it has begun may have been answered by 503, which says that nothing of it is done.
+    if (socketCaller && getOperationAST(document, operationName)?.operation !== 'mutation') return;
+    // An operation that is abandoned before it starts may have been answered with 503, which says that nothing of it was done.
     setExecuteFn((args) =>
       shutdownSignal.aborted ? timeoutResult() : unlessShutdown(executeFn(args), shutdownSignal),
     );
@@ -39,7 +33,7 @@ const unlessShutdown = async (
   }
 };
 
-const timeoutResult = (): ExecutionResult => ({ errors: [clientError('UPSTREAM_TIMEOUT', NO_ANSWER_YET)] });
+const TIMEOUT =
+  'Upstream did not answer before the gateway had to close the connection. It may still carry out the request.';
 
-const NO_ANSWER_YET =
-  'The service did not answer before the connection had to be closed; what was asked of it may yet be done.';
+const timeoutResult = (): ExecutionResult => ({ errors: [clientError('UPSTREAM_TIMEOUT', TIMEOUT)] });

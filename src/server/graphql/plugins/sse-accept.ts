@@ -1,17 +1,17 @@
-import type { Plugin } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
+import type { ServerPlugin } from '../server-context.ts';
 
-/** What a stream of events can be sent as, and the wildcards that take it. */
-const STREAMS = /text\/event-stream|text\/\*|\*\/\*/;
+/** The media type of an event stream, and the wildcards that match it. */
+const EVENT_STREAM = /text\/event-stream|text\/\*|\*\/\*/;
 
 /**
- * Refuses a subscription by HTTP whose client takes no stream, before it reads: Yoga would start it, find no way to send
- * it, and forget it as it runs.
+ * Rejects a subscription over HTTP whose client does not accept an event stream, before it reads any event. Yoga would
+ * start it, find no way to send it, and leave it running.
  */
-export const useSseAccept = (): Plugin<{ readonly request?: Request }> => ({
+export const useSseAccept = (): ServerPlugin => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
     const accept = contextValue.request?.headers.get('accept') ?? '*/*';
-    if (STREAMS.test(accept)) return;
+    if (EVENT_STREAM.test(accept)) return;
     const message = `Expected a client that accepts text/event-stream for a subscription, got one of ${accept}.`;
     setResultAndStopExecution({
       errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })],

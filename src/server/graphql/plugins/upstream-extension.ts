@@ -1,26 +1,22 @@
 import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Context } from '../../../context.ts';
 import { createUsage, type Usage } from '../../../upstream/client/usage.ts';
+import { onSingleResult, type ServerPlugin } from '../server-context.ts';
 
-/** `extensions.upstream` on every response: what the operation cost. An event of a subscription has its own, see subscriptions/. */
-export const useUpstreamExtension = (): Plugin<Context> => ({
+/** Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see subscriptions/. */
+export const useUpstreamExtension = (): ServerPlugin => ({
   onExecute: ({ args: { contextValue } }) => ({
-    onExecuteDone({ result, setResult }) {
-      if (!isAsyncIterable(result)) setResult(withCost(result, contextValue.upstream));
-    },
+    onExecuteDone: onSingleResult((result, setResult) => setResult(withCost(result, contextValue.upstream))),
   }),
-  // One that begins is none yet; one that does not is an answer, which over WebSocket nobody processes further.
+  // A subscription that starts has no result yet. A rejection over WebSocket is not processed further, so it is completed here.
   onSubscribe: ({ args: { contextValue } }) => ({
-    onSubscribeResult({ result, setResult }) {
-      if (!isAsyncIterable(result) && result.errors) setResult(withCost(result, contextValue.upstream));
-    },
+    onSubscribeResult: onSingleResult((result, setResult) => {
+      if (result.errors) setResult(withCost(result, contextValue.upstream));
+    }),
   }),
-  // What was refused before it ran asked nothing of the service.
-  onResultProcess({ result, setResult }) {
-    if (!isAsyncIterable(result) && !Array.isArray(result) && !result.extensions?.upstream)
-      setResult(withCost(result as ExecutionResult, createUsage()));
-  },
+  // An operation that was rejected before it ran made no upstream request.
+  onResultProcess: onSingleResult((result, setResult) => {
+    if (!result.extensions?.upstream) setResult(withCost(result, createUsage()));
+  }),
 });
 
 const withCost = (result: ExecutionResult, upstream: Usage): ExecutionResult => ({

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { isErrorCode } from '../../../graph/errors.ts';
 
-/** What Yoga says of requests that it refuses, and what the gateway says: what was expected, and what came. */
+/** Yoga's messages for invalid requests, and the gateway's: what was expected, and what came. Yoga has no codes for them. */
 const REWRITES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/^Must provide query string\.$/, 'Expected a query, got none.'],
   [/^POST body sent invalid JSON\.$/, 'Expected a body of JSON, got something else.'],
@@ -26,7 +26,7 @@ const REWRITES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   ],
 ];
 
-/** The same error in the gateway's words, where it is one of Yoga's; any other as it is. */
+/** Returns an error of Yoga's with the gateway's message, and any other error as it is. */
 export const rewriteYogaError = (error: unknown): unknown => {
   if (!(error instanceof GraphQLError) || isErrorCode(error.extensions.code)) return error;
   for (const [pattern, replacement] of REWRITES)

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Caller, Context } from '../../context.ts';
+import type { MemoryBudget } from '../../lib/memory-budget.ts';
+import type { Trace } from '../../lib/trace-context.ts';
+
+/** The memory of one WebSocket for answers to its operations, see limits/socket-memory.ts. */
+type SocketMemory = {
+  readonly memory: MemoryBudget;
+  /** Resolves when the peer has read enough for another operation to start, or has disconnected. */
+  untilDrained(): Promise<void>;
+};
+
+/** What a transport passes to the GraphQL pipeline with each operation. */
+export type ServerContext = {
+  /** The HTTP request, as the Fetch API has it; undefined on a WebSocket. */
+  readonly request?: Request;
+  /** The HTTP request and its response, as Node has them; undefined on a WebSocket. */
+  readonly req?: IncomingMessage;
+  readonly res?: ServerResponse;
+  /** The caller of an HTTP request, once `useAuthentication` has authenticated it. */
+  httpCaller?: Caller;
+  /** The caller of a WebSocket's operation; undefined on HTTP. */
+  readonly socketCaller?: Caller;
+  /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `req` and `res`. */
+  readonly trace?: Trace;
+  /** The size of the WebSocket message that started the operation, in bytes. */
+  readonly messageBytes?: number;
+  readonly socketMemory?: SocketMemory;
+  /** Aborts when a WebSocket's client has completed the operation or has disconnected. */
+  readonly clientSignal?: AbortSignal;
+  /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
+  readonly shutdownSignal?: AbortSignal;
+};
+
+/** What plugins find in `contextValue` of an operation that runs. */
+export type OperationContext = ServerContext & Context;
+
+export type ServerPlugin = Plugin<OperationContext, ServerContext>;
+
+export type GraphQLServer = YogaServerInstance<ServerContext, Context>;
+
+type ResultPayload = {
+  readonly result: unknown;
+  readonly setResult: (result: ExecutionResult) => void;
+};
+
+/** A result hook that calls `hook` with a single result, and not with a stream or a list of results. */
+export const onSingleResult =
+  (hook: (result: ExecutionResult, setResult: ResultPayload['setResult']) => void) =>
+  ({ result, setResult }: ResultPayload): void => {
+    if (!isAsyncIterable(result) && !Array.isArray(result)) hook(result as ExecutionResult, setResult);
+  };
