@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Environment, Read } from './environment.ts';
 
-/** Who may come in, and how they show it. */
+/** How clients authenticate. */
 export type AuthConfig =
   | { readonly mode: 'open' }
   | { readonly mode: 'key' }
   | {
       readonly mode: 'jwt';
-      /** What tokens are signed with: a secret, or a key that is published at a url. */
+      /** The keys that verify tokens: a shared secret, or a JWKS at a URL. */
       readonly keys: { readonly secret: string } | { readonly jwksUrl: string };
-      /** What `iss` must be; null when anything may. */
+      /** The required `iss`; null accepts any. */
       readonly issuer: string | null;
-      /** What `aud` must name; null when it may name anything. */
+      /** The audience that `aud` must name; null accepts any. */
       readonly audience: string | null;
     };
 
@@ -24,26 +24,26 @@ type Facts = {
 
 const MODES = ['open', 'key', 'jwt'] as const;
 
-/** `open` lets everyone spend the gateway's key: safe on loopback only, and anywhere else only when said outright. */
+/** Reads AUTH. With `open` any client uses the gateway's key, so beyond loopback AUTH=open must be set explicitly. */
 export const readAuth = (env: Environment, facts: Facts, read: Read, problems: string[]): AuthConfig => {
   const { host, upstreamUrl, apiKey } = facts;
-  const said = read('AUTH', z.enum(MODES), `one of ${MODES.join(', ')}`);
+  const explicit = read('AUTH', z.enum(MODES), `one of ${MODES.join(', ')}`);
   const holdsKey = Boolean(env.UPSTREAM_API_KEY) || !env.UPSTREAM_URL;
-  const mode = said ?? (holdsKey ? 'open' : 'key');
+  const mode = explicit ?? (holdsKey ? 'open' : 'key');
   if (mode === 'open' && !env.AUTH && !isLoopback(host))
     problems.push(
-      `HOST: expected a loopback address or AUTH=open said outright, got ${JSON.stringify(host)}: everyone who reaches it could spend the gateway's key`,
+      `HOST: expected a loopback address or an explicit AUTH=open, got ${JSON.stringify(host)}: any client that reaches it could use the gateway's key`,
     );
-  if (mode !== 'key' && said !== null && upstreamUrl !== null && apiKey === null)
+  if (mode !== 'key' && explicit !== null && upstreamUrl !== null && apiKey === null)
     problems.push(`AUTH: expected UPSTREAM_API_KEY beside UPSTREAM_URL when it is ${mode}, got none`);
   if (mode === 'jwt') return readTokens(env, read, problems);
-  if (!env.AUTH || said !== null)
+  if (!env.AUTH || explicit !== null)
     for (const name of ['JWT_SECRET', 'JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const)
       if (env[name]) problems.push(`${name}: expected AUTH=jwt beside it, got ${mode}`);
   return { mode };
 };
 
-/** As long as the hash of HS256 is: a shorter one can be guessed from a token. */
+/** The length of the hash of HS256. A shorter secret can be guessed from a token. */
 const MIN_SECRET_BYTES = 32;
 
 const secretText = z.string().refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES);
@@ -68,11 +68,11 @@ const readTokens = (env: Environment, read: Read, problems: string[]): AuthConfi
   };
 };
 
-/** Of an address or a name to listen on. */
+/** Whether an address or a name to listen on is loopback. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** Whoever can change the keys on their way can make tokens. */
+/** Plain http is for loopback only: an attacker that can change the keys in transit can make tokens. */
 const keySetUrl = z
   .url({ protocol: /^https?$/ })
   .transform((text) => new URL(text))

@@ -2,36 +2,35 @@ import { z } from 'zod';
 import type { Chain } from '../chains/known-chains.ts';
 import { LOG_LEVELS, type LogLevel } from '../logger.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
-import { extraChains } from './chains.ts';
 import type { Environment, Read, Variable } from './environment.ts';
-import { checkSandbox } from './sandbox.ts';
+import { commaList, extraChains, headerName, headerValue, httpUrl, integerIn, origins } from './values.ts';
 
-/** What the environment asks for; docs/configuration.md has the table. */
+/** The settings of the gateway. docs/configuration.md has the table of their variables. */
 export type Config = {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly upstream: {
-    /** Without a trailing slash; null starts the sandbox in this process. */
+    /** Without a trailing slash. Null starts the sandbox in this process. */
     readonly url: string | null;
-    /** The key that the gateway itself holds; null when clients bring their own. */
+    /** The gateway's own key; null when each client sends its own. */
     readonly apiKey: string | null;
     readonly apiKeyHeader: string;
     readonly timeoutMs: number;
     readonly connections: number;
-    /** Requests a second at most; null for as many as come. */
+    /** Rate limit for requests to upstream, in requests a second; null for none. */
     readonly perSecond: number | null;
   };
   readonly auth: AuthConfig;
   readonly allowedOrigins: readonly string[];
-  /** Null: `http://HOST:PORT` with the port that was bound. */
+  /** Null stands for `http://HOST:PORT` with the port that was bound. */
   readonly publicUrl: string | null;
   readonly deliveries: {
-    /** Null: made once and kept in `dataDir`. */
+    /** Null: the secret is created once, and stored in `dataDir`. */
     readonly secret: string | null;
-    /** Null: deliveries need no signature. */
+    /** Null when deliveries need no signature. */
     readonly signature: {
-      /** In lower case; null: the one whose name ends in `webhook-signature`. */
+      /** In lower case. Null stands for the header whose name ends in `webhook-signature`. */
       readonly header: string | null;
       readonly secrets: readonly string[];
     } | null;
@@ -43,37 +42,40 @@ export type Config = {
     readonly headMs: number;
     readonly tailMs: number;
     readonly staleMs: number;
-    /** Of a wallet's newest page of collectibles. */
+    /** As `headMs`, for a wallet's newest page of collectibles. */
     readonly collectiblesMs: number;
     readonly maxMb: number;
   };
-  /** Chains beside those that the gateway knows by itself. */
+  /** Chains in addition to those that the gateway knows. */
   readonly extraChains: readonly Chain[];
   readonly maxSockets: number;
-  /** What one answer, or one event of a subscription, may weigh. */
+  /** The largest answer, or event of a subscription. */
   readonly maxAnswerMb: number;
   readonly cost: {
-    /** Of one operation, estimated before it runs. */
+    /** The highest cost of one operation, which is estimated before it runs. */
     readonly maxComputeUnits: number;
-    /** Null: clients may spend what they like. */
+    /** The budget of each client; null for none. */
     readonly clientComputeUnitsPerMinute: number | null;
-    /** What the service's default tag is taken to have. */
+    /** How many chains upstream's default tag is assumed to have. */
     readonly defaultChainCount: number;
   };
-  /** The path of a file of `{sha256 hex: document}`; null when any document may run. */
+  /** The path of a JSON file of documents by their SHA-256 in hex; null when any document may run. */
   readonly trustedDocuments: string | null;
   readonly production: boolean;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
 };
 
-/** A day. */
+/** The longest freshness of a cached page: a day. */
 const MAX_FRESH_MS = 86_400_000;
 
-/** Collectibles change rarely, and their request costs a compute unit a chain: so much longer than transactions. */
-const COLLECTIBLES_FRESHER = 15;
+/**
+ * How many times longer than transactions a wallet's newest collectibles are fresh. They change rarely, and their request
+ * costs a compute unit for each chain.
+ */
+const COLLECTIBLES_FRESHNESS_FACTOR = 15;
 
-/** Every problem of an environment at once, each naming its variable and, unless it is a secret, what it got. */
+/** Lists every problem of an environment. Each names its variable and, unless that is a secret, its value. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -84,7 +86,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws ConfigError. An empty variable counts as one that is not set. */
+/** Reads the settings from the environment. An empty variable counts as not set. Throws ConfigError. */
 export const readConfig = (env: Environment): Config => {
   const problems: string[] = [];
   const read: Read = (name, schema, expected, secret = false) => {
@@ -147,7 +149,12 @@ export const readConfig = (env: Environment): Config => {
       headMs,
       tailMs: integer('CACHE_TAIL_MS', 60_000, 0, MAX_FRESH_MS),
       staleMs: integer('CACHE_STALE_MS', 300_000, 0, MAX_FRESH_MS),
-      collectiblesMs: integer('CACHE_COLLECTIBLES_MS', headMs * COLLECTIBLES_FRESHER, 0, MAX_FRESH_MS),
+      collectiblesMs: integer(
+        'CACHE_COLLECTIBLES_MS',
+        headMs * COLLECTIBLES_FRESHNESS_FACTOR,
+        0,
+        MAX_FRESH_MS,
+      ),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
     },
     cost: {
@@ -169,56 +176,28 @@ export const readConfig = (env: Environment): Config => {
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
   };
   for (const name of UNSUPPORTED.filter((variable) => env[variable]))
-    problems.push(`${name}: this version does not support it yet, and going on without it would not be safe`);
+    problems.push(`${name}: this version does not support it, and ignoring it would not be safe`);
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 };
 
-/** Who sets one of these counts on it. */
+/** A setting of the next version that this one must not ignore: its operator relies on it. */
 const UNSUPPORTED = ['REDIS_URL'] as const;
 
-const integerIn = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,12}$/)
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
-
-const httpUrl = z
-  .url({ protocol: /^https?$/ })
-  .transform((text) => new URL(text))
-  .refine((url) => !url.username && !url.password && !url.search && !url.hash)
-  .transform((url) => url.href.replace(/\/+$/, ''));
-
-/** Headers that the request needs for itself can't carry a key. */
-const OWN_HEADERS = new Set([
-  'accept',
-  'connection',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-const headerName = z
-  .string()
-  .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/)
-  .refine((name) => !OWN_HEADERS.has(name.toLowerCase()));
-
-const headerValue = z.string().regex(/^[\x21-\x7e]{1,4096}$/);
-
-const commaList = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  )
-  .pipe(z.array(z.string()).min(1));
-
-const origins = commaList.refine((list) =>
-  list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
-);
+/**
+ * Without UPSTREAM_URL the sandbox replaces upstream. In production a missing UPSTREAM_URL is more likely a mistake, which
+ * would show simulated wallets to real users: there SANDBOX=on must ask for the sandbox.
+ */
+const checkSandbox = (env: Environment, read: Read, problems: string[]): void => {
+  const sandbox = read('SANDBOX', z.enum(['on', 'off']), 'on or off');
+  if (env.UPSTREAM_URL) {
+    if (sandbox === 'on')
+      problems.push('SANDBOX: expected no UPSTREAM_URL beside it when it is on, got both');
+    return;
+  }
+  const isProduction = env.NODE_ENV === 'production';
+  if (sandbox === 'off' || (sandbox === null && isProduction && !env.SANDBOX))
+    problems.push(
+      `UPSTREAM_URL: expected the URL of upstream when ${sandbox === 'off' ? 'SANDBOX is off' : 'NODE_ENV is production'}, got none; SANDBOX=on asks for the sandbox`,
+    );
+};

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What the gateway reads of its environment; docs/configuration.md has the table. */
+/** The environment variables that the gateway reads. docs/configuration.md has the table. */
 export const VARIABLES = [
   'HOST',
   'PORT',
@@ -46,7 +46,7 @@ export type Variable = (typeof VARIABLES)[number];
 
 export type Environment = { readonly [name in Variable]?: string | undefined };
 
-/** Reads a variable, null when it is not set or has a problem; no message shows the value of a secret one. */
+/** Reads a variable. Returns null when it is not set or invalid. No message shows the value of a secret. */
 export type Read = <Value>(
   name: Variable,
   schema: z.ZodType<Value>,
@@ -57,8 +57,8 @@ export type Read = <Value>(
 const NODE_ENVS = ['', 'production', 'development', 'test'];
 
 /**
- * Names that look like the gateway's own and mean nothing to it: `UPSTREAM_TIMOUT_MS`, and NODE_ENV as `NODE_ENV=prod`.
- * None is worth a refusal: Kubernetes sets CACHE_PORT where a service is called cache.
+ * Returns the names that look like the gateway's but that it does not read, such as `UPSTREAM_TIMOUT_MS`, and an unknown
+ * NODE_ENV as `NODE_ENV=prod`. They are no error: Kubernetes sets CACHE_PORT where a service is called cache.
  */
 export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] => {
   const unknownNames = Object.keys(env).filter(
@@ -70,8 +70,8 @@ export const unknownVariables = (env: Readonly<Record<string, string | undefined
 
 const KNOWN: ReadonlySet<string> = new Set(VARIABLES);
 
-/** Of `CACHE_MAX_MB`, `CACHE`. */
+/** For `CACHE_MAX_MB` it is `CACHE`. */
 const prefixOf = (name: string): string => name.split('_')[0] ?? name;
 
-/** NODE_OPTIONS and its like are Node's. */
+/** Names such as NODE_OPTIONS are Node's. */
 const PREFIXES: ReadonlySet<string> = new Set(VARIABLES.map(prefixOf).filter((prefix) => prefix !== 'NODE'));

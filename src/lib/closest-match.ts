@@ -1,16 +1,16 @@
-/** The candidate that `text` was most likely meant for: at most two slips away, one in a short text; null for none. */
+/** Returns the candidate closest to `text`, at most two edits away (one for a text of up to 5 characters); else null. */
 export const closestMatch = (text: string, candidates: readonly string[]): string | null => {
   const allowed = text.length > 5 ? 2 : 1;
   const [best] = candidates
     .filter((candidate) => Math.abs(candidate.length - text.length) <= allowed)
-    .map((candidate) => ({ candidate, slips: slipsBetween(text, candidate) }))
-    .filter(({ slips }) => slips <= allowed)
-    .sort((one, other) => one.slips - other.slips);
+    .map((candidate) => ({ candidate, edits: editsBetween(text, candidate) }))
+    .filter(({ edits }) => edits <= allowed)
+    .sort((one, other) => one.edits - other.edits);
   return best?.candidate ?? null;
 };
 
-/** Characters left out, added, exchanged, or swapped with their neighbour (the optimal string alignment distance). */
-const slipsBetween = (one: string, other: string): number => {
+/** The edits between two texts: insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+const editsBetween = (one: string, other: string): number => {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row += 1) {

@@ -2,26 +2,25 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes the folder, and those above it, where they are not there yet. Rejects with the system's error where one can't
- * be made. Each is tried twice at most: Node's own recursive `mkdir` tries for ever below a folder that takes none and
- * says that the new one is missing, as /proc does.
+ * Creates the folder and its missing parents. Rejects with the system's error when one can't be created. Each is tried
+ * at most twice: Node's recursive `mkdir` tries for ever in a folder such as /proc, which reports a new one as missing.
  */
 export const makeFolder = async (path: string): Promise<void> => {
   try {
-    await makeOne(path);
+    await createOne(path);
   } catch (error) {
     const above = dirname(path);
     if (codeOf(error) !== 'ENOENT' || above === path) throw error;
     await makeFolder(above);
-    await makeOne(path);
+    await createOne(path);
   }
 };
 
-const makeOne = async (path: string): Promise<void> => {
+const createOne = async (path: string): Promise<void> => {
   try {
     await mkdir(path);
   } catch (error) {
-    // What is there already, a system may also say to be read-only or forbidden.
+    // For a folder that exists, a system may report that its parent is read-only or forbidden.
     if (codeOf(error) === 'ENOENT' || !(await isFolder(path))) throw error;
   }
 };

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 
-/** Linux's tables of the sockets of this network, with one line each. */
+/** Linux's tables of the sockets of this network namespace, one line a socket. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 /**
- * Local address and port, remote address and port, state, and the bytes that the peer has not acknowledged. Sockets are
- * told apart by their two ports alone; those that share both count as one.
+ * A socket's line: local address and port, remote address and port, state, and the bytes that its peer has not
+ * acknowledged. Sockets are identified by their two ports; those that share both count as one.
  */
 const LINE = /:([\dA-F]{4}) [\dA-F]+:([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/g;
 
-/** Bytes that the operating system has taken of what connections are sent, but their peers have not. */
+/** The bytes in the operating system's send buffer of each connection, which its peer has not acknowledged. */
 export type TcpQueues = { of(localPort: number, remotePort: number): number };
 
-/** Null where the operating system does not tell: Linux alone does. */
+/** Reads the send buffers of all connections. Resolves with null on an operating system other than Linux. */
 export const readTcpQueues = async (): Promise<TcpQueues | null> => {
   const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
   if (tables.every((text) => text === '')) return null;
