@@ -10,8 +10,7 @@ import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 import { type Answer, type Reply, startFakeService } from '../support/upstream/fake-service.ts';
 
 /**
- * With AUTH=key who stays, on a WebSocket or an event stream, has a key that the service takes: whoever makes keys up
- * would hold the places of all others. Nothing of a log is lost to a service that can't say.
+ * With AUTH=key a subscriber, on a WebSocket or an event stream, has a key that upstream accepts. Invented keys would use up the sockets of all clients. Nothing of a log is lost to a service that can't say.
  */
 
 const DOCUMENT = 'subscription { deliveries { cursor node { payload } } }';
@@ -56,7 +55,7 @@ describe('a key that the service does not know', () => {
     await readersToBe(keyed.gateway.url, 0);
   });
 
-  test('is told so by each operation of its socket, for which the service is asked once', async () => {
+  test('gets the error for each operation of its socket, for which upstream is asked once', async () => {
     await using keyed = await startKeyed(knowing());
     using socket = await bySocket(keyed.gateway, madeUp());
     socket.write(subscribeMessage('{ __typename }', {}, '2'), subscribeMessage(DOCUMENT, {}, '3'));
@@ -78,7 +77,7 @@ test('a key that may not list webhooks may query and subscribe all the same', as
   expect(stream.text()).not.toContain('errors');
 });
 
-test('made-up keys take the places of others for no longer than those who show none', async () => {
+test('a socket with an invented key stays open no longer than one without a key', async () => {
   await using keyed = await startKeyed(knowing(), { MAX_SOCKETS: '4' });
   const { gateway } = keyed;
   using guests = new DisposableStack();
@@ -172,7 +171,7 @@ describe('a service that can not say lets its subscribers have their log', () =>
   });
 });
 
-test('a stream that is let in while the gateway stops does not begin: it would hold up the stop', async () => {
+test('a stream that is admitted while the gateway stops does not begin: it would delay the shutdown', async () => {
   const released = Promise.withResolvers<Reply>();
   await using keyed = await startKeyed(() => released.promise);
   const { gateway, service } = keyed;
@@ -187,7 +186,7 @@ test('a stream that is let in while the gateway stops does not begin: it would h
   await stopped;
 });
 
-describe('who was let in unproven is asked about again', () => {
+describe('a caller that was admitted unverified is verified again', () => {
   /** What comes again about each minute comes soon. */
   const hurry = (): void => {
     const { setTimeout } = globalThis;

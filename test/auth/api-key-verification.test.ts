@@ -6,13 +6,13 @@ import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { type Answer, startFakeService } from '../support/upstream/fake-service.ts';
 
-/** With AUTH=key a delivery url is for who has a key of the service: whoever makes one up could fill the log. */
+/** With AUTH=key only a client whose key upstream accepts gets a delivery URL: a client with an invented key could fill the log. */
 
 const DOCUMENT = '{ deliveryUrl }';
 const known = withKey('known-to-the-service');
 const madeUp = withKey('made-up');
 
-/** Lists webhooks for who has the one key that it knows. */
+/** Lists webhooks for the one key that it knows. */
 const knowing: Answer = (request) =>
   request.headers['x-service-api-key'] === known['x-service-api-key']
     ? acceptingKeys(request)
@@ -85,7 +85,7 @@ test('one key proves no other', async () => {
   expect(codesOf(await keyed.ask(madeUp))).toEqual(['UNAUTHENTICATED']);
 });
 
-test('who asked first and went away takes the proof from nobody', async () => {
+test('a client that disconnects during the verification of a key does not cancel it for the others', async () => {
   const released = Promise.withResolvers<void>();
   await using keyed = await startKeyed(async (request) => {
     await released.promise;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { authenticateAnyone } from '../../src/server/auth/authenticate.ts';
 
-/** Who pays where everyone may come in: nobody here has another network to come from than this machine's. */
+/** With AUTH=open each network address has its own budget. The addresses are passed in: a test has only its own machine's. */
 
 const authenticate = authenticateAnyone('held');
 

@@ -23,7 +23,7 @@ describe('with AUTH=key each client sends its own key', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('without one the status is 401, for who is told it', async () => {
+  test('without one the status is 401, for clients that get a status', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...keyless });
     for (const headers of [
       {},
@@ -69,7 +69,7 @@ describe('with AUTH=key each client sends its own key', () => {
     expect(codesOf(reply)).toEqual([code]);
   });
 
-  test("pages are kept apart by key: nobody is answered on another's bill", async () => {
+  test("cached pages are separate by key: no client gets a page that another client's key paid for", async () => {
     await using fake = await startFakeService({ transactions: servingTransactions(history(3)) });
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...keyless });
     const address = freshAddress();

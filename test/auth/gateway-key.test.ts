@@ -50,7 +50,7 @@ test('a key that is refused is one error that names it, and the gateway goes on'
   expect(over.service.requests[0]?.query.get('limit')).toBe('1');
 });
 
-describe('a key is taken', () => {
+describe('a key is accepted', () => {
   test.each<[what: string, answer: Answer]>([
     ['that lists webhooks', () => ({ json: { webhooks: [] } })],
     ['that may not list webhooks', () => ({ status: 403, json: { error: 'no permission' } })],

@@ -51,7 +51,7 @@ test('another key by the same name proves nothing', async () => {
   expect(codesOf(await ask(gateway, await impostor.sign()))).toEqual(['UNAUTHENTICATED']);
 });
 
-test('a token that names no key is taken when one of the published keys has signed it, named or not', async () => {
+test('a token that names no key is accepted when one of the published keys has signed it, named or not', async () => {
   const [one, two, stranger] = [await issuerKey('one'), await issuerKey('two'), await issuerKey('three')];
   const { kid: _, ...unnamed } = two.jwk;
   await using issuer = await startIssuer(one.jwk, unnamed, { ...two.jwk, alg: 'ES512' });
@@ -67,7 +67,7 @@ test('a token that names no key is taken when one of the published keys has sign
   );
 });
 
-test('a token that several keys of its name may have signed is taken when one of them has', async () => {
+test('a token that several keys of its name may have signed is accepted when one of them has', async () => {
   const [old, next] = [await issuerKey('same'), await issuerKey('same')];
   await using issuer = await startIssuer(old.jwk, next.jwk);
   await using gateway = await start(issuer.url);
@@ -90,7 +90,7 @@ test.each<[what: string, padding: number, copies: number, beside: object, reason
   expect(gateway.logLines.join('\n')).toContain(reason);
 });
 
-test('when the keys change, so does what is taken, without a restart', async () => {
+test('when the keys change, so do the accepted tokens, without a restart', async () => {
   const [old, next] = [await issuerKey('old'), await issuerKey('next')];
   await using issuer = await startIssuer(old.jwk);
   await using gateway = await start(issuer.url);
@@ -110,7 +110,7 @@ test('made-up key names do not make the gateway ask the issuer again and again',
 });
 
 describe('an issuer that fails is no fault of the client', () => {
-  test('it is told to come again, and the log says why', async () => {
+  test('the client is asked to retry, and the log says why', async () => {
     const key = await issuerKey('one');
     await using issuer = await startIssuer(key.jwk);
     issuer.status = 500;
@@ -126,7 +126,7 @@ describe('an issuer that fails is no fault of the client', () => {
     await expect.poll(async () => taken(gateway, await key.sign()), { timeout: 30_000 }).toBe(true);
   });
 
-  test('also when nobody listens, or what is there is no key set', async () => {
+  test('also when nothing listens, or the response is not a key set', async () => {
     await using issuer = await startIssuer('no key');
     for (const url of [`${nowhere}/keys`, issuer.url]) {
       await using gateway = await start(url);

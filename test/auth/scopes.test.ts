@@ -12,7 +12,7 @@ import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.
 
 /** With AUTH=jwt a token may use what its scopes say, and nothing else, on every transport. */
 
-/** Whoever adds a root field says here, too, who may use it. */
+/** A new root field needs an entry here as well: the scope that allows it. */
 const NEEDED: Record<string, string> = {
   'Query.wallet': 'wallets',
   'Query.wallets': 'wallets',
@@ -158,7 +158,7 @@ describe.each(settings)('%s who lacks the scope is FORBIDDEN, and nothing is req
   const wallets = Array.from({ length: 20 }, (_, index) => addressOf(index));
   const dear = 'query ($all: [Address!]!) { wallets(addresses: $all) { transactions { nodes { hash } } } }';
 
-  test('what it would have cost is told to nobody who may not ask it, nor taken from them', async () => {
+  test('a client without the scope learns no cost, and its budget is not charged', async () => {
     const headers = await tokenFor('webhooks');
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const reply = await gateway.query(dear, { all: wallets }, headers);

@@ -8,7 +8,7 @@ import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** Who is a tenant, and what tenants share. */
+/** How tenants are identified, and what they share. */
 
 type Headers = Record<string, string>;
 

@@ -10,12 +10,12 @@ import { bearer, byToken, claimsOf, issuerKey, jwtSecret, tokenOf } from '../sup
 import { freshAddress } from '../support/upstream/builders.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** With AUTH=jwt a token says who comes; one that does not prove it is worth nothing, on every transport. */
+/** With AUTH=jwt a token authenticates the client. An invalid token is rejected on every transport. */
 
 const document =
   'query ($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }';
 
-/** Who accepts this is told the status. */
+/** A client that accepts this media type gets the HTTP status. */
 const strict = { accept: 'application/graphql-response+json' };
 
 const now = () => Math.floor(Date.now() / 1000);
@@ -169,7 +169,7 @@ describe.each(settings)('%s a token is UNAUTHENTICATED that is', (_how, env) => 
   });
 });
 
-describe('a token is taken', () => {
+describe('a token is accepted', () => {
   const taken = async (token: string, env: Record<string, string> = {}) => {
     await using gateway = await startGateway({ ...byToken, UPSTREAM_URL: nowhere, ...env });
     return await gateway.query('{ deliveries { head } deliveryUrl }', {}, bearer(token));
@@ -206,7 +206,7 @@ describe('a token is taken', () => {
   });
 });
 
-test('a token that expires is refused from then on, though it was taken before', async () => {
+test('a token that expires is rejected from then on, though it was accepted before', async () => {
   await using gateway = await startGateway({ ...byToken, UPSTREAM_URL: nowhere });
   const headers = bearer(await tokenOf({ exp: now() - 3 }));
   expect((await gateway.query('{ __typename }', {}, headers)).errors).toBeUndefined();

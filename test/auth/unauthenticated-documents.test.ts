@@ -58,7 +58,7 @@ const longestWait = async (url: string, task: Promise<unknown>): Promise<number>
   return longest;
 };
 
-/** So many at once, each asking until it is told that it is enough. */
+/** Runs so many clients at once. Each sends requests until `ask` resolves with false. */
 const connections = async (count: number, ask: (number: number) => Promise<boolean>): Promise<void> => {
   let number = 0;
   const askOn = async () => {

@@ -142,7 +142,7 @@ describe('a page whose own name resolves to loopback is not of the gateway', () 
   });
 });
 
-describe('what may come, comes', () => {
+describe('an allowed request is accepted', () => {
   test.each<[string, Sent]>([
     ['from no browser', {}],
     ['typed into the address bar', { headers: { 'sec-fetch-site': 'none' } }],

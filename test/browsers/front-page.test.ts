@@ -34,7 +34,7 @@ test.each(['production', 'trusted documents'])('and with %s to a page without a 
   expect([head.status, await head.text()]).toEqual([200, '']);
 });
 
-test('a program gets 404 and is told where the API is', async () => {
+test('a program gets 404, and the path of the API', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   for (const init of [{}, { headers: { accept: 'application/json' } }, { ...browser, method: 'POST' }]) {
     const response = await fetch(`${gateway.url}/`, init);

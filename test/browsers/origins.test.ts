@@ -23,7 +23,7 @@ const stream: Sent = {
 };
 const preflight: Sent = { method: 'OPTIONS', headers: { 'access-control-request-method': 'POST' } };
 
-/** By node's own client: fetch leaves out the headers that only browsers may set. Of a stream the body is not read. */
+/** Uses Node's own client: fetch leaves out the headers that only browsers may set. The body of a stream is not read. */
 const send = (url: string, origin: string, { method = 'GET', headers, path = '/graphql', body }: Sent) =>
   new Promise<Came>((resolve, reject) => {
     request(`${url}${path}`, { method, headers: { accept: 'application/json', origin, ...headers } })
@@ -63,7 +63,7 @@ const refusalsIn = ({ logLines }: Gateway) =>
   logLines.map((line) => JSON.parse(line)).filter(({ msg }) => /origin/.test(msg));
 
 describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
-  test('is answered with the origin and with ALLOWED_ORIGINS, and so is who reads the log', async () => {
+  test('is rejected with its origin and ALLOWED_ORIGINS in the error and in the log', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const { status, allowed, body } = await come(gateway.url, FOREIGN_ORIGIN);
     expect(status).toBe(403);
@@ -76,7 +76,7 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
     expect(JSON.stringify(lines[0])).toContain('ALLOWED_ORIGINS');
   });
 
-  test('can not make the answer or the log as long as it likes, nor write into them', async () => {
+  test('can neither lengthen the answer and the log at will, nor write into them', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
     const origin = `https://"},{"x":"\t${'y'.repeat(5000)}`;
     const { status, body } = await come(gateway.url, origin);
@@ -88,7 +88,7 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
     expect(line).not.toHaveProperty('x');
   });
 
-  test('comes in when ALLOWED_ORIGINS has it', async () => {
+  test('is accepted when ALLOWED_ORIGINS has it', async () => {
     await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ALLOWED_ORIGINS: FOREIGN_ORIGIN });
     const { status, allowed } = await come(gateway.url, FOREIGN_ORIGIN);
     expect(status).toBeLessThan(300);
@@ -96,7 +96,7 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
     expect(refusalsIn(gateway)).toEqual([]);
   });
 
-  test('comes in over the sandbox in development when it is of this machine, and only then', async () => {
+  test('is accepted over the sandbox in development when it is of this machine, and only then', async () => {
     await using sandboxed = await startGateway();
     for (const origin of LOOPBACK) {
       const { status, allowed } = await come(sandboxed.url, origin);
@@ -110,7 +110,7 @@ describe.each(WAYS)('%s of a page of another origin', (_way, come) => {
     ['over a service', { UPSTREAM_URL: nowhere }],
     ['over a service that is open to all', { UPSTREAM_URL: nowhere, AUTH: 'open' }],
     ['in production', { NODE_ENV: 'production', SANDBOX: 'on' }],
-  ])('does not come in %s for being of this machine', async (_where, env) => {
+  ])('is not accepted %s for being of this machine', async (_where, env) => {
     await using gateway = await startGateway(env);
     for (const origin of LOOPBACK) expect((await come(gateway.url, origin)).status).toBe(403);
   });
@@ -179,7 +179,7 @@ test('the log has one line for each origin, and not many of them', async () => {
   expect(refusalsIn(gateway).length).toBeLessThan(40);
 });
 
-test('a Host that is not its own is told with PUBLIC_URL, in the log too, and cut short', async () => {
+test('a foreign Host is rejected with PUBLIC_URL in the error and in the log, and cut short', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const host = `rebound.example.${'y'.repeat(5000)}`;
   const { status, body } = await send(gateway.url, gateway.url, { ...get, headers: { host } });

@@ -79,13 +79,13 @@ test.each(['ftp://service.test', 'file:///etc/passwd', 'service.test'])(
   },
 );
 
-describe('who may come in without a key', () => {
+describe('clients that are admitted without a key', () => {
   test.each(['127.0.0.1', 'localhost', '::1', '127.0.0.2'])('on %s everyone, without a word', (host) => {
     expect(problemsOf({ HOST: host })).toEqual([]);
   });
 
   test.each(['0.0.0.0', '::', '192.0.2.1', 'gateway.test'])(
-    'on %s only when AUTH=open is said outright',
+    'on %s only when AUTH=open is explicit',
     (host) => {
       expect(problemsOf({ HOST: host }).join()).toContain('AUTH');
       expect(problemsOf({ HOST: host, ...service }).join()).toContain('AUTH');
@@ -189,7 +189,7 @@ describe('what is set and has no effect', () => {
     expect(unknownVariables({ NODE_ENV })).toEqual([`NODE_ENV=${NODE_ENV}`]);
   });
 
-  test('is told in one warning at start, by name and without its value', async () => {
+  test('is named in one warning at start, without its value', async () => {
     await using gateway = await startGatewayProcess({
       UPSTREAM_TIMOUT_MS: '1',
       JWT_SECRETS: secret,

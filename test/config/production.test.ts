@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TRANSPORTS } from '../support/clients/transports.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 
-/** The schema is nobody's to ask for in production: not as a whole, and not name by name. */
+/** In production no client can ask for the schema: not as a whole, and not name by name. */
 
 let production: Gateway;
 let development: Gateway;

@@ -96,7 +96,7 @@ describe('with TRUSTED_DOCUMENTS', () => {
   });
 });
 
-describe('a file that is not as it should be is told at start, each problem by its name', () => {
+describe('an invalid file ends the start, which names each problem', () => {
   const introspection = '{ __type(name: "Query") { name } }';
   const unknown = '{ nothing everything }';
   test.each<[what: string, content: string, problems: RegExp[]]>([

@@ -117,7 +117,7 @@ const EVENTS = `subscription { deliveries { cursor node { ${everyFieldOf('Webhoo
 
 type Told = { data: { deliveries: { cursor: string; node: unknown } } | null; errors?: GraphQLFault[] };
 
-test('an event that weighs more than it may is told with its cursor, and the subscription goes on', async () => {
+test('an event that is too large is an error with its cursor, and the subscription goes on', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_ANSWER_MB: '1' });
   const { deliveryUrl } = await deliveriesOf(gateway.url);
   using socket = await listenTo(gateway);

@@ -95,7 +95,7 @@ describe("a client's budget", () => {
   });
 });
 
-describe('clients are told apart', () => {
+describe('clients are identified', () => {
   test('by their own keys where each brings one', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({

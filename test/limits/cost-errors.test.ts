@@ -25,7 +25,7 @@ const refusalOf = ({ errors }: Pick<GraphQLReply, 'errors'>) =>
     extensions: Record<string, unknown>;
   };
 
-describe('an operation that may cost too much is told', () => {
+describe('the error of an operation that may cost too much says', () => {
   const all = Array.from({ length: 40 }, (_, index) => addressOf(index + 1));
   const dashboard = `query ($all: [Address!]!, $chains: [ChainId!]) {
     mine: wallets(addresses: $all) {
@@ -47,7 +47,7 @@ describe('an operation that may cost too much is told', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('and is not told of chainIds where they do not matter', async () => {
+  test('and does not mention chainIds where they do not matter', async () => {
     const document = `query ($all: [Address!]!) {
       wallets(addresses: $all) { transactions(first: 1000) { nodes { hash } } }
     }`;
@@ -58,7 +58,7 @@ describe('an operation that may cost too much is told', () => {
     expect(message).not.toContain('chainIds');
   });
 
-  test('and runs when it does what it was told', async () => {
+  test('and the operation runs when it follows the advice', async () => {
     const chains = [1, 10];
     expect((await gateway.query(dashboard, { all, chains })).errors).toBeUndefined();
     fake.requests.length = 0;

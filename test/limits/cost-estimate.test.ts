@@ -54,7 +54,7 @@ test('each list that leads to what is billed says which or how many it gives', (
   expect(silent.map(({ coordinate }) => coordinate)).toEqual([]);
 });
 
-describe('where nobody knows yet which objects a list gives', () => {
+describe('where the objects of a list are not known yet', () => {
   const estimate = (selection: string) => {
     const lists = buildSchema(`
       interface Owner { holdings: Int }

@@ -23,7 +23,7 @@ test.each(paths)('%s answers GET and HEAD, and nothing else', async (path) => {
   }
 });
 
-test('a log that takes nothing is told once, and is no reason to be taken out', async () => {
+test('failing appends are logged once, and the gateway stays ready', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   // Another program holds the write lock.

@@ -8,7 +8,7 @@ import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What Prometheus is told agrees with what happened, and can't be made to grow by strangers. */
+/** The metrics agree with what happened, and clients can't make them grow. */
 
 test('a scrape is of the format, each metric with its help and type', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });

@@ -13,7 +13,7 @@ import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What an operator reads of an operation, by the id that its reply carries; and what nobody reads. */
+/** The log lines of an operation, found by the id of its response; and what no line contains. */
 
 type Line = Record<string, unknown> & { level: string; msg: string };
 
@@ -48,7 +48,7 @@ test('an operation is one line at debug, under the id that its reply carries', a
 });
 
 test.each(['a b', 'é', 'x'.repeat(129), '"}', '', '<script>'])(
-  'an id that no log could hold as it is is not taken: %j',
+  'an invalid request id is replaced: %j',
   async (id) => {
     await using gateway = await startGateway();
     const { headers } = await gateway.query('{ __typename }', {}, { 'x-request-id': id });
@@ -64,7 +64,7 @@ test('every answer carries an id, whatever was asked', async () => {
   }
 });
 
-test('a failure is one line as loud as it concerns the operator, and the service has a line for each attempt', async () => {
+test('a failure is one line whose level shows whose fault it is, and each upstream attempt has a line', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_STALE_MS: '0' });
   const address = freshAddress();
@@ -92,7 +92,7 @@ test('a failure is one line as loud as it concerns the operator, and the service
   );
 });
 
-test('who goes away before the answer makes no failure of it', async () => {
+test('an operation whose client disconnects before the answer is not counted as a failure', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const silentWallet = () => {
@@ -275,14 +275,14 @@ test.each([
   `00-${TRACE}-${'0'.repeat(16)}-01`,
   `00-${TRACE.toUpperCase()}-${SPAN}-01`,
   `cc-${TRACE}-${SPAN}-01-${'x'.repeat(600)}`,
-])('one that is not valid is not: %s', async (traceparent) => {
+])('an invalid traceparent is not passed on: %s', async (traceparent) => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   await poll(gateway, freshAddress(), { traceparent });
   expect(fake.requests[0]?.headers.traceparent).toBeUndefined();
 });
 
-test('a request that operations share belongs to the trace of who started it', async () => {
+test('a request that operations share belongs to the trace of the operation that started it', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();

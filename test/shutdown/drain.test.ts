@@ -56,7 +56,7 @@ test.each(['application/json', 'text/event-stream'])(
   },
 );
 
-test('at SIGTERM it is not ready first, while it still serves who has not seen it, and gives connections back', async () => {
+test('at SIGTERM it is not ready first, still serves clients that have not noticed, and closes kept-alive connections', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-retire-'));
   try {
     await using gateway = await spawnGateway({ DATA_DIR: dataDir });

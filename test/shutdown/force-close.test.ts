@@ -8,7 +8,7 @@ import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
 const DOCUMENT = 'subscription { deliveries { node { payload } } }';
 
-test('who does not take what it was told last is cut, by socket and by event stream', async () => {
+test('a client that does not read the final message is cut, on a WebSocket and an event stream', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
   const lasting = bearer(await tokenOf());
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);

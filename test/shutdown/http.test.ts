@@ -15,7 +15,7 @@ import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 const WEBHOOK = '{ webhook(webhookId: "0193f0a0-0000-7000-8000-000000000001") { id } }';
 
-/** Of webhooks that differ, or they would wait for one another. */
+/** Each updates another webhook: updates of one webhook wait for one another. */
 const update = (number: number) => {
   const webhookId = `0193f0a0-0000-7000-8000-${String(number).padStart(12, '0')}`;
   return `mutation { updateWebhook(input: { webhookId: "${webhookId}", name: "new" }) { __typename } }`;
@@ -60,7 +60,7 @@ test('at SIGTERM all that the service has not answered is UPSTREAM_TIMEOUT, what
   expect(lines).toEqual([]);
 });
 
-test('at SIGTERM requests whose body does not come to its end are told to come again', async () => {
+test('at SIGTERM a request whose body is incomplete gets 503 with Retry-After', async () => {
   await using held = await startHeld();
   const { gateway, url } = held;
   const { pathname } = new URL((await deliveriesOf(url)).deliveryUrl);

@@ -30,7 +30,7 @@ const startHeld = async () => {
   return { service, gateway, asked, [Symbol.asyncDispose]: () => running.disposeAsync() };
 };
 
-test('at SIGTERM a mutation that waits for its turn is told to come again, and is not run', async () => {
+test('at SIGTERM a queued mutation gets 503 with Retry-After, and is not run', async () => {
   await using held = await startHeld();
   const { service, gateway, asked } = held;
   let exit: Promise<number | null> | null = null;

@@ -72,7 +72,7 @@ test('a mutation that is answered while the process stops is done once, and answ
   expect(service.requests.map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('a mutation that comes while the process stops is done once', async () => {
+test('a mutation that arrives while the process stops is done once', async () => {
   await using service = await startBlockingService();
   await using deployment = await startDeployment(service.url);
   await using client = startReconnectingClient(deployment.url);
@@ -143,7 +143,9 @@ test('a mutation that is answered in the place of the service counts as that, an
   ]);
   service.answerAll();
   await expect
-    .poll(async () => (await scrape(gateway.url)).sum('gateway_upstream_requests_in_flight'))
+    .poll(async () => (await scrape(gateway.url)).sum('gateway_upstream_requests_in_flight'), {
+      timeout: 20_000,
+    })
     .toBe(0);
   expect(service.requests).toHaveLength(1);
   const { sum } = await scrape(gateway.url);

@@ -75,8 +75,8 @@ test('a client that disconnects while its request is queued counts as aborted, n
   await sleep(200);
   await queued.disconnect();
   const unsent = async () => ({
-    aborted: await sumOf('gateway_upstream_unsent_total', { reason: 'aborted' }),
-    all: await sumOf('gateway_upstream_unsent_total'),
+    aborted: await sumOf('gateway_upstream_rejected_before_send_total', { reason: 'aborted' }),
+    all: await sumOf('gateway_upstream_rejected_before_send_total'),
   });
   await expect.poll(unsent, GENEROUS).toEqual({ aborted: 1, all: 1 });
   released.resolve();
