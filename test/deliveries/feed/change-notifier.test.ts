@@ -262,3 +262,31 @@ test('after the writer was restarted, all blocked readers read, because its mark
   await threads.at(-1)?.terminate();
   expect(await numbers).toEqual([1, 2]);
 });
+
+test('all listeners share one subscription to the log, which ends with the last of them', async () => {
+  const log = await openLog();
+  const onAppend = log.onAppend.bind(log);
+  let subscriptions = 0;
+  log.onAppend = (listener) => {
+    const remove = onAppend(listener);
+    subscriptions += 1;
+    return () => {
+      subscriptions -= 1;
+      remove();
+    };
+  };
+  const changeNotifier = new ChangeNotifier(log, NEVER_MS);
+  const changed: string[] = [];
+  const removals = ['one', 'two', 'two', 'three'].map((tenant) =>
+    changeNotifier.subscribe(tenant, { onChange: () => changed.push(tenant), onPoll: () => {} }),
+  );
+  expect(subscriptions).toBe(1);
+  await log.append([delivery(1, { tenant: 'two' })]);
+  await eventually(() => expect(changed).toEqual(['two', 'two']));
+  for (const remove of removals) remove();
+  expect(subscriptions).toBe(0);
+  changeNotifier.subscribe('one', { onChange: () => changed.push('one'), onPoll: () => {} });
+  expect(subscriptions).toBe(1);
+  await log.close();
+  expect(changed).toEqual(['two', 'two', 'one']);
+});
