@@ -78,9 +78,9 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/(server/|app|main|config)' },
   ),
   forbid(
-    "telemetry/ takes only the parts' types",
+    "telemetry/ takes only the parts' types, and lib/",
     { path: '^src/telemetry/' },
-    { ...own, pathNot: '^src/telemetry/', dependencyTypesNot: ['type-only'] },
+    { ...own, pathNot: '^src/(telemetry|lib)/', dependencyTypesNot: ['type-only'] },
   ),
   forbid(
     'only app.ts and app/ know telemetry/',

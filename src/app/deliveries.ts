@@ -3,10 +3,11 @@ import { FeedCache } from '../deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
 import { createDeliveryUrls, type DeliveryUrls } from '../deliveries/ingress/delivery-url.ts';
 import { DeliverySecretError, loadDeliverySecret } from '../deliveries/ingress/secret.ts';
-import { LogOpenError, messageOf } from '../deliveries/log/errors.ts';
+import { LogOpenError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
+import { messageOf } from '../lib/error-text.ts';
 import { settlesWithin } from '../lib/task-tracker.ts';
 import type { Startup } from './startup.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
-import { messageOf } from '../deliveries/log/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/error-text.ts';
 import type { ShutdownDeadline } from '../lib/shutdown-deadline.ts';
 import type { Log } from '../logger.ts';
 import { schema } from '../schema.ts';

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../graph/errors.ts';
+import { messageOf } from '../lib/error-text.ts';
 import type { Trace } from '../lib/trace-context.ts';
 import type { Log, LogLevel } from '../logger.ts';
 import type { AnsweredOperation } from '../server/graphql/plugins/operation-observer.ts';
@@ -144,5 +145,3 @@ const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 
 const stackOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { messageOf } from '../../lib/error-text.ts';
 import type { Reservation } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import { messageOf } from '../log/errors.ts';
 import { IngressError, unavailable } from './http-error.ts';
 
 export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../lib/error-text.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
-import { messageOf } from '../log/errors.ts';
 
 const FILE = 'delivery-secret';
 const MIN_LENGTH = 32;

@@ -130,6 +130,3 @@ export class LogOpenError extends Error {
     this.problem = problem;
   }
 }
-
-/** The message of an error, or the text of another thrown value. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { LogOpenError, messageOf } from '../log/errors.ts';
+import { messageOf } from '../../lib/error-text.ts';
+import { LogOpenError } from '../log/errors.ts';
 import { SCHEMA, SCHEMA_VERSION, TRIMMED, UPGRADE_FROM_2 } from './schema.ts';
 
 /**

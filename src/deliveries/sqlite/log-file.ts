@@ -1,7 +1,8 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LogDamagedError, LogOpenError, messageOf } from '../log/errors.ts';
+import { messageOf } from '../../lib/error-text.ts';
+import { LogDamagedError, LogOpenError } from '../log/errors.ts';
 
 const SQLITE_BUSY = 5;
 

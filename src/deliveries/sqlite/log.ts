@@ -1,9 +1,10 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../lib/error-text.ts';
 import { createKeyedQueue } from '../../lib/keyed-queue.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import type { Place } from '../log/cursor.ts';
-import { LogClosedError, LogDamagedError, LogOpenError, messageOf } from '../log/errors.ts';
+import { LogClosedError, LogDamagedError, LogOpenError } from '../log/errors.ts';
 import type {
   AppendListener,
   AppendResult,

@@ -1,3 +1,4 @@
+import { messageOf } from '../../lib/error-text.ts';
 import type { Log } from '../../logger.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import { isUnknownKey } from './verify-key.ts';
@@ -29,5 +30,3 @@ export const reportOnKey = async (
 /** Whether upstream rejected the request alone, and so has accepted the key. */
 const isKnownKey = (error: unknown): boolean =>
   error instanceof UpstreamError && (error.failure === 'forbidden' || error.failure === 'rejected');
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

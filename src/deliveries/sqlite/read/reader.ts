@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../../lib/error-text.ts';
 import type { Steps } from '../../../lib/round-robin-scheduler.ts';
-import { CursorExpiredError, LogOpenError, messageOf } from '../../log/errors.ts';
+import { CursorExpiredError, LogOpenError } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import { epochSeed, openForReading } from '../database.ts';
 import { Fingerprints } from '../identity.ts';

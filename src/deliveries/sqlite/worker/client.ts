@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { LogUnavailableError, messageOf, ReadAbortedError } from '../../log/errors.ts';
+import { messageOf } from '../../../lib/error-text.ts';
+import { LogUnavailableError, ReadAbortedError } from '../../log/errors.ts';
 import { deserializeError } from './errors.ts';
 import type { Cancel, Methods, Request, Response } from './protocol.ts';
 

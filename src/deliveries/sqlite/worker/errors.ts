@@ -1,3 +1,4 @@
+import { messageOf } from '../../../lib/error-text.ts';
 import {
   CursorExpiredError,
   type ExpiryReason,
@@ -5,7 +6,6 @@ import {
   LogDamagedError,
   LogOpenError,
   LogUnavailableError,
-  messageOf,
   UnstorableError,
 } from '../../log/errors.ts';
 

@@ -1,9 +1,9 @@
+import { messageOf } from '../../../lib/error-text.ts';
 import {
   CursorExpiredError,
   InvalidCursorError,
   LogDamagedError,
   LogUnavailableError,
-  messageOf,
   ReadAbortedError,
 } from '../../log/errors.ts';
 import type { LogFile } from '../log-file.ts';

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { LogOpenError, messageOf } from '../../log/errors.ts';
+import { messageOf } from '../../../lib/error-text.ts';
+import { LogOpenError } from '../../log/errors.ts';
 import { epochSeed, inTransaction, openForWriting, upgradeSchema } from '../database.ts';
 import { BEFORE_FIRST, fingerprintOf } from '../identity.ts';
 import { Indexer } from '../index/indexer.ts';
