@@ -10,7 +10,7 @@ import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
-/** Who does not read costs the gateway what its socket holds, and nobody else anything. */
+/** Backpressure: a subscriber that does not read costs no more memory than its socket buffers, and delays no other. */
 
 const DOCUMENT = 'subscription ($after: String) { deliveries(after: $after) { node { payload } } }';
 const FILLER = 'x'.repeat(20_000);
@@ -35,32 +35,32 @@ const post = async (deliveryUrl: string, count: number, first = 0, filler = FILL
   await pool.close();
 };
 
-type Reader = { readonly numbers: number[]; stall(): void; readOn(): void };
+type Reader = { readonly numbers: number[]; stall(): void; resume(): void };
 
-const bySocket = async (url: string, after: string, made: AsyncDisposableStack): Promise<Reader> => {
+const bySocket = async (url: string, after: string, clients: AsyncDisposableStack): Promise<Reader> => {
   const numbers: number[] = [];
-  const client = made.use(
+  const client = clients.use(
     await openRawSocket(url, (payload) => numbers.push(numberIn(payload.toString('latin1', 0, 400)))),
   );
   client.write(subscribeMessage(DOCUMENT, { after }));
-  return { numbers, stall: client.stall, readOn: client.resume };
+  return { numbers, stall: client.stall, resume: client.resume };
 };
 
-const byEventStream = async (url: string, after: string, made: AsyncDisposableStack): Promise<Reader> => {
+const byEventStream = async (url: string, after: string, clients: AsyncDisposableStack): Promise<Reader> => {
   const numbers: number[] = [];
   const { hostname, port } = new URL(url);
   const query = new URLSearchParams({ query: DOCUMENT, variables: JSON.stringify({ after }) });
-  const sent = request({
+  const outgoing = request({
     hostname,
     port,
     path: `/graphql?${query}`,
     headers: { accept: 'text/event-stream' },
     agent: false,
   });
-  sent.on('error', () => {});
-  made.defer(() => void sent.destroy());
-  sent.end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  outgoing.on('error', () => {});
+  clients.defer(() => void outgoing.destroy());
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   let rest = '';
   response.setEncoding('latin1').on('error', () => {});
   response.on('data', (chunk: string) => {
@@ -68,10 +68,10 @@ const byEventStream = async (url: string, after: string, made: AsyncDisposableSt
     rest = blocks.pop() ?? '';
     for (const block of blocks) if (block.startsWith('id:')) numbers.push(numberIn(block.slice(0, 400)));
   });
-  return { numbers, stall: () => response.pause(), readOn: () => response.resume() };
+  return { numbers, stall: () => response.pause(), resume: () => response.resume() };
 };
 
-/** So many of 20 KB are 6 MB. */
+/** The number of 20 KB deliveries in 6 MB. */
 const BIG = 300;
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -87,13 +87,13 @@ const READERS = [
 ] as const;
 
 test.each(READERS)(
-  'one that stalls by %s while 200 MB arrive costs no memory, and goes on without a gap',
+  'a subscriber by %s that stalls while 200 MB arrive costs no memory, and resumes without a gap',
   async (_name, open) => {
     await using gateway = await startGatewayProcess();
-    await using made = new AsyncDisposableStack();
+    await using clients = new AsyncDisposableStack();
     const { deliveryUrl, head } = await deliveriesOf(gateway.url);
-    const reading = await bySocket(gateway.url, head, made);
-    const stalled = await open(gateway.url, head, made);
+    const reading = await bySocket(gateway.url, head, clients);
+    const stalled = await open(gateway.url, head, clients);
     await readersToBe(gateway.url, 2);
     const filler = FILLER.repeat(5);
     await post(deliveryUrl, 100, 0, filler);
@@ -107,49 +107,52 @@ test.each(READERS)(
     }
     await eventually(() => reading.numbers.length === 2100);
     expect(most - before).toBeLessThan(150);
-    stalled.readOn();
+    stalled.resume();
     await eventually(() => stalled.numbers.length >= 2100);
     inLogOrder(stalled, reading, 2100);
   },
 );
 
-/** Readers that stall at once. */
+/** The number of subscribers that stall at once. */
 const STALLED = 300;
 
-test.each(READERS)('three hundred that stall by %s cost what their sockets hold', async (_name, open) => {
-  await using gateway = await startGatewayProcess();
-  await using made = new AsyncDisposableStack();
-  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
-  const reading = await bySocket(gateway.url, head, made);
-  const stalled: Reader[] = [];
-  for (let number = 0; number < STALLED; number += 1) {
-    const reader = await open(gateway.url, head, made);
-    reader.stall();
-    stalled.push(reader);
-  }
-  await readersToBe(gateway.url, STALLED + 1);
-  const before = await gateway.megabytes();
-  // More than the two systems hold for one of them.
-  await post(deliveryUrl, BIG);
-  await eventually(() => reading.numbers.length === BIG);
-  expect((await scrape(gateway.url)).sum('gateway_readers_behind')).toBe(STALLED);
-  expect((await gateway.megabytes()) - before).toBeLessThan(100);
-  for (const reader of stalled) reader.readOn();
-  await eventually(() => stalled.every(({ numbers }) => numbers.length >= BIG));
-  for (const reader of stalled) expect(reader.numbers).toEqual(reading.numbers);
-});
+test.each(READERS)(
+  'three hundred stalled subscribers by %s cost only what their sockets buffer',
+  async (_name, open) => {
+    await using gateway = await startGatewayProcess();
+    await using clients = new AsyncDisposableStack();
+    const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+    const reading = await bySocket(gateway.url, head, clients);
+    const stalled: Reader[] = [];
+    for (let number = 0; number < STALLED; number += 1) {
+      const reader = await open(gateway.url, head, clients);
+      reader.stall();
+      stalled.push(reader);
+    }
+    await readersToBe(gateway.url, STALLED + 1);
+    const before = await gateway.megabytes();
+    // More than the operating systems of both ends buffer for one socket.
+    await post(deliveryUrl, BIG);
+    await eventually(() => reading.numbers.length === BIG);
+    expect((await scrape(gateway.url)).sum('gateway_readers_behind')).toBe(STALLED);
+    expect((await gateway.megabytes()) - before).toBeLessThan(100);
+    for (const reader of stalled) reader.resume();
+    await eventually(() => stalled.every(({ numbers }) => numbers.length >= BIG));
+    for (const reader of stalled) expect(reader.numbers).toEqual(reading.numbers);
+  },
+);
 
-test('subscriptions on one slow socket have their turns: none waits for another to have all', async () => {
+test('subscriptions on one slow socket take turns: none waits until another has sent all its events', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
-  await using made = new AsyncDisposableStack();
-  // With it all frames are at hand: nobody has to wait for the log.
-  const reading = await bySocket(gateway.url, head, made);
+  await using clients = new AsyncDisposableStack();
+  // Its frames stay in the feed's cache, so that the others need no read of the log.
+  const reading = await bySocket(gateway.url, head, clients);
   await post(deliveryUrl, 60, 0, FILLER.repeat(12));
   await eventually(() => reading.numbers.length === 60);
-  const heard: string[] = [];
+  const received: string[] = [];
   using client = await openRawSocket(gateway.url, (payload) =>
-    heard.push(/"id":"(\w)"/.exec(String(payload.subarray(0, 40)))?.[1] ?? ''),
+    received.push(/"id":"(\w)"/.exec(String(payload.subarray(0, 40)))?.[1] ?? ''),
   );
   client.stall();
   client.write(...['a', 'b', 'c'].map((id) => subscribeMessage(DOCUMENT, { after: head }, id)));
@@ -159,11 +162,11 @@ test('subscriptions on one slow socket have their turns: none waits for another 
     setTimeout(client.resume, 1);
   });
   client.resume();
-  await eventually(() => heard.length === 180);
-  // Where the last of the three is half through, none of the others is done.
+  await eventually(() => received.length === 180);
+  // When the slowest of the three is half through, none of the others has finished.
   const lastHalf = Math.max(
-    ...['a', 'b', 'c'].map((id) => heard.flatMap((one, at) => (one === id ? [at] : []))[30] ?? 0),
+    ...['a', 'b', 'c'].map((id) => received.flatMap((one, at) => (one === id ? [at] : []))[30] ?? 0),
   );
-  const firstEnd = Math.min(...['a', 'b', 'c'].map((id) => heard.lastIndexOf(id)));
+  const firstEnd = Math.min(...['a', 'b', 'c'].map((id) => received.lastIndexOf(id)));
   expect(lastHalf).toBeLessThan(firstEnd);
 });
