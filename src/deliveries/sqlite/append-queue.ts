@@ -4,8 +4,8 @@ import type { LogThreads } from './worker/log-threads.ts';
 import { type Placement, packDeliveries, type Stored, unpackPlacements } from './worker/packing.ts';
 
 /**
- * Batches in one message to the writer. With fewer, the cost of sending and waking would be felt. With more, the two threads
- * would work in turn, although they can work at the same time.
+ * Batches in one message to the writer. Smaller messages cost more: each is sent, and wakes the thread. Bigger messages would
+ * make the two threads work in turn, although they can work at the same time.
  */
 const MAX_MESSAGE_BATCHES = 32;
 

@@ -13,8 +13,8 @@ import { SCHEMA, SCHEMA_VERSION, TRIMMED, UPGRADE_FROM_2 } from './schema.ts';
 const CHECKPOINT_PAGES = 4000;
 
 /**
- * Opens the log's file for writing. With `create`, makes the file if there is none. Throws LogOpenError, also for a file of
- * another format.
+ * Opens the log's file for writing, and makes it if it does not exist and `create` is set. Throws LogOpenError, also for a
+ * file of another format.
  */
 export const openForWriting = (path: string, create: boolean): DatabaseSync =>
   open(path, create, (database) => {

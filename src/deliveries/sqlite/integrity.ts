@@ -13,8 +13,8 @@ const OF_TENANT = `delivery.id BETWEEN tenant.id << 40 AND (tenant.id << 40 | ${
 const COUNT = `(SELECT count(*) FROM delivery WHERE ${OF_TENANT})`;
 
 /**
- * Finds a tenant whose sequences are not those from floor + 1 to head, without a hole. With `counting`, it counts them, which
- * reads the whole table. Without, it compares the first and the last, which takes no time.
+ * Finds a tenant whose sequences are not those from floor + 1 to head, without a hole. If `counting`, it counts them, which
+ * reads the whole table. Otherwise it compares the first and the last, which takes almost no time.
  */
 const wrongTenantSql = (counting: boolean) => `
   SELECT *, ${counting ? COUNT : 'highest - lowest + 1'} AS count FROM (

@@ -1,10 +1,9 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/error-text.ts';
-import { createKeyedQueue } from '../../lib/keyed-queue.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import type { Place } from '../log/cursor.ts';
-import { LogClosedError, LogDamagedError, LogOpenError } from '../log/errors.ts';
+import { LogClosedError, LogOpenError } from '../log/errors.ts';
 import type {
   AppendListener,
   AppendResult,
@@ -20,13 +19,14 @@ import type { LogObserver } from '../log/observer.ts';
 import { AppendQueue } from './append-queue.ts';
 import { lockDirectory } from './log-file.ts';
 import { Cursors } from './read/cursors.ts';
+import { startTrimming } from './trim-schedule.ts';
 import { type StartThread, startThread } from './worker/client.ts';
 import { LogThreads } from './worker/log-threads.ts';
 import { type Placement, unpackPage } from './worker/packing.ts';
 import type { Head, Opened } from './worker/protocol.ts';
 
 export type SqliteLogOptions = {
-  /** The directory is made if there is none. One process at a time can use it. */
+  /** The log makes the directory if it does not exist. One process at a time can use it. */
   readonly dataDir: string;
   /** Deliveries older than this are dropped. */
   readonly retentionHours: number;
@@ -44,7 +44,6 @@ export type SqliteLogOptions = {
   readonly startThread?: StartThread | undefined;
 };
 
-const TRIM_EVERY_MS = 5000;
 const HOUR_MS = 3_600_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
@@ -53,7 +52,7 @@ const START: Place = { sequence: 0, fingerprint: 0 };
 
 /**
  * Opens the log in `dataDir`, and begins to trim it. Rejects with LogOpenError when the directory can't be made or written,
- * when another process uses it, and when the file is damaged or not a delivery log. It changes nothing then.
+ * or another process uses it. Rejects also when the file is damaged or not a delivery log; it leaves the file unchanged.
  */
 export const openSqliteLog = async (options: SqliteLogOptions): Promise<DeliveryLog> => {
   const { dataDir, startThread: start = startThread } = options;
@@ -86,8 +85,7 @@ class SqliteLog implements DeliveryLog {
   readonly #options: SqliteLogOptions;
   readonly #unlock: () => void;
   readonly #listeners = new Set<{ readonly notify: AppendListener }>();
-  readonly #inOrder = createKeyedQueue();
-  readonly #stopTrimming: () => void;
+  readonly #trimming: ReturnType<typeof startTrimming>;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteLogOptions, threads: LogThreads, { seed, heads }: Opened, unlock: () => void) {
@@ -105,7 +103,7 @@ class SqliteLog implements DeliveryLog {
         this.#notify(null);
       },
     });
-    this.#stopTrimming = repeatTrim(() => this.trim(), options.onTrimError);
+    this.#trimming = startTrimming(() => this.#trimOnce(), options.onTrimError);
   }
 
   async append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
@@ -147,14 +145,15 @@ class SqliteLog implements DeliveryLog {
     return this.#cursors.cursor(tenant, this.#heads.get(tenant) ?? START);
   }
 
-  /** Trims run one after another: the one before may have looked before the deliveries arrived that this one must drop. */
   trim(): Promise<void> {
-    return this.#inOrder('trim', async () => {
-      if (this.#closing) throw new LogClosedError();
-      const { retentionHours, retentionCount, now = Date.now } = this.#options;
-      const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
-      await this.#threads.write('trim', { retention, now: now() });
-    });
+    return this.#trimming.trim();
+  }
+
+  async #trimOnce(): Promise<void> {
+    if (this.#closing) throw new LogClosedError();
+    const { retentionHours, retentionCount, now = Date.now } = this.#options;
+    const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
+    await this.#threads.write('trim', { retention, now: now() });
   }
 
   onAppend(notify: AppendListener): () => void {
@@ -174,7 +173,7 @@ class SqliteLog implements DeliveryLog {
   }
 
   async #close(): Promise<void> {
-    this.#stopTrimming();
+    this.#trimming.stop();
     this.#appends.flush();
     await this.#threads.close();
     this.#unlock();
@@ -202,29 +201,3 @@ class SqliteLog implements DeliveryLog {
 
 const placesOf = (heads: readonly Head[]): Map<string, Place> =>
   new Map(heads.map(([tenant, sequence, fingerprint]) => [tenant, { sequence, fingerprint }]));
-
-/**
- * Trims now, and again 5 seconds after each trim has ended, until the returned function is called. Calls `onError` for the
- * first of several failures in a row; damage is left to the log's observer.
- */
-const repeatTrim = (trim: () => Promise<void>, onError: SqliteLogOptions['onTrimError']): (() => void) => {
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-  let isFailing = false;
-  const succeeded = () => {
-    isFailing = false;
-  };
-  const failed = (error: unknown) => {
-    if (!isStopped && !isFailing && !(error instanceof LogDamagedError)) onError?.(error);
-    isFailing = true;
-  };
-  const schedule = () => {
-    if (!isStopped) timer = setTimeout(run, TRIM_EVERY_MS).unref();
-  };
-  const run = () => void trim().then(succeeded, failed).then(schedule);
-  run();
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
-};

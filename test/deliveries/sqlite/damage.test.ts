@@ -11,7 +11,7 @@ import { codesOf, nowhere } from '../../support/gateway/start.ts';
 import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 import { temporaryDirectory } from '../support/builders.ts';
 
-/** The shipped process over a log that is damaged while it runs: it says so, takes nothing on trust, and comes back. */
+/** The shipped process over a log that is damaged while it runs: it reports the damage, neither stores nor reads, and recovers. */
 
 const COUNT = 120;
 const FILLER = 'x'.repeat(6000);
@@ -38,7 +38,7 @@ const readiness = async (gateway: Shipped) => {
   return [response.status, await response.json()];
 };
 
-/** A folder whose one file holds so many deliveries. */
+/** A folder with a log of COUNT deliveries. */
 let filled: string;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ const overwrite = async (path: string, at: number, bytes: Uint8Array): Promise<v
   await file.close();
 };
 
-/** Puts half of the file's pages out of order, or only what `at` says; the returned function mends it. */
+/** Damages the log's file. The returned function repairs it. */
 type Damage = (path: string) => Promise<() => Promise<void>>;
 
 const overwriting =
@@ -85,8 +85,8 @@ const overwriting =
 const DAMAGES: [what: string, damage: Damage][] = [
   ['whose pages in the middle are overwritten', overwriting(0.25, 0.75)],
   [
-    // Past its structure, which SQLite checks: what it holds is another thing than what was stored.
-    'of which one body has other bytes',
+    // SQLite checks the structure of its pages only: this body is not the one that was stored.
+    'with changed bytes in one body',
     async (path) => {
       const whole = await readFile(path);
       const at = whole.indexOf(FILLER.slice(0, 100), whole.length / 2) + 50;
@@ -134,7 +134,7 @@ const DAMAGES: [what: string, damage: Damage][] = [
     },
   ],
   [
-    'that another takes the place of',
+    'that another file replaces',
     async (path) => {
       await rename(path, `${path}.away`);
       await writeFile(path, 'another file');
@@ -144,7 +144,7 @@ const DAMAGES: [what: string, damage: Damage][] = [
 ];
 
 test.each(DAMAGES)(
-  'a log %s is not ready, takes and gives nothing, says so once, and comes back',
+  'a log %s is not ready, neither stores nor reads, is reported once, and recovers',
   async (_what, damage) => {
     const dataDir = await copyOfFilled();
     await using gateway = await start(dataDir);
@@ -193,7 +193,7 @@ test.each(DAMAGES)(
 
 const HEAD = '{ deliveries(last: 1) { head nodes { payload } } }';
 
-test('what was stored is not lost with the file that it was first written to', async () => {
+test('a stored delivery is not lost with the -wal file that it was first written to', async () => {
   const dataDir = await copyOfFilled();
   await using gateway = await start(dataDir);
   const url = await deliveryUrlOf(gateway);
@@ -207,7 +207,7 @@ test('what was stored is not lost with the file that it was first written to', a
   expect(data.deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }, { payload: bodyOf(COUNT + 1) }]);
 });
 
-test('an older copy that takes the place of a log that has nothing to write is gone on from', async () => {
+test('an older copy that replaces a log without unwritten deliveries becomes the log', async () => {
   const dataDir = await copyOfFilled();
   {
     await using gateway = await start(dataDir);
@@ -230,7 +230,7 @@ test('an older copy that takes the place of a log that has nothing to write is g
   expect(lost.faults).toMatchObject([{ extensions: { code: 'CURSOR_EXPIRED', reason: 'replaced' } }]);
 });
 
-test('nothing that is still to be written is put into another file', async () => {
+test('deliveries of the -wal file are never written into another file', async () => {
   const dataDir = await copyOfFilled();
   await using gateway = await start(dataDir);
   const url = await deliveryUrlOf(gateway);
@@ -240,7 +240,7 @@ test('nothing that is still to be written is put into another file', async () =>
   await cp(join(filled, 'deliveries.db'), path);
   const copy = await readFile(path);
   await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toMatchObject([503, {}]);
-  // For as long as it takes to look again a few times.
+  // The gateway checks the files again a few times in this time.
   await sleep(3000);
   expect(await readiness(gateway)).toMatchObject([503, {}]);
   expect((await readFile(path)).equals(copy)).toBe(true);

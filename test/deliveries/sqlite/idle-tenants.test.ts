@@ -11,9 +11,9 @@ import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 import { temporaryDirectory } from '../support/builders.ts';
 import { storeMany, toFormat2 } from '../support/stored.ts';
 
-/** What thousands of tenants cost while nothing happens to them, by the statements that the log's file is asked. */
+/** What thousands of idle tenants cost, in statements that SQLite runs. */
 
-test('retention asks no tenant that has nothing to drop', async () => {
+test('retention runs no statement for a tenant that has nothing to drop', async () => {
   const tenants = 4000;
   const dataDir = await temporaryDirectory();
   const statements = countStatements(await temporaryDirectory());
@@ -28,7 +28,7 @@ test('retention asks no tenant that has nothing to drop', async () => {
       timeout: 30_000,
       interval: 100,
     });
-  // The tenant that is asked last, where all are.
+  // If retention visits all tenants, it visits this one last.
   await trimmedTo(1);
 
   const before = statements.asked();
@@ -39,7 +39,7 @@ test('retention asks no tenant that has nothing to drop', async () => {
   expect(statements.asked() - before).toBeLessThan(tenants / 4);
 });
 
-test('opening a log asks no statement for each tenant', async () => {
+test('opening a log runs no statement for each tenant', async () => {
   const tenants = 4000;
   const dataDir = await temporaryDirectory();
   storeMany(dataDir, { tenants, each: 1 }).close();
@@ -51,10 +51,10 @@ test('opening a log asks no statement for each tenant', async () => {
   expect(statements.asked()).toBeLessThan(tenants / 4);
 });
 
-/** Three of the polls by which a subscriber finds what no call has told it. */
+/** Time for three polls, by which a subscriber finds deliveries that no callback announced. */
 const IDLE_MS = 3500;
 
-test('subscribers that wait ask the log nothing, each of another tenant', async () => {
+test('idle subscribers, each of another tenant, make the log run no statement', async () => {
   const tenants = 300;
   const statements = countStatements(await temporaryDirectory());
   await using shipped = await startGatewayProcess({ ...byToken, ...statements.env });

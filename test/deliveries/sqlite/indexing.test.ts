@@ -14,7 +14,7 @@ import {
   temporaryDirectory,
 } from '../support/builders.ts';
 
-/** More than wait for an index at a time; of the last of them a segment has been begun. */
+/** More than wait for an index at a time. A segment of the last ones has been begun. */
 const MANY = 10_600;
 const AT_ONCE = 200;
 const OTHER_WEBHOOK = '0190a3f4-0000-7000-8000-000000000002';
@@ -38,7 +38,7 @@ const fill = async (log: DeliveryLog, from: number, to: number, tenant?: string)
   return duplicates;
 };
 
-/** How far the first tenant's deliveries are in segments, how much is begun beyond, and how many identities are indexed. */
+/** Reads how far the first tenant's deliveries are in segments, how many postings are beyond, and how many identities. */
 const indexedIn = (dataDir: string) => {
   const database = new DatabaseSync(join(dataDir, 'deliveries.db'), { readOnly: true });
   const countOf = (sql: string) =>
@@ -73,14 +73,14 @@ const numbersBy = async (log: DeliveryLog, filter: DeliveryFilter, take: 'oldest
   }
 };
 
-test('what is indexed, being indexed and not indexed yet is found alike, also after the log was cut off', async () => {
+test('a filter finds what is indexed, being indexed and not indexed yet, also after the log was reopened', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   await fill(log, 1, MANY);
   await fill(log, 1, 400, 'other');
   await log.close();
   const { indexed, begun, identities } = indexedIn(dataDir);
-  // All three are there: else this test would show nothing.
+  // All three kinds exist: otherwise this test would show nothing.
   expect(indexed).toBeGreaterThan(MANY / 4);
   expect(indexed).toBeLessThan(MANY);
   expect(begun).toBeGreaterThan(0);
@@ -97,13 +97,13 @@ test('what is indexed, being indexed and not indexed yet is found alike, also af
   expect(repeated.map(({ sequence }) => sequence)).toEqual(range(1, MANY));
   expect(repeated.every(({ duplicate }) => duplicate)).toBe(true);
   expect((await fill(again, 1, 400, 'other')).every((duplicate) => duplicate)).toBe(true);
-  // A merge that was cut off begins anew, and more comes to be merged with it.
+  // A merge that was interrupted starts again, with more identities.
   await fill(again, MANY + 1, 2 * MANY);
   for (const [filter, matches] of FILTERS)
     expect(await numbersBy(again, filter, 'oldest')).toEqual(range(1, 2 * MANY).filter(matches));
 });
 
-test('what is trimmed is in no index any more, and is stored anew when it comes again', async () => {
+test('a trimmed delivery is in no index, and is stored again when it is sent again', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir, retentionCount: 500 });
   await fill(log, 1, MANY);
@@ -118,8 +118,8 @@ test('what is trimmed is in no index any more, and is stored anew when it comes 
   expect(indexedIn(dataDir).identities).toBeLessThanOrEqual(500);
 });
 
-/** Two whose identities (of webhook and body) are unlike, but begin with the same four bytes. */
-const alike = (): readonly [NewDelivery, NewDelivery] => {
+/** Two deliveries with different identities that begin with the same four bytes. */
+const sameHashPrefix = (): readonly [NewDelivery, NewDelivery] => {
   const known = new Map<string, NewDelivery>();
   for (let number = 1; ; number += 1) {
     const one = delivery(number);
@@ -130,9 +130,9 @@ const alike = (): readonly [NewDelivery, NewDelivery] => {
   }
 };
 
-test('deliveries whose identities begin alike are told apart', async () => {
+test('deliveries whose identities begin with the same bytes are not duplicates', async () => {
   const log = await openLog();
-  const [one, other] = alike();
+  const [one, other] = sameHashPrefix();
   const appended = await log.append([one, other, { ...one, tenant: 'another' }, one, other]);
   expect(appended.map(({ sequence, duplicate }) => [sequence, duplicate])).toEqual([
     [1, false],

@@ -14,7 +14,7 @@ const numbersIn = ({ deliveries }: Page) => deliveries.nodes.map(({ payload }) =
 
 const asTenant = async (tenant: number) => bearer(await tokenOf({ sub: `t${tenant}` }));
 
-test('a log of the release before, of thousands of tenants with no index, opens in little memory and goes on', async () => {
+test('a log of an earlier release, with thousands of tenants and no index, opens in little memory and works', async () => {
   const dataDir = await temporaryDirectory();
   const database = storeMany(dataDir, { tenants: TENANTS, each: EACH });
   toFormat2(database);
@@ -49,16 +49,16 @@ test('a log of the release before, of thousands of tenants with no index, opens 
   expect(numbersIn(await ask('{ deliveries(last: 2) { nodes { payload } } }'))).toEqual([80, 81]);
 });
 
-/** Of each thread: what 320,000 deliveries take while they are in no index needs more. */
+/** The heap of each thread. 320,000 deliveries that are in no index would need more. */
 const LITTLE = '--max-old-space-size=96';
 
-/** An empty log's process has 250; with all that was in no index it had 480. */
+/** The process of an empty log has 250 MB. With everything in memory that was in no index, it had 480 MB. */
 const MOST_MB = 400;
 
-test('thousands of tenants with too many, or too old, are all trimmed, and those with neither are left alone', async () => {
+test('retention trims thousands of tenants with too many or too old deliveries, and no others', async () => {
   const dataDir = await temporaryDirectory();
   const database = storeMany(dataDir, { tenants: 3000, each: 12 });
-  // Every third has old ones; every third, others, none that is too many.
+  // One third of the tenants has old deliveries, one third has neither old ones nor too many.
   database.exec(`
     UPDATE delivery SET received = 1 WHERE tenant % 3 = 0 AND sequence <= 4;
     DELETE FROM delivery WHERE tenant % 3 = 1 AND sequence > 8;

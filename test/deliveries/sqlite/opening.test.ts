@@ -29,7 +29,7 @@ const change = (path: string, sql: string): void => {
 test.each([
   ['the writer', (path: string) => new WriteStore(path, { create: false, check: false })],
   ['the reader', (path: string) => new LogReader(path)],
-])('%s keeps no connection to a log that it fails to open', async (_who, open) => {
+])('%s closes its connection to a log that it fails to open', async (_who, open) => {
   const path = await closedLog();
   change(path, 'DELETE FROM log');
   expect(() => open(path)).toThrow(LogOpenError);
@@ -37,7 +37,7 @@ test.each([
   expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
-test('a writer that finds its log damaged stores nothing until it has opened a whole one', async () => {
+test('a writer that finds its log damaged stores nothing until it has opened an undamaged one', async () => {
   const path = await closedLog();
   const writer = new Writer(path);
   writer.open({ create: false });
@@ -57,7 +57,7 @@ test('a writer that finds its log damaged stores nothing until it has opened a w
   writer.close();
 });
 
-test('the heads of a reopened log are those before: of stored, of trimmed and of no deliveries', async () => {
+test('a reopened log has the same heads: of tenants with stored, with trimmed and with no deliveries', async () => {
   let now = 1_000_000;
   const options = { dataDir: await temporaryDirectory(), now: () => now };
   const log = await openLog(options);

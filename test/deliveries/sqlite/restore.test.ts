@@ -18,7 +18,7 @@ import {
   temporaryDirectory,
 } from '../support/builders.ts';
 
-/** A cursor names its delivery: a log that was restored from a copy, and has grown since, is not gone on from by mistake. */
+/** A cursor identifies its delivery: it does not resume in a restored copy that has another delivery at its number. */
 
 const ALL = 'subscription ($after: String) { deliveries(after: $after) { cursor node { id payload } } }';
 
@@ -38,7 +38,7 @@ const post = async (gateway: Gateway, numbers: readonly number[]): Promise<void>
 const numbersIn = (edges: readonly Edge[]): unknown[] =>
   edges.map(({ node }) => (node.payload as { number: number }).number);
 
-/** What clients hold of the deliveries after `after`, by WebSocket, event stream and query: each as the same edges. */
+/** The edges after `after` that clients get by WebSocket, by event stream and by query. */
 const edgesOf = async (gateway: Gateway, after: string, count: number): Promise<Edge[][]> => {
   await using dashboard = subscribe(gateway.url, { after, query: ALL });
   await eventually(() => dashboard.edges.length === count);
@@ -55,8 +55,8 @@ const edgesOf = async (gateway: Gateway, after: string, count: number): Promise<
 
 const expired = { code: 'CURSOR_EXPIRED', reason: 'replaced' };
 
-describe('a folder that was copied, and put in place again after the log had gone on', () => {
-  /** A gateway over the copy, which has grown by `grown` since; with the cursors of what is lost. */
+describe('a folder that was copied, and restored after the log had grown', () => {
+  /** Starts a gateway over the copy, and posts `grown` to it. Returns the edges of the lost deliveries, too. */
   const restored = async (lost: readonly number[], grown: readonly number[]) => {
     const dataDir = await temporaryDirectory();
     const copy = await temporaryDirectory();
@@ -80,7 +80,7 @@ describe('a folder that was copied, and put in place again after the log had gon
     return { gateway, before, edges };
   };
 
-  test('ends with CURSOR_EXPIRED what would go on from a delivery that is lost, on every transport', async () => {
+  test('a cursor of a lost delivery ends with CURSOR_EXPIRED, on every transport', async () => {
     const { gateway, edges } = await restored(range(6, 10), range(101, 140));
     await using _gateway = gateway;
     expect(edges).toHaveLength(5);
@@ -110,7 +110,7 @@ describe('a folder that was copied, and put in place again after the log had gon
     }
   });
 
-  test('goes on from a delivery of before the copy, with no gap', async () => {
+  test('a cursor of a delivery before the copy resumes without a gap', async () => {
     const { gateway, before } = await restored(range(6, 10), range(101, 140));
     await using _gateway = gateway;
     for (const [index, { cursor, node }] of before.entries()) {
@@ -126,8 +126,8 @@ describe('a folder that was copied, and put in place again after the log had gon
     }
   });
 
-  test('does not go on from what is stored again, at the same number, behind what never was seen', async () => {
-    // The service sends again what it has not seen to be stored, of which the first was never sent before.
+  test('a cursor does not resume from its body stored again at its number, if the delivery before is another', async () => {
+    // Upstream sends deliveries again that it believes were not stored. The first one was never sent before.
     const { gateway, edges } = await restored(range(6, 10), [101, 7, 8, 9, 10]);
     await using _gateway = gateway;
     for (const { cursor } of edges) {
@@ -139,7 +139,7 @@ describe('a folder that was copied, and put in place again after the log had gon
 
 const expiry = (reason: string) => expect.objectContaining({ name: 'CursorExpiredError', reason });
 
-test('where the log was empty, and where nothing is kept, cursors hold as long as they tell the truth', async () => {
+test('cursors of an empty log, and of a log that keeps nothing, resume as long as they are valid', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   const empty = await log.head(TENANT);
@@ -158,14 +158,14 @@ test('where the log was empty, and where nothing is kept, cursors hold as long a
   await expect(restored.read(TENANT, { after: lost, limit: 1 })).rejects.toEqual(expiry('replaced'));
   now += 10 * 3_600_000;
   await restored.trim();
-  // Of what is kept, nothing: the place of the last is known all the same.
+  // No delivery is kept, but the place of the last one is known.
   expect(await restored.head(TENANT)).toBe(last);
   const page = await restored.read(TENANT, { after: last, limit: 1 });
   expect(page).toMatchObject({ deliveries: [], hasMore: false, scannedTo: last, head: last });
   await expect(restored.read(TENANT, { after: first, limit: 1 })).rejects.toEqual(expiry('trimmed'));
 });
 
-test('a cursor of a delivery that was just trimmed is told from one of another that had its number', async () => {
+test('the cursor of the last trimmed delivery resumes, that of another delivery at its number does not', async () => {
   const dataDir = await temporaryDirectory();
   const copy = await temporaryDirectory();
   const log = await openLog({ dataDir });
@@ -188,10 +188,10 @@ test('a cursor of a delivery that was just trimmed is told from one of another t
   await expect(again.read(TENANT, { after: lost[1], limit: 1 })).rejects.toEqual(expiry('trimmed'));
 });
 
-describe('a folder of the release before', () => {
+describe('a folder of an earlier release', () => {
   const SEED = Buffer.alloc(32, 7);
 
-  /** As that release made it, with the deliveries 3 to 6 of which none is in an index, and two trimmed before them. */
+  /** Makes a log as that release did: deliveries 3 to 6, none in an index, and two trimmed before them. */
   const folderOfBefore = async (): Promise<string> => {
     const dataDir = await temporaryDirectory();
     const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
@@ -225,7 +225,7 @@ describe('a folder of the release before', () => {
     return dataDir;
   };
 
-  /** As that release made it: by the number alone. */
+  /** Makes a cursor as that release did, of the number alone. */
   const numbered = (sequence: number): string => {
     const bytes = Buffer.alloc(15, 1);
     createHmac('sha256', SEED).update(TENANT).digest().copy(bytes, 1, 0, 8);
@@ -233,7 +233,7 @@ describe('a folder of the release before', () => {
     return bytes.toString('base64url');
   };
 
-  test('opens, stores, trims and tells duplicates; its cursors still resume', async () => {
+  test('opens, stores, trims and recognises duplicates; its cursors still resume', async () => {
     const log = await openLog({ dataDir: await folderOfBefore(), retentionCount: 4 });
     for (const sequence of range(2, 6))
       expect((await readAll(log, numbered(sequence))).map(numberOf)).toEqual(range(sequence + 1, 6));
@@ -243,7 +243,7 @@ describe('a folder of the release before', () => {
 
     const newest = await log.read(TENANT, { before: numbered(6), take: 'newest', limit: 10 });
     expect(newest.deliveries.map(numberOf)).toEqual([3, 4, 5]);
-    // What lies before the oldest was trimmed when nothing was kept of it: its number has to do.
+    // That release recorded nothing of trimmed deliveries, so this place has no fingerprint.
     expect(newest.scannedTo).toBe(numbered(2));
     const [repeated, added] = await log.append([delivery(5), delivery(7)]);
     expect([repeated, added]).toMatchObject([

@@ -19,11 +19,11 @@ import {
   temporaryDirectory,
 } from '../support/builders.ts';
 
-/** However many tenants there are, each can store; and a delivery that can't be stored is refused alone. */
+/** Every tenant can store, however many there are. A delivery that can't be stored is refused alone. */
 
 const secret = 'signs-the-urls-of-these-tests-0f3a';
 
-/** A log in which so many tenants have been before. */
+/** A log that has had this many tenants. */
 const folderWith = async (tenants: number): Promise<string> => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
@@ -35,14 +35,14 @@ const folderWith = async (tenants: number): Promise<string> => {
   return dataDir;
 };
 
-/** A log of so many tenants, of which each has one delivery. */
+/** A log of this many tenants with one delivery each. */
 const folderOf = async (tenants: number): Promise<string> => {
   const dataDir = await temporaryDirectory();
   await (await openLog({ dataDir })).close();
   const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
   const numbers = `WITH RECURSIVE number (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < ${tenants})`;
   const body = '{"number":1}';
-  // Of no webhook, and this body.
+  // The identity of no webhook and this body.
   const identity = hash('sha256', `\n${body}`).slice(0, 32);
   database.exec(`BEGIN;
     ${numbers} INSERT INTO tenant (id, name, head) SELECT id, 'tenant-' || id, 1 FROM number;
@@ -61,7 +61,7 @@ const DELIVERIES = `query ($after: String) {
 
 type Deliveries = { deliveries: { head: string; edges: { cursor: string; node: { payload: unknown } }[] } };
 
-test('tenant 8,192 and those after it store, read, subscribe and keep to their retention as those before', async () => {
+test('tenants from 8,192 on store, read, subscribe and are trimmed as those before', async () => {
   const dataDir = await folderWith(8189);
   const env = { ...byToken, UPSTREAM_URL: nowhere, DELIVERY_SECRET: secret, DATA_DIR: dataDir };
   await using gateway = await startGateway({ ...env, DELIVERY_RETENTION_COUNT: '3' });
@@ -89,7 +89,7 @@ test('tenant 8,192 and those after it store, read, subscribe and keep to their r
   }
 });
 
-test('a log of 100,000 tenants goes on for each of them', async () => {
+test('a log of 100,000 tenants stores and reads for each of them', async () => {
   const log = await openLog({ dataDir: await folderOf(100_000) });
   const before = await log.head('tenant-99999');
   for (const id of [2, 8191, 8192, 50_000, 100_000, 100_001]) {
@@ -116,7 +116,7 @@ test('there is room for 8,388,607 tenants: one more is refused, alone', async ()
   expect((await log.read('the last', { limit: 10 })).deliveries.map(numberOf)).toEqual([1]);
 });
 
-/** What no column of the log takes. */
+/** Values that no column of the log accepts. */
 const UNSTORABLE: [what: string, changes: Partial<NewDelivery>][] = [
   ['a chain that is no integer', { chainId: 1.5 }],
   ['a time that is no integer', { receivedAt: Number.POSITIVE_INFINITY }],
@@ -148,7 +148,7 @@ test.each(UNSTORABLE)(
   },
 );
 
-test('a tenant whose log contradicts itself is answered 503 alone, and said once a delivery', async () => {
+test('only the tenant whose log contradicts itself gets 503, with one log line a delivery', async () => {
   const dataDir = await temporaryDirectory();
   const env = { ...byToken, UPSTREAM_URL: nowhere, DELIVERY_SECRET: secret, DATA_DIR: dataDir };
   await using gateway = await startGateway(env);

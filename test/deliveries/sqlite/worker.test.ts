@@ -17,8 +17,8 @@ import {
   temporaryDirectory,
 } from '../support/builders.ts';
 
-/** Starts threads as the log does, and keeps them, so that a test can end one. */
-const keptThreads = () => {
+/** Starts threads as the log does, and lists them, so that a test can end one. */
+const recordThreads = () => {
   const threads: { readonly name: string; readonly worker: Worker }[] = [];
   const startThread: StartThread = (entry, path) => {
     const worker = new Worker(entry, { workerData: path });
@@ -33,8 +33,8 @@ const keptThreads = () => {
 
 const KB = 1024;
 
-test('of much that is appended in one turn, the first part crosses to the writer before the turn ends', async () => {
-  const { threads, startThread } = keptThreads();
+test('the first 32 appends of one turn are sent to the writer before the turn ends', async () => {
+  const { threads, startThread } = recordThreads();
   const log = await openLog({ startThread });
   const writer = threads.find(({ name }) => name === 'writer-thread.ts')?.worker;
   const post = vi.spyOn(writer ?? expect.fail('no writer'), 'postMessage');
@@ -46,8 +46,8 @@ test('of much that is appended in one turn, the first part crosses to the writer
   expect((await readAll(log)).map(numberOf)).toEqual(range(1, 32));
 });
 
-test('a writer that dies is started again; what it had not answered is refused, and stored once when it comes again', async () => {
-  const { threads, startThread, end } = keptThreads();
+test('a writer that ends is restarted; unanswered appends reject, and are stored once when they are repeated', async () => {
+  const { threads, startThread, end } = recordThreads();
   const log = await openLog({ startThread });
   await appendNumbers(log, range(1, 3));
   const underWay = range(4, 200).map(async (number) => {
@@ -75,8 +75,8 @@ test('a writer that dies is started again; what it had not answered is refused, 
   expect(numbers.toSorted((a, b) => a - b)).toEqual(range(1, 200));
 });
 
-test('a reader that dies is started again', async () => {
-  const { startThread, end } = keptThreads();
+test('a reader that ends is restarted', async () => {
+  const { startThread, end } = recordThreads();
   const log = await openLog({ startThread });
   await appendNumbers(log, [1]);
   const underWay = readAll(log).catch((error: unknown) => error);
@@ -88,8 +88,8 @@ test('a reader that dies is started again', async () => {
   expect(all.map(numberOf)).toEqual([1, 2]);
 });
 
-test('a head that was lost with its thread is known again by the repeat of what was stored', async () => {
-  const { startThread, end } = keptThreads();
+test('a repeated delivery raises the head that was lost with the writer thread', async () => {
+  const { startThread, end } = recordThreads();
   const log = await openLog({ startThread });
   await appendNumbers(log, [1]);
   await end('writer-thread.ts');
@@ -98,7 +98,7 @@ test('a head that was lost with its thread is known again by the repeat of what 
   expect(await log.head(TENANT)).toBe(place?.cursor);
 });
 
-test('what waits for the writer is bounded: beyond it appending is refused at once, and taken again later', async () => {
+test('the bytes that wait for the writer are bounded: appends beyond it reject at once, later ones succeed', async () => {
   const log = await openLog({ maxWaitingBytes: 100 * KB });
   const big = (number: number) =>
     delivery(number, { body: Buffer.from(JSON.stringify({ number, of: 'x'.repeat(40 * KB) })) });
@@ -106,13 +106,13 @@ test('what waits for the writer is bounded: beyond it appending is refused at on
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
   await log.append([big(3)]);
   expect((await readAll(log)).map(numberOf)).toEqual([1, 2, 3]);
-  // One delivery alone is taken whatever its size.
+  // One delivery alone is stored whatever its size.
   await log.append([
     delivery(5, { body: Buffer.from(JSON.stringify({ number: 5, of: 'x'.repeat(200 * KB) })) }),
   ]);
 });
 
-test('head is where the log ended when it was asked, whatever is stored before the answer', async () => {
+test('head is the end of the log at the call, whatever is stored before it resolves', async () => {
   const log = await openLog();
   const [first] = await appendNumbers(log, [1]);
   const head = log.head(TENANT);
@@ -121,7 +121,7 @@ test('head is where the log ended when it was asked, whatever is stored before t
   expect((await readAll(log, await head)).map(numberOf)).toEqual([2]);
 });
 
-test('trimming what is far beyond the retention lets appends and reads through', async () => {
+test('a long trim lets appends and reads through', async () => {
   const dataDir = await temporaryDirectory();
   const filled = await openLog({ dataDir });
   for (let thousand = 0; thousand < 10; thousand += 1)
@@ -159,7 +159,7 @@ test('closing does not wait for a long trim, and leaves one whole file', async (
   expect((await readAll(await openLog({ dataDir }), undefined, 1000)).length).toBeGreaterThan(1);
 });
 
-test('what trimming frees is used again: a log that keeps so many does not grow', async () => {
+test('pages that a trim frees are used again: a log of constant count does not grow', async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir, retentionCount: 500 });
   const fill = async (from: number) => {
@@ -175,7 +175,7 @@ test('what trimming frees is used again: a log that keeps so many does not grow'
   expect(await sizeOf()).toBeLessThan(before * 2 + 8 * KB * KB);
 });
 
-test('a clock that goes back changes neither order nor what is kept longest', async () => {
+test('a clock that goes back changes neither the order nor which deliveries are kept longest', async () => {
   let now = 10 * HOUR_MS;
   const log = await openLog({ now: () => now });
   const append = (number: number) => log.append([delivery(number, { receivedAt: now })]);
@@ -189,7 +189,7 @@ test('a clock that goes back changes neither order nor what is kept longest', as
   expect((await readAll(log)).map(numberOf)).toEqual([1, 2, 3]);
   now = 11 * HOUR_MS + 1;
   await log.trim();
-  // Nothing that comes later is kept in the place of what was there first.
+  // No later delivery gets the sequence of an earlier one.
   expect((await readAll(log)).map(numberOf)).toEqual([]);
   await append(4);
   expect((await readAll(log)).map(({ sequence }) => sequence)).toEqual([4]);

@@ -37,7 +37,7 @@ export class LogThreads {
     this.#reader = new WorkerClient(() => start(READER, path));
   }
 
-  /** Opens the log, and makes its file if there is none. Rejects with LogOpenError. */
+  /** Opens the log, and makes its file if it does not exist. Rejects with LogOpenError. */
   async open(): Promise<Opened> {
     const opened = await this.#writer.call('open', { create: true });
     await this.#reader.call('open', null);
