@@ -14,12 +14,12 @@ import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** The limit of an answer's weight lets pass all that a page shows, and holds for every answer and event. */
+/** The limit of an answer's weight allows every page that a client shows, and holds for each answer and event. */
 
 const MB = 1024 * 1024;
 const WALLET = addressOf(0xa);
 
-/** All that can be selected of a type, each field once. */
+/** A selection of all fields of a type, each once. */
 const allOf = (type: GraphQLNamedType): string => {
   if (isAbstractType(type))
     return schema
@@ -65,7 +65,7 @@ describe('the estimate', () => {
     expect(megabytesOf(query, { all: hundred })).toBeLessThan(32);
   });
 
-  test('counts a list as often as it is named, a wallet once, and each place of nodes', () => {
+  test('counts a list for each alias, a wallet once, and each item of nodes', () => {
     const list = `transactions(first: 1000) { nodes { ${TRANSACTION} } }`;
     const once = megabytesOf(`{ wallet(address: "${WALLET}") { ${list} } }`);
     expect(megabytesOf(`{ wallet(address: "${WALLET}") { a: ${list} b: ${list} } }`)).toBeCloseTo(
@@ -85,18 +85,18 @@ describe('the estimate', () => {
   });
 });
 
-test('what the sandbox has of transactions, with all fields, is answered', async () => {
+test('all transactions of the sandbox are answered with all fields', async () => {
   await using gateway = await startGateway();
   const { data, errors, body } = await gateway.query<{ wallet: { transactions: { nodes: unknown[] } } }>(
     `{ wallet(address: "0xc7928e7865fb684cc7629937d4064aa69989eab4") { transactions(first: 1000) { nodes { ${TRANSACTION} } } } }`,
   );
   expect(errors).toBeUndefined();
   expect(data?.wallet.transactions.nodes).toHaveLength(1000);
-  // Heavy enough to be written in slices.
+  // Heavy enough to be serialised in slices.
   expect(body.length).toBeGreaterThan(MB);
 });
 
-test('a wallet that nodes names again and again is looked up once', async () => {
+test('a wallet that nodes names many times is looked up once', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   fake.transactions.set(WALLET, servingTransactions(history(3)));
@@ -117,7 +117,7 @@ const EVENTS = `subscription { deliveries { cursor node { ${everyFieldOf('Webhoo
 
 type Told = { data: { deliveries: { cursor: string; node: unknown } } | null; errors?: GraphQLFault[] };
 
-test('an event that is too large is an error with its cursor, and the subscription goes on', async () => {
+test('an event above the limit is an error with its cursor, and the subscription continues', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_ANSWER_MB: '1' });
   const { deliveryUrl } = await deliveriesOf(gateway.url);
   using socket = await listenTo(gateway);
@@ -140,7 +140,7 @@ test('an event that is too large is an error with its cursor, and the subscripti
   expect(next).toMatchObject({ data: { deliveries: { node: { events: [{ __typename: 'Activity' }] } } } });
 });
 
-test('a heavy event is the same by WebSocket, by server-sent events and by query', async () => {
+test('a heavy event is the same over WebSocket, over server-sent events and in a query', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl } = await deliveriesOf(gateway.url);
   using socket = await listenTo(gateway);
@@ -158,7 +158,7 @@ test('a heavy event is the same by WebSocket, by server-sent events and by query
   expect(JSON.parse(/^data: (.*)$/m.exec(stream.text())?.[1] ?? '')).toEqual(bySocket);
 });
 
-test('operations whose clients leave are not made to their ends', async () => {
+test('an answer stops when its client disconnects', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,
@@ -192,7 +192,7 @@ test('operations whose clients leave are not made to their ends', async () => {
   const twelve = await cpuOf(async () => {
     const leaving = new AbortController();
     const answers = Array.from({ length: 12 }, () => ask(leaving.signal));
-    // The scrape is one of them.
+    // The scrape is one of the requests.
     await expect.poll(underWay, POLL).toBe(12 + 1);
     leaving.abort();
     await Promise.allSettled(answers);

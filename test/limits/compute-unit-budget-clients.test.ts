@@ -6,7 +6,7 @@ import { codesOf, type GraphQLFault, type GraphQLReply, startGateway } from '../
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** CLIENT_COMPUTE_UNITS_PER_MINUTE: what it may cost is taken before, what it did not cost is given back. */
+/** CLIENT_COMPUTE_UNITS_PER_MINUTE: the estimate is reserved before an operation runs, and the rest is returned after it. */
 
 const transactions =
   'query ($all: [Address!]!) { wallets(addresses: $all) { transactions { nodes { hash } } } }';
@@ -20,7 +20,7 @@ type Refusal = GraphQLFault & {
 const refusalIn = ({ errors }: Pick<GraphQLReply, 'errors'>) => errors?.[0] as Refusal | undefined;
 
 describe("a client's budget", () => {
-  test('runs out, and the refusal says what it would cost, what is left, and how long to wait', async () => {
+  test('runs out, and the error says the estimate, the rest of the budget, and how long to wait', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
@@ -36,14 +36,14 @@ describe("a client's budget", () => {
     expect(refusal?.extensions.estimatedComputeUnits).toBe(60);
     expect(refusal?.message).toContain(`at most ${left} compute units`);
     expect(refusal?.message).toContain('60 a minute, got one that may cost 60.');
-    // One comes back each second.
+    // The budget grows by one unit each second.
     expect(refusal?.extensions.retryAfterMs).toBeGreaterThan((59 - left) * 1000);
     expect(refusal?.extensions.retryAfterMs).toBeLessThanOrEqual((60 - left) * 1000);
     expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
     expect(fake.requests).toHaveLength(50);
   });
 
-  test('is not spent by pages that were kept', async () => {
+  test('is not spent by cached pages', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
@@ -57,7 +57,7 @@ describe("a client's budget", () => {
     expect(fake.requests).toHaveLength(4);
   });
 
-  test('pays what the service billed, though that is more than was estimated', async () => {
+  test('pays what upstream billed, even if that is more than the estimate', async () => {
     await using fake = await startFakeWallets();
     const address = freshAddress();
     const headers = { 'X-Compute-Units-Cost': '7' };
@@ -70,7 +70,7 @@ describe("a client's budget", () => {
     expect(codesOf(await gateway.query(transactions, wallets(7)))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
   });
 
-  test('that an operation is larger than can not be waited for', async () => {
+  test("that is smaller than an operation's estimate rejects it without retryAfterMs", async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
@@ -83,7 +83,7 @@ describe("a client's budget", () => {
     await gateway.data(transactions, wallets(10));
   });
 
-  test('does not keep from what asks nothing of the service', async () => {
+  test('does not limit operations without upstream requests', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
@@ -95,8 +95,8 @@ describe("a client's budget", () => {
   });
 });
 
-describe('clients are identified', () => {
-  test('by their own keys where each brings one', async () => {
+describe('clients are distinguished', () => {
+  test('by their own keys, where clients bring keys', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
@@ -110,7 +110,7 @@ describe('clients are identified', () => {
     expect(codesOf(await keyed('one-key'))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
   });
 
-  test('by their IP address where everyone may come in', async () => {
+  test('by their IP address, without authentication', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({
       UPSTREAM_URL: fake.url,
@@ -134,7 +134,7 @@ describe('clients are identified', () => {
   };
 });
 
-describe('over HTTP a refusal has a status', () => {
+describe('over HTTP a rejection has a status', () => {
   const statusOf = async (limits: Record<string, string>, accept: string, count: number) => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...limits });
@@ -145,25 +145,25 @@ describe('over HTTP a refusal has a status', () => {
   };
   const graphql = 'application/graphql-response+json';
 
-  test('429 and when to come again, beyond the budget', async () => {
+  test('429 with Retry-After, beyond the budget', async () => {
     const { status, retryAfter } = await statusOf({ CLIENT_COMPUTE_UNITS_PER_MINUTE: '2' }, graphql, 1);
     expect(status).toBe(429);
     expect(Number(retryAfter)).toBeGreaterThan(0);
     expect(Number(retryAfter)).toBeLessThanOrEqual(30);
   });
 
-  test('400 for what costs too much at any time', async () => {
+  test('400 for an operation that costs more than any may', async () => {
     const refused = await statusOf({ MAX_COMPUTE_UNITS: '2' }, graphql, 3);
     expect(refused).toEqual({ status: 400, retryAfter: null });
   });
 
-  test('200 under application/json, as for every answer of GraphQL', async () => {
+  test('200 under application/json, as for every GraphQL response', async () => {
     const { status } = await statusOf({ MAX_COMPUTE_UNITS: '2' }, 'application/json', 3);
     expect(status).toBe(200);
   });
 });
 
-describe('what is refused is refused on every transport', () => {
+describe('the budget holds on every transport', () => {
   const tooMuch = { MAX_COMPUTE_UNITS: '2', CLIENT_COMPUTE_UNITS_PER_MINUTE: '4' };
   const inline = (count: number) =>
     `{ wallets(addresses: ${JSON.stringify(wallets(count).all)}) { transactions { nodes { hash } } } }`;

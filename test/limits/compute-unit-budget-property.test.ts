@@ -6,7 +6,7 @@ import { collection, freshAddress, history } from '../support/upstream/builders.
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What is estimated is what the service bills, where nothing is kept and its pages are full. */
+/** The estimate equals what upstream bills, where no page is cached and all pages are full. */
 
 const chains = fc.constantFrom('', 'chainIds: [1]', 'chainIds: [8453, 1]', 'chainIds: [1, 8453]');
 
@@ -44,7 +44,7 @@ const select = ({ which, by, lists }: Wallet, addresses: readonly string[], alia
 const estimateIn = ({ errors }: GraphQLReply) =>
   (errors?.[0]?.extensions as { estimatedComputeUnits?: number } | undefined)?.estimatedComputeUnits;
 
-test('the estimate of any operation is what it costs', async () => {
+test('the estimate of any operation equals its cost', async () => {
   await using fake = await startFakeWallets();
   await using strict = await startGateway({ UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '1' });
   await using generous = await startGateway({ UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '1000000' });
@@ -65,7 +65,7 @@ test('the estimate of any operation is what it costs', async () => {
       }
       const document = `{ ${wallets.map((each, index) => select(each, addresses, index)).join('\n')} }`;
       const estimate = estimateIn(await strict.query(document));
-      // What costs one unit or none is not refused, so that nobody tells its estimate.
+      // An operation of at most one unit is never rejected, so no error tells its estimate.
       if (estimate === undefined) return;
       compared += 1;
       const reply = await generous.query(document);

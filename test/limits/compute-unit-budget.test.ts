@@ -10,7 +10,7 @@ import { addressOf, collection, freshAddress, history } from '../support/upstrea
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** What an operation may cost is known before it runs, and what may cost too much asks nothing of the service. */
+/** An operation's cost is estimated before it runs. One that may cost too much sends no upstream request. */
 
 const one = addressOf(1);
 const two = addressOf(2);
@@ -153,7 +153,7 @@ describe('the estimate counts', () => {
   });
 });
 
-test('what costs exactly as much as is allowed runs, and costs no more than was estimated', async () => {
+test('an operation at exactly the limit runs, and costs no more than its estimate', async () => {
   await using fake = await startFakeWallets();
   const serve = servingCollectibles(collection(3000));
   fake.collectibles.set(one, async (request) => ({
@@ -169,7 +169,7 @@ test('what costs exactly as much as is allowed runs, and costs no more than was 
   expect(reply.extensions.upstream.computeUnits).toBe(52);
 });
 
-test('by default an operation may cost 500', async () => {
+test('by default an operation may cost 500 compute units', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const query = 'query ($all: [Address!]!) { wallets(addresses: $all) { collectibles { nodes { name } } } }';
@@ -181,7 +181,7 @@ test('by default an operation may cost 500', async () => {
   expect(fake.requests).toHaveLength(35);
 });
 
-describe('how many chains the default has', () => {
+describe('the number of chains of the default filter', () => {
   const limit = { MAX_COMPUTE_UNITS: '100' };
   const document =
     'query ($all: [Address!]!) { wallets(addresses: $all) { collectibles { nodes { name } } } }';
@@ -198,7 +198,7 @@ describe('how many chains the default has', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('is learned from what the service billed for the same filter', async () => {
+  test('is learned from what upstream billed for the same filter', async () => {
     await using fake = await startFakeWallets();
     const serve = servingCollectibles([]);
     fake.collectibles.set(one, async (request) => ({
@@ -215,7 +215,7 @@ describe('how many chains the default has', () => {
     expect(estimateIn(await gateway.query(tagged, { all: six }))).toEqual([120]);
   });
 
-  test('stands in for what a service does not say that it billed', async () => {
+  test('is the cost where upstream does not say what it billed', async () => {
     await using fake = await startFakeWallets();
     const serve = servingCollectibles([]);
     fake.collectibles.set(one, async (request) => ({

@@ -5,7 +5,7 @@ import { byToken } from '../support/gateway/tokens.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A refusal says what was expected and what came, and what to change: a setting, a field, an argument, a place. */
+/** An error says what was expected, what came, and what to change: a setting, a field, an argument, a location. */
 
 let fake: FakeWallets;
 let gateway: Gateway;
@@ -25,7 +25,7 @@ const refusalOf = ({ errors }: Pick<GraphQLReply, 'errors'>) =>
     extensions: Record<string, unknown>;
   };
 
-describe('the error of an operation that may cost too much says', () => {
+describe('the error of an operation that may cost too much', () => {
   const all = Array.from({ length: 40 }, (_, index) => addressOf(index + 1));
   const dashboard = `query ($all: [Address!]!, $chains: [ChainId!]) {
     mine: wallets(addresses: $all) {
@@ -34,7 +34,7 @@ describe('the error of an operation that may cost too much says', () => {
     }
   }`;
 
-  test('the setting, the dearest field by its path, what that may cost, and chainIds', async () => {
+  test('names the setting, the costliest field by its path, its cost, and chainIds', async () => {
     const { message, extensions } = refusalOf(await gateway.query(dashboard, { all }));
     expect(extensions).toMatchObject({
       code: 'OPERATION_TOO_COMPLEX',
@@ -47,7 +47,7 @@ describe('the error of an operation that may cost too much says', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('and does not mention chainIds where they do not matter', async () => {
+  test('does not name chainIds where they do not matter', async () => {
     const document = `query ($all: [Address!]!) {
       wallets(addresses: $all) { transactions(first: 1000) { nodes { hash } } }
     }`;
@@ -58,13 +58,13 @@ describe('the error of an operation that may cost too much says', () => {
     expect(message).not.toContain('chainIds');
   });
 
-  test('and the operation runs when it follows the advice', async () => {
+  test('has advice that works: the changed operation runs', async () => {
     const chains = [1, 10];
     expect((await gateway.query(dashboard, { all, chains })).errors).toBeUndefined();
     fake.requests.length = 0;
   });
 
-  test('the same of a budget', async () => {
+  test('names the same for a budget', async () => {
     await using thrifty = await startGateway({
       UPSTREAM_URL: fake.url,
       CLIENT_COMPUTE_UNITS_PER_MINUTE: '50',
@@ -79,7 +79,7 @@ describe('the error of an operation that may cost too much says', () => {
   });
 });
 
-describe('a literal that does not read has the place where it stands', () => {
+describe('the error of an invalid literal has its location', () => {
   const cases: [type: string, document: string, literal: string][] = [
     ['Address', '{ wallet(address: "0x12") { id } }', '"0x12"'],
     ['Address in a list', '{ wallets(addresses: ["0x12"]) { id } }', '"0x12"'],
@@ -112,7 +112,7 @@ describe('a literal that does not read has the place where it stands', () => {
     expect(locations).toEqual([{ line: 1, column }]);
   });
 
-  test('as a variable has', async () => {
+  test('the error of an invalid variable as well', async () => {
     const document = 'query ($address: Address!) { wallet(address: $address) { id } }';
     const reply = await gateway.query(document, { address: '0x12' });
     expect(refusalOf(reply).locations).toEqual([{ line: 1, column: 8 }]);

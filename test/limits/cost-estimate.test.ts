@@ -14,7 +14,7 @@ import { schema } from '../../src/schema.ts';
 import { ALL_SCOPES } from '../../src/scopes.ts';
 import { createChainPricing } from '../../src/upstream/chain-pricing.ts';
 
-/** A field that is billed and does not say so would run for nothing: no field of the schema may forget. */
+/** A billed field without a declared cost would be free in the estimate: every field of the schema declares it. */
 
 const fieldsOf = (of: GraphQLSchema) =>
   Object.values(of.getTypeMap())
@@ -29,7 +29,7 @@ const fieldsOf = (of: GraphQLSchema) =>
         : [],
     );
 
-test('each connection of a wallet says what it asks of the service', () => {
+test('each connection of a wallet declares its upstream requests', () => {
   const connections = fieldsOf(schema).filter(
     ({ parent, field }) => parent === 'Wallet' && getNamedType(field.type).name.endsWith('Connection'),
   );
@@ -39,11 +39,11 @@ test('each connection of a wallet says what it asks of the service', () => {
   ).toEqual([]);
 });
 
-test('each list that leads to what is billed says which or how many it gives', () => {
+test('each list that leads to a billed field declares which objects it returns, or how many', () => {
   const costly = billableTypes(schema);
   const lists = fieldsOf(schema).filter(({ parent, field }) => {
     const type = getNamedType(field.type);
-    // The edges and nodes of a connection are as many as the connection says.
+    // The connection's field declares the length of its edges and nodes.
     const isMany = isListType(getNullableType(field.type))
       ? !parent.endsWith('Connection')
       : type.name.endsWith('Connection');
@@ -70,12 +70,12 @@ describe('where the objects of a list are not known yet', () => {
       .computeUnits;
   };
 
-  test('each of them is paid', () => expect(estimate('{ people(first: 7) { holdings } }')).toBe(14));
+  test('each of them counts', () => expect(estimate('{ people(first: 7) { holdings } }')).toBe(14));
 
   test('lists in lists multiply', () =>
     expect(estimate('{ people(first: 7) { friends(first: 10) { ... on Person { holdings } } } }')).toBe(140));
 
-  test('lists with other arguments are other lists, the same list under two names is one', () =>
+  test('lists with other arguments count each, a list under two aliases counts once', () =>
     expect(
       estimate(`{
         a: people(first: 7) { holdings }
@@ -84,6 +84,6 @@ describe('where the objects of a list are not known yet', () => {
       }`),
     ).toBe(20));
 
-  test('an operation that asks nothing costs nothing, however long its lists', () =>
+  test('an operation without billed fields costs nothing, however long its lists', () =>
     expect(estimate('{ people(first: 1000000) { __typename } }')).toBe(0));
 });

@@ -5,7 +5,7 @@ import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts
 import { addressOf } from '../support/upstream/builders.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** DESIGN.md, "Limits": what is within passes, what is beyond is refused before anything is requested. */
+/** docs/errors-and-limits.md: a document within a limit passes, and one beyond it is rejected before any upstream request. */
 
 let fake: FakeWallets;
 let gateway: Gateway;
@@ -70,7 +70,7 @@ describe('useful documents are within the limits', () => {
   });
 });
 
-describe('beyond a limit nothing is asked for', () => {
+describe('beyond a limit no upstream request is sent', () => {
   const cases: [what: string, query: string][] = [
     ['17 levels', deep(17)],
     [
@@ -136,7 +136,7 @@ describe('beyond a limit nothing is asked for', () => {
   });
 });
 
-describe('a reply has at most 20 errors', () => {
+describe('a response has at most 20 errors', () => {
   const cases: [what: string, payload: { query: string; variables?: object }][] = [
     ['of a document', { query: `{ ${wallet} { ${times(1000, (index) => `x${index}`)} } }` }],
     [

@@ -10,7 +10,7 @@ import {
 import { addressOf } from '../support/upstream/builders.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** Nothing is ever requested for an operation that is refused, whatever it is refused for and whatever it came by. */
+/** A rejected operation sends no upstream request, whatever the reason and the transport. */
 
 type Case = { why: string; query: string; variables?: Variables; code: string };
 
@@ -61,7 +61,7 @@ const cases: Case[] = [
   },
 ];
 
-describe('nothing is requested for an operation that is refused for', () => {
+describe('no upstream request is sent for an operation that is rejected for', () => {
   let fake: FakeWallets;
   let gateway: Gateway;
   beforeAll(async () => {
@@ -77,14 +77,14 @@ describe('nothing is requested for an operation that is refused for', () => {
     await fake[Symbol.asyncDispose]();
   });
 
-  test.each(cases)('$why, by HTTP', async ({ query, variables, code }) => {
+  test.each(cases)('$why, over HTTP', async ({ query, variables, code }) => {
     const reply = await gateway.query(query, variables);
     expect(codesOf(reply)).toEqual([code]);
     expect(reply.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
     expect(fake.requests).toEqual([]);
   });
 
-  test.each(cases)('$why, by server-sent events', async ({ query, variables, code }) => {
+  test.each(cases)('$why, over server-sent events', async ({ query, variables, code }) => {
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -97,7 +97,7 @@ describe('nothing is requested for an operation that is refused for', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test.each(cases)('$why, by WebSocket', async ({ query, variables, code }) => {
+  test.each(cases)('$why, over WebSocket', async ({ query, variables, code }) => {
     await using socket = subscribe(gateway.url, { query, ...(variables && { variables }) });
     await socket.ended;
     expect(codesOf({ errors: socket.faults })).toEqual([code]);

@@ -27,7 +27,7 @@ type Answer = {
   };
 };
 
-test('first: 0 makes no request and has no edges', async () => {
+test('first: 0 sends no upstream request and has no edges', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const page = await pageAt(gateway, 'transactions', freshAddress(), 0);
@@ -64,7 +64,7 @@ test('the first page has no previous page', async () => {
   expect((await pageAt(gateway, 'transactions', address, 2)).pageInfo.hasPreviousPage).toBe(false);
 });
 
-test('a wallet page larger than an upstream page is walked, in order', async () => {
+test('a page that is larger than an upstream page has its items in order', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
@@ -75,7 +75,7 @@ test('a wallet page larger than an upstream page is walked, in order', async () 
   expect(fake.requests).toHaveLength(3);
 });
 
-test('a malformed item nulls its own edge alone, names the field, and counts towards first', async () => {
+test('a malformed item nulls only its own edge, its error names the field, and it counts towards first', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
@@ -90,7 +90,7 @@ test('a malformed item nulls its own edge alone, names the field, and counts tow
   for (const { message } of errors ?? []) expect(message).toMatch(/block_?number/i);
 });
 
-test('a walk goes on past a malformed item, whatever is wrong with it', async () => {
+test('a walk continues after a malformed item, whatever is wrong with it', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const faults = [{ block_number: 'soon' }, { hash: 42 }, { hash: undefined }, { block_time: 'yesterday' }];
@@ -107,7 +107,7 @@ test('a walk goes on past a malformed item, whatever is wrong with it', async ()
   }
 });
 
-test('a page of the length of an upstream page says truly whether there is more', async () => {
+test('hasNextPage is right for a page of the length of an upstream page', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const [ends, goesOn] = [freshAddress(), freshAddress()];
@@ -117,7 +117,7 @@ test('a page of the length of an upstream page says truly whether there is more'
   expect((await pageAt(gateway, 'transactions', goesOn, 100)).pageInfo.hasNextPage).toBe(true);
 });
 
-test('one hash on two chains is two transactions, and a cursor tells them apart', async () => {
+test('one hash on two chains is two transactions with two cursors', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();

@@ -27,7 +27,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
     await fake[Symbol.asyncDispose]();
   });
 
-  test('between pages, a walk gives what was there at its start, once, in order, and nothing else', async () => {
+  test('between pages, a walk returns the items of its start, each once and in order, and no others', async () => {
     await fc.assert(
       fc.asyncProperty(anyScheme, someLength, anyGrowth, someFirst, async (scheme, length, growth, first) => {
         const address = freshAddress();
@@ -41,7 +41,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
     );
   });
 
-  test('between the upstream requests of one page too', async () => {
+  test('between the upstream requests of one page, a walk returns the same', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyScheme,
@@ -60,7 +60,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
     );
   });
 
-  test('a second walk, begun after the head has grown, has no gap and no duplicate either', async () => {
+  test('a second walk, started after the head has grown, has no gap and no duplicate', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyScheme,
@@ -82,7 +82,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
   });
 });
 
-test('when the item that a cursor names is gone, a walk goes on after its block time', async () => {
+test('when the item of a cursor no longer exists, a walk continues after its block time', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...withoutCache.env });
   await fc.assert(
@@ -92,7 +92,7 @@ test('when the item that a cursor names is gone, a walk goes on after its block 
       fc.integer({ min: 1, max: 40 }),
       fc.integer({ min: 1, max: 5 }),
       async (any, length, wanted, blocks) => {
-        // Only offsets that name items survive a removal: a position would skip what moved up.
+        // Only offsets that name items survive a removal: an index would skip the items that moved up.
         const scheme = { ...any, by: 'item' as const };
         const address = freshAddress();
         const items = history(length);
@@ -100,7 +100,7 @@ test('when the item that a cursor names is gone, a walk goes on after its block 
         fake.transactions.set(address, servingTransactions(items, scheme));
         const { pageInfo } = await pageAt(gateway, 'transactions', address, given);
         const rest = items.slice(given).map(({ hash }) => hash);
-        // The cursor's own block is reorged away, and some newer ones with it.
+        // A reorg removes the cursor's own block and some newer ones.
         const removed = Math.min(blocks, given);
         items.splice(given - removed, removed);
         const next = await pageAt(gateway, 'transactions', address, 1000, pageInfo.endCursor);

@@ -9,7 +9,7 @@ import { servingCollectibles, servingTransactions } from '../support/upstream/pa
 import { anyBlockSize, anyLength, anyScheme } from '../support/upstream/paging-schemes.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
-describe.each(caches)('however the service pages, $name', ({ env }) => {
+describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
   let fake: FakeWallets;
   let gateway: Gateway;
 
@@ -23,7 +23,7 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
     await fake[Symbol.asyncDispose]();
   });
 
-  test('a walk by 1, by 3 and by the most give the same transactions: all of them, once, newest first', async () => {
+  test('walks by 1, by 3 and by the maximum return the same transactions: all of them, once, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(anyScheme, anyLength, anyBlockSize, async (scheme, length, blockSize) => {
         const address = freshAddress();
@@ -37,7 +37,7 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
     );
   });
 
-  test('a walk by 1, by 3 and by the most give the same collectibles: all of them, once', async () => {
+  test('walks by 1, by 3 and by the maximum return the same collectibles: all of them, once', async () => {
     await fc.assert(
       fc.asyncProperty(anyScheme, anyLength, async (scheme, length) => {
         const address = freshAddress();
@@ -51,10 +51,10 @@ describe.each(caches)('however the service pages, $name', ({ env }) => {
     );
   });
 
-  test('a page is full as long as there is more, and hasNextPage is false exactly at the end', async () => {
+  test('a page is full while items follow it, and hasNextPage is false exactly at the end', async () => {
     await fc.assert(
       fc.asyncProperty(anyScheme, anyLength, fc.integer({ min: 1, max: 12 }), async (any, length, first) => {
-        // A service that leads on behind its last item says itself that there is more: left out here.
+        // An upstream that names an offset after its last item claims a next page itself: it is left out here.
         const scheme = { ...any, trailingPage: false };
         const address = freshAddress();
         fake.transactions.set(address, servingTransactions(history(length), scheme));

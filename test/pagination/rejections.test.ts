@@ -34,7 +34,7 @@ const forge = (cursor: string, change: (fields: unknown[]) => void): string => {
   return Buffer.concat([signature, Buffer.from(JSON.stringify(fields))]).toString('base64url');
 };
 
-describe('a cursor is bound to what it was made for', () => {
+describe('a cursor is bound to its list and filters', () => {
   const cases = [
     { of: 'another wallet', document: transactions, variables: () => ({ address: freshAddress() }) },
     {
@@ -105,7 +105,7 @@ describe('a cursor is bound to what it was made for', () => {
     expect(genuine.errors).toBeUndefined();
   });
 
-  test("another gateway's is taken where the two share a secret, and only there", async () => {
+  test('a cursor of another gateway is accepted only where the two share a secret', async () => {
     await using fake = await startFakeWallets();
     const env = { UPSTREAM_URL: fake.url, DELIVERY_SECRET: 'shared-by-two-gateways' };
     await using gateway = await startGateway(env);
@@ -133,7 +133,7 @@ describe('a cursor is bound to what it was made for', () => {
     },
   );
 
-  test('one that is cut short is INVALID_CURSOR', async () => {
+  test('a truncated cursor is INVALID_CURSOR', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     const address = freshAddress();
@@ -144,7 +144,7 @@ describe('a cursor is bound to what it was made for', () => {
   });
 });
 
-describe('first has its bounds, and beyond them nothing is requested', () => {
+describe('first has bounds, and beyond them no upstream request is sent', () => {
   const cases = [
     { lookup: 'transactions', document: transactions, first: -1 },
     { lookup: 'transactions', document: transactions, first: 1001 },
@@ -161,7 +161,7 @@ describe('first has its bounds, and beyond them nothing is requested', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('1000 transactions and 5000 collectibles may be asked for', async () => {
+  test('a page may have 1000 transactions or 5000 collectibles', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     const address = freshAddress();
@@ -180,7 +180,7 @@ type PageAnswer = {
   wallet: { transactions: { nodes: { hash: string }[]; pageInfo: { endCursor: string | null } } | null };
 };
 
-describe('a service that leads in circles ends the walk with UPSTREAM_INVALID_RESPONSE', () => {
+describe('offsets that go in circles end the walk with UPSTREAM_INVALID_RESPONSE', () => {
   const items = [numbered(2), numbered(1)];
   const selfLoop: Answer = () => ({ json: transactionsEnvelope(items, { next_offset: 'again' }) });
   const emptySelfLoop: Answer = () => ({ json: transactionsEnvelope([], { next_offset: 'again' }) });
@@ -237,7 +237,7 @@ describe('a service that leads in circles ends the walk with UPSTREAM_INVALID_RE
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test('and one that leads on for ever without an item does not hold the gateway for ever', async () => {
+  test('offsets that never end and bring no item end the walk as well', async () => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     const address = freshAddress();

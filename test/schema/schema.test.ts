@@ -40,7 +40,7 @@ const pair = (
   description: string | null | undefined,
 ): [string, string | null | undefined] => [coordinate, description];
 
-/** Coordinates of the schema, each with its description. */
+/** The coordinates of the schema with their descriptions. */
 const coordinates = Object.values(schema.getTypeMap())
   .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
   .flatMap(describeType);
@@ -58,7 +58,7 @@ describe('every coordinate of the schema', () => {
     expect(fragments).toEqual([]);
   });
 
-  test('that is nullable says when it is null', () => {
+  test('says when it is null, if it is nullable', () => {
     const silent = Object.values(schema.getTypeMap())
       .filter((type) => isObjectType(type) && !isIntrospectionType(type))
       .flatMap((type) =>
@@ -74,7 +74,7 @@ describe('every coordinate of the schema', () => {
 describe('connections', () => {
   const connections = Object.keys(schema.getTypeMap()).filter((name) => name.endsWith('Connection'));
 
-  test.each(connections)('%s has the shape that Relay wants', (name) => {
+  test.each(connections)('%s has the shape that Relay requires', (name) => {
     const type = schema.getType(name);
     if (!isObjectType(type)) throw new Error(`expected ${name} to be an object type`);
     const { edges, pageInfo } = type.getFields();
