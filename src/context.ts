@@ -28,7 +28,7 @@ import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
 
-/** What all operations share. */
+/** The parts that all operations share. */
 export type ContextParts = {
   readonly answers: Answers;
   readonly client: UpstreamClient;
@@ -37,9 +37,9 @@ export type ContextParts = {
     readonly collectibles: PageCache<PageItem<Collectible>>;
   };
   readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
-  /** Milliseconds that an operation waits for the service in all. */
+  /** The deadline of an operation's upstream requests, all together, in milliseconds. */
   readonly operationMs: number;
-  /** What one operation may cost at most, whatever it was estimated at. */
+  /** The most compute units that one operation may cost, whatever its estimate. */
   readonly maxComputeUnits: number;
   readonly pricing: ChainPricing;
   readonly chains: Chains;
@@ -50,32 +50,35 @@ export type ContextParts = {
   readonly deliveryUrls: DeliveryUrls;
   readonly subscribed: SubscribedAddresses;
   readonly cursorsOf: CursorsOf;
-  /** How the service reaches this gateway, known once it listens. */
+  /** Returns the URL at which upstream reaches this gateway. It is known once the gateway listens. */
   readonly publicUrl: () => string;
   readonly now: Clock;
 };
 
-/** On whose behalf an operation runs. */
+/** The caller of an operation, and its rights. */
 export type Caller = {
   readonly credential: Credential;
-  /** Whose deliveries it sees. */
+  /** The tenant whose deliveries the caller sees. */
   readonly tenant: string;
-  /** With whom it shares kept pages. */
+  /** Callers with the same partition share cached pages. */
   readonly cachePartition: string;
-  /** Whose budget it spends. */
+  /** Callers with the same key share a compute-unit budget and the limits of a client. */
   readonly billingKey: string;
-  /** What it may use. */
+  /** The scopes of its token; all scopes for a caller without one. */
   readonly scopes: ReadonlySet<Scope>;
-  /** From when on it is refused, in milliseconds since 1970, however far away; null when it never is. */
+  /** When its rights expire, in milliseconds since 1970; null when they do not expire. */
   readonly expiresAt: number | null;
 };
 
 export type Context = ReturnType<ReturnType<typeof createContext>>;
 
-/** What the resolvers of one event have, and what that event cost. */
+/** The context in which the resolvers of one event run. */
 type EventContext = { readonly upstream: Usage; readonly chains: Chains; readonly answer: Answer };
 
-/** What one operation has: loaders that are born with it, and what it cost so far. `clientSignal` aborts when nobody waits for it. */
+/**
+ * Returns a function that creates the context of one operation: its loaders, and its upstream usage so far. `clientSignal`
+ * aborts when the client no longer waits for the operation; null for an operation that no client can abort.
+ */
 export const createContext = (parts: ContextParts) => {
   const all: SharedParts = {
     ...parts,
@@ -108,11 +111,11 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSigna
     scopes,
     expiresAt,
     answer: new Answer(parts.answers, clientSignal),
-    /** Who has the same sees the same. */
+    /** Callers with equal keys see the same data. */
     authorizationKey: () => JSON.stringify([tenant, cachePartition, [...scopes].sort()]),
-    /** What the next event of the same caller's subscription has: each is an operation of its own. */
+    /** Creates the context of one event of the caller's subscription: each event is an operation of its own. */
     forEvent: (): EventContext => contextOf(parts, caller, trace, null),
-    /** As `verifyKey` of webhooks, but by an operation of its own: nobody waits for it once the signal aborts. */
+    /** As `verifyKey` of webhooks, in an operation of its own, which the signal aborts. */
     verifyKey: (signal: AbortSignal): Promise<void> =>
       contextOf(parts, caller, trace, signal).webhooks.verifyKey(),
     cursorsOf: parts.cursorsOf,

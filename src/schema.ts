@@ -12,5 +12,5 @@ import './deliveries/schema/fields.ts';
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
 
-/** Each feature adds itself to the builder as it is imported: a new lookup is one more line above. */
+/** The schema. Each feature adds itself to the builder when it is imported: a new lookup is one more import above. */
 export const schema = withWeighedFields(builder.toSchema());

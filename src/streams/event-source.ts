@@ -4,8 +4,8 @@ export type SourceEvent = { readonly cursor: string };
 /** Reads a feed at its subscriber's pace. Between two items it holds its cursor, and no events. */
 export type EventReader<Item> = {
   /**
-   * Returns the next item; null when there is none yet, and then `wake` is called once there may be. Throws the error
-   * that ended the feed for this reader.
+   * Returns the next item; null while there is none. After null, `wake` is called once there may be an item. Throws the
+   * error that ended the feed for this reader.
    */
   take(): Item | null;
   /** Releases at once all that the reader holds. Afterwards `take` returns null, and `wake` is not called. */
@@ -29,8 +29,8 @@ export type Rendering<Event, Item> = {
 };
 
 /**
- * What `subscribe` of a subscription field returns. A feed shares each event between all subscribers with equal keys. GraphQL
- * requires an async iterable, but the server reads feeds only: iterating a source may throw.
+ * What `subscribe` of a subscription field returns. A feed shares each event between all subscribers with equal keys.
+ * GraphQL requires an async iterable, but the server reads feeds only: iterating a source may throw.
  */
 export type EventSource<Event extends SourceEvent> = AsyncIterable<Event, undefined> & {
   /** Sources with equal keys have the same events. */

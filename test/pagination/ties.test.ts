@@ -11,8 +11,8 @@ import { anyBlockSize, anyGrowth, anyScheme } from '../support/upstream/paging-s
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /*
- * Transactions of one block have one time, so that a time alone does not say which of them a walk has passed.
- * What moves with a shifting page has to be told by identity.
+ * Transactions of one block have the same time, so the time alone does not show which of them a walk has passed.
+ * When a page shifts, the walk finds its last item by identity.
  */
 
 const someLength = fc.integer({ min: 1, max: 40 });

@@ -9,19 +9,31 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     type: t.expose('type', {
       type: ActivityType,
       nullable: true,
-      description: 'Null when this gateway does not know the type; typeName has it.',
+      description: 'The type of the activity. Null when this gateway does not know it: typeName has it.',
     }),
     typeName: t.exposeString('typeName', {
       nullable: true,
       description: `The type as the service wrote it. ${NULL_WHEN_OMITTED}`,
     }),
-    chainId: t.expose('chainId', { type: 'ChainId', nullable: true, description: NULL_WHEN_OMITTED }),
-    blockNumber: t.expose('blockNumber', { type: 'BigInt', nullable: true, description: NULL_WHEN_OMITTED }),
-    blockTime: t.expose('blockTime', { type: 'DateTime', nullable: true, description: NULL_WHEN_OMITTED }),
+    chainId: t.expose('chainId', {
+      type: 'ChainId',
+      nullable: true,
+      description: `The id of the chain. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockNumber: t.expose('blockNumber', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The number of the block. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockTime: t.expose('blockTime', {
+      type: 'DateTime',
+      nullable: true,
+      description: `The time of the block. ${NULL_WHEN_OMITTED}`,
+    }),
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The hash of the transaction. ${NULL_WHEN_OMITTED}`,
     }),
     transactionFrom: t.expose('transactionFrom', {
       type: 'Address',
@@ -36,12 +48,13 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
     transactionValue: t.expose('transactionValue', {
       type: 'BigInt',
       nullable: true,
-      description: `The value that the transaction sends, in wei. ${NULL_WHEN_OMITTED}`,
+      description: `The amount of the native asset that the transaction sends, in wei. ${NULL_WHEN_OMITTED}`,
     }),
     assetType: t.expose('assetType', {
       type: AssetType,
       nullable: true,
-      description: 'Null when there is no asset, or this gateway does not know its type.',
+      description:
+        'The kind of the asset. Null when there is no asset, and when this gateway does not know its kind.',
     }),
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',

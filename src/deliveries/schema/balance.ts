@@ -15,7 +15,7 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     subscribedAddress: t.expose('subscribedAddress', {
       type: 'Address',
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The subscribed address whose balance changed. ${NULL_WHEN_OMITTED}`,
     }),
     counterparty: t.expose('counterparty', {
       type: 'Address',
@@ -25,39 +25,39 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
     transactionHash: t.expose('transactionHash', {
       type: 'Hex',
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The hash of the transaction. ${NULL_WHEN_OMITTED}`,
     }),
     direction: t.expose('direction', {
       type: BalanceDirection,
       nullable: true,
-      description: NULL_WHEN_OMITTED,
+      description: `The direction of the transfer. ${NULL_WHEN_OMITTED}`,
     }),
     amountBefore: t.expose('amountBefore', {
       type: 'BigInt',
       nullable: true,
-      description: `The balance before, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The balance before the change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     amountAfter: t.expose('amountAfter', {
       type: 'BigInt',
       nullable: true,
-      description: `The balance after, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The balance after the change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     amountDelta: t.expose('amountDelta', {
       type: 'BigInt',
       nullable: true,
-      description: `The change, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The change of the balance, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsdBefore: t.exposeFloat('valueUsdBefore', {
       nullable: true,
-      description: `The value of the balance before, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The value of the balance before the change, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsdAfter: t.exposeFloat('valueUsdAfter', {
       nullable: true,
-      description: `The value of the balance after, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The value of the balance after the change, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
     valueUsdDelta: t.exposeFloat('valueUsdDelta', {
       nullable: true,
-      description: `The change of the value, in US dollars. ${NULL_WHEN_OMITTED}`,
+      description: `The change of the value of the balance, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
     priceUsd: t.exposeFloat('priceUsd', {
       nullable: true,
@@ -68,11 +68,17 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       nullable: true,
       description: 'The token contract. Null for the native asset, and when the service omits it.',
     }),
-    tokenSymbol: t.exposeString('tokenSymbol', { nullable: true, description: NULL_WHEN_OMITTED }),
-    tokenName: t.exposeString('tokenName', { nullable: true, description: NULL_WHEN_OMITTED }),
+    tokenSymbol: t.exposeString('tokenSymbol', {
+      nullable: true,
+      description: `The symbol of the token, such as USDC. ${NULL_WHEN_OMITTED}`,
+    }),
+    tokenName: t.exposeString('tokenName', {
+      nullable: true,
+      description: `The name of the token, such as USD Coin. ${NULL_WHEN_OMITTED}`,
+    }),
     tokenDecimals: t.exposeInt('tokenDecimals', {
       nullable: true,
-      description: `One whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
+      description: `The decimals of the token: one whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
     tokenLogo: t.expose('tokenLogo', {
       type: 'URL',

@@ -42,11 +42,16 @@ export const rangeArguments = builder.args((t) => ({
   first: t.int({
     description: `The number of deliveries, from the oldest of the range: at most ${MAX_SIZE}; ${DEFAULT_SIZE} when neither first nor last is given.`,
   }),
-  after: t.string({ description: 'Only deliveries that were stored after this cursor.' }),
+  after: t.string({
+    description:
+      'Only deliveries that were stored after this cursor. Fails with CURSOR_EXPIRED when the log can not resume there, and with INVALID_CURSOR when it is not a cursor of deliveries.',
+  }),
   last: t.int({
     description: `The number of deliveries, from the newest of the range: at most ${MAX_SIZE}.`,
   }),
-  before: t.string({ description: 'Only deliveries that were stored before this cursor.' }),
+  before: t.string({
+    description: 'Only deliveries that were stored before this cursor. Fails as `after` does.',
+  }),
 }));
 
 /** The values of `rangeArguments`. */

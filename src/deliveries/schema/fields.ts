@@ -21,7 +21,10 @@ builder.queryFields((t) => ({
     authScopes: { deliveries: true },
     args: {
       ...rangeArguments,
-      filter: t.arg({ type: DeliveryFilter, description: 'Default: all deliveries.' }),
+      filter: t.arg({
+        type: DeliveryFilter,
+        description: 'Only deliveries that match this filter. Default: all deliveries.',
+      }),
     },
     extensions: withCost<Range>({ count: countOf }),
     resolve: (_root, { filter, ...range }, { deliveries }) =>
@@ -70,7 +73,10 @@ builder.subscriptionField('deliveries', (t) =>
         description:
           'The cursor of the last delivery that arrived, or the head of a page. Default: from now on.',
       }),
-      filter: t.arg({ type: DeliveryFilter, description: 'Default: all deliveries.' }),
+      filter: t.arg({
+        type: DeliveryFilter,
+        description: 'Only deliveries that match this filter. Default: all deliveries.',
+      }),
     },
     subscribe: (_root, { after, filter }, { deliveries }) =>
       deliveries.subscribe(after ?? null, logFilter(filter), toClientError),
