@@ -20,6 +20,8 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 const MEGABYTE = 1024 * 1024;
 /** A heap so small that reading an answer without limits ends the process. */
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=384' };
+/** A busy machine reads large answers slowly, one after the other. */
+const NO_TIMEOUT = { UPSTREAM_TIMEOUT_MS: '60000' };
 /** Generous, for a slow and busy machine. Without limits the attacks blocked the process for six seconds and more. */
 const LONGEST_WAIT_MS = 3000;
 
@@ -42,7 +44,7 @@ type Reply = {
 describe('the shipped process over a hostile upstream', () => {
   let shipped: Shipped;
   beforeAll(async () => {
-    shipped = await startGatewayProcess(SMALL_HEAP);
+    shipped = await startGatewayProcess({ ...SMALL_HEAP, ...NO_TIMEOUT });
   });
   afterAll(() => shipped[Symbol.asyncDispose]());
 
