@@ -131,7 +131,7 @@ describe('the shipped process', () => {
       expect(errors).toMatchObject([
         {
           message: expect.stringMatching(
-            /Expected an answer whose objects have at most 50000 shapes from the service/,
+            /Expected an answer from upstream whose objects have at most 50000 shapes/,
           ),
           extensions: { code: 'UPSTREAM_INVALID_RESPONSE' },
         },
