@@ -58,6 +58,12 @@ describe('every coordinate of the schema', () => {
     expect(fragments).toEqual([]);
   });
 
+  test('says what it is before it says when it is null', () => {
+    expect(
+      coordinates.filter(([, text]) => text?.startsWith('Null')).map(([coordinate]) => coordinate),
+    ).toEqual([]);
+  });
+
   test('says when it is null, if it is nullable', () => {
     const silent = Object.values(schema.getTypeMap())
       .filter((type) => isObjectType(type) && !isIntrospectionType(type))

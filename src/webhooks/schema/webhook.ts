@@ -9,29 +9,36 @@ import { ActivityType, AssetType, WebhookType } from './enums.ts';
 export const Webhook = builder.objectRef<WebhookShape>('Webhook');
 
 builder.node(Webhook, {
-  description: "A subscription of the service's to onchain events of a list of addresses.",
+  description:
+    'A subscription to the onchain events of a list of addresses, which the service delivers to a URL.',
   extensions: withScope('webhooks'),
   id: { resolve: ({ webhookId }) => webhookId },
   loadOne: (id, { webhooks }) => webhooks.load(parseUuid(id)),
   fields: (t) => ({
-    webhookId: t.expose('webhookId', { type: 'UUID', description: "The service's own id of it." }),
+    webhookId: t.expose('webhookId', { type: 'UUID', description: "The service's id of the webhook." }),
     teamId: t.exposeString('teamId', {
       nullable: true,
       description: `The team that owns it. ${NULL_WHEN_OMITTED}`,
     }),
-    name: t.exposeString('name', { nullable: true, description: 'Null when it has none.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Its name. Null when it has none.' }),
     type: t.expose('type', {
       type: WebhookType,
       nullable: true,
-      description: 'Can not be changed. Null when this gateway does not know the type.',
+      description: 'What it delivers. It can not be changed. Null when this gateway does not know the type.',
     }),
     url: t.expose('url', {
       type: 'URL',
       nullable: true,
-      description: 'Where the service posts its events. Null when it has none.',
+      description: 'The URL that the service posts its events to. Null when it has none.',
     }),
-    active: t.exposeBoolean('active', { description: 'While it is false, nothing is delivered.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: NULL_WHEN_OMITTED }),
+    active: t.exposeBoolean('active', {
+      description: 'Whether it delivers. While it is false, the service delivers nothing.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: `When it was created. ${NULL_WHEN_OMITTED}`,
+    }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       nullable: true,
@@ -45,12 +52,12 @@ builder.node(Webhook, {
     transactionType: t.expose('transactionType', {
       type: TransactionDirection,
       nullable: true,
-      description: 'Only transactions in which the address is on this side. Null: both.',
+      description: 'Only transactions in which the subscribed address is on this side. Null: both.',
     }),
     counterparty: t.expose('counterparty', {
       type: 'Address',
       nullable: true,
-      description: 'Only transactions with this other side. Null: any.',
+      description: 'Only transactions with this counterparty. Null: any.',
     }),
     activityType: t.expose('activityType', {
       type: ActivityType,
@@ -60,7 +67,7 @@ builder.node(Webhook, {
     assetType: t.expose('assetType', {
       type: AssetType,
       nullable: true,
-      description: 'Only events of such assets. Null: any.',
+      description: 'Only events of this kind of asset. Null: any.',
     }),
     tokenAddress: t.expose('tokenAddress', {
       type: 'Address',
@@ -78,9 +85,11 @@ builder.queryField('webhook', (t) =>
   t.field({
     type: Webhook,
     nullable: true,
-    description: 'Null when there is no such webhook.',
+    description: 'A webhook by its id. Null when there is no such webhook.',
     authScopes: { webhooks: true },
-    args: { webhookId: t.arg({ type: 'UUID', required: true, description: "The service's id of it." }) },
+    args: {
+      webhookId: t.arg({ type: 'UUID', required: true, description: "The service's id of the webhook." }),
+    },
     resolve: (_root, { webhookId }, { webhooks }) => webhooks.load(webhookId),
   }),
 );
