@@ -7,7 +7,7 @@ const PAGERS = 4;
 const WALLETS = 12;
 const SIZES = [20, 50, 100];
 const BETWEEN_MS = 40;
-/** Refusals of one page in a row, after which a walk is given up. */
+/** Refusals of one page in a row, after which a walk ends. */
 const TIMEOUT = 20;
 
 const LOOKUPS = {
@@ -63,7 +63,7 @@ export const startPagers = (options: Options) => {
     for (let after: string | null = null; ; ) {
       const page = await pageOf(query, { address, first, after });
       if (signal.aborted) return;
-      if (page === null) return void walks.wrong.push(`${lookup} of ${address}: given up`);
+      if (page === null) return void walks.wrong.push(`${lookup} of ${address}: abandoned`);
       numbers.push(...page.nodes.map((node) => Number(node?.key)));
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;

@@ -63,7 +63,7 @@ export const createDispatcher = ({ post, urlOf, retryBaseMs, log }: DispatcherPa
       }
       if (await attempt(delivery, retry, signal)) return;
     }
-    log('delivery given up', {
+    log('delivery abandoned', {
       webhookId: delivery.webhookId,
       chainId: delivery.chainId,
       retries: MAX_RETRIES,

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { MalformedFieldError, malformed } from '../../src/upstream/parse/fields.ts';
+import { parsePage } from '../../src/upstream/parse/page-parser.ts';
+
+const reader = {
+  entriesField: 'entries',
+  maxEntries: 1000,
+  read(raw: Record<string, unknown>): string {
+    if (typeof raw.hash !== 'string') throw malformed('hash', 'a string', raw.hash);
+    return raw.hash;
+  },
+  identity: (hash: string) => hash,
+  time: () => null,
+};
+
+test('no stack is captured for a malformed item: for a million of them that took half a minute', async () => {
+  const { items } = await parsePage({ entries: Array(1000).fill({}), next_offset: null }, reader, 0);
+  expect(items).toHaveLength(1000);
+  for (const { value } of items) {
+    expect(value).toBeInstanceOf(MalformedFieldError);
+    expect((value as MalformedFieldError).stack).not.toMatch(/^\s+at /m);
+  }
+  expect(new Error('of another kind').stack).toMatch(/^\s+at /m);
+});
