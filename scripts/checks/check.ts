@@ -10,6 +10,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['unused code', 'knip'],
   ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
   ['relay', 'node', 'scripts/checks/relay.ts'],
+  ['words', 'node', 'scripts/checks/words.ts'],
 ];
 
 const run = (command: string, args: readonly string[]): Promise<number> =>

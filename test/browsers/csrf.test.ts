@@ -109,7 +109,7 @@ describe('a page whose own name resolves to loopback is not of the gateway', () 
   const host = 'rebound.example:4000';
   test.each<[string, Sent]>([
     ['by GET', { headers: { host } }],
-    ['by GET, from a browser that vouches for it', { headers: { host, 'sec-fetch-site': 'same-origin' } }],
+    ['by GET, from a browser that attests for it', { headers: { host, 'sec-fetch-site': 'same-origin' } }],
     ['by post', { ...POST, headers: { ...json, host, origin: `http://${host}` } }],
   ])('%s', async (_what, sent) => {
     const reply = await send(sent);

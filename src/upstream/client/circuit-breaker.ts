@@ -12,7 +12,7 @@ type Permit = {
   settle(health: UpstreamHealth): void;
 };
 
-/** Keeps requests away from an upstream that is down, so that they fail at once instead of waiting. */
+/** A circuit breaker: keeps requests away from an upstream that is down, so that they fail at once instead of waiting. */
 export type CircuitBreaker = {
   /**
    * Grants a permit for one attempt. While the circuit is open, one attempt every half second is let through as a probe;
