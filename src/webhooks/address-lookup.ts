@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { createDeadline } from '../lib/deadline.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
-import { UpstreamError } from '../upstream/client/errors.ts';
 import { createRequestLimiter } from '../upstream/client/request-limiter.ts';
 import type { Credential } from '../upstream/client/request-scope.ts';
 import { createUsage } from '../upstream/client/usage.ts';
 import { createWebhookClient } from './client.ts';
 import type { FetchAddress } from './subscribed-addresses.ts';
+import { isRejected } from './unsupported-operation.ts';
 
 /** Longer than a delivery waits, so that a late answer serves the next delivery. */
 const TIMEOUT_MS = 5000;
 
-/** Bounded, so that deliveries with made-up webhook ids don't hold up operations. */
+/** The most reads at once, so that deliveries with made-up webhook ids do not hold up operations. */
 const CONCURRENCY = 8;
 
-/** Asks the service with the gateway's own key, outside of any operation. It costs no compute units. */
+/** Reads a webhook's only address with the gateway's own key, outside of any operation. It costs no compute units. */
 export const createAddressLookup = (
   client: UpstreamClient,
   credential: Credential,
@@ -30,8 +30,8 @@ export const createAddressLookup = (
       try {
         return await createWebhookClient({ client, scope }).soleAddress(webhookId);
       } catch (error) {
-        // The webhook is unknown, or this deployment has no such operation: there is no address.
-        if (error instanceof UpstreamError && error.failure === 'rejected') return null;
+        // The webhook does not exist, or this deployment does not list addresses.
+        if (isRejected(error)) return undefined;
         throw error;
       }
     });

@@ -1,12 +1,11 @@
 import { UpstreamError } from '../upstream/client/errors.ts';
-import type { NewWebhook } from './requests.ts';
-import type { Webhook } from './rest.ts';
+import type { NewWebhook, Webhook } from './rest.ts';
 import type { WebhookSession } from './session.ts';
 
-/** This gateway as a destination: its delivery url for a webhook, or for any when the id is null. */
+/** This gateway as a destination. `url` is its delivery URL for one webhook, or for any webhook when the id is null. */
 type GatewayDestination = { url(webhookId: string | null): string };
 
-/** Whether the webhook's url is this gateway's, for the same tenant; one that names another webhook does not count. */
+/** Whether the webhook's url is this gateway's delivery URL of the same tenant. A URL that names another webhook is not. */
 export const deliversHere = (
   { webhookId, url }: Pick<Webhook, 'webhookId' | 'url'>,
   destination: GatewayDestination,
@@ -15,7 +14,7 @@ export const deliversHere = (
   URL.canParse(url) &&
   [destination.url(webhookId), destination.url(null)].includes(new URL(url).href);
 
-/** Points a webhook's url at this gateway. */
+/** Points a webhook's url at this gateway. Rejects with UpstreamError. */
 export const connectToGateway = (
   webhooks: WebhookSession,
   webhookId: string,
@@ -23,8 +22,9 @@ export const connectToGateway = (
 ): Promise<Webhook> => webhooks.update(webhookId, { url: destination.url(webhookId) });
 
 /**
- * Creates a webhook that delivers to this gateway. Its id is known only then, so a second request makes the url name
- * it, for a service whose headers do not. Where that fails, its events arrive all the same.
+ * Creates a webhook that delivers to this gateway. Only the answer has the webhook's id, so a second request puts the id
+ * into the url, for deployments whose headers do not name the webhook. If that request fails, the events arrive all the
+ * same. Rejects with UpstreamError when the webhook could not be created.
  */
 export const createForGateway = async (
   webhooks: WebhookSession,

@@ -1,17 +1,34 @@
 import { UpstreamError } from '../upstream/client/errors.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import type { PageItem } from '../upstream/parse/page-parser.ts';
+import type { Subscribed } from './rest.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The service retries a delivery for a day, so an event may be a day older than its arrival. */
+/** Upstream retries a delivery for a day, so an event may be a day older than its arrival. */
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** An address that was not confirmed for so long is not trusted any more. */
+
+/** An address that nothing has confirmed for longer than this does not count. */
 const TRUSTED_MS = DAY_MS;
-/** Clocks differ, and the service may match an event with the list some time after it happened. */
+
+/** Clocks differ, and upstream may match an event with the list some time after the event happened. */
 const MARGIN_MS = MINUTE_MS;
 
+/** The only address of a list, however often the list repeats it; null when there are none or several. */
+export const soleAddress = (addresses: readonly string[]): string | null => {
+  const [address = null, ...others] = new Set(addresses);
+  return others.length === 0 ? address : null;
+};
+
+/** The only address of a whole list; null when there are none or several, or when an item is malformed. */
+export const soleAddressIn = (items: readonly PageItem<Subscribed>[]): string | null => {
+  const addresses = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.address));
+  return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
+};
+
 /**
- * The single address of one webhook's list, as far as is known. It counts only for events that happened after the list's
- * last known change. Times are milliseconds since 1970.
+ * The only address of one webhook's list, as far as the gateway knows it. It counts only for events that happened after
+ * the list's last known change. Times are milliseconds since 1970.
  */
 export class KnownAddress {
   readonly #now: () => number;
@@ -20,8 +37,9 @@ export class KnownAddress {
   /** When `#address` was last read or set. */
   #knownAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
-  /** Counts changes, so that a read which began before a change is not taken for the list after it. */
+  /** Counts changes, so that a read which began before a change does not overwrite the list after it. */
   #version = 0;
+  /** The number of changes under way. */
   #changing = 0;
 
   constructor(now: () => number) {
@@ -42,8 +60,11 @@ export class KnownAddress {
     return time !== null && time >= this.#changedAt + MARGIN_MS ? this.#address : null;
   }
 
-  /** Call it before the list is read, and the returned function with the list's one address; null for none or several. */
-  reading(): (address: string | null) => void {
+  /**
+   * Begins a read of the list. The caller passes the list's only address, or null for none or several, to the returned
+   * function. A read that overlaps a change is ignored.
+   */
+  beginRead(): (address: string | null) => void {
     const version = this.#version;
     return (address) => {
       if (this.#version !== version || this.#changing > 0) return;
@@ -53,13 +74,16 @@ export class KnownAddress {
     };
   }
 
-  /** The list holds this address, since an unknown time. */
+  /** Records that the list holds this address, since an unknown time. */
   prime(address: string | null): void {
     this.#address = address;
     this.#knownAt = this.#now();
   }
 
-  /** Runs a change of the list; `replacement` is its one address after it, or undefined when only the service knows. */
+  /**
+   * Runs a change of the list. `replacement` is its only address afterwards, null for none or several, or undefined when
+   * only upstream knows. Rejects as `change` does.
+   */
   async change<Answer>(
     replacement: string | null | undefined,
     change: () => Promise<Answer>,
@@ -71,9 +95,9 @@ export class KnownAddress {
       this.#changed(replacement);
       return answer;
     } catch (error) {
-      // After any other failure the service may or may not have changed the list.
-      const isRefusal = error instanceof UpstreamError && error.failure === 'rejected';
-      if (!isRefusal) this.#changed(undefined);
+      // A rejected change was not applied. After any other failure upstream may or may not have changed the list.
+      const isRejected = error instanceof UpstreamError && error.failure === 'rejected';
+      if (!isRejected) this.#changed(undefined);
       throw error;
     } finally {
       this.#changing -= 1;

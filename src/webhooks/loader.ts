@@ -5,22 +5,22 @@ import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import type { PageItem } from '../upstream/parse/page-parser.ts';
 import type { Subscribed, Webhook } from './rest.ts';
 
-/** What is read of the service, one request for each call. */
+/** The reads of upstream, one request for each call. */
 type Source = {
   get(webhookId: string): Promise<Webhook | null>;
   list(offset: string | null): Promise<Page<PageItem<Webhook>>>;
   listAddresses(webhookId: string, offset: string | null): Promise<Page<PageItem<Subscribed>>>;
 };
 
-/** What one operation has read of the webhooks: each thing is asked for once, and nothing outlives the operation. */
+/** The webhooks that one operation reads: each webhook and each page is read once, and nothing outlives the operation. */
 export type WebhookLoader = {
   /** Null when there is no such webhook. */
   load(webhookId: string): Promise<Webhook | null>;
   readonly list: ReadPage<PageItem<Webhook>>;
   addresses(webhookId: string): ReadPage<PageItem<Subscribed>>;
-  /** What the service says a webhook is now: later loads give it, and lists are read anew. */
+  /** Records a webhook as upstream answered it: later loads resolve with it, and lists are read again. */
   prime(webhook: Webhook): void;
-  /** A webhook has changed, or may have: what was read of it no longer counts. */
+  /** Forgets all that was read of a webhook that has changed, or may have. */
   invalidate(webhookId: string): void;
 };
 
@@ -28,9 +28,9 @@ export const createWebhookLoader = (source: Source): WebhookLoader => {
   const known = new Map<string, Webhook>();
   const reading = new Set<Promise<unknown>>();
 
-  // Each is a request of its own: the batch hands out promises, so that none waits for another.
+  // Each load is a request of its own: the batch resolves with promises, so that no load waits for another.
   const webhooks = new DataLoader(async (ids: readonly string[]) => {
-    // What a list brings at this moment need not be asked for again.
+    // A list under way may bring the webhook, which then needs no request of its own.
     await Promise.allSettled(reading);
     return ids.map((id) => ({ webhook: known.get(id) ?? source.get(id) }));
   });
@@ -72,16 +72,16 @@ export const createWebhookLoader = (source: Source): WebhookLoader => {
   };
 };
 
-/** Asks once for each key, and at once. */
-const memoize = <Key, Answer>(ask: (key: Key) => Promise<Answer>) => {
-  const asked = new Map<string, Promise<Answer>>();
+/** Calls `read` once for each key, and at once. */
+const memoize = <Key, Answer>(read: (key: Key) => Promise<Answer>) => {
+  const answers = new Map<string, Promise<Answer>>();
   return {
     get(key: Key): Promise<Answer> {
       const name = JSON.stringify(key);
-      const answer = asked.get(name) ?? ask(key);
-      asked.set(name, answer);
+      const answer = answers.get(name) ?? read(key);
+      answers.set(name, answer);
       return answer;
     },
-    clear: () => asked.clear(),
+    clear: () => answers.clear(),
   };
 };

@@ -1,6 +1,17 @@
 import { isObject, type RawObject } from '../lib/json/raw-object.ts';
 import type { Page } from '../upstream/cache/page-cache.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
+import type { UpstreamRequest } from '../upstream/client/request.ts';
+import {
+  ACTIVITY_TYPES,
+  type ActivityType,
+  ASSET_TYPES,
+  type AssetType,
+  TRANSACTION_SIDES,
+  type TransactionSide,
+  WEBHOOK_TYPES,
+  type WebhookType,
+} from '../upstream/parse/enums.ts';
 import {
   MalformedFieldError,
   malformed,
@@ -14,10 +25,10 @@ import {
 } from '../upstream/parse/fields.ts';
 import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
 
-export type WebhookType = 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
-export type ActivityType = 'APPROVE' | 'MINT' | 'BURN' | 'RECEIVE' | 'SEND' | 'SWAP' | 'CALL';
-export type AssetType = 'NATIVE' | 'ERC20' | 'ERC721' | 'ERC1155';
-export type TransactionSide = 'SENDER' | 'RECEIVER';
+/** Upstream's default page size. No deployment documents a larger one. */
+const PAGE_SIZE = 100;
+
+const PATH = '/beta/evm/subscriptions/webhooks';
 
 /** A webhook as clients see it. */
 export type Webhook = {
@@ -40,42 +51,158 @@ export type Webhook = {
 /** One of the addresses that a webhook is subscribed to. */
 export type Subscribed = { readonly address: string };
 
-/** Throws UpstreamError `invalidResponse`. Unset filters may be absent or null; an unknown enum value reads as null. */
+/** The filters of a request. An undefined or absent filter is not sent; null is sent as null. */
+type WebhookFilters = {
+  readonly [Name in
+    | 'chainIds'
+    | 'transactionType'
+    | 'counterparty'
+    | 'activityType'
+    | 'assetType'
+    | 'tokenAddress']?: Webhook[Name] | undefined;
+};
+
+export type NewWebhook = WebhookFilters & {
+  readonly name: string;
+  readonly type: WebhookType;
+  readonly url: string;
+  readonly addresses: readonly string[];
+};
+
+/** The changes to a webhook. An undefined or absent property stays as it is; null is sent as null. */
+export type WebhookChanges = WebhookFilters & {
+  readonly name?: string | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly active?: boolean | null | undefined;
+};
+
+/** Upstream applies the removals first, then the additions. Undefined, absent and null work as in WebhookChanges. */
+export type AddressChanges = {
+  readonly addAddresses?: readonly string[] | null | undefined;
+  readonly removeAddresses?: readonly string[] | null | undefined;
+};
+
+/** A request for one of upstream's operations on webhooks. */
+export type Operation = Omit<UpstreamRequest, 'resource' | 'cost'> & {
+  /** Completes the sentence "the service has no operation to …". */
+  readonly purpose: string;
+  /** Null for the operations on all webhooks. */
+  readonly webhookId: string | null;
+  /** Whether the contract specifies the operation. The others are only known from deployments. */
+  readonly guaranteed: boolean;
+};
+
+const onAll = (purpose: string): Pick<Operation, 'purpose' | 'webhookId' | 'guaranteed' | 'path'> => ({
+  purpose,
+  webhookId: null,
+  guaranteed: false,
+  path: PATH,
+});
+
+const onOne = (purpose: string, webhookId: string, path = '') => ({
+  purpose,
+  webhookId,
+  guaranteed: false,
+  path: `${PATH}/${webhookId}${path}`,
+});
+
+export const listWebhooks = (offset: string | null, limit: number = PAGE_SIZE): Operation => ({
+  ...onAll('list webhooks'),
+  method: 'GET',
+  query: pageQuery(offset, limit),
+});
+
+export const createWebhook = ({ type, name, url, addresses, ...filters }: NewWebhook): Operation => ({
+  ...onAll('create a webhook'),
+  method: 'POST',
+  body: { name, url, type: type.toLowerCase(), addresses, ...filterFields(filters) },
+});
+
+export const getWebhook = (webhookId: string): Operation => ({
+  ...onOne('get a webhook', webhookId),
+  method: 'GET',
+});
+
+export const updateWebhook = (
+  webhookId: string,
+  { name, url, active, ...filters }: WebhookChanges,
+): Operation => ({
+  ...onOne('update a webhook', webhookId),
+  guaranteed: true,
+  method: 'PATCH',
+  body: { name, url, active, ...filterFields(filters) },
+});
+
+export const deleteWebhook = (webhookId: string): Operation => ({
+  ...onOne('delete a webhook', webhookId),
+  method: 'DELETE',
+  ignoresBody: true,
+});
+
+export const listAddresses = (
+  webhookId: string,
+  offset: string | null,
+  limit: number = PAGE_SIZE,
+): Operation => ({
+  ...onOne("list a webhook's addresses", webhookId, '/addresses'),
+  method: 'GET',
+  query: pageQuery(offset, limit),
+});
+
+export const replaceAddresses = (webhookId: string, addresses: readonly string[]): Operation => ({
+  ...onOne("replace a webhook's addresses", webhookId, '/addresses'),
+  method: 'PUT',
+  ignoresBody: true,
+  body: { addresses },
+});
+
+export const updateAddresses = (
+  webhookId: string,
+  { addAddresses, removeAddresses }: AddressChanges,
+): Operation => ({
+  ...onOne("update a webhook's addresses", webhookId, '/addresses'),
+  guaranteed: true,
+  method: 'PATCH',
+  ignoresBody: true,
+  body: { remove_addresses: removeAddresses, add_addresses: addAddresses },
+});
+
+const pageQuery = (offset: string | null, limit: number): URLSearchParams =>
+  new URLSearchParams({ limit: String(limit), ...(offset !== null && { offset }) });
+
+const filterFields = (filters: WebhookFilters) => ({
+  chain_ids: filters.chainIds,
+  transaction_type: lower(filters.transactionType),
+  counterparty: filters.counterparty,
+  activity_type: lower(filters.activityType),
+  asset_type: lower(filters.assetType),
+  token_address: filters.tokenAddress,
+});
+
+const lower = (value: string | null | undefined): string | null | undefined => value?.toLowerCase() ?? value;
+
+/**
+ * Parses a webhook. Unset filters may be absent or null; an unknown enum value becomes null. Throws UpstreamError
+ * `invalidResponse` when the body is no webhook.
+ */
 export const readWebhook = (body: unknown): Webhook => {
   try {
     if (!isObject(body)) throw malformed('body', 'an object', body);
     return readFields(body);
   } catch (cause) {
     if (!(cause instanceof MalformedFieldError)) throw cause;
-    throw new UpstreamError('invalidResponse', `The service's webhook does not read. ${cause.message}.`, {
-      cause,
-    });
+    const message = `The service's webhook could not be parsed. ${cause.message}.`;
+    throw new UpstreamError('invalidResponse', message, { cause });
   }
 };
 
-/** The only address of a whole list; null when there are none or several, or an item is malformed. */
-export const soleAddressIn = (items: readonly PageItem<Subscribed>[]): string | null => {
-  const addresses = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.address));
-  return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
-};
-
-/** The only address, however often it is listed; null for none or several. */
-export const soleAddress = (addresses: readonly string[]): string | null => {
-  const [address = null, ...others] = new Set(addresses);
-  return others.length === 0 ? address : null;
-};
-
-/** Throws UpstreamError `invalidResponse` when the body is no list of webhooks. */
-export const readWebhooksPage = (
-  body: unknown,
-  limit: number,
-  fetchedAt: number,
-): Promise<Page<PageItem<Webhook>>> =>
+/** Parses one page of the webhooks. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
+export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page<PageItem<Webhook>>> =>
   parsePage(
     body,
     {
       entriesField: 'webhooks',
-      maxEntries: limit,
+      maxEntries: PAGE_SIZE,
       read: readFields,
       identity: ({ webhookId }) => webhookId,
       time: () => null,
@@ -83,19 +210,15 @@ export const readWebhooksPage = (
     fetchedAt,
   );
 
-/** Throws UpstreamError `invalidResponse` when the body is no list of addresses. */
-export const readAddressesPage = (
-  body: unknown,
-  limit: number,
-  fetchedAt: number,
-): Promise<Page<PageItem<Subscribed>>> =>
+/** Parses one page of a webhook's addresses. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
+export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Page<PageItem<Subscribed>>> =>
   parsePage(
     isObject(body) && Array.isArray(body.addresses)
       ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }
       : body,
     {
       entriesField: 'addresses',
-      maxEntries: limit,
+      maxEntries: PAGE_SIZE,
       read: (raw) => ({ address: readAddress(raw, 'address') }),
       identity: ({ address }) => address,
       time: () => null,
@@ -107,21 +230,18 @@ const readFields = (raw: RawObject): Webhook => ({
   webhookId: readString(raw, 'id').toLowerCase(),
   teamId: optional(readString)(raw, 'team_id'),
   name: optional(readString)(raw, 'name'),
-  type: oneOf(['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'], raw.type),
+  type: oneOf(WEBHOOK_TYPES, raw.type),
   url: optional(readString)(raw, 'url'),
   active: readBoolean(raw, 'active'),
   createdAt: optional(readTime)(raw, 'created_at'),
   updatedAt: optional(readTime)(raw, 'updated_at'),
   chainIds: optional(readChainIds)(raw, 'chain_ids'),
-  transactionType: oneOf(['SENDER', 'RECEIVER'], raw.transaction_type),
+  transactionType: oneOf(TRANSACTION_SIDES, raw.transaction_type),
   counterparty: optional(readAddress)(raw, 'counterparty'),
   activityType: oneOf(ACTIVITY_TYPES, raw.activity_type),
   assetType: oneOf(ASSET_TYPES, raw.asset_type),
   tokenAddress: optional(readAddress)(raw, 'token_address'),
 });
-
-const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'CALL'] as const;
-const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
 
 const readChainIds = (raw: RawObject, field: string): readonly number[] =>
   readList(raw, field).map((id) => readChainId({ [field]: id }, field));

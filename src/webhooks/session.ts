@@ -2,20 +2,20 @@ import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { RequestScope } from '../upstream/client/request-scope.ts';
 import { createWebhookClient } from './client.ts';
+import { soleAddress, soleAddressIn } from './known-address.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
-import type { AddressChanges, NewWebhook, WebhookChanges } from './requests.ts';
-import { soleAddress, soleAddressIn, type Webhook } from './rest.ts';
+import type { AddressChanges, NewWebhook, Webhook, WebhookChanges } from './rest.ts';
 import type { SubscribedAddresses } from './subscribed-addresses.ts';
 import type { VerifiedKeys } from './verified-keys.ts';
 
 /**
- * The webhooks of one key. What a change was answered is what a later `load` of the same operation gives. Every method
- * rejects with UpstreamError when the service does not do as asked.
+ * The webhooks of one key in one operation, with read-your-writes: a `load` after a change resolves with the changed
+ * webhook. Every method rejects with UpstreamError when upstream does not do the operation.
  */
 export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
-  /** Resolves when the service takes a client's own key, or has within the last hour; of the gateway's nothing is asked. */
+  /** Resolves when upstream accepts a client's own key, or has within the last hour. The gateway's key is not verified. */
   verifyKey(): Promise<void>;
-  /** Resolves when the service takes the key, the client's or the gateway's. */
+  /** Asks upstream, and resolves when it accepts the key: the client's or the gateway's. */
   requestKeyVerification(signal: AbortSignal): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
   update(webhookId: string, changes: WebhookChanges): Promise<Webhook>;
@@ -27,36 +27,36 @@ export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> 
 type Parts = {
   readonly client: UpstreamClient;
   readonly scope: RequestScope;
-  /** Callers of the same one share their webhooks. */
+  /** Callers in the same partition share their webhooks. */
   readonly cachePartition: string;
-  /** Shared by all operations, so that changes which came in one order arrive in it. */
+  /** Shared by all operations, so that changes of one webhook reach upstream in the order of their arrival. */
   readonly keyedQueue: KeyedQueue;
   /** Shared by all operations. */
   readonly verifiedKeys: VerifiedKeys;
-  /** Shared by all operations, which report their changes and reads of addresses to it. */
+  /** Shared by all operations. They report their changes and reads of addresses to it. */
   readonly subscribed: SubscribedAddresses;
 };
 
-/** Born with an operation. */
+/** Creates the session of one operation. */
 export const createWebhookSession = (parts: Parts): WebhookSession => {
   const { client, scope, cachePartition, keyedQueue, verifiedKeys, subscribed } = parts;
   const { credential, deadline } = scope;
-  const service = createWebhookClient({ client, scope });
+  const upstream = createWebhookClient({ client, scope });
   const knownOf = (webhookId: string) => subscribed.of({ cachePartition, webhookId });
   const { load, list, addresses, prime, invalidate } = createWebhookLoader({
-    ...service,
+    ...upstream,
     async listAddresses(webhookId, offset) {
-      const know = knownOf(webhookId).reading();
-      const page = await service.listAddresses(webhookId, offset);
-      if (offset === null && page.nextOffset === null) know(soleAddressIn(page.items));
+      const record = knownOf(webhookId).beginRead();
+      const page = await upstream.listAddresses(webhookId, offset);
+      if (offset === null && page.nextOffset === null) record(soleAddressIn(page.items));
       return page;
     },
   });
 
   const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> => {
-    // Behind a silent service the turn may come too late: the change is then not sent.
+    // The deadline runs while the change waits in the queue. A change whose deadline passes there is not sent.
     deadline.start();
-    // Whatever comes of it: after a failure nobody knows what the service has done.
+    // Also after a failure: upstream may have applied the change.
     return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => invalidate(webhookId));
   };
 
@@ -66,29 +66,29 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
     addresses,
     async verifyKey() {
       if (credential.owner === 'client')
-        await verifiedKeys.verify(cachePartition, deadline, service.verifyKey);
+        await verifiedKeys.verify(cachePartition, deadline, upstream.verifyKey);
     },
-    requestKeyVerification: service.verifyKey,
+    requestKeyVerification: upstream.verifyKey,
     async create(creation) {
-      const webhook = await service.create(creation);
+      const webhook = await upstream.create(creation);
       prime(webhook);
       knownOf(webhook.webhookId).prime(soleAddress(creation.addresses));
       return webhook;
     },
     async update(webhookId, changes) {
-      const webhook = await change(webhookId, () => service.update(webhookId, changes));
+      const webhook = await change(webhookId, () => upstream.update(webhookId, changes));
       prime(webhook);
       return webhook;
     },
-    delete: (webhookId) => change(webhookId, () => service.delete(webhookId)),
+    delete: (webhookId) => change(webhookId, () => upstream.delete(webhookId)),
     updateAddresses: (webhookId, changes) =>
       change(webhookId, () =>
-        knownOf(webhookId).change(undefined, () => service.updateAddresses(webhookId, changes)),
+        knownOf(webhookId).change(undefined, () => upstream.updateAddresses(webhookId, changes)),
       ),
     replaceAddresses: (webhookId, replacement) =>
       change(webhookId, () =>
         knownOf(webhookId).change(soleAddress(replacement), () =>
-          service.replaceAddresses(webhookId, replacement),
+          upstream.replaceAddresses(webhookId, replacement),
         ),
       ),
   };

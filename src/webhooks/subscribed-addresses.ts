@@ -4,36 +4,42 @@ import { KnownAddress } from './known-address.ts';
 /** A webhook. Callers with the same `cachePartition` share their webhooks: see `WebhookSession`. */
 export type WebhookKey = { readonly cachePartition: string; readonly webhookId: string };
 
-/** Asks the service for a webhook's only address; null for none or several. Rejects when the service does not answer. */
-export type FetchAddress = (webhookId: string) => Promise<string | null>;
+/**
+ * Asks upstream for a webhook's only address. Resolves with null for none or several, and with undefined when upstream
+ * refuses to list the addresses. Rejects when upstream does not answer.
+ */
+export type FetchAddress = (webhookId: string) => Promise<string | null | undefined>;
 
 type Options = {
-  /** Null when the gateway has no key of its own: then addresses are known by callers' changes and reads alone. */
+  /** Null when the gateway has no key of its own: then the gateway knows addresses only from callers' changes and reads. */
   readonly ask: FetchAddress | null;
-  /** Milliseconds since 1970; default: the system's clock. */
+  /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
 };
 
 type Entry = {
   readonly known: KnownAddress;
-  /** The question under way: settles with the service's answer, or after MAX_WAIT_MS. */
+  /** The read under way, which concurrent callers share. Settles with upstream's answer, or after MAX_WAIT_MS. */
   fetching: Promise<void> | null;
-  failedAt: number;
+  /** When upstream may be asked again, after it failed or refused. */
+  retryAt: number;
 };
 
-/** Finds changes that were made without this gateway. */
+/** The age at which a known address is read again, to find changes that were made without this gateway. */
 const REFRESH_MS = 5 * 60_000;
+/** The pause after upstream failed. */
 const RETRY_MS = 30_000;
-/** A delivery must be answered within a second. */
+/** The gateway must answer a delivery within a second. */
 const MAX_WAIT_MS = 500;
 const MAX_FETCHING = 1000;
 const MAX_WEBHOOKS = 20_000;
 
-/** Knows the subscribed address of webhooks whose list holds a single address. */
+/** Finds the subscribed address of webhooks whose list holds a single address. */
 export class SubscribedAddresses {
   readonly #fetch: FetchAddress | null;
   readonly #now: () => number;
   readonly #entries: LRUCache<string, Entry>;
+  /** The number of reads under way. */
   #fetching = 0;
 
   constructor({ ask, now = Date.now }: Options) {
@@ -44,19 +50,19 @@ export class SubscribedAddresses {
       memoMethod: (): Entry => ({
         known: new KnownAddress(now),
         fetching: null,
-        failedAt: Number.NEGATIVE_INFINITY,
+        retryAt: Number.NEGATIVE_INFINITY,
       }),
     });
   }
 
-  /** Report changes and reads of the webhook's list to it. */
+  /** What is known of the webhook's list. Callers report their changes and reads of the list to it. */
   of({ cachePartition, webhookId }: WebhookKey): KnownAddress {
     return this.#entry({ cachePartition, webhookId }).known;
   }
 
   /**
    * The subscribed address of the webhook's events at the time `happenedAt()`, in milliseconds since 1970; null when it is
-   * not known. Never rejects, and resolves within half a second, whatever the service does.
+   * not known. Never rejects, and resolves within half a second, whatever upstream does.
    */
   async find(webhook: WebhookKey, happenedAt: () => number | null): Promise<string | null> {
     const entry = this.#entry(webhook);
@@ -64,30 +70,32 @@ export class SubscribedAddresses {
     return entry.known.at(happenedAt);
   }
 
-  #isDue({ known, failedAt }: Entry): boolean {
+  #isDue({ known, retryAt }: Entry): boolean {
     const now = this.#now();
-    return this.#fetch !== null && now - known.knownAt > REFRESH_MS && now - failedAt > RETRY_MS;
+    return this.#fetch !== null && now - known.knownAt > REFRESH_MS && now > retryAt;
   }
 
-  /** Asks one question at a time for a webhook. Callers that come meanwhile share its answer, and its half second. */
+  /** Single-flight: callers of one webhook share the read under way, and its half second. */
   async #refresh(webhookId: string, entry: Entry): Promise<void> {
     if (entry.fetching === null && this.#fetching < MAX_FETCHING) {
-      const answer = this.#read(webhookId, entry).finally(() => {
+      const read = this.#read(webhookId, entry).finally(() => {
         entry.fetching = null;
       });
-      entry.fetching = withTimeout(MAX_WAIT_MS, answer);
+      entry.fetching = withTimeout(MAX_WAIT_MS, read);
     }
     await entry.fetching;
   }
 
   async #read(webhookId: string, entry: Entry): Promise<void> {
-    const prime = entry.known.reading();
+    const record = entry.known.beginRead();
     this.#fetching += 1;
     try {
       const address = await this.#fetch?.(webhookId);
-      if (address !== undefined) prime(address);
+      // A refusal says nothing about the list: an address that a caller's change or read has shown still counts.
+      if (address === undefined) entry.retryAt = this.#now() + REFRESH_MS;
+      else record(address);
     } catch {
-      entry.failedAt = this.#now();
+      entry.retryAt = this.#now() + RETRY_MS;
     } finally {
       this.#fetching -= 1;
     }

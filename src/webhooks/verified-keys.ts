@@ -2,47 +2,48 @@ import { LRUCache } from 'lru-cache';
 import type { Deadline } from '../lib/deadline.ts';
 import { type SharedRequest, startShared } from '../upstream/cache/single-flight.ts';
 
-/** Who has shown the service a key that it takes, so that it is not asked each time. */
+/** A cache of the keys that upstream has accepted, so that not each use of a key is a request. */
 export type VerifiedKeys = {
   /**
-   * Resolves at once when `ask` has resolved for the same holder within the last hour, else when it does now, for all who
-   * come meanwhile. Rejects as `ask` does, which is not remembered, or with UpstreamError `timeout` when the deadline
-   * ends. `holder` stands for the key, and is not the key; the signal aborts when nobody waits any more.
+   * Resolves at once when `request` has resolved for this key within the last hour, else when `request` does now.
+   * Concurrent callers of one key share one request (single-flight). Rejects as `request` does, which is not cached, or
+   * with UpstreamError `timeout` when the deadline ends. `keyId` identifies the key and is not the key itself. The signal
+   * aborts when no caller waits any more.
    */
-  verify(holder: string, deadline: Deadline, ask: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  verify(keyId: string, deadline: Deadline, request: (signal: AbortSignal) => Promise<void>): Promise<void>;
 };
 
 const VERIFIED_MS = 3_600_000;
 
-/** Who was not seen for longest has to show the key again. */
-const MAX_HOLDERS = 10_000;
+/** The cache evicts the least recently used key above this number. Upstream is then asked about it again. */
+const MAX_KEYS = 10_000;
 
 export const createVerifiedKeys = (now: () => number = () => performance.now()): VerifiedKeys => {
-  const verifiedAt = new LRUCache<string, number>({ max: MAX_HOLDERS });
-  const underWay = new Map<string, SharedRequest<void>>();
+  const verifiedAt = new LRUCache<string, number>({ max: MAX_KEYS });
+  const inFlight = new Map<string, SharedRequest<void>>();
 
-  const isVerified = (holder: string): boolean => {
-    const at = verifiedAt.get(holder);
+  const isVerified = (keyId: string): boolean => {
+    const at = verifiedAt.get(keyId);
     return at !== undefined && now() - at < VERIFIED_MS;
   };
 
-  const start = (holder: string, ask: (signal: AbortSignal) => Promise<void>): SharedRequest<void> => {
+  const start = (keyId: string, request: (signal: AbortSignal) => Promise<void>): SharedRequest<void> => {
     const sharedRequest = startShared((signal) =>
-      ask(signal)
-        .then(() => void verifiedAt.set(holder, now()))
+      request(signal)
+        .then(() => void verifiedAt.set(keyId, now()))
         .finally(() => {
-          if (underWay.get(holder) === sharedRequest) underWay.delete(holder);
+          if (inFlight.get(keyId) === sharedRequest) inFlight.delete(keyId);
         }),
     );
-    underWay.set(holder, sharedRequest);
+    inFlight.set(keyId, sharedRequest);
     return sharedRequest;
   };
 
   return {
-    async verify(holder, deadline, ask) {
-      if (isVerified(holder)) return;
-      const known = underWay.get(holder);
-      await (known && !known.isAbandoned ? known : start(holder, ask)).join(deadline);
+    async verify(keyId, deadline, request) {
+      if (isVerified(keyId)) return;
+      const shared = inFlight.get(keyId);
+      await (shared && !shared.isAbandoned ? shared : start(keyId, request)).join(deadline);
     },
   };
 };

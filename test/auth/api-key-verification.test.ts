@@ -126,9 +126,19 @@ describe('a deployment that does not list webhooks', () => {
     expect(changes.map(({ body }) => JSON.parse(body))).toEqual([{}, {}]);
   });
 
-  test('proves nothing by an answer that may come before the key was looked at', async () => {
-    await using keyed = await startKeyed(updating(404, 400));
-    expect(codesOf(await keyed.ask(known))).toEqual(['UPSTREAM_REJECTED']);
+  test.each([400, 422])(
+    'proves nothing by a %i, which may come before the key was looked at',
+    async (unknown) => {
+      await using keyed = await startKeyed(updating(404, unknown));
+      const reply = await keyed.ask(known);
+      expect(codesOf(reply)).toEqual(['UPSTREAM_REJECTED']);
+      expect(reply.errors?.[0]?.message).toContain('no operation to verify an API key');
+    },
+  );
+
+  test.each([400, 422])('but refuses to with %i is asked for a change of nothing, too', async (refusal) => {
+    await using keyed = await startKeyed(updating(refusal, 404));
+    expect([await keyed.ask(known), await keyed.ask(madeUp)].map(codesOf)).toEqual([[], ['UNAUTHENTICATED']]);
   });
 });
 

@@ -66,6 +66,12 @@ describe('a service that can not say', () => {
   test.each<[what: string, answer: Answer]>([
     ['because it fails', () => ({ status: 500, text: 'broken' })],
     ['because it is silent', () => ({ silent: true })],
+    ['because it refuses each question with 400', () => ({ status: 400, text: 'nothing to change' })],
+    ['because it refuses each question with 422', () => ({ status: 422, text: 'nothing to change' })],
+    [
+      'because it lists no webhooks, and refuses a change of nothing',
+      ({ method }) => ({ status: method === 'GET' ? 404 : 422 }),
+    ],
   ])('%s is one warning, and the gateway has not waited for it', async (_what, answer) => {
     await using over = await startOver(answer);
     expect(await isAlive(over.gateway.url)).toBe(true);

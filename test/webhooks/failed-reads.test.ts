@@ -5,7 +5,7 @@ import { documentOf, type Mutation } from './support/documents.ts';
 import { inputOf, UNKNOWN_ID } from './support/inputs.ts';
 import { restWebhook } from './support/rest.ts';
 
-/** What a change comes to that is answered 2xx with another body than was promised. */
+/** A change that upstream answers 2xx with another body than the contract promises. */
 
 const startScripted = async (other: Answer) => {
   const fake = await startFakeService({ other });
@@ -57,13 +57,17 @@ test('a change is said to be done where the webhook can not be read again', asyn
   );
   const reply = await service.change('updateWebhook');
   expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
-  expect(reply.errors?.[0]?.message).toMatch(/^The service has changed the webhook, but does not show it\./);
+  expect(reply.errors?.[0]?.message).toMatch(
+    /^The service changed the webhook, but its answer does not show it\./,
+  );
 });
 
 test('so is a creation, which is not repeated', async () => {
   await using service = await startScripted(() => ({ text: 'OK' }));
   const reply = await service.change('createWebhook');
   expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
-  expect(reply.errors?.[0]?.message).toMatch(/^The service has created the webhook, but does not show it/);
+  expect(reply.errors?.[0]?.message).toMatch(
+    /^The service created the webhook, but its answer does not show it/,
+  );
   expect(service.fake.requests).toHaveLength(1);
 });

@@ -1,16 +1,28 @@
 import { expect, test } from 'vitest';
+import { monotonicClock } from '../../src/lib/clock.ts';
+import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { UpstreamError } from '../../src/upstream/client/errors.ts';
+import { createAddressLookup } from '../../src/webhooks/address-lookup.ts';
 import { type FetchAddress, SubscribedAddresses } from '../../src/webhooks/subscribed-addresses.ts';
 import { addressOf } from '../support/upstream/builders.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
 
 const [WALLET, OTHER] = [addressOf(0xa1), addressOf(0xb2)];
 const WEBHOOK = { cachePartition: 'shared', webhookId: '0190aaaa-bbbb-7ccc-8ddd-000000000001' };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Over a clock that the test moves, and a service that the test changes. */
-const start = (address: string | null = WALLET) => {
-  const state = { now: Date.parse('2026-01-02T03:04:05Z'), address, asked: 0, fails: false };
+type State = {
+  now: number;
+  /** Undefined: upstream refuses to list the addresses. */
+  address: string | null | undefined;
+  asked: number;
+  fails: boolean;
+};
+
+/** Over a clock that the test moves, and an upstream that the test changes. */
+const start = () => {
+  const state: State = { now: Date.parse('2026-01-02T03:04:05Z'), address: WALLET, asked: 0, fails: false };
   const ask: FetchAddress = async () => {
     state.asked += 1;
     if (state.fails) throw new UpstreamError('unavailable', 'down');
@@ -20,7 +32,7 @@ const start = (address: string | null = WALLET) => {
   return {
     state,
     known: subscribed.of(WEBHOOK),
-    /** Whose an event is that happened so long ago. */
+    /** The subscribed address of an event that happened `agoMs` ago. */
     find: (agoMs = 0) => subscribed.find(WEBHOOK, () => state.now - agoMs),
   };
 };
@@ -36,6 +48,16 @@ test('the service is asked once in five minutes, and again half a minute after i
   state.now += MINUTE_MS;
   expect(await find()).toBe(WALLET);
   expect(state.asked).toBe(3);
+});
+
+test('a refusal to list the addresses leaves a known address, and is asked again in five minutes', async () => {
+  const { state, find } = start();
+  expect(await find()).toBe(WALLET);
+  state.now += 6 * MINUTE_MS;
+  state.address = undefined;
+  expect([await find(), await find(), state.asked]).toEqual([WALLET, WALLET, 2]);
+  state.now += 6 * MINUTE_MS;
+  expect([await find(), state.asked]).toEqual([WALLET, 3]);
 });
 
 test('what nothing has confirmed for a day does not count', async () => {
@@ -67,7 +89,7 @@ test('a list that has changed without the gateway counts for what happens after 
 
 test('nothing is said while the list is being changed, nor by an answer that was on its way', async () => {
   const { state, known, find } = start();
-  const late = known.reading();
+  const late = known.beginRead();
   const done = Promise.withResolvers<void>();
   const changing = known.change(OTHER, () => done.promise);
   expect(await find()).toBeNull();
@@ -97,3 +119,28 @@ test('the same list again is no change', async () => {
   await known.change(WALLET, async () => {});
   expect(await find(HOUR_MS)).toBe(WALLET);
 });
+
+test.each([400, 404, 405, 422])(
+  "an address from a caller's change survives a service that answers %i",
+  async (status) => {
+    await using service = await startFakeService({ other: () => ({ status }) });
+    const client = createUpstreamClient({
+      url: service.url,
+      keyHeader: 'X-Key',
+      timeoutMs: 10_000,
+      connections: 1,
+      perSecond: null,
+    });
+    try {
+      let now = Date.parse('2026-01-02T03:04:05Z');
+      const ask = createAddressLookup(client, { key: 'a key', owner: 'gateway' }, monotonicClock);
+      const subscribed = new SubscribedAddresses({ ask, now: () => now });
+      subscribed.of(WEBHOOK).prime(WALLET);
+      now += 6 * MINUTE_MS;
+      expect(await subscribed.find(WEBHOOK, () => now)).toBe(WALLET);
+      expect(service.requests.map(({ method }) => method)).toEqual(['GET']);
+    } finally {
+      await client.close();
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import { type Reply, type SeenRequest, startFakeService } from '../support/upstream/fake-service.ts';
 import { change, documentOf, type Mutation, webhookById } from './support/documents.ts';
 import { inputOf } from './support/inputs.ts';
@@ -104,4 +104,65 @@ test('a 404 that tells of nothing means the webhook where the service knows none
   expect(webhook).toBeNull();
   for (const mutation of ['deleteWebhook', 'replaceWebhookAddresses'] as const)
     expect(await change(gateway, mutation, inputOf(mutation, UNKNOWN))).toMatchObject({ code: 'NOT_FOUND' });
+});
+
+describe.each([400, 422])('a deployment that answers a change of no addresses with %i', (status) => {
+  const refusal: Reply = { status, text: 'Failed to deserialize the JSON body: nothing to change' };
+
+  /** Answers DELETE and PUT, and reads of one webhook, as a router that lacks them; lists what `listing` says. */
+  const refusing =
+    (listing: Reply) =>
+    ({ method, path }: SeenRequest): Reply => {
+      if (method === 'PATCH') return refusal;
+      return method === 'GET' && path.endsWith('/webhooks') ? listing : { status: 404, text: 'Not Found' };
+    };
+
+  const answers = async (gateway: Gateway, webhookId: string) => [
+    await gateway.query(webhookById, { webhookId }),
+    ...(await Promise.all(
+      (['deleteWebhook', 'replaceWebhookAddresses'] as const).map((mutation) =>
+        gateway.query(documentOf(mutation), { input: inputOf(mutation, webhookId) }),
+      ),
+    )),
+  ];
+
+  test.each<[what: string, listing: Reply]>([
+    ['does not list webhooks', { status: 405 }],
+    ['lists the webhook', { json: { webhooks: [restWebhook({ id: KNOWN })] } }],
+    ['lists more webhooks than one page holds', { json: { webhooks: [], next_offset: 'more' } }],
+  ])('and %s says which operation it lacks, not that there is no webhook', async (_what, listing) => {
+    await using service = await startFakeService({ other: refusing(listing) });
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    const replies = await answers(gateway, KNOWN);
+    expect(replies.map(codesOf)).toEqual(Array(3).fill(['UPSTREAM_REJECTED']));
+    expect(replies.map(({ errors }) => errors?.[0]?.message)).toEqual(
+      ['get a webhook', 'delete a webhook', "replace a webhook's addresses"].map((purpose) =>
+        expect.stringContaining(`no operation to ${purpose}`),
+      ),
+    );
+  });
+
+  test('and lists all webhooks without this one has no such webhook', async () => {
+    const listing = { json: { webhooks: [restWebhook({ id: KNOWN })] } };
+    await using service = await startFakeService({ other: refusing(listing) });
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    const [read, ...changes] = await answers(gateway, UNKNOWN);
+    expect(read?.data).toEqual({ webhook: null });
+    expect(changes.map(({ data }) => data)).toEqual([
+      { answer: expect.objectContaining({ code: 'NOT_FOUND' }) },
+      { answer: expect.objectContaining({ code: 'NOT_FOUND' }) },
+    ]);
+  });
+});
+
+test('whether a webhook exists is read, and changes nothing, where the service lists webhooks', async () => {
+  const other = ({ method, path }: SeenRequest): Reply =>
+    method === 'GET' && path.endsWith('/webhooks')
+      ? { json: { webhooks: [restWebhook({ id: KNOWN })] } }
+      : { status: 404 };
+  await using service = await startFakeService({ other });
+  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+  const reply = await gateway.query(documentOf('deleteWebhook'), { input: inputOf('deleteWebhook', KNOWN) });
+  expect(codesOf(reply)).toEqual(['UPSTREAM_REJECTED']);
+  expect(service.requests.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
 });

@@ -1,4 +1,5 @@
 import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
+import { ACTIVITY_TYPES, ASSET_TYPES } from '../../upstream/parse/enums.ts';
 import {
   addressOf,
   booleanOf,
@@ -12,8 +13,6 @@ import {
 } from './fields.ts';
 import { readAsset, readSwap, readToken } from './tokens.ts';
 
-const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'CALL'] as const;
-const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
 const DIRECTIONS = ['IN', 'OUT'] as const;
 
 /** A transaction as upstream sent it; `src/transactions/` reads it. */

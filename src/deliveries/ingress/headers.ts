@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { WEBHOOK_TYPES } from '../../upstream/parse/enums.ts';
 import { int32Of, oneOf, smallIntegerOf, timeOf } from '../events/fields.ts';
 import type { DeliveryType } from '../log/log.ts';
 
@@ -14,7 +15,6 @@ export type DeliveryHeaders = {
 };
 
 const TYPES = { TRANSACTIONS: 'transactions', ACTIVITIES: 'activities', BALANCES: 'balances' } as const;
-const TYPE_NAMES = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'] as const;
 
 /**
  * Reads the headers by their suffix, because every deployment puts its own prefix before it. If two headers have one suffix,
@@ -33,7 +33,7 @@ export const readHeaders = (
     if (suffix !== null && value !== undefined && !bySuffix.has(suffix))
       bySuffix.set(suffix, Array.isArray(value) ? value.join(', ') : value);
   }
-  const typeName = oneOf(TYPE_NAMES, bySuffix.get('webhook-type'));
+  const typeName = oneOf(WEBHOOK_TYPES, bySuffix.get('webhook-type'));
   const signature = signatureHeader
     ? [headers[signatureHeader]].flat()[0]
     : bySuffix.get('webhook-signature');

@@ -1,7 +1,7 @@
 import { messageOf } from '../../lib/error-text.ts';
 import type { Log } from '../../logger.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
-import { isUnknownKey } from './verify-key.ts';
+import { isForbidden, isUnknownKey } from './verify-key.ts';
 
 /**
  * Logs whether upstream accepts the gateway's own key; never rejects. A rejected key does not end the process: deliveries
@@ -21,12 +21,8 @@ export const reportOnKey = async (
       log.error('UPSTREAM_API_KEY is rejected by upstream', {
         status: error instanceof UpstreamError ? error.status : undefined,
       });
-    else if (isKnownKey(error))
+    else if (isForbidden(error))
       log.debug('UPSTREAM_API_KEY is accepted by upstream, but may not list webhooks');
     else log.warn('UPSTREAM_API_KEY could not be verified', { error: messageOf(error) });
   }
 };
-
-/** Whether upstream rejected the request alone, and so has accepted the key. */
-const isKnownKey = (error: unknown): boolean =>
-  error instanceof UpstreamError && (error.failure === 'forbidden' || error.failure === 'rejected');

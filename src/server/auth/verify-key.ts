@@ -49,5 +49,5 @@ export const isUnknownKey = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'unauthenticated';
 
 /** Whether upstream knows the key but forbids the request that verified it: the key is valid all the same. */
-const isForbidden = (error: unknown): boolean =>
+export const isForbidden = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'forbidden';

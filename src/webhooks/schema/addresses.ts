@@ -6,7 +6,7 @@ import type { CursorsOf } from '../../graph/pagination/cursor.ts';
 import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
 import { Wallet } from '../../wallets/schema.ts';
 import type { Subscribed } from '../rest.ts';
-import { edgeOf } from './edge.ts';
+import { edgeOf } from './connection.ts';
 import { Webhook } from './webhook.ts';
 
 const paging = pageArguments(1000, 'addresses');
@@ -20,7 +20,7 @@ export { WebhookAddressEdge };
 
 const listOf = (webhookId: string): readonly string[] => ['webhook addresses', webhookId];
 
-/** The edges of addresses that no page has brought. */
+/** The edges of addresses that a mutation added. */
 export const addressEdges = (
   cursorsOf: CursorsOf,
   webhookId: string,
@@ -35,7 +35,7 @@ builder.objectField(Webhook, 'addresses', (t) =>
     type: WebhookAddressConnection,
     nullable: true,
     description:
-      "Whose events it delivers, in the service's order. Null when the service does not list them.",
+      "The wallets whose events it delivers, in the service's order. Null when the service does not list them.",
     args: paging.args,
     extensions: withCost<PageArgs>({ count: paging.sizeOf }),
     resolve: ({ webhookId }, { first, after }, { webhooks, cursorsOf }) =>

@@ -1,11 +1,10 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { connect, type ItemEdge } from '../../graph/pagination/connection.ts';
+import { connect, ItemEdge } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
-import type { CursorsOf } from '../../graph/pagination/cursor.ts';
+import type { CursorsOf, ListCursors } from '../../graph/pagination/cursor.ts';
 import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
-import { edgeOf } from './edge.ts';
 import { Webhook } from './webhook.ts';
 
 const paging = pageArguments(1000, 'webhooks');
@@ -20,7 +19,17 @@ const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes
 
 export { WebhookEdge };
 
-/** The edge of a webhook that no page has brought. */
+/**
+ * The edge of an item that a change has put into a list, so that a client can add it to the list that it shows. No page
+ * has brought the item, so its cursor searches for it from the list's start.
+ */
+export const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): ItemEdge<Value> =>
+  new ItemEdge(node, cursors, {
+    item: { identity, time: null, value: node },
+    position: { offset: null, index: 0, identity, time: null, next: null, recentOffsets: [] },
+  });
+
+/** The edge of a webhook that a mutation created. */
 export const webhookEdge = (cursorsOf: CursorsOf, webhook: WebhookShape): ItemEdge<WebhookShape> =>
   edgeOf(cursorsOf(LIST), webhook.webhookId, webhook);
 
@@ -28,7 +37,7 @@ builder.queryField('webhooks', (t) =>
   t.field({
     type: WebhookConnection,
     nullable: true,
-    description: "The webhooks of the key, in the service's order. Null when it does not list them.",
+    description: "The key's webhooks, in the service's order. Null when the service does not list them.",
     authScopes: { webhooks: true },
     args: paging.args,
     extensions: withCost<PageArgs>({ count: paging.sizeOf }),

@@ -1,10 +1,9 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { connectToGateway, createForGateway } from '../gateway-destination.ts';
-import { asUserError } from '../user-error.ts';
 import * as inputs from './inputs.ts';
 import * as payloads from './payloads.ts';
-import { mutationResult } from './result.ts';
+import { asUserError, mutationResult } from './user-error.ts';
 
 builder.mutationFields((t) => ({
   createWebhook: t.field({
