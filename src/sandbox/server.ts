@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { ChainSimulator } from './chain/simulator.ts';
 import { DEMO_SUBSCRIBERS } from './demo-wallets.ts';
 import { createFaultsRoute, createStatsRoute } from './http/admin-routes.ts';
-import { createKeyCheck } from './http/api-key.ts';
 import { Faults } from './http/faults.ts';
 import { createService } from './http/handler.ts';
+import { listen } from './http/node-http.ts';
 import { Counter, type Stats } from './http/stats.ts';
 import { createCollectiblesRoute } from './lookups/collectibles.ts';
 import { Cursors } from './lookups/cursors.ts';
@@ -103,7 +103,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
         createFaultsRoute(options.faults === true ? faults : null),
       ],
       keyHeader: keyHeader.toLowerCase(),
-      isKey: createKeyCheck(apiKey),
+      apiKey,
       faults,
       counter,
       log,
@@ -139,18 +139,4 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     },
   };
   return sandbox;
-};
-
-const listen = (server: Server, host: string, port: number): Promise<string> => {
-  // Longer than clients keep idle connections, so that none is closed under a request.
-  server.keepAliveTimeout = 65_000;
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
-    });
-  });
 };

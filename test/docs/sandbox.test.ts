@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEMO_WALLETS } from '../../src/sandbox/demo-wallets.ts';
-import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/demo.ts';
+import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/webhooks.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
 const page = await readPage('docs/sandbox.md');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
-import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/demo.ts';
+import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/webhooks.ts';
 import { graphiqlOptions } from '../../src/server/browsers/graphiql.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { type Gateway, type GraphQLReply, startGateway } from '../support/gateway/start.ts';

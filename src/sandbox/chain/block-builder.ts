@@ -3,14 +3,11 @@ import { addressOf } from '../evm/address.ts';
 import { type Contracts, deploy } from '../evm/contracts.ts';
 import type { Random } from '../evm/random.ts';
 import { receiveNative } from '../transactions/payments.ts';
-import type { TransactionTemplate } from '../transactions/template-context.ts';
 import type { Hex } from '../types.ts';
 import type { Holdings } from './holdings.ts';
 import { Ledger } from './ledger.ts';
+import type { TransactionPlan } from './plan.ts';
 import { MinedTransaction, type Place } from './transaction.ts';
-
-/** What happens in a block: who does what. */
-export type TransactionPlan = { readonly wallet: Hex; readonly template: TransactionTemplate };
 
 const CROWD: readonly Hex[] = Array.from({ length: 240 }, (_, at) => addressOf(`somebody ${at}`));
 

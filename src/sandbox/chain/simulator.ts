@@ -5,9 +5,8 @@ import type { Collection } from '../evm/collections.ts';
 import { Random } from '../evm/random.ts';
 import type { Block, ChainReader, Decoded, Hex, LogEntry, Token, Transaction } from '../types.ts';
 import { BlockBuilder } from './block-builder.ts';
-import { heightAt, planHistory } from './history.ts';
 import { type Holding, Holdings } from './holdings.ts';
-import { blockRandom, planBlock } from './live-blocks.ts';
+import { blockRandom, heightAt, planBlock, planHistory } from './plan.ts';
 import { blockHash } from './transaction.ts';
 import { type Page, type Position, TransactionStore } from './transaction-store.ts';
 

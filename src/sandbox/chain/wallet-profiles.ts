@@ -1,268 +1,212 @@
 import { CHAINS } from '../chains.ts';
 import { demoAddress } from '../demo-wallets.ts';
 import { airdropSpam } from '../transactions/airdrop.ts';
-import { approveCoin, approveMarketplace, approveUnique } from '../transactions/approvals.ts';
+import * as approvals from '../transactions/approvals.ts';
 import * as edgeCases from '../transactions/edge-cases.ts';
-import { buyOnMarket, sellOnMarket } from '../transactions/market.ts';
-import * as nftTemplates from '../transactions/nfts.ts';
+import * as market from '../transactions/market.ts';
+import * as nfts from '../transactions/nfts.ts';
 import * as payments from '../transactions/payments.ts';
 import * as swaps from '../transactions/swaps.ts';
 import type { TransactionTemplate } from '../transactions/template-context.ts';
 import { unwrap, wrap } from '../transactions/wrapping.ts';
 import type { Hex } from '../types.ts';
 
-/** What a demo wallet is like: how much it did, where, and what it tends to do. */
+/** How one demo wallet behaves: on which chains it transacts, how often, and by which templates. */
 export type WalletProfile = {
   readonly wallet: Hex;
   readonly chainIds: readonly number[];
-  /** Transactions of its history. */
-  readonly past: number;
-  readonly habits: readonly (readonly [TransactionTemplate, number])[];
-  /** How likely it acts in a live block of one of its chains. */
-  readonly live: number;
+  /** The number of transactions in its history. */
+  readonly pastTransactions: number;
+  /** The probability that it transacts in a live block of one of its chains. */
+  readonly liveProbability: number;
+  /** Each template with its weight: how often it is picked, in proportion to the sum of all weights. */
+  readonly templates: readonly (readonly [TransactionTemplate, weight: number])[];
 };
 
-const profile = (
-  name: string,
-  chainIds: readonly number[],
-  past: number,
-  habits: WalletProfile['habits'],
-  live = 0,
-): WalletProfile => ({ wallet: demoAddress(name), chainIds, past, habits, live });
+const TEMPLATES = {
+  ...payments,
+  ...swaps,
+  ...nfts,
+  ...approvals,
+  ...market,
+  ...edgeCases,
+  airdropSpam,
+  wrap,
+  unwrap,
+};
 
-const LIVE = CHAINS.filter((chain) => chain.live).map((chain) => chain.id);
-const HOME = [1, 8453, 137];
+type TemplateName = keyof typeof TEMPLATES;
+type Weights = Readonly<Partial<Record<TemplateName, number>>>;
 
-const money: WalletProfile['habits'] = [
-  [payments.sendNative, 4],
-  [payments.receiveNative, 4],
-  [payments.sendCoin, 6],
-  [payments.receiveCoin, 6],
-];
-const trading: WalletProfile['habits'] = [
-  [swaps.swapAlongPath, 5],
-  [swaps.swapNative, 3],
-  [swaps.swapByTuple, 5],
-];
-const nfts: WalletProfile['habits'] = [
-  [nftTemplates.mintUnique, 2],
-  [nftTemplates.mintEditions, 1],
-  [nftTemplates.sendUnique, 2],
-  [nftTemplates.sendEditions, 1],
-  [nftTemplates.burnUnique, 1],
-];
+type Behaviour = {
+  readonly chainIds: readonly number[];
+  readonly pastTransactions: number;
+  /** Default: 0, the wallet has no live transactions. */
+  readonly liveProbability?: number;
+  /** The order of the names counts: the same seed picks other templates in another order. */
+  readonly templates: Weights;
+};
 
-export const WALLET_PROFILES: readonly WalletProfile[] = [
-  profile(
-    'whale',
-    [1, 10, 56, 100, 137, 8453, 42161, 42220, 43114],
-    5_200,
-    [
-      ...money,
-      ...trading,
-      ...nfts,
-      [approveCoin, 3],
-      [wrap, 2],
-      [unwrap, 2],
-      [buyOnMarket, 1],
-      [sellOnMarket, 1],
-      [nftTemplates.sendBatch, 1],
-      [swaps.swapSeveral, 1],
-      [edgeCases.registerName, 0.3],
-      [edgeCases.callUnknown, 1],
-      [edgeCases.failSwap, 0.5],
-    ],
-    0.25,
-  ),
-  profile('collector', HOME, 170, [
-    [nftTemplates.mintDrop, 9],
-    [nftTemplates.mintEditions, 1],
-  ]),
-  profile(
-    'buried',
-    HOME,
-    320,
-    [
-      [airdropSpam, 19],
-      [nftTemplates.mintUnique, 1],
-    ],
-    0.02,
-  ),
-  profile(
-    'metronome',
-    LIVE,
-    240,
-    [...money, ...trading, ...nfts, [approveCoin, 2], [wrap, 1], [unwrap, 1], [nftTemplates.burnEditions, 1]],
-    1,
-  ),
-  profile(
-    'deployer',
-    [1, 10, 8453, 42161],
-    64,
-    [
-      [edgeCases.createContract, 3],
-      [payments.receiveNative, 1],
-    ],
-    0.02,
-  ),
-  profile(
-    'unlucky',
-    HOME,
-    120,
-    [
-      [edgeCases.failTransfer, 3],
-      [edgeCases.failSwap, 3],
-      [payments.receiveNative, 1],
-    ],
-    0.02,
-  ),
-  profile(
-    'enigma',
-    [1, 56, 42161],
-    140,
-    [
-      [edgeCases.callUnknown, 4],
-      [edgeCases.callUnlisted, 2],
-    ],
-    0.02,
-  ),
-  profile(
-    'batcher',
-    HOME,
-    150,
-    [
-      [nftTemplates.mintEditions, 3],
-      [nftTemplates.sendBatch, 3],
-      [swaps.swapSeveral, 2],
-      [swaps.swapAlongPath, 2],
-    ],
-    0.02,
-  ),
-  profile(
-    'structured',
-    [1, 10, 42161],
-    130,
-    [
-      [swaps.swapByTuple, 3],
-      [buyOnMarket, 2],
-    ],
-    0.02,
-  ),
-  profile(
-    'swapper',
-    [1, 10, 137, 8453, 42161],
-    420,
-    [...trading, [swaps.swapSeveral, 1], [approveCoin, 2]],
-    0.12,
-  ),
-  profile(
-    'flipper',
-    HOME,
-    210,
-    [
-      [buyOnMarket, 3],
-      [sellOnMarket, 3],
-      [approveMarketplace, 1],
-    ],
-    0.08,
-  ),
-  profile(
-    'approver',
-    HOME,
-    110,
-    [
-      [approveCoin, 5],
-      [approveMarketplace, 3],
-      [approveUnique, 2],
-      [nftTemplates.mintUnique, 1],
-    ],
-    0.04,
-  ),
-  profile(
-    'minter',
-    HOME,
-    90,
-    [
-      [nftTemplates.mintUnique, 3],
-      [nftTemplates.mintEditions, 2],
-    ],
-    0.1,
-  ),
-  profile(
-    'burner',
-    HOME,
-    130,
-    [
-      [nftTemplates.mintUnique, 2],
-      [nftTemplates.mintEditions, 1],
-      [nftTemplates.burnUnique, 3],
-      [nftTemplates.burnEditions, 2],
-    ],
-    0.04,
-  ),
-  profile(
-    'namer',
-    [1, 8453],
-    60,
-    [
-      [edgeCases.registerName, 3],
-      [payments.receiveNative, 1],
-    ],
-    0.02,
-  ),
-  profile(
-    'wrapper',
-    [1, 10, 42161],
-    120,
-    [
-      [wrap, 1],
-      [unwrap, 1],
-    ],
-    0.04,
-  ),
-  profile(
-    'payer',
-    [1, 137, 8453, 42220],
-    380,
-    [
-      [payments.payStablecoin, 9],
-      [payments.receiveCoin, 2],
-    ],
-    0.1,
-  ),
-  profile(
-    'receiver',
-    [1, 56, 100, 137],
-    180,
-    [
-      [payments.receiveNative, 1],
-      [payments.receiveCoin, 2],
-    ],
-    0.05,
-  ),
-  profile('newcomer', [8453], 1, [[payments.receiveNative, 1]]),
-  profile('hundred', [1, 10], 100, money),
-  profile('palmist', [11297108109], 75, [...money, ...nfts]),
-  profile('tester', [11155111, 84532, 80002, 31337, 1223, 164], 140, [
-    ...money,
-    ...nfts,
-    [edgeCases.createContract, 1],
-  ]),
-  profile(
-    'editions',
-    [137, 7777777],
-    80,
-    [
-      [nftTemplates.mintVastEditions, 2],
-      [nftTemplates.sendEditions, 1],
-    ],
-    0.02,
-  ),
-  profile('early', LIVE, 12, [
-    [payments.receiveNative, 1],
-    [payments.sendNative, 1],
-  ]),
-];
+const LIVE_CHAINS = CHAINS.filter((chain) => chain.live).map((chain) => chain.id);
+const HOME_CHAINS = [1, 8453, 137];
+const WHALE_CHAINS = [1, 10, 56, 100, 137, 8453, 42161, 42220, 43114];
+const TEST_CHAINS = [11155111, 84532, 80002, 31337, 1223, 164];
 
-/** It gets one of every collection that launches as the sandbox starts. */
-export const EARLY = demoAddress('early');
+const PAYMENTS: Weights = { sendNative: 4, receiveNative: 4, sendCoin: 6, receiveCoin: 6 };
+const SWAPS: Weights = { swapAlongPath: 5, swapNative: 3, swapByTuple: 5 };
+const NFTS: Weights = { mintUnique: 2, mintEditions: 1, sendUnique: 2, sendEditions: 1, burnUnique: 1 };
+
+/** By the wallet's name; the demo wallets that are missing here have no transactions. */
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  whale: {
+    chainIds: WHALE_CHAINS,
+    pastTransactions: 5_200,
+    liveProbability: 0.25,
+    templates: {
+      ...PAYMENTS,
+      ...SWAPS,
+      ...NFTS,
+      approveCoin: 3,
+      wrap: 2,
+      unwrap: 2,
+      buyOnMarket: 1,
+      sellOnMarket: 1,
+      sendBatch: 1,
+      swapSeveral: 1,
+      registerName: 0.3,
+      callUnknown: 1,
+      failSwap: 0.5,
+    },
+  },
+  collector: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 170,
+    templates: { mintDrop: 9, mintEditions: 1 },
+  },
+  buried: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 320,
+    liveProbability: 0.02,
+    templates: { airdropSpam: 19, mintUnique: 1 },
+  },
+  metronome: {
+    chainIds: LIVE_CHAINS,
+    pastTransactions: 240,
+    liveProbability: 1,
+    templates: { ...PAYMENTS, ...SWAPS, ...NFTS, approveCoin: 2, wrap: 1, unwrap: 1, burnEditions: 1 },
+  },
+  deployer: {
+    chainIds: [1, 10, 8453, 42161],
+    pastTransactions: 64,
+    liveProbability: 0.02,
+    templates: { createContract: 3, receiveNative: 1 },
+  },
+  unlucky: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 120,
+    liveProbability: 0.02,
+    templates: { failTransfer: 3, failSwap: 3, receiveNative: 1 },
+  },
+  enigma: {
+    chainIds: [1, 56, 42161],
+    pastTransactions: 140,
+    liveProbability: 0.02,
+    templates: { callUnknown: 4, callUnlisted: 2 },
+  },
+  batcher: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 150,
+    liveProbability: 0.02,
+    templates: { mintEditions: 3, sendBatch: 3, swapSeveral: 2, swapAlongPath: 2 },
+  },
+  structured: {
+    chainIds: [1, 10, 42161],
+    pastTransactions: 130,
+    liveProbability: 0.02,
+    templates: { swapByTuple: 3, buyOnMarket: 2 },
+  },
+  swapper: {
+    chainIds: [1, 10, 137, 8453, 42161],
+    pastTransactions: 420,
+    liveProbability: 0.12,
+    templates: { ...SWAPS, swapSeveral: 1, approveCoin: 2 },
+  },
+  flipper: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 210,
+    liveProbability: 0.08,
+    templates: { buyOnMarket: 3, sellOnMarket: 3, approveMarketplace: 1 },
+  },
+  approver: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 110,
+    liveProbability: 0.04,
+    templates: { approveCoin: 5, approveMarketplace: 3, approveUnique: 2, mintUnique: 1 },
+  },
+  minter: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 90,
+    liveProbability: 0.1,
+    templates: { mintUnique: 3, mintEditions: 2 },
+  },
+  burner: {
+    chainIds: HOME_CHAINS,
+    pastTransactions: 130,
+    liveProbability: 0.04,
+    templates: { mintUnique: 2, mintEditions: 1, burnUnique: 3, burnEditions: 2 },
+  },
+  namer: {
+    chainIds: [1, 8453],
+    pastTransactions: 60,
+    liveProbability: 0.02,
+    templates: { registerName: 3, receiveNative: 1 },
+  },
+  wrapper: {
+    chainIds: [1, 10, 42161],
+    pastTransactions: 120,
+    liveProbability: 0.04,
+    templates: { wrap: 1, unwrap: 1 },
+  },
+  payer: {
+    chainIds: [1, 137, 8453, 42220],
+    pastTransactions: 380,
+    liveProbability: 0.1,
+    templates: { payStablecoin: 9, receiveCoin: 2 },
+  },
+  receiver: {
+    chainIds: [1, 56, 100, 137],
+    pastTransactions: 180,
+    liveProbability: 0.05,
+    templates: { receiveNative: 1, receiveCoin: 2 },
+  },
+  newcomer: { chainIds: [8453], pastTransactions: 1, templates: { receiveNative: 1 } },
+  hundred: { chainIds: [1, 10], pastTransactions: 100, templates: PAYMENTS },
+  palmist: { chainIds: [11297108109], pastTransactions: 75, templates: { ...PAYMENTS, ...NFTS } },
+  tester: {
+    chainIds: TEST_CHAINS,
+    pastTransactions: 140,
+    templates: { ...PAYMENTS, ...NFTS, createContract: 1 },
+  },
+  editions: {
+    chainIds: [137, 7777777],
+    pastTransactions: 80,
+    liveProbability: 0.02,
+    templates: { mintVastEditions: 2, sendEditions: 1 },
+  },
+  early: { chainIds: LIVE_CHAINS, pastTransactions: 12, templates: { receiveNative: 1, sendNative: 1 } },
+};
+
+const weighted = (weights: Weights): WalletProfile['templates'] =>
+  Object.entries(weights).map(([name, weight]) => [TEMPLATES[name as TemplateName], weight]);
+
+export const WALLET_PROFILES: readonly WalletProfile[] = Object.entries(BEHAVIOURS).map(
+  ([name, { templates, liveProbability = 0, ...behaviour }]) => ({
+    ...behaviour,
+    wallet: demoAddress(name),
+    liveProbability,
+    templates: weighted(templates),
+  }),
+);
+
+/** The wallet that receives one NFT of each collection that launches when the sandbox starts. */
+export const EARLY_ADOPTER: Hex = demoAddress('early');

@@ -1,8 +1,7 @@
 import { type AbiEvent, from as parseEvent, getSelector as topicOf } from 'ox/AbiEvent';
 import { type AbiFunction, from as parseFunction, getSelector as selectorOf } from 'ox/AbiFunction';
 import { decode, encode, type Parameter } from 'ox/AbiParameters';
-import type { Decoded, Hex, LogEntry } from '../types.ts';
-import { readable } from './decoded-value.ts';
+import type { Decoded, DecodedInput, Hex, LogEntry } from '../types.ts';
 
 export type Method = { readonly name: string; readonly selector: Hex; readonly inputs: readonly Parameter[] };
 
@@ -85,4 +84,28 @@ const tryDecode = (parameters: readonly Parameter[], data: Hex): readonly unknow
   } catch {
     return null;
   }
+};
+
+/** A decoded parameter as the service words it: every scalar a string, every array or tuple an array of them. */
+const readable = (parameter: Parameter, value: unknown): DecodedInput => ({
+  name: parameter.name ?? '',
+  type: parameter.type,
+  value: wording(parameter, value),
+});
+
+const wording = (parameter: Parameter, value: unknown): unknown => {
+  const array = /^(.*)\[\d*\]$/.exec(parameter.type);
+  if (array && Array.isArray(value)) {
+    const item = { ...parameter, type: array[1] ?? '' };
+    return value.map((each: unknown) => wording(item, each));
+  }
+  if ('components' in parameter)
+    return parameter.components.map((part, at) => wording(part, member(value, part, at)));
+  return typeof value === 'string' ? value : String(value);
+};
+
+/** ox gives a tuple as an object by member name, or as an array when a member has none. */
+const member = (tuple: unknown, part: Parameter, at: number): unknown => {
+  if (Array.isArray(tuple)) return tuple[at];
+  return typeof tuple === 'object' && tuple !== null ? Reflect.get(tuple, part.name ?? at) : undefined;
 };

@@ -1,7 +1,6 @@
-import { parseFaultRules } from './fault-rules.ts';
-import type { Faults } from './faults.ts';
-import type { Route } from './listen.ts';
-import { json, text } from './listen.ts';
+import { type Faults, parseFaultRules } from './faults.ts';
+import type { Route } from './route.ts';
+import { json, text } from './route.ts';
 import type { Counter } from './stats.ts';
 
 /** What is the sandbox's own and no part of the service's interface: it is not counted, and costs nothing. */

@@ -1,19 +1,20 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isImagePath } from '../lookups/image.ts';
 import { isLogoPath } from '../lookups/logo.ts';
 import { isControlPath } from './admin-routes.ts';
 import type { FaultRule, Faults } from './faults.ts';
-import type { Route, SandboxRequest, SandboxResponse } from './listen.ts';
-import { json, text } from './listen.ts';
 import { readRequest, send } from './node-http.ts';
+import type { Route, SandboxRequest, SandboxResponse } from './route.ts';
+import { json, text } from './route.ts';
 import type { Counter } from './stats.ts';
 
 export type ServiceOptions = {
   readonly routes: readonly Route[];
   /** In lower case. */
   readonly keyHeader: string;
-  readonly isKey: (sent: string | undefined) => boolean;
+  readonly apiKey: string;
   readonly faults: Faults;
   readonly counter: Counter;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -28,7 +29,12 @@ const TOO_LARGE: SandboxResponse = {
 
 /** Every request in turn: its key, the fault that meets it if any, the route that answers, and the count. */
 export const createService = (options: ServiceOptions): RequestListener => {
-  const { routes, keyHeader, isKey, faults, counter, log, stopped } = options;
+  const { routes, keyHeader, apiKey, faults, counter, log, stopped } = options;
+  const expectedKey = digest(apiKey);
+
+  /** Compares in constant time, whatever the lengths. */
+  const isKey = (sent: string | undefined): boolean =>
+    sent !== undefined && timingSafeEqual(digest(sent), expectedKey);
 
   const answer = (request: SandboxRequest, key: string | undefined): SandboxResponse => {
     const isPicture = isImagePath(request.path) || isLogoPath(request.path);
@@ -68,3 +74,5 @@ const faulty = (fault: FaultRule | null): SandboxResponse | null => {
   const { status, headers = {}, body = '' } = fault;
   return { status, headers, body };
 };
+
+const digest = (key: string) => createHash('sha256').update(key).digest();

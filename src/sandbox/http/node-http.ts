@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { SandboxRequest, SandboxResponse } from './listen.ts';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { SandboxRequest, SandboxResponse } from './route.ts';
 
 /** Long address lists fit. */
 const MOST_BODY_BYTES = 8 * 1024 * 1024;
@@ -39,4 +39,19 @@ export const send = (outgoing: ServerResponse, answer: SandboxResponse, cut = fa
   });
   if (!cut) outgoing.end(body);
   else outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => outgoing.destroy());
+};
+
+/** Listens, and resolves with the url. Rejects when the port is taken or the host is not of this machine. */
+export const listen = (server: Server, host: string, port: number): Promise<string> => {
+  // Longer than clients keep idle connections, so that none is closed under a request.
+  server.keepAliveTimeout = 65_000;
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+    });
+  });
 };

@@ -1,4 +1,4 @@
-import type { SandboxRequest } from './listen.ts';
+import type { SandboxRequest } from './route.ts';
 
 /** What the sandbox was asked since it started, to compare with what a client believes. */
 export type Stats = {

@@ -1,7 +1,7 @@
 import type { Holding } from '../chain/holdings.ts';
 import type { Collection } from '../evm/collections.ts';
-import type { Route, SandboxResponse } from '../http/listen.ts';
-import { json } from '../http/listen.ts';
+import type { Route, SandboxResponse } from '../http/route.ts';
+import { json } from '../http/route.ts';
 import type { Hex } from '../types.ts';
 import { collectibleItem } from './collectible-item.ts';
 import { isoTime, lookupRoute } from './lookup.ts';

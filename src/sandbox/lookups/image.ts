@@ -1,7 +1,7 @@
 import type { ChainSimulator } from '../chain/simulator.ts';
 import { hashOf, parseAddress } from '../evm/address.ts';
-import type { Route } from '../http/listen.ts';
-import { json, text } from '../http/listen.ts';
+import type { Route } from '../http/route.ts';
+import { json, text } from '../http/route.ts';
 import type { Hex } from '../types.ts';
 
 const PREFIX = '/v1/evm/collectible/image/';

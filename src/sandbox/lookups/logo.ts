@@ -1,6 +1,6 @@
 import { hashOf, parseAddress } from '../evm/address.ts';
-import type { Route } from '../http/listen.ts';
-import { json, text } from '../http/listen.ts';
+import type { Route } from '../http/route.ts';
+import { json, text } from '../http/route.ts';
 import type { ChainReader, Hex } from '../types.ts';
 import { PICTURE_HEADERS } from './image.ts';
 

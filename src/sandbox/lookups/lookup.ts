@@ -1,6 +1,6 @@
 import { parseAddress } from '../evm/address.ts';
-import type { Route, SandboxRequest, SandboxResponse } from '../http/listen.ts';
-import { json, text } from '../http/listen.ts';
+import type { Route, SandboxRequest, SandboxResponse } from '../http/route.ts';
+import { json, text } from '../http/route.ts';
 import type { Hex } from '../types.ts';
 import { MalformedQuery, Refused } from './query.ts';
 

@@ -1,6 +1,6 @@
 import type { ChainSimulator } from '../chain/simulator.ts';
-import type { Route, SandboxResponse } from '../http/listen.ts';
-import { json } from '../http/listen.ts';
+import type { Route, SandboxResponse } from '../http/route.ts';
+import { json } from '../http/route.ts';
 import type { Hex } from '../types.ts';
 import type { Cursors } from './cursors.ts';
 import { isoTime, lookupRoute } from './lookup.ts';

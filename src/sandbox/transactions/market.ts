@@ -1,4 +1,5 @@
 import { marketplace } from '../evm/abi-fragments.ts';
+import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex, Token } from '../types.ts';
 import {
   heldHere,
@@ -31,7 +32,7 @@ const fulfil = (context: TemplateContext, { token, tokenId, price, seller, buyer
   const market = contracts.marketplace;
   const fee = feeOf(price);
   const offer = [{ itemType: ITEM.erc721, token: token.address, identifier: tokenId, amount: 1n }];
-  const native = { itemType: ITEM.native, token: `0x${'0'.repeat(40)}`, identifier: 0n };
+  const native = { itemType: ITEM.native, token: ZERO_ADDRESS, identifier: 0n };
   const consideration = [
     { ...native, amount: price - fee, recipient: seller },
     { ...native, amount: fee, recipient: market },

@@ -2,8 +2,11 @@ import type { Hex } from '../types.ts';
 import type { AddressList } from './address-list.ts';
 import { createAddressList } from './address-list.ts';
 import type { AddressChange, Change, Creation } from './api/requests.ts';
-import { TEAM_ID, uuidV7 } from './ids.ts';
+import { uuidV7 } from './uuid.ts';
 import type { Webhook } from './webhook.ts';
+
+/** The ULID of the one team that the sandbox's key belongs to. */
+const TEAM_ID = '01JZ4R2V8W7Q5N3M1K9H6F0D2B';
 
 export type Subscription = {
   /** Its place in the list of webhooks; never given twice. */

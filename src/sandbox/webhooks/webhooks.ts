@@ -1,12 +1,19 @@
-import type { Route } from '../http/listen.ts';
+import type { Route } from '../http/route.ts';
 import type { Block, ChainReader, Hex } from '../types.ts';
 import { createRoutes } from './api/routes.ts';
-import { createDemoWebhooks, DEMO_WEBHOOKS } from './demo.ts';
 import { deliveriesOf } from './sending/block-deliveries.ts';
 import type { Log } from './sending/dispatcher.ts';
 import { createDispatcher } from './sending/dispatcher.ts';
 import { createPost } from './sending/sender.ts';
-import { createStore } from './store.ts';
+import { createStore, type Store } from './store.ts';
+import { NO_FILTERS, type WebhookType } from './webhook.ts';
+
+/** The webhooks that are there from the first block, one of each type; ids are the same at every start. */
+export const DEMO_WEBHOOKS = [
+  { id: '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41', type: 'transactions', name: 'Demo: transactions' },
+  { id: '019a7b1c-5c01-7e2f-9b41-7c2a1d3f0e52', type: 'activities', name: 'Demo: activities' },
+  { id: '019a7b1c-5c02-7f30-ac52-8d3b2e401f63', type: 'balances', name: 'Demo: balance changes' },
+] as const satisfies readonly { id: string; type: WebhookType; name: string }[];
 
 export type WebhooksOptions = {
   readonly simulator: ChainReader;
@@ -70,4 +77,10 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
     settled: dispatcher.settled,
     stop: dispatcher.stop,
   };
+};
+
+/** They are active, but deliver nothing until they get a url. */
+const createDemoWebhooks = (store: Store, addresses: readonly Hex[]): void => {
+  for (const { id, type, name } of DEMO_WEBHOOKS)
+    store.create({ type, addresses, settings: { name, url: null, active: true, ...NO_FILTERS } }, id);
 };

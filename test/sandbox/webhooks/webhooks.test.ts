@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEMO_WEBHOOKS } from '../../../src/sandbox/webhooks/demo.ts';
+import { DEMO_WEBHOOKS } from '../../../src/sandbox/webhooks/webhooks.ts';
 import { ALICE, BOB, CAROL, USDC, wallet } from './support/builders.ts';
 import type { Service } from './support/service.ts';
 import { startService } from './support/service.ts';

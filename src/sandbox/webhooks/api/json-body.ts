@@ -1,5 +1,14 @@
 import type { Hex } from '../../types.ts';
-import { HttpError } from './http-error.ts';
+
+/** A request that the service refuses: the status, and the sentence that becomes the text/plain body. */
+export class HttpError extends Error {
+  readonly status: number;
+
+  constructor(status: number, sentence: string) {
+    super(sentence);
+    this.status = status;
+  }
+}
 
 /** Turns a JSON value into what a field holds, or refuses with 422, naming the place. */
 export type Reader<T> = (value: unknown, place: string) => T;

@@ -1,4 +1,4 @@
-import { HttpError } from './http-error.ts';
+import { HttpError } from './json-body.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -23,4 +23,15 @@ export const readOffset = (query: URLSearchParams, list: string): number => {
     .split('/');
   if (name !== list || sequence === undefined || rest.length > 0 || !/^\d{1,15}$/.test(sequence)) return 0;
   return Number(sequence);
+};
+
+/** One more than the page holds tells whether there is a next one. */
+export const withNext = <T>(
+  found: readonly T[],
+  limit: number,
+  offset: (last: T) => string,
+): { page: readonly T[]; next_offset?: string } => {
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return found.length > limit && last !== undefined ? { page, next_offset: offset(last) } : { page };
 };

@@ -1,14 +1,19 @@
-import type { Route, SandboxRequest, SandboxResponse } from '../../http/listen.ts';
-import { json, text } from '../../http/listen.ts';
+import type { Route, SandboxRequest, SandboxResponse } from '../../http/route.ts';
+import { json, text } from '../../http/route.ts';
 import type { Chain } from '../../types.ts';
 import type { Store, Subscription } from '../store.ts';
-import { HttpError } from './http-error.ts';
-import { parseBody } from './json-body.ts';
-import { readLimit, readOffset, writeOffset } from './paging.ts';
-import { readAddressChange, readCreation, readReplacement, readUpdate } from './requests.ts';
-import { resource } from './serialize.ts';
-import { canonicalUuid, uuidComplaint } from './uuid.ts';
-import { checkChains, checkFiltersFit } from './validate.ts';
+import { canonicalUuid, uuidComplaint } from '../uuid.ts';
+import { resource } from '../webhook.ts';
+import { HttpError, parseBody } from './json-body.ts';
+import { readLimit, readOffset, withNext, writeOffset } from './paging.ts';
+import {
+  checkChains,
+  checkFiltersFit,
+  readAddressChange,
+  readCreation,
+  readReplacement,
+  readUpdate,
+} from './requests.ts';
 
 const ROOT = '/beta/evm/subscriptions/webhooks';
 const NO_BODY: SandboxResponse = { status: 200, computeUnits: 0 };
@@ -21,17 +26,6 @@ export type RouteParts = {
   readonly chains: readonly Chain[];
   /** After a webhook was paused or deleted: what still waits for delivery must not go out. */
   readonly silenced: (id: string) => void;
-};
-
-/** One more than the page holds tells whether there is a next one. */
-const withNext = <T>(
-  found: readonly T[],
-  limit: number,
-  offset: (last: T) => string,
-): { page: readonly T[]; next_offset?: string } => {
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return found.length > limit && last !== undefined ? { page, next_offset: offset(last) } : { page };
 };
 
 const collection = ({ store, chains }: RouteParts): Methods => ({

@@ -1,6 +1,7 @@
+import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { ChainReader, Hex, Swap, Transaction, Transfer } from '../../types.ts';
 import { approvalItem, callItem, swapItem, transferItem } from './activity-items.ts';
-import { calledAssets, tradedAsset, ZERO_ADDRESS } from './assets.ts';
+import { calledAssets, tradedAsset } from './assets.ts';
 import type { ActivityEvent } from './event.ts';
 
 /** A trade is told once, as a swap: the two transfers that it consists of are not told again to the trader. */

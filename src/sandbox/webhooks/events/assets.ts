@@ -1,8 +1,6 @@
 import type { Chain, ChainReader, Hex, Transaction } from '../../types.ts';
 import type { EventAsset } from './event.ts';
 
-export const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000';
-
 /** What the service knows of an asset. */
 export type KnownAsset = {
   readonly symbol: string;

@@ -1,5 +1,6 @@
+import { ZERO_ADDRESS } from '../../evm/address.ts';
 import type { ChainReader, Hex, Transaction, Transfer } from '../../types.ts';
-import { knownAsset, usdValue, ZERO_ADDRESS } from './assets.ts';
+import { knownAsset, usdValue } from './assets.ts';
 import type { BalanceEvent } from './event.ts';
 
 type Change = {

@@ -1,11 +1,10 @@
 import type { Block, ChainReader, Transaction } from '../../types.ts';
 import { activityEvents } from '../events/activity-events.ts';
 import { balanceEvents } from '../events/balance-events.ts';
-import type { OnchainEvent } from '../events/event.ts';
+import type { EventAsset, OnchainEvent, TransactionEvent } from '../events/event.ts';
 import { transactionEvents } from '../events/transaction-events.ts';
 import type { Store } from '../store.ts';
-import type { Webhook, WebhookType } from '../webhook.ts';
-import { matches } from './matching.ts';
+import type { Filters, Webhook, WebhookType } from '../webhook.ts';
 
 /** What one webhook is told of one block. */
 export type Delivery = {
@@ -50,3 +49,23 @@ export const deliveriesOf = (
     body: JSON.stringify({ [BODY_KEY[type]]: received }),
   }));
 };
+
+/** Whether a webhook that the event's address is subscribed to wants it: all of its filters must pass. */
+const matches = (webhook: Webhook, chainId: number, event: OnchainEvent): boolean => {
+  if (!webhook.active || webhook.type !== event.type) return false;
+  if (webhook.chain_ids !== null && !webhook.chain_ids.includes(chainId)) return false;
+  if (!assetPasses(webhook, event.assets)) return false;
+  if (event.type === 'transactions') return sidePasses(webhook, event);
+  return event.type === 'balances' || passes(webhook.activity_type, event.activity);
+};
+
+const assetPasses = ({ asset_type, token_address }: Filters, assets: readonly EventAsset[]): boolean =>
+  (asset_type === null && token_address === null) ||
+  assets.some(({ type, token }) => passes(asset_type, type) && passes(token_address, token));
+
+const sidePasses = ({ transaction_type, counterparty }: Filters, event: TransactionEvent): boolean =>
+  passes(transaction_type, event.side) &&
+  passes(counterparty, event.counterparty) &&
+  !(event.alsoSender && transaction_type === null);
+
+const passes = <T>(filter: T | null, value: T | null): boolean => filter === null || filter === value;

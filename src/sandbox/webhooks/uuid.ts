@@ -1,4 +1,15 @@
+import { randomBytes } from 'node:crypto';
+
 const GROUP_LENGTHS = [8, 4, 4, 4, 12];
+
+/** A new UUIDv7: the time in milliseconds, then 74 random bits. */
+export const uuidV7 = (milliseconds: number): string => {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(Math.floor(milliseconds), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+};
 
 type Unwrapped = { readonly digits: string; readonly start: number; readonly plain: boolean };
 
