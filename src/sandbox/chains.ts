@@ -1,13 +1,13 @@
 import type { Chain } from './types.ts';
 
-/** A chain with what its blocks and fees look like. */
+/** A chain of the sandbox, with the pace of its blocks and the level of its fees. */
 export type SandboxChain = Chain & {
-  /** Between two blocks of its history; live blocks come at the sandbox's own pace. */
+  /** Milliseconds between two blocks of its history. Live blocks come at the sandbox's own pace. */
   readonly intervalMs: number;
   /** Height of the newest block of its history. */
   readonly height: number;
   readonly gasPriceWei: bigint;
-  /** Whether the clock makes blocks of it; `mine` makes them of any chain. */
+  /** Whether the clock makes blocks of this chain. `mine` makes blocks of any chain. */
   readonly live: boolean;
 };
 
@@ -44,8 +44,8 @@ const main = ['default', 'mainnet'];
 const live = { live: true };
 
 /**
- * The first 14 are the default tag's. Palm's id is beyond 2^31-1, as ids may be; Arbitrum Nova, Palm and the
- * devnets show that the lookups cover more chains than the webhooks do.
+ * The chains of the sandbox. The first 14 have the default tag. Palm's id exceeds 2^31-1, as ids may. Arbitrum Nova,
+ * Palm and the devnets show that the lookups cover more chains than the webhooks do.
  */
 export const CHAINS: readonly SandboxChain[] = [
   chain(1, 'ethereum', main, ether, 12_000, 24_136_052, { wei: 14 * GWEI }, live),

@@ -1,5 +1,5 @@
-/** What the environment says about a sandbox that runs by itself. */
-export type Settings = {
+/** The configuration of a sandbox that runs as its own process. */
+export type SandboxConfig = {
   readonly host: string;
   readonly port: number;
   readonly apiKey: string;
@@ -10,8 +10,8 @@ export type Settings = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings, or every problem that there is, each with the variable's name. An empty variable counts as absent. */
-export const readSettings = (environment: Environment): Settings | readonly string[] => {
+/** Reads the configuration, or returns every problem with its variable's name. An empty variable counts as absent. */
+export const readSandboxConfig = (environment: Environment): SandboxConfig | readonly string[] => {
   const problems: string[] = [];
   const read = (name: string, otherwise: string) => environment[name] || otherwise;
   const whole = (name: string, otherwise: number, least: number, most: number) => {
@@ -28,7 +28,7 @@ export const readSettings = (environment: Environment): Settings | readonly stri
   const apiKey = read('SANDBOX_API_KEY', 'sandbox');
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     problems.push('SANDBOX_API_KEY: expected printable ASCII without spaces, so that a header can carry it');
-  const settings = {
+  const config = {
     host: read('HOST', '127.0.0.1'),
     port: whole('PORT', 4_100, 0, 65_535),
     apiKey,
@@ -36,5 +36,5 @@ export const readSettings = (environment: Environment): Settings | readonly stri
     seed: read('SANDBOX_SEED', 'sandbox'),
     faults: faults === 'on',
   };
-  return problems.length > 0 ? problems : settings;
+  return problems.length > 0 ? problems : config;
 };

@@ -1,7 +1,7 @@
 import { addressOf } from './evm/address.ts';
 import type { Hex } from './types.ts';
 
-/** A wallet that the sandbox has something to show of; every other address answers as an empty one. */
+/** A wallet with data in the sandbox. Every other address answers as an empty wallet. */
 export type DemoWallet = { readonly name: string; readonly address: Hex; readonly shows: string };
 
 const wallet = (name: string, shows: string): DemoWallet => ({
@@ -10,7 +10,7 @@ const wallet = (name: string, shows: string): DemoWallet => ({
   shows,
 });
 
-/** Their addresses never change, whatever the seed. */
+/** The demo wallets. Their addresses never change, whatever the seed. */
 export const DEMO_WALLETS: readonly DemoWallet[] = [
   wallet('whale', 'more than 5,000 transactions of every kind, over 9 chains'),
   wallet('collector', 'more than 3,000 collectibles, minted in batches'),
@@ -39,14 +39,17 @@ export const DEMO_WALLETS: readonly DemoWallet[] = [
   wallet('early', 'a collection launched less than 7 days ago: no trade_volume signal'),
 ];
 
-/** @throws when no demo wallet has that name. */
+/**
+ * The address of the demo wallet with this name.
+ * @throws when no demo wallet has that name.
+ */
 export const demoAddress = (name: string): Hex => {
   const found = DEMO_WALLETS.find((each) => each.name === name);
   if (found === undefined) throw new Error(`expected the name of a demo wallet, got ${name}`);
   return found.address;
 };
 
-/** The wallets that the demo webhooks tell of: those that live blocks see most. */
+/** The wallets that the demo webhooks are subscribed to: those with the most live transactions. */
 export const DEMO_SUBSCRIBERS: readonly Hex[] = [
   'metronome',
   'swapper',

@@ -1,34 +1,33 @@
-import { readSettings, type Settings } from './config.ts';
+import { readSandboxConfig, type SandboxConfig } from './config.ts';
 import { demoAddress } from './demo-wallets.ts';
 import { type Sandbox, startSandbox } from './server.ts';
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const print = (line: string) => process.stderr.write(`${line}\n`);
 const log = (msg: string, details: Readonly<Record<string, unknown>>) =>
-  say(JSON.stringify({ msg, ...details }));
+  print(JSON.stringify({ msg, ...details }));
 
 const fail = (problems: readonly string[]): void => {
-  for (const problem of problems) say(problem);
+  for (const problem of problems) print(problem);
   process.exitCode = 1;
 };
 
-/** Quoted for a shell. */
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+/** Quotes a text for a shell. */
+const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The key may be printed: it opens made-up data only. */
+/** A command that shows the first data. It contains the key, which gives access to made-up data only. */
 const hint = ({ url, apiKey }: Sandbox): string => {
   const path = `/v1/evm/transactions/${demoAddress('whale')}?limit=3&decode=true`;
-  return `Try:\n  curl -H ${quoted(`X-Service-Api-Key: ${apiKey}`)} ${quoted(url + path)}`;
+  return `Try:\n  curl -H ${shellQuoted(`X-Service-Api-Key: ${apiKey}`)} ${shellQuoted(url + path)}`;
 };
 
-const run = async (settings: Settings): Promise<void> => {
-  const sandbox = await startSandbox({ ...settings, log });
+const run = async (config: SandboxConfig): Promise<void> => {
+  const sandbox = await startSandbox({ ...config, log });
   sandbox.startClock();
   log('listening', { url: sandbox.url });
-  say(hint(sandbox));
+  print(hint(sandbox));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.stop());
 };
 
-const settings = readSettings(process.env);
-if ('host' in settings)
-  await run(settings).catch((problem: unknown) => fail([`Could not start: ${problem}`]));
-else fail(settings);
+const config = readSandboxConfig(process.env);
+if ('host' in config) await run(config).catch((problem: unknown) => fail([`Could not start: ${problem}`]));
+else fail(config);

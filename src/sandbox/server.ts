@@ -3,7 +3,7 @@ import { ChainSimulator } from './chain/simulator.ts';
 import { DEMO_SUBSCRIBERS } from './demo-wallets.ts';
 import { createFaultsRoute, createStatsRoute } from './http/admin-routes.ts';
 import { Faults } from './http/faults.ts';
-import { createService } from './http/handler.ts';
+import { createRequestHandler } from './http/handler.ts';
 import { listen } from './http/node-http.ts';
 import { Counter, type Stats } from './http/stats.ts';
 import { createCollectiblesRoute } from './lookups/collectibles.ts';
@@ -15,57 +15,57 @@ import type { Block, Hex } from './types.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 export type SandboxOptions = {
-  /** 127.0.0.1 unless given. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** A free one unless given. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** `sandbox` unless given. */
+  /** Default: `sandbox`. */
   readonly apiKey?: string;
-  /** The header that carries the key; `X-Service-Api-Key` unless given. */
+  /** The header that carries the key. Default: `X-Service-Api-Key`. */
   readonly keyHeader?: string;
-  /** What decides the history and the blocks; `sandbox` unless given. */
+  /** The seed of the history and the live blocks. Default: `sandbox`. */
   readonly seed?: string;
-  /** Between two blocks once the clock runs; 2,000 unless given. */
+  /** Milliseconds between two live blocks of a chain. Default: 2,000. */
   readonly blockMs?: number;
-  /** Whether requests can be made to go wrong over HTTP; they can't unless true. */
+  /** Whether clients can inject faults over HTTP. Default: false. */
   readonly faults?: boolean;
-  /** Milliseconds since 1970; the system's clock unless given. */
+  /** The clock, in milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
-  /** How long a webhook's url may take; see the webhooks. */
+  /** Milliseconds that a webhook's url has to answer a delivery; see WebhooksOptions. */
   readonly deliveryTimeoutMs?: number;
-  /** The pause before a delivery's first retry; see the webhooks. */
+  /** Milliseconds before a delivery's first retry; see WebhooksOptions. */
   readonly retryBaseMs?: number;
-  /** Signs deliveries; unsigned unless given. */
+  /** The secret that signs deliveries. Default: deliveries are unsigned. */
   readonly signatureSecret?: string;
   readonly log?: (message: string, details: Readonly<Record<string, unknown>>) => void;
 };
 
-/** A service of one's own: all of its state is in memory, and gone once it stops. */
+/** A running sandbox. All of its state is in memory, and is lost when it stops. */
 export type Sandbox = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
   readonly simulator: ChainSimulator;
   readonly webhooks: Webhooks;
-  /** In this process they work whether or not they were switched on. */
+  /** Injected faults. Within this process they work also when `faults` is off. */
   readonly faults: Faults;
   stats(): Stats;
   /** Makes the next block of a chain, and delivers its events. */
   mine(chainId: number): Block;
   /** Makes the next block of every live chain. */
   tick(): readonly Block[];
-  /** From now on blocks come by themselves. */
+  /** Starts the clock, which makes live blocks from then on. */
   startClock(): void;
-  /** Points the demo webhooks at a url: the same, or one for each id. */
+  /** Points the demo webhooks at a url: the same for all, or one for each id. */
   connectDemo(url: string | ((webhookId: string) => string)): void;
-  /** Both of these: the demo webhooks deliver from the first block on. */
+  /** Connects the demo webhooks and starts the clock, so that they deliver from the first block on. */
   start(deliveryUrl: string | ((webhookId: string) => string)): void;
-  /** Ends connections, deliveries and blocks. */
+  /** Ends connections, deliveries and blocks. Resolves when none is left. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts the service, with its history and without blocks: see `startClock`.
+ * Starts the sandbox with its history. Live blocks begin with `startClock`.
  * @throws when the port is taken or the host is not this machine's.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
@@ -92,7 +92,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const stopping = new AbortController();
   const lookups = { simulator, now, cursors: new Cursors(`${apiKey}/${seed}`) };
   const server = createServer(
-    createService({
+    createRequestHandler({
       routes: [
         createTransactionsRoute(lookups),
         createCollectiblesRoute({ ...lookups, baseUrl: () => url }),

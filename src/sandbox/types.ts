@@ -1,6 +1,6 @@
 /**
- * What the sandbox's parts say to each other: the chain side makes blocks of these, the lookups and the
- * webhooks read them. Addresses and hashes are 0x-prefixed lower-case hex everywhere.
+ * The types that the sandbox's parts share: the chain simulator makes blocks of these, the lookups and the webhooks
+ * read them. Addresses and hashes are 0x-prefixed lower-case hex everywhere.
  */
 
 export type Hex = `0x${string}`;
@@ -12,11 +12,11 @@ export type Chain = {
   readonly tags: readonly string[];
   /** The native asset, as webhooks describe it. */
   readonly native: { readonly symbol: string; readonly name: string; readonly priceUsd: number };
-  /** Whether webhooks can be filtered by and delivered for this chain; lookups cover more chains. */
+  /** Whether webhooks support this chain, as a filter and in deliveries. The lookups cover more chains. */
   readonly webhooks: boolean;
 };
 
-/** A token contract that the service knows by name; ERC-20s have decimals, a pool and mostly a price. */
+/** A token contract whose metadata is known. ERC-20s have decimals, a pool and mostly a price. */
 export type Token = {
   readonly chain: Chain;
   readonly address: Hex;
@@ -24,13 +24,16 @@ export type Token = {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
-  /** Of one whole token; null when no market trades it, or none of a size that makes a price. */
+  /**
+   * The price of one whole token in dollars; null when no market trades it, or only one that is too small to make a
+   * price.
+   */
   readonly priceUsd: number | null;
-  /** What the biggest pool that trades it holds; null when none does. */
+  /** The value in dollars of the biggest pool that trades it; null when no pool does. */
   readonly poolSizeUsd: number | null;
 };
 
-/** One movement of an asset, with what both sides held just before and just after it. */
+/** One movement of an asset, with the balances of both sides just before and just after it. */
 export type Transfer = {
   readonly kind: 'transfer';
   readonly asset: 'native' | Token['standard'];
@@ -38,9 +41,9 @@ export type Transfer = {
   readonly token: Hex | null;
   /** Null unless the asset is an ERC-721 or ERC-1155. */
   readonly tokenId: bigint | null;
-  /** The zero address when minted. */
+  /** The zero address when the asset is minted. */
   readonly from: Hex;
-  /** The zero address when burned. */
+  /** The zero address when the asset is burned. */
   readonly to: Hex;
   readonly value: bigint;
   readonly fromBefore: bigint;
@@ -59,7 +62,7 @@ export type Approval = {
   readonly value: bigint;
 };
 
-/** A trade through a router; the transfers that it caused stand beside it. */
+/** A trade through a router. The transfers that it caused are effects of their own. */
 export type Swap = {
   readonly kind: 'swap';
   readonly trader: Hex;
@@ -78,11 +81,11 @@ export type Transaction = {
   readonly blockNumber: number;
   /** Milliseconds since 1970. */
   readonly blockTime: number;
-  /** Position in the block. */
+  /** The position in the block. */
   readonly index: number;
   readonly hash: Hex;
   readonly from: Hex;
-  /** Null when a contract is created. */
+  /** Null when the transaction creates a contract. */
   readonly to: Hex | null;
   readonly value: bigint;
   readonly data: Hex;
@@ -90,7 +93,7 @@ export type Transaction = {
   readonly gasPrice: bigint;
   readonly gasUsed: bigint;
   readonly effectiveGasPrice: bigint;
-  /** EIP-2718. */
+  /** The transaction type of EIP-2718. */
   readonly type: number;
   /** A failed transaction has no logs and no effects. */
   readonly success: boolean;
@@ -109,14 +112,14 @@ export type Block = {
 export type DecodedInput = { readonly name: string; readonly type: string; readonly value: unknown };
 export type Decoded = { readonly name: string; readonly inputs: readonly DecodedInput[] };
 
-/** The chain side, as the webhooks see it. */
+/** The chain simulator, as the lookups and the webhooks see it. */
 export type ChainReader = {
   readonly chains: readonly Chain[];
-  /** Null for a contract that the service does not know. */
+  /** The token at an address; null when its metadata is unknown. */
   token(chainId: number, address: Hex): Token | null;
-  /** Where a picture of it is; null when there is none. A null token is the chain's native asset. */
+  /** The URL of an asset's logo; null when it has none. A null token is the chain's native asset. */
   logo(chainId: number, token: Hex | null): string | null;
-  /** Null when the contract or the signature is unknown, or the call data does not fit it. */
+  /** The decoded call; null when the contract or the method is unknown, or the call data does not fit the method. */
   decodeCall(transaction: Transaction): Decoded | null;
   decodeLog(chainId: number, log: LogEntry): Decoded | null;
 };

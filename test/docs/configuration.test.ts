@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { isErrorCode } from '../../src/graph/errors.ts';
-import { readSettings } from '../../src/sandbox/config.ts';
+import { readSandboxConfig } from '../../src/sandbox/config.ts';
 import { readPage, readPages, rowsOf } from '../support/pages.ts';
 
 const page = await readPage('docs/configuration.md');
@@ -50,7 +50,7 @@ test('so do the defaults of the sandbox that runs alone', async () => {
     'SANDBOX_SEED',
   ]);
   for (const [name, value] of defaults)
-    expect(readSettings({ [name]: value }), name).toEqual(readSettings({}));
+    expect(readSandboxConfig({ [name]: value }), name).toEqual(readSandboxConfig({}));
 });
 
 test('every name of a variable on any page is one that is read', async () => {

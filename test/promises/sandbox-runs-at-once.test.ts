@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readSettings } from '../../src/sandbox/config.ts';
+import { readSandboxConfig } from '../../src/sandbox/config.ts';
 import { openSandbox } from '../sandbox/support/sandbox.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/sandbox/main.ts', import.meta.url));
@@ -64,7 +64,7 @@ test('a port that is taken is a problem, not a crash', async () => {
 });
 
 test('defaults are those of a sandbox on this machine', () => {
-  expect(readSettings({ PORT: '' })).toEqual({
+  expect(readSandboxConfig({ PORT: '' })).toEqual({
     host: '127.0.0.1',
     port: 4_100,
     apiKey: 'sandbox',

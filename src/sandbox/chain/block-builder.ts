@@ -7,9 +7,9 @@ import type { Hex } from '../types.ts';
 import type { Holdings } from './holdings.ts';
 import { Ledger } from './ledger.ts';
 import type { TransactionPlan } from './plan.ts';
-import { MinedTransaction, type Place } from './transaction.ts';
+import { type BlockHeader, MinedTransaction } from './transaction.ts';
 
-const CROWD: readonly Hex[] = Array.from({ length: 240 }, (_, at) => addressOf(`somebody ${at}`));
+const COUNTERPARTIES: readonly Hex[] = Array.from({ length: 240 }, (_, at) => addressOf(`somebody ${at}`));
 
 export type BlockBuilderOptions = {
   readonly chain: SandboxChain;
@@ -17,11 +17,11 @@ export type BlockBuilderOptions = {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly holdings: Holdings;
-  /** Gives each transaction its place in the order of all chains'. */
+  /** The next transaction's position in the order of all chains' transactions. */
   readonly nextOrder: () => number;
 };
 
-/** Plays scenes on one chain, block by block, and so turns them into transactions. */
+/** Builds the blocks of one chain: turns planned transactions into mined ones and keeps the chain's ledger. */
 export class BlockBuilder {
   readonly chain: SandboxChain;
   readonly contracts: Contracts;
@@ -39,21 +39,24 @@ export class BlockBuilder {
     );
   }
 
-  /** Blocks come in the order of their numbers; one may come in several parts. */
+  /**
+   * Mines the planned transactions of a block. Blocks come in the order of their numbers; one may come in several
+   * parts.
+   */
   mine(
     number: number,
     time: number,
-    acts: readonly TransactionPlan[],
+    plans: readonly TransactionPlan[],
     random: Random,
   ): readonly MinedTransaction[] {
     const { seed, nextOrder } = this.#options;
-    const place: Place = { chain: this.chain, number, time, seed };
-    return acts.map((act) => this.#transaction(nextOrder(), place, act, random));
+    const header: BlockHeader = { chain: this.chain, number, time, seed };
+    return plans.map((plan) => this.#transaction(nextOrder(), header, plan, random));
   }
 
   #transaction(
     order: number,
-    place: Place,
+    header: BlockHeader,
     { wallet, template }: TransactionPlan,
     random: Random,
   ): MinedTransaction {
@@ -62,14 +65,14 @@ export class BlockBuilder {
       contracts: this.contracts,
       ledger: this.#ledger,
       random,
-      time: place.time,
-      crowd: CROWD,
+      time: header.time,
+      counterparties: COUNTERPARTIES,
     };
     const unsigned = template(context, wallet) ?? receiveNative(context, wallet);
-    if (unsigned === null) throw new Error('expected the crowd to have something to give');
+    if (unsigned === null) throw new Error('expected a counterparty with a balance, got none');
     const gasPrice = (this.chain.gasPriceWei * BigInt(random.between(80, 240))) / 100n;
-    const terms = {
-      index: this.#nextIndex(place.number, random),
+    const inclusion = {
+      index: this.#nextIndex(header.number, random),
       nonce: this.#ledger.nextNonce(unsigned.from),
       gasPrice,
       effectiveGasPrice: (gasPrice * BigInt(random.between(70, 100))) / 100n,
@@ -80,10 +83,10 @@ export class BlockBuilder {
         [1, 0.3],
       ]),
     };
-    return new MinedTransaction(order, place, terms, unsigned);
+    return new MinedTransaction(order, header, inclusion, unsigned);
   }
 
-  /** Others' transactions stand between the sandbox's own. */
+  /** The next transaction's position in the block. The gaps stand for other wallets' transactions. */
   #nextIndex(number: number, random: Random): number {
     const index =
       number === this.#last.number ? this.#last.index + random.between(1, 9) : random.between(0, 40);

@@ -1,15 +1,15 @@
 import type { Hex, Token } from '../types.ts';
 
-/** One NFT, or several of one ERC-1155 id, in a demo wallet. */
+/** One NFT, or several of one ERC-1155 id, that a demo wallet holds. */
 export type Holding = {
   readonly token: Token;
   readonly tokenId: bigint;
   readonly balance: bigint;
-  /** When it last came in; milliseconds since 1970. */
+  /** When the wallet last received it, in milliseconds since 1970. */
   readonly acquiredAt: number;
-  /** What it last changed hands for on the marketplace, in the native asset's smallest unit; null when it never did. */
+  /** Its last price on the marketplace, in the native asset's smallest unit; null when it was never sold there. */
   readonly soldFor: bigint | null;
-  /** Its place among all holdings, from when it was first acquired: later is greater. */
+  /** Its position among all holdings, by when the wallet first received it: later is greater. */
   readonly slot: number;
 };
 
@@ -23,8 +23,8 @@ type Incoming = {
 const keyOf = (token: Token, tokenId: bigint) => `${token.chain.id}/${token.address}/${tokenId}`;
 
 /**
- * Which NFTs the demo wallets hold. What others hold is not kept, so that it can't grow without limit: an NFT that
- * leaves the demo wallets is forgotten.
+ * The NFTs of the demo wallets. Other addresses' NFTs are not stored, so that the memory is bounded: an NFT that leaves
+ * the demo wallets is deleted.
  */
 export class Holdings {
   readonly #wallets: ReadonlyMap<Hex, Map<string, Holding>>;
@@ -34,22 +34,22 @@ export class Holdings {
     this.#wallets = new Map(wallets.map((wallet) => [wallet, new Map<string, Holding>()]));
   }
 
-  /** Those that `keep` says, by slot, ascending: a map keeps the order in which its keys came. */
-  of(wallet: Hex, keep: (holding: Holding) => boolean = () => true): readonly Holding[] {
-    return this.#wallets.get(wallet)?.values().filter(keep).toArray() ?? [];
+  /** The wallet's holdings that pass the filter, by ascending slot: a map iterates in the order of insertion. */
+  of(wallet: Hex, filter: (holding: Holding) => boolean = () => true): readonly Holding[] {
+    return this.#wallets.get(wallet)?.values().filter(filter).toArray() ?? [];
   }
 
   count(wallet: Hex): number {
     return this.#wallets.get(wallet)?.size ?? 0;
   }
 
-  /** Null for a wallet that is not kept account of. */
+  /** Null for an address that is no demo wallet. */
   balance(wallet: Hex, token: Token, tokenId: bigint): bigint | null {
     const held = this.#wallets.get(wallet);
     return held === undefined ? null : (held.get(keyOf(token, tokenId))?.balance ?? 0n);
   }
 
-  take(wallet: Hex, { token, tokenId, value, time }: Incoming): void {
+  add(wallet: Hex, { token, tokenId, value, time }: Incoming): void {
     const held = this.#wallets.get(wallet);
     if (held === undefined) return;
     const key = keyOf(token, tokenId);
@@ -65,7 +65,7 @@ export class Holdings {
     });
   }
 
-  give(wallet: Hex, token: Token, tokenId: bigint, value: bigint): void {
+  remove(wallet: Hex, token: Token, tokenId: bigint, value: bigint): void {
     const held = this.#wallets.get(wallet);
     const key = keyOf(token, tokenId);
     const before = held?.get(key);
@@ -74,8 +74,8 @@ export class Holdings {
     else held.set(key, { ...before, balance: before.balance - value });
   }
 
-  /** Notes what a holding was bought for. */
-  price(wallet: Hex, token: Token, tokenId: bigint, soldFor: bigint): void {
+  /** Records the price that a holding was bought for. */
+  recordSale(wallet: Hex, token: Token, tokenId: bigint, soldFor: bigint): void {
     const held = this.#wallets.get(wallet);
     const key = keyOf(token, tokenId);
     const holding = held?.get(key);

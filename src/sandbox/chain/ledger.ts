@@ -7,8 +7,8 @@ import type { Holdings } from './holdings.ts';
 type Move = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
 
 /**
- * Who has how much on one chain. Fees are left out: an account's balance changes by what its transfers say and by
- * nothing else, so that they add up. The accounts are the demo wallets, a fixed crowd and the contracts, so it does
+ * The balances of one chain's accounts. Fees are left out: only transfers change a balance, so that transfers and
+ * balances add up. The accounts are the demo wallets, their fixed counterparties and the contracts, so the ledger does
  * not grow with time.
  */
 export class Ledger {
@@ -27,7 +27,7 @@ export class Ledger {
     this.#isReserve = isReserve;
   }
 
-  /** In the smallest unit; a null token is the native asset. */
+  /** The account's balance in the asset's smallest unit. A null token is the native asset. */
   balance(account: Hex, token: Token | null): bigint {
     if (account === ZERO_ADDRESS) return 0n;
     const key = `${account}/${token?.address ?? 'native'}`;
@@ -38,7 +38,10 @@ export class Ledger {
     return opening;
   }
 
-  /** Moves a native asset or an ERC-20. The zero address has all that is minted and takes all that is burned. */
+  /**
+   * Moves the native asset or an ERC-20. Minted amounts come from the zero address, and burned amounts go to it.
+   * @throws when the sender's balance is too small.
+   */
   move(token: Token | null, { from, to, value }: Move): Transfer {
     const fromBefore = this.balance(from, token);
     const fromAfter = this.#set(from, token, fromBefore - value);
@@ -50,14 +53,14 @@ export class Ledger {
   }
 
   /**
-   * Moves an NFT at a time (milliseconds since 1970). Of an account that no holdings are kept of, the transfer says
-   * that it had, or has, just what moved.
+   * Moves an NFT at a time in milliseconds since 1970. For an account that is no demo wallet, the transfer's balances
+   * hold only what moves.
    */
   moveNft(token: Token, tokenId: bigint, { from, to, value }: Move, time: number): Transfer {
     const fromBefore = from === ZERO_ADDRESS ? 0n : (this.holdings.balance(from, token, tokenId) ?? value);
-    this.holdings.give(from, token, tokenId, value);
+    this.holdings.remove(from, token, tokenId, value);
     const toBefore = this.holdings.balance(to, token, tokenId) ?? 0n;
-    this.holdings.take(to, { token, tokenId, value, time });
+    this.holdings.add(to, { token, tokenId, value, time });
     return {
       kind: 'transfer',
       asset: token.standard,
@@ -73,14 +76,14 @@ export class Ledger {
     };
   }
 
-  /** Counts an account's transactions from 0. */
+  /** The account's next nonce, from 0. */
   nextNonce(account: Hex): number {
     const nonce = this.#nonces.get(account) ?? 0;
     this.#nonces.set(account, nonce + 1);
     return nonce;
   }
 
-  /** A token id that the collection has not given out yet. */
+  /** The next token id that the collection has not minted yet. */
   nextTokenId(collection: Hex): bigint {
     const id = (this.#minted.get(collection) ?? 0n) + 1n;
     this.#minted.set(collection, id);
@@ -90,12 +93,14 @@ export class Ledger {
   #set(account: Hex, token: Token | null, balance: bigint): bigint {
     if (account === ZERO_ADDRESS) return 0n;
     if (balance < 0n)
-      throw new Error(`expected ${account} to have enough, got ${balance} of ${token?.symbol ?? 'native'}`);
+      throw new Error(
+        `expected a balance of at least 0 for ${account}, got ${balance} ${token?.symbol ?? 'native'}`,
+      );
     this.#balances.set(`${account}/${token?.address ?? 'native'}`, balance);
     return balance;
   }
 
-  /** What an account has when it is first seen: thousands of dollars' worth, or far more for a reserve that all trade with. */
+  /** The account's opening balance: thousands of dollars, or far more for a reserve that all accounts trade with. */
   #opening(account: Hex, token: Token | null): bigint {
     const random = new Random(
       `${this.#seed}/opening/${this.chain.id}/${account}/${token?.address ?? 'native'}`,

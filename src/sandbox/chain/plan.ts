@@ -34,7 +34,8 @@ export const planHistory = (seed: string, now: number): readonly PlannedTransact
     const random = new Random(`${seed}/history/${wallet}`);
     return Array.from({ length: pastTransactions }, (): PlannedTransaction => {
       const chain = chains.get(random.pick(chainIds));
-      if (chain === undefined) throw new Error(`expected the chains of ${wallet} to exist, got ${chainIds}`);
+      if (chain === undefined)
+        throw new Error(`expected existing chains for the wallet ${wallet}, got ${chainIds}`);
       const number = heightAt(chain, random.between(HISTORY_START, HISTORY_END - 1));
       return { wallet, chain, number, time: timeOf(chain, number), template: random.weighted(templates) };
     });

@@ -14,11 +14,11 @@ export type ChainSimulatorOptions = {
   readonly seed: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Where a fungible asset's logo is; there are none unless given. */
+  /** The URL of a fungible asset's logo. Default: there are no logos. */
   readonly logoUrl?: (chainId: number, token: Hex | null) => string;
 };
 
-/** All chains with their wallets: a history that the seed decides, and live blocks on top of it. */
+/** Simulates all chains and their wallets: a history that depends only on the seed, and live blocks on top of it. */
 export class ChainSimulator implements ChainReader {
   readonly chains = CHAINS;
   readonly #options: ChainSimulatorOptions;
@@ -49,13 +49,13 @@ export class ChainSimulator implements ChainReader {
     return this.#builders.get(chainId)?.contracts.tokens.get(address) ?? null;
   }
 
-  /** NFTs have pictures of their own. */
+  /** The logo of the native asset or an ERC-20; null for an NFT, which has an image instead. */
   logo(chainId: number, token: Hex | null): string | null {
     const isFungible = token === null || this.token(chainId, token)?.standard === 'erc20';
     return isFungible ? (this.#options.logoUrl?.(chainId, token) ?? null) : null;
   }
 
-  /** Null for a contract that is no NFT collection; the service describes spam too. */
+  /** Null for a contract that is no NFT collection. Spam collections are described as well. */
   collection(chainId: number, address: Hex): Collection | null {
     return this.#builders.get(chainId)?.contracts.nfts.get(address) ?? null;
   }
@@ -78,27 +78,28 @@ export class ChainSimulator implements ChainReader {
     return this.#transactions.page(wallet, chainIds, limit, after);
   }
 
-  /** The NFTs of a wallet, those first that it first acquired last. */
+  /** The NFTs of a wallet, the most recently acquired first. */
   holdings(wallet: Hex): readonly Holding[] {
     return this.#holdings.of(wallet).toReversed();
   }
 
-  /** Tells each block once it is mined; the answer ends that. */
+  /** Calls the listener with each block once it is mined. The returned function removes the listener. */
   onBlock(listener: (block: Block) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Makes the next block of a chain, at the time it is.
+   * Makes the next block of a chain at the current time.
    * @throws when there is no such chain.
    */
   mine(chainId: number): Block {
     const builder = this.#builders.get(chainId);
-    if (builder === undefined) throw new Error(`expected the id of a chain of the sandbox, got ${chainId}`);
+    if (builder === undefined)
+      throw new Error(`expected the id of one of the sandbox's chains, got ${chainId}`);
     const { chain } = builder;
     const { seed, now } = this.#options;
-    // Chains count time in whole seconds, and a clock that was set back must not disorder what was mined.
+    // Block times are whole seconds. They never decrease, also when the clock is set back.
     this.#lastTime = Math.max(this.#lastTime, Math.floor(now() / 1000) * 1000);
     const time = this.#lastTime;
     const before = this.#heights.get(chainId);
@@ -119,11 +120,11 @@ export class ChainSimulator implements ChainReader {
 
   #playHistory(now: number): void {
     const random = new Random(`${this.#options.seed}/history`);
-    for (const act of planHistory(this.#options.seed, now)) {
-      const minedTransaction =
-        this.#builders.get(act.chain.id)?.mine(act.number, act.time, [act], random) ?? [];
-      for (const transaction of minedTransaction) this.#transactions.addPast(transaction);
-      this.#lastTime = act.time;
+    for (const planned of planHistory(this.#options.seed, now)) {
+      const transactions =
+        this.#builders.get(planned.chain.id)?.mine(planned.number, planned.time, [planned], random) ?? [];
+      for (const transaction of transactions) this.#transactions.addPast(transaction);
+      this.#lastTime = planned.time;
     }
   }
 }

@@ -1,25 +1,27 @@
 import type { Effect, Hex, Transaction } from '../types.ts';
 import type { MinedTransaction } from './transaction.ts';
 
-/** Where a walk through a wallet's transactions stands: just after, so older than, the transaction of that place. */
+/** The position of a walk through a wallet's transactions: the last transaction of the page before. */
 export type Position = { readonly time: number; readonly order: number };
 
 export type Page = {
   /** Newest first. */
   readonly transactions: readonly MinedTransaction[];
-  /** Where the next page goes on; null when there is none. */
+  /** The position of the next page; null on the last page. */
   readonly next: Position | null;
 };
 
-/** Live transactions kept of one wallet, beside its whole history: the oldest make room for new ones. */
-const LIVE_KEPT = 1_500;
+/**
+ * The live transactions that are stored of one wallet, beside its whole history. The oldest are deleted for new ones.
+ */
+const MAX_LIVE = 1_500;
 
-/** Dropping in bulk keeps the cost of one more transaction small. */
+/** Transactions are deleted in batches of this size, which keeps the cost of one more transaction small. */
 const SLACK = 250;
 
 /**
- * Every transaction of every demo wallet, in order. The history stays; of live transactions the newest few thousand of
- * each wallet do, so that memory is bounded by the number of wallets, however long the sandbox runs.
+ * The transactions of every demo wallet, in order. The whole history is stored. Of the live transactions only each
+ * wallet's newest are, so the memory is bounded by the number of wallets, however long the sandbox runs.
  */
 export class TransactionStore {
   readonly #past = new Map<Hex, MinedTransaction[]>();
@@ -38,10 +40,10 @@ export class TransactionStore {
 
   addLive(transaction: MinedTransaction): void {
     for (const party of partiesOf(transaction)) {
-      const kept = this.#live.get(party);
-      if (kept === undefined) continue;
-      kept.push(transaction);
-      if (kept.length > LIVE_KEPT + SLACK) kept.splice(0, SLACK);
+      const list = this.#live.get(party);
+      if (list === undefined) continue;
+      list.push(transaction);
+      if (list.length > MAX_LIVE + SLACK) list.splice(0, SLACK);
     }
   }
 
@@ -65,7 +67,7 @@ export class TransactionStore {
 const isBefore = ({ blockTime, order }: MinedTransaction, position: Position) =>
   blockTime < position.time || (blockTime === position.time && order < position.order);
 
-/** How many of an ordered list stand before a position. */
+/** The number of transactions in an ordered list that precede the position, by binary search. */
 const countBefore = (list: readonly MinedTransaction[], position: Position): number => {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -77,7 +79,9 @@ const countBefore = (list: readonly MinedTransaction[], position: Position): num
   return low;
 };
 
-/** Everybody whom a transaction concerns: who sent it, whom it calls, and whose assets it touched. */
+/**
+ * The addresses that a transaction involves: its sender, its recipient and the owners of the assets that it touched.
+ */
 const partiesOf = ({ from, to, effects }: Transaction): ReadonlySet<Hex> =>
   new Set([from, ...(to === null ? [] : [to]), ...effects.flatMap(touched)]);
 

@@ -4,18 +4,18 @@ import { hashOf } from '../evm/address.ts';
 import type { UnsignedTransaction } from '../transactions/unsigned-transaction.ts';
 import type { Effect, Hex, LogEntry, Transaction } from '../types.ts';
 
-/** A block before its transactions are known. */
-export type Place = {
+/** A block without its transactions. */
+export type BlockHeader = {
   readonly chain: SandboxChain;
   readonly number: number;
-  /** Milliseconds since 1970, whole seconds as on every chain. */
+  /** Milliseconds since 1970, a whole second as on every chain. */
   readonly time: number;
-  /** Tells one sandbox's hashes from another's. */
+  /** Makes the hashes of one sandbox differ from those of another. */
   readonly seed: string;
 };
 
-/** Fees and nonce, and where in its block a transaction stands. */
-export type Terms = {
+/** The properties that a transaction gets when it is mined: its position in the block, its nonce and its fees. */
+export type Inclusion = {
   readonly index: number;
   readonly nonce: number;
   readonly gasPrice: bigint;
@@ -24,16 +24,19 @@ export type Terms = {
   readonly type: number;
 };
 
-/** The hash holds the time: a restarted sandbox mines the same number at another time, which is another block. */
-export const blockHash = ({ chain, number, time, seed }: Place): Hex =>
+/**
+ * The block's hash. It depends on the time: a restarted sandbox mines the same number at another time, as another
+ * block.
+ */
+export const blockHash = ({ chain, number, time, seed }: BlockHeader): Hex =>
   hashOf(`${seed}/block/${chain.id}/${number}/${time}`);
 
 /**
- * A transaction in its block. Hashes and encodings are made when they are first looked at, since most of the history
- * never is: that keeps the start fast and the history small.
+ * A transaction in its block. Hashes and encodings are computed on first access, because most of the history is never
+ * read. That keeps the start fast and the history small.
  */
 export class MinedTransaction implements Transaction {
-  /** Its place in the order of all transactions of the sandbox; block times never fall along it. */
+  /** Its position in the order of all transactions of the sandbox. Block times never decrease in that order. */
   readonly order: number;
   readonly chain: SandboxChain;
   readonly blockNumber: number;
@@ -56,24 +59,24 @@ export class MinedTransaction implements Transaction {
   #data: Hex | undefined;
   #logs: readonly LogEntry[] | undefined;
 
-  constructor(order: number, place: Place, terms: Terms, unsigned: UnsignedTransaction) {
+  constructor(order: number, header: BlockHeader, inclusion: Inclusion, unsigned: UnsignedTransaction) {
     this.order = order;
-    this.chain = place.chain;
-    this.blockNumber = place.number;
-    this.blockTime = place.time;
-    this.index = terms.index;
+    this.chain = header.chain;
+    this.blockNumber = header.number;
+    this.blockTime = header.time;
+    this.index = inclusion.index;
     this.from = unsigned.from;
     this.to = unsigned.to;
     this.value = unsigned.value;
-    this.nonce = terms.nonce;
-    this.gasPrice = terms.gasPrice;
-    this.gasUsed = terms.gasUsed;
-    this.effectiveGasPrice = terms.effectiveGasPrice;
-    this.type = terms.type;
+    this.nonce = inclusion.nonce;
+    this.gasPrice = inclusion.gasPrice;
+    this.gasUsed = inclusion.gasUsed;
+    this.effectiveGasPrice = inclusion.effectiveGasPrice;
+    this.type = inclusion.type;
     this.success = unsigned.success;
     this.effects = unsigned.effects;
     this.#unsigned = unsigned;
-    this.#seed = place.seed;
+    this.#seed = header.seed;
   }
 
   get blockHash(): Hex {

@@ -1,6 +1,6 @@
 import { event, method } from './abi.ts';
 
-/** Every method and event that the sandbox's contracts have; which contract has which: `contracts.ts`. */
+/** The methods and events of the sandbox's contracts. `contracts.ts` assigns them to contracts. */
 
 export const erc20 = {
   transfer: method('function transfer(address to, uint256 value)'),

@@ -13,8 +13,8 @@ export type Event = {
 };
 
 /**
- * Of a Solidity signature with named parameters, `function` included.
- * @throws when it is none.
+ * Parses a Solidity function signature with named parameters, `function` included.
+ * @throws when the text is no such signature.
  */
 export const method = (signature: string): Method => {
   const item: unknown = parseFunction(signature);
@@ -23,8 +23,8 @@ export const method = (signature: string): Method => {
 };
 
 /**
- * Of a Solidity signature with named parameters, `event` included. Only static types may be indexed.
- * @throws when it is none.
+ * Parses a Solidity event signature with named parameters, `event` included. Only static types may be indexed.
+ * @throws when the text is no such signature.
  */
 export const event = (signature: string): Event => {
   const item: unknown = parseEvent(signature);
@@ -50,14 +50,14 @@ export const encodeLog = (address: Hex, emitted: Event, args: readonly unknown[]
   return { address, topics: [emitted.topic, ...topics], data };
 };
 
-/** Null when the data does not fit the method's parameters. */
+/** Decodes call data; null when the data does not fit the method's parameters. */
 export const decodeCall = (called: Method, data: Hex): Decoded | null => {
   const values = tryDecode(called.inputs, `0x${data.slice(10)}`);
   if (values === null) return null;
   return { name: called.name, inputs: called.inputs.map((input, at) => readable(input, values[at])) };
 };
 
-/** Null when topics or data do not fit the event's parameters. */
+/** Decodes a log; null when its topics or data do not fit the event's parameters. */
 export const decodeLog = (emitted: Event, log: LogEntry): Decoded | null => {
   const indexed = emitted.inputs.filter(isIndexed);
   if (log.topics.length !== indexed.length + 1) return null;
@@ -86,7 +86,7 @@ const tryDecode = (parameters: readonly Parameter[], data: Hex): readonly unknow
   }
 };
 
-/** A decoded parameter as the service words it: every scalar a string, every array or tuple an array of them. */
+/** A decoded parameter in the service's format: every scalar is a string, every array or tuple an array of them. */
 const readable = (parameter: Parameter, value: unknown): DecodedInput => ({
   name: parameter.name ?? '',
   type: parameter.type,
@@ -104,7 +104,7 @@ const wording = (parameter: Parameter, value: unknown): unknown => {
   return typeof value === 'string' ? value : String(value);
 };
 
-/** ox gives a tuple as an object by member name, or as an array when a member has none. */
+/** One member of a tuple. ox decodes a tuple to an object by member name, or to an array when a member has no name. */
 const member = (tuple: unknown, part: Parameter, at: number): unknown => {
   if (Array.isArray(tuple)) return tuple[at];
   return typeof tuple === 'object' && tuple !== null ? Reflect.get(tuple, part.name ?? at) : undefined;

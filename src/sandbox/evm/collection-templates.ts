@@ -16,8 +16,11 @@ const plain = { traits: {}, description: null };
 
 const COLOURS = ['Amber', 'Cobalt', 'Jade', 'Moss', 'Rust', 'Slate'];
 
-/** What they are like decides their spam score: nobody marks them as spam, or as none. */
-export const WANTED: readonly CollectionTemplate[] = [
+/**
+ * Genuine collections. Their properties alone decide their spam score: nothing marks a collection as spam or as
+ * genuine.
+ */
+export const GENUINE: readonly CollectionTemplate[] = [
   {
     ...plain,
     name: 'Tidal Herons',

@@ -1,11 +1,11 @@
 import type { Token } from '../types.ts';
 
-/** What is known of a collection's trading and repute; null where nothing is known. */
+/** Statistics about a collection's trading; null where they are unknown. */
 type Reputation = {
   readonly trades: number | null;
   readonly buyers: number | null;
   readonly sellers: number | null;
-  /** What third parties say; null when none has looked at it. */
+  /** Whether third parties flagged it as spam; null when none has assessed it. */
   readonly flagged: boolean | null;
 };
 
@@ -15,18 +15,18 @@ export type Collection = {
   /** Milliseconds since 1970. */
   readonly launchedAt: number;
   readonly reputation: Reputation;
-  /** Its tokens' metadata lie at this address, `{id}` standing for the token id; null when it has none. */
+  /** The URI of a token's metadata, with `{id}` for the token id; null when there is no metadata. */
   readonly uri: string | null;
   readonly description: string | null;
-  /** Names of traits and the values that they take. */
+  /** The possible values of each trait, by the trait's name. */
   readonly traits: Readonly<Record<string, readonly string[]>>;
 };
 
-/** A collection before it is deployed, on each chain at another address. */
+/** A collection before its deployment, which gives it another address on each chain. */
 export type CollectionTemplate = Omit<Collection, 'token' | 'launchedAt'> & {
   readonly name: string;
   readonly symbol: string;
   readonly standard: 'erc721' | 'erc1155';
-  /** Null when it is launched as the sandbox starts. */
+  /** Milliseconds since 1970; null when it launches as the sandbox starts. */
   readonly launchedAt: number | null;
 };

@@ -3,7 +3,7 @@ import type { Hex, Token } from '../types.ts';
 import type { Event, Method } from './abi.ts';
 import * as signatures from './abi-fragments.ts';
 import { addressOf } from './address.ts';
-import { LATEST, NAMES, UNSOLICITED, WANTED } from './collection-templates.ts';
+import { GENUINE, LATEST, NAMES, UNSOLICITED } from './collection-templates.ts';
 import type { Collection, CollectionTemplate } from './collections.ts';
 
 type Abi = Readonly<Record<string, Method | Event>>;
@@ -13,26 +13,26 @@ export type Contracts = {
   readonly wrapped: Token;
   /** Every ERC-20 that trades, the wrapped native asset among them. */
   readonly coins: readonly Token[];
-  /** What people mint and trade. */
+  /** The genuine collections, which wallets mint and trade. */
   readonly collections: readonly Collection[];
-  /** What is sent to people unasked, by contracts that the service does not decode. */
+  /** The spam collections, which are airdropped unasked by contracts that the service does not decode. */
   readonly unsolicited: readonly Collection[];
-  /** Launched as the sandbox starts. */
+  /** The collection that launches as the sandbox starts. */
   readonly latest: Collection;
-  /** Registered names. */
+  /** The collection of registered names. */
   readonly names: Collection;
-  /** All of the collections, by address. */
+  /** All of these collections, by address. */
   readonly nfts: ReadonlyMap<Hex, Collection>;
   readonly pathRouter: Hex;
   readonly tupleRouter: Hex;
   readonly pool: Hex;
   readonly marketplace: Hex;
   readonly registrar: Hex;
-  /** Nobody knows what these do. */
+  /** Contracts without a known ABI. */
   readonly unknown: readonly Hex[];
-  /** What the service can decode by: the ABI of each contract known to it. */
+  /** The ABI of each contract that the service decodes. */
   readonly abis: ReadonlyMap<Hex, Abi>;
-  /** Every token known to the service. */
+  /** Every token whose metadata is known. */
   readonly tokens: ReadonlyMap<Hex, Token>;
 };
 
@@ -53,10 +53,10 @@ const COINS = [
 /** The size of the wrapped native asset's pool, on chains where that asset has a price. */
 const NATIVE_POOL_USD = 64_008_190;
 
-/** The price at which swaps take a token without one, in dollars. */
+/** The price in dollars at which swaps trade a token without a market price. */
 export const UNLISTED_PRICE = 0.0125;
 
-/** `startedAt` (milliseconds since 1970) is when the newest collections launch. */
+/** The contracts of a chain. `startedAt`, in milliseconds since 1970, is when the newest collections launch. */
 export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
   const at = (label: string) => addressOf(`contract: ${label} on ${chain.id}`);
   const wrapped: Token = {
@@ -94,7 +94,7 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
     },
   });
   const nfts = {
-    collections: WANTED.map(collection),
+    collections: GENUINE.map(collection),
     unsolicited: UNSOLICITED.map(collection),
     latest: collection(LATEST),
     names: collection(NAMES),

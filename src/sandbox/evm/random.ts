@@ -1,7 +1,7 @@
 import type { Hex } from '../types.ts';
 import { hashOf } from './address.ts';
 
-/** A stream of numbers that only its label decides (sfc32: 128 bits of state, 32 bits a step). */
+/** A deterministic pseudorandom generator, seeded by a label (sfc32: 128 bits of state, 32 bits a step). */
 export class Random {
   #a: number;
   #b: number;
@@ -17,7 +17,7 @@ export class Random {
     this.#counter = word(3);
   }
 
-  /** 32 bits, unsigned. */
+  /** The next 32 bits, as an unsigned integer. */
   next(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -27,7 +27,7 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** From 0 up to 1, without 1. */
+  /** A fraction from 0 (included) to 1 (excluded). */
   fraction(): number {
     return this.next() / 2 ** 32;
   }
@@ -36,26 +36,32 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /** A whole number, both ends included. */
+  /** An integer from `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.fraction() * (high - low + 1));
   }
 
-  /** @throws when there is nothing to pick from. */
+  /**
+   * An item, each with the same probability.
+   * @throws when the list is empty.
+   */
   pick<T>(items: readonly T[]): T {
     const item = items[this.between(0, items.length - 1)];
-    if (item === undefined) throw new Error('expected something to pick from, got an empty list');
+    if (item === undefined) throw new Error('expected a list with items, got an empty list');
     return item;
   }
 
-  /** Picks an entry as often as its weight says, in proportion to all weights. */
+  /**
+   * An item, with a probability in proportion to its weight.
+   * @throws when no weight is positive.
+   */
   weighted<T>(choices: readonly (readonly [T, number])[]): T {
     let left = this.fraction() * choices.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [item, weight] of choices) {
       left -= weight;
       if (left < 0) return item;
     }
-    throw new Error('expected something of positive weight to choose, got nothing');
+    throw new Error('expected a choice of positive weight, got none');
   }
 
   bytes(length: number): Hex {

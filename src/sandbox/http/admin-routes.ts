@@ -3,8 +3,10 @@ import type { Route } from './route.ts';
 import { json, text } from './route.ts';
 import type { Counter } from './stats.ts';
 
-/** What is the sandbox's own and no part of the service's interface: it is not counted, and costs nothing. */
-export const isControlPath = (path: string): boolean => path.startsWith('/sandbox/');
+/**
+ * Whether a path is the sandbox's own and no part of the service's API. Such requests are not counted and cost nothing.
+ */
+export const isAdminPath = (path: string): boolean => path.startsWith('/sandbox/');
 
 const notAllowed = (allow: string) => ({ ...text(405, 'Method not allowed'), headers: { allow } });
 
@@ -15,7 +17,10 @@ export const createStatsRoute =
     return method === 'GET' ? json(200, counter.stats) : notAllowed('GET');
   };
 
-/** A null `faults` is one that was not switched on: then the path does not exist. */
+/**
+ * The route that sets and clears fault rules. When `faults` is null, fault injection is off and the path does not
+ * exist.
+ */
 export const createFaultsRoute =
   (faults: Faults | null): Route =>
   ({ method, path, body }) => {

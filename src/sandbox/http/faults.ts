@@ -1,22 +1,22 @@
-/** How requests go wrong on demand; all that is given happens, in this order. */
+/** A rule of fault injection. All of its effects apply, in the order of the fields. */
 export type FaultRule = {
-  /** A path without its query; `*` stands for anything. */
+  /** A path without its query; `*` matches any characters. */
   readonly path: string;
-  /** Any unless given. */
+  /** Default: any method. */
   readonly method?: string;
-  /** How many requests it meets before it is over; all unless given. */
+  /** The number of requests after which the rule ends. Default: it does not end. */
   readonly count?: number;
-  /** The answer comes that much later. */
+  /** Milliseconds by which the answer is delayed. */
   readonly latencyMs?: number;
-  /** Answered with this in place of the operation, which then does nothing and costs nothing. */
+  /** The status that is answered instead of running the operation, which then does nothing and costs nothing. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The connection breaks in the middle of the body. */
+  /** Whether the connection breaks in the middle of the body. */
   readonly cut?: boolean;
 };
 
-type Armed = { readonly rule: FaultRule; readonly pattern: RegExp; left: number };
+type ActiveRule = { readonly rule: FaultRule; readonly pattern: RegExp; left: number };
 
 const patternOf = (path: string) =>
   new RegExp(
@@ -26,13 +26,13 @@ const patternOf = (path: string) =>
       .join('.*')}$`,
   );
 
-/** The rules in force. The first one that fits a request meets it. */
+/** The active fault rules. The first rule that matches a request applies to it. */
 export class Faults {
-  #armed: readonly Armed[] = [];
+  #active: readonly ActiveRule[] = [];
 
-  /** In place of all rules before. */
+  /** Replaces all rules. */
   set(rules: readonly FaultRule[]): void {
-    this.#armed = rules.map((rule) => ({
+    this.#active = rules.map((rule) => ({
       rule,
       pattern: patternOf(rule.path),
       left: rule.count ?? Number.POSITIVE_INFINITY,
@@ -40,17 +40,17 @@ export class Faults {
   }
 
   clear(): void {
-    this.#armed = [];
+    this.#active = [];
   }
 
-  /** The rule that meets a request, which uses it up by one; null when none does. */
-  meet(method: string, path: string): FaultRule | null {
-    const armed = this.#armed.find(
+  /** The rule that applies to a request, or null. Each call counts towards the rule's `count`. */
+  match(method: string, path: string): FaultRule | null {
+    const active = this.#active.find(
       ({ rule, pattern, left }) => left > 0 && (rule.method ?? method) === method && pattern.test(path),
     );
-    if (armed === undefined) return null;
-    armed.left -= 1;
-    return armed.rule;
+    if (active === undefined) return null;
+    active.left -= 1;
+    return active.rule;
   }
 }
 
@@ -60,7 +60,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isWhole = (value: unknown, least: number, most: number) =>
   Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 
-/** What each member must be; all but the path may be left out. */
+/** The check of each member. Only the path is required. */
 const MEMBERS: Readonly<Record<keyof FaultRule, (value: unknown) => boolean>> = {
   path: (value) => typeof value === 'string' && /^[/*].{0,499}$/.test(value),
   method: (value) => typeof value === 'string',
@@ -83,7 +83,7 @@ const isRule = (value: unknown): value is FaultRule => {
   );
 };
 
-/** Of `{"rules": […]}`; null when it is not that, or a rule has what no rule has. */
+/** Parses `{"rules": […]}`; null when the body is something else, or a rule has an unknown or invalid member. */
 export const parseFaultRules = (body: string): readonly FaultRule[] | null => {
   try {
     const parsed: unknown = JSON.parse(body);

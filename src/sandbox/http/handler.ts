@@ -3,22 +3,22 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { setTimeout as wait } from 'node:timers/promises';
 import { isImagePath } from '../lookups/image.ts';
 import { isLogoPath } from '../lookups/logo.ts';
-import { isControlPath } from './admin-routes.ts';
+import { isAdminPath } from './admin-routes.ts';
 import type { FaultRule, Faults } from './faults.ts';
 import { readRequest, send } from './node-http.ts';
 import type { Route, SandboxRequest, SandboxResponse } from './route.ts';
 import { json, text } from './route.ts';
 import type { Counter } from './stats.ts';
 
-export type ServiceOptions = {
+export type HandlerOptions = {
   readonly routes: readonly Route[];
-  /** In lower case. */
+  /** The name of the key's header, in lower case. */
   readonly keyHeader: string;
   readonly apiKey: string;
   readonly faults: Faults;
   readonly counter: Counter;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
-  /** Ends what is held back on purpose. */
+  /** Aborts delays that faults inject. */
   readonly stopped: AbortSignal;
 };
 
@@ -27,12 +27,12 @@ const TOO_LARGE: SandboxResponse = {
   headers: { connection: 'close' },
 };
 
-/** Every request in turn: its key, the fault that meets it if any, the route that answers, and the count. */
-export const createService = (options: ServiceOptions): RequestListener => {
+/** Handles a request: applies a fault, checks the key, calls the first route that answers, and counts the request. */
+export const createRequestHandler = (options: HandlerOptions): RequestListener => {
   const { routes, keyHeader, apiKey, faults, counter, log, stopped } = options;
   const expectedKey = digest(apiKey);
 
-  /** Compares in constant time, whatever the lengths. */
+  /** Compares the keys' digests in constant time, whatever the keys' lengths. */
   const isKey = (sent: string | undefined): boolean =>
     sent !== undefined && timingSafeEqual(digest(sent), expectedKey);
 
@@ -49,18 +49,18 @@ export const createService = (options: ServiceOptions): RequestListener => {
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const request = await readRequest(incoming);
     if (request === null) return send(outgoing, TOO_LARGE);
-    const isControl = isControlPath(request.path);
-    const fault = isControl ? null : faults.meet(request.method, request.path);
+    const isAdmin = isAdminPath(request.path);
+    const fault = isAdmin ? null : faults.match(request.method, request.path);
     if (fault?.latencyMs !== undefined) await wait(fault.latencyMs, undefined, { signal: stopped });
     const key = incoming.headers[keyHeader];
     const response = faulty(fault) ?? answer(request, typeof key === 'string' ? key : undefined);
-    if (!isControl) counter.count(request, response.computeUnits ?? 0);
+    if (!isAdmin) counter.count(request, response.computeUnits ?? 0);
     send(outgoing, response, fault?.cut);
   };
 
   return (incoming, outgoing) => {
     handle(incoming, outgoing).catch((problem: unknown) => {
-      // A client that went away, or a sandbox that stops, is nobody's mistake.
+      // A client that disconnects and a sandbox that stops are no failures.
       if (incoming.destroyed || stopped.aborted) return outgoing.destroy();
       log('request failed', { path: incoming.url, problem: String(problem) });
       if (outgoing.headersSent) outgoing.destroy();

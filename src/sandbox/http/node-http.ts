@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { SandboxRequest, SandboxResponse } from './route.ts';
 
-/** Long address lists fit. */
-const MOST_BODY_BYTES = 8 * 1024 * 1024;
+/** Long enough for a replacement of 100,000 addresses. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Null when the body is too long; what is left of it is then let go by. */
+/** Reads a request; null when its body is too long. The rest of such a body is discarded. */
 export const readRequest = async (incoming: IncomingMessage): Promise<SandboxRequest | null> => {
   const body = await readBody(incoming);
   if (body === null) return null;
@@ -16,10 +16,10 @@ export const readRequest = async (incoming: IncomingMessage): Promise<SandboxReq
 const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
   const chunks: Buffer[] = [];
   let size = 0;
-  // The socket must outlive a body that is too long, for the answer that says so.
+  // The socket stays open after a body that is too long, for the answer that says so.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MOST_BODY_BYTES) {
+    if (size > MAX_BODY_BYTES) {
       incoming.resume();
       return null;
     }
@@ -28,7 +28,7 @@ const readBody = async (incoming: IncomingMessage): Promise<string | null> => {
   return Buffer.concat(chunks).toString('utf8');
 };
 
-/** Sends an answer, or only the first half of it before the connection breaks. */
+/** Sends an answer. With `cut`, sends only the first half of its body and then breaks the connection. */
 export const send = (outgoing: ServerResponse, answer: SandboxResponse, cut = false): void => {
   const body = Buffer.from(answer.body ?? '');
   const { computeUnits = 0 } = answer;
@@ -41,7 +41,7 @@ export const send = (outgoing: ServerResponse, answer: SandboxResponse, cut = fa
   else outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => outgoing.destroy());
 };
 
-/** Listens, and resolves with the url. Rejects when the port is taken or the host is not of this machine. */
+/** Listens, and resolves with the url. Rejects when the port is taken or the host is not this machine's. */
 export const listen = (server: Server, host: string, port: number): Promise<string> => {
   // Longer than clients keep idle connections, so that none is closed under a request.
   server.keepAliveTimeout = 65_000;

@@ -1,8 +1,10 @@
-/** The few words of HTTP that the sandbox's parts share; `sandbox/server.ts` translates them for node:http. */
+/**
+ * Requests, responses and routes, which the sandbox's parts share. `node-http.ts` converts them from and to node:http.
+ */
 
 export type SandboxRequest = {
   readonly method: string;
-  /** Without the query, percent-encoding kept: each route decodes its own segments. */
+  /** The path without the query, still percent-encoded: each route decodes its own segments. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
@@ -11,13 +13,13 @@ export type SandboxRequest = {
 export type SandboxResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is; see `json` and `text`. */
+  /** The text of the body; see `json` and `text`. */
   readonly body?: string;
-  /** What the request cost, sent as `X-Compute-Units-Cost`. */
+  /** The cost of the request, sent as `X-Compute-Units-Cost`. */
   readonly computeUnits?: number;
 };
 
-/** Answers, or null when the path is not its own. */
+/** Answers a request; null when the route does not serve the path. */
 export type Route = (request: SandboxRequest) => SandboxResponse | null;
 
 export const json = (status: number, value: unknown, computeUnits = 0): SandboxResponse => ({

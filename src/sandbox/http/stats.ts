@@ -1,11 +1,11 @@
 import type { SandboxRequest } from './route.ts';
 
-/** What the sandbox was asked since it started, to compare with what a client believes. */
+/** The requests that the sandbox has received since it started. A client compares them with its own counts. */
 export type Stats = {
-  /** By operation, such as `GET /v1/evm/transactions/{address}`; refused requests count too. */
+  /** The number of requests by operation, such as `GET /v1/evm/transactions/{address}`. Refused requests count too. */
   readonly requests: Readonly<Record<string, number>>;
   readonly total: number;
-  /** Of all requests. */
+  /** The cost of all requests. */
   readonly computeUnits: number;
 };
 
@@ -23,7 +23,7 @@ const TEMPLATES: readonly (readonly [RegExp, string])[] = [
   [/^\/beta\/evm\/subscriptions\/webhooks\/[^/]+\/addresses$/, `${WEBHOOKS}/{webhookId}/addresses`],
 ];
 
-/** One name for all requests of an operation: few, whatever strangers ask for. */
+/** One name for all requests of an operation. The number of names is bounded, whatever clients request. */
 const operationOf = ({ method, path }: Pick<SandboxRequest, 'method' | 'path'>): string => {
   const template = TEMPLATES.find(([pattern]) => pattern.test(path))?.[1];
   return template !== undefined && METHODS.has(method) ? `${method} ${template}` : 'other';

@@ -3,21 +3,21 @@ import { hashOf } from '../evm/address.ts';
 import type { Collection } from '../evm/collections.ts';
 import { imagePath } from './image.ts';
 import { isoTime } from './lookup.ts';
-import type { Verdict } from './spam.ts';
+import type { Classification } from './spam.ts';
 
 type Item = {
   readonly holding: Holding;
   readonly collection: Collection;
-  readonly verdict: Verdict;
-  /** Whether spam details were asked for. */
+  readonly classification: Classification;
+  /** Whether the request asks for spam details. */
   readonly explain: boolean;
   readonly baseUrl: string;
 };
 
 const STANDARDS = { erc20: 'ERC20', erc721: 'ERC721', erc1155: 'ERC1155' };
 
-/** A holding as the lookup words it; optional fields are left out where nothing is known. */
-export const collectibleItem = ({ holding, collection, verdict, explain, baseUrl }: Item) => {
+/** A holding in the lookup's format. Optional fields are omitted when their value is unknown. */
+export const collectibleItem = ({ holding, collection, classification, explain, baseUrl }: Item) => {
   const { token, tokenId, balance, acquiredAt, soldFor } = holding;
   return {
     contract_address: token.address,
@@ -26,17 +26,20 @@ export const collectibleItem = ({ holding, collection, verdict, explain, baseUrl
     chain: token.chain.name,
     chain_id: token.chain.id,
     symbol: token.symbol,
-    ...(isFetched(holding) && described(collection, holding, baseUrl)),
+    ...(hasMetadata(holding) && described(collection, holding, baseUrl)),
     ...(soldFor !== null && { last_sale_price: inWholeUnits(soldFor) }),
-    is_spam: verdict.isSpam,
-    ...(explain && { spam_score: verdict.score, explanations: verdict.explanations }),
+    is_spam: classification.isSpam,
+    ...(explain && { spam_score: classification.score, explanations: classification.explanations }),
     balance: balance.toString(),
     last_acquired: isoTime(acquiredAt),
   };
 };
 
-/** A service comes to know a token's metadata late or never: here, of one token in sixteen it has none. */
-const isFetched = ({ token, tokenId }: Holding): boolean =>
+/**
+ * Whether the service has fetched the token's metadata. A real service does so late or never: here, one token in
+ * sixteen has none.
+ */
+const hasMetadata = ({ token, tokenId }: Holding): boolean =>
   hashOf(`fetched ${token.address}/${tokenId}`)[2] !== '0';
 
 const described = (collection: Collection, { token, tokenId }: Holding, baseUrl: string) => {
@@ -53,14 +56,14 @@ const described = (collection: Collection, { token, tokenId }: Holding, baseUrl:
   };
 };
 
-/** The same token has the same traits for ever. */
+/** The token's traits, which never change. */
 const attributes = ({ traits }: Collection, tokenId: bigint) =>
   Object.entries(traits).map(([key, values]) => {
     const at = Number.parseInt(hashOf(`${key}/${tokenId}`).slice(2, 10), 16) % values.length;
     return { key, value: values[at] ?? '' };
   });
 
-/** Of the native asset, all of which have 18 decimals. */
+/** Formats an amount of a native asset in whole units. All native assets have 18 decimals. */
 const inWholeUnits = (value: bigint): string => {
   const digits = value.toString().padStart(19, '0');
   return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '');

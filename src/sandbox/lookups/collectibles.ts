@@ -6,30 +6,34 @@ import type { Hex } from '../types.ts';
 import { collectibleItem } from './collectible-item.ts';
 import { isoTime, lookupRoute } from './lookup.ts';
 import { chainChoice, flag, limit, offset } from './query.ts';
-import { judge, type Verdict } from './spam.ts';
+import { type Classification, classify } from './spam.ts';
 import type { LookupOptions } from './transactions.ts';
 
-const USUAL = 250;
-const MOST = 2_500;
+const DEFAULT_LIMIT = 250;
+const MAX_LIMIT = 2_500;
 
 export type CollectiblesOptions = LookupOptions & {
-  /** Where the sandbox serves images, without a trailing slash. */
+  /** The base URL of the sandbox's images, without a trailing slash. */
   readonly baseUrl: () => string;
 };
 
-type Judged = { readonly holding: Holding; readonly collection: Collection; readonly verdict: Verdict };
+type ClassifiedHolding = {
+  readonly holding: Holding;
+  readonly collection: Collection;
+  readonly classification: Classification;
+};
 
-/** One compute unit for each chain that is looked at. */
+/** The collectibles lookup. It costs one compute unit for each requested chain. */
 export const createCollectiblesRoute = ({ simulator, cursors, now, baseUrl }: CollectiblesOptions): Route => {
-  /** A wallet holds many tokens of few collections: each collection is judged once. */
-  const judging = () => {
-    const verdicts = new Map<Collection, Verdict>();
-    return (holding: Holding): readonly Judged[] => {
+  /** A wallet holds many tokens of few collections, so each collection is classified once. */
+  const createClassifier = () => {
+    const classifications = new Map<Collection, Classification>();
+    return (holding: Holding): readonly ClassifiedHolding[] => {
       const collection = simulator.collection(holding.token.chain.id, holding.token.address);
       if (collection === null) return [];
-      const verdict = verdicts.get(collection) ?? judge(collection, now());
-      verdicts.set(collection, verdict);
-      return [{ holding, collection, verdict }];
+      const classification = classifications.get(collection) ?? classify(collection, now());
+      classifications.set(collection, classification);
+      return [{ holding, collection, classification }];
     };
   };
 
@@ -38,7 +42,7 @@ export const createCollectiblesRoute = ({ simulator, cursors, now, baseUrl }: Co
     const { chains, unsupported } = chainChoice(query);
     const filterSpam = flag(query, 'filter_spam', true);
     const explain = flag(query, 'show_spam_scores', false);
-    const count = limit(query, USUAL, MOST);
+    const count = limit(query, DEFAULT_LIMIT, MAX_LIMIT);
     if (unsupported.length > 0) return json(404, { error: 'Chain not supported' });
 
     const chainIds = new Set(chains.map((chain) => chain.id));
@@ -47,8 +51,8 @@ export const createCollectiblesRoute = ({ simulator, cursors, now, baseUrl }: Co
     const found = simulator
       .holdings(wallet)
       .filter(({ slot, token }) => slot < after && chainIds.has(token.chain.id))
-      .flatMap(judging())
-      .filter(({ verdict }) => !filterSpam || !verdict.isSpam);
+      .flatMap(createClassifier())
+      .filter(({ classification }) => !filterSpam || !classification.isSpam);
     const page = found.slice(0, count);
     const last = page.at(-1)?.holding;
     const body = {

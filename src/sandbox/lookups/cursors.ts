@@ -4,12 +4,12 @@ import type { Position } from '../chain/transaction-store.ts';
 const TAG_BYTES = 24;
 const CURSOR = /^[A-Za-z0-9_-]{54}$/;
 
-/** What a cursor was issued for; it has no effect on anything else. */
+/** The list that a cursor belongs to. The cursor has no effect on any other list. */
 export type Scope = readonly (string | number | boolean)[];
 
 /**
- * Opaque offsets: a place in an order, and a tag by which the service knows its own. They name a place and not a
- * count, so what arrives at the head in the meantime shifts nothing.
+ * Opaque offsets: a position in an order, and a tag that authenticates it. An offset names a position and not a count,
+ * so new items at the head shift nothing.
  */
 export class Cursors {
   readonly #secret: string;
@@ -25,7 +25,7 @@ export class Cursors {
     return Buffer.concat([place, this.#tag(scope, place)]).toString('base64url');
   }
 
-  /** Null for an offset that was not issued for this scope: it has no effect. */
+  /** The position in an offset; null when the offset was not issued for this scope, and so has no effect. */
   read(scope: Scope, offset: string | null): Position | null {
     if (offset === null || !CURSOR.test(offset)) return null;
     const bytes = Buffer.from(offset, 'base64url');

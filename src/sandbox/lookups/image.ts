@@ -9,7 +9,7 @@ const PREFIX = '/v1/evm/collectible/image/';
 export const imagePath = (chainId: number, contract: Hex, tokenId: bigint): string =>
   `${PREFIX}${chainId}/${contract}/${tokenId}`;
 
-/** Images need no key, so that browsers can show them. */
+/** Whether a path is an image's. Images need no key, so that browsers can show them. */
 export const isImagePath = (path: string): boolean => path.startsWith(PREFIX);
 
 export const PICTURE_HEADERS = {
@@ -20,7 +20,7 @@ export const PICTURE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Pictures of any token of the known collections. */
+/** The route of the NFTs' images. It serves any token id of the known collections. */
 export const createImageRoute =
   (simulator: ChainSimulator): Route =>
   ({ method, path }) => {
@@ -33,7 +33,7 @@ export const createImageRoute =
     return { status: 200, headers: PICTURE_HEADERS, body: picture(`${chainId}/${address}`, tokenId) };
   };
 
-/** The collection decides the colours, the token the shapes. */
+/** Draws an SVG. Its colours depend on the collection, its shapes on the token. */
 const picture = (collection: string, tokenId: string): string => {
   const byte = (seed: Hex, at: number) => Number.parseInt(seed.slice(2 + at * 2, 4 + at * 2), 16);
   const [palette, shape] = [hashOf(collection), hashOf(`${collection}/${tokenId}`)];

@@ -5,17 +5,17 @@ import type { ChainReader, Hex } from '../types.ts';
 import { PICTURE_HEADERS } from './image.ts';
 
 const PREFIX = '/v1/evm/token/logo/';
-/** Stands for the contract in the native asset's path. */
+/** Replaces the contract in the path of a native asset's logo. */
 const NATIVE = 'native';
 
-/** A null token is the chain's native asset. */
+/** The path of an asset's logo. A null token is the chain's native asset. */
 export const logoPath = (chainId: number, token: Hex | null): string =>
   `${PREFIX}${chainId}/${token ?? NATIVE}`;
 
-/** Logos need no key, so that browsers can show them. */
+/** Whether a path is a logo's. Logos need no key, so that browsers can show them. */
 export const isLogoPath = (path: string): boolean => path.startsWith(PREFIX);
 
-/** Logos of the native assets and of the fungible tokens that the service knows. */
+/** The route of the logos of native assets and of known fungible tokens. */
 export const createLogoRoute =
   (simulator: ChainReader): Route =>
   ({ method, path }) => {
@@ -34,7 +34,7 @@ const symbolOf = (simulator: ChainReader, chainId: number, asset: string): strin
   return token?.standard === 'erc20' ? token.symbol : null;
 };
 
-/** The symbol decides the colour, so that a token looks the same on every chain. */
+/** Draws an SVG. Its colour depends on the symbol, so that a token looks the same on every chain. */
 const logo = (symbol: string): string => {
   const hue = Number.parseInt(hashOf(`logo: ${symbol}`).slice(2, 6), 16) % 360;
   return [

@@ -2,14 +2,14 @@ import { parseAddress } from '../evm/address.ts';
 import type { Route, SandboxRequest, SandboxResponse } from '../http/route.ts';
 import { json, text } from '../http/route.ts';
 import type { Hex } from '../types.ts';
-import { MalformedQuery, Refused } from './query.ts';
+import { MalformedQuery, RejectedQuery } from './query.ts';
 
 type Lookup = {
-  /** What stands before the wallet's address, with its last slash. */
+  /** The path before the wallet's address, with its last slash. */
   readonly prefix: string;
-  /** The member of the error body that tells what is wrong. */
+  /** The member of the error body that holds the message. */
   readonly errorMember: 'error' | 'message';
-  /** @throws MalformedQuery, Refused */
+  /** @throws MalformedQuery, RejectedQuery */
   readonly answer: (wallet: Hex, request: SandboxRequest) => SandboxResponse;
 };
 
@@ -22,11 +22,11 @@ export const lookupRoute =
     if (request.method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
     try {
       const wallet = parseAddress(address);
-      if (wallet === null) throw new Refused('Invalid address: expected 0x and 40 hexadecimal digits');
+      if (wallet === null) throw new RejectedQuery('Invalid address: expected 0x and 40 hexadecimal digits');
       return answer(wallet, request);
     } catch (problem) {
       if (problem instanceof MalformedQuery) return text(400, problem.message);
-      if (problem instanceof Refused) return json(400, { [errorMember]: problem.message });
+      if (problem instanceof RejectedQuery) return json(400, { [errorMember]: problem.message });
       throw problem;
     }
   };

@@ -1,12 +1,12 @@
 import { CHAINS, type SandboxChain } from '../chains.ts';
 
-/** A query parameter that is not what it must be; the text goes to the client. */
+/** A malformed query parameter. The message is sent to the client. */
 export class MalformedQuery extends Error {}
 
-/** A request that is well formed but can't be served; each lookup words it in its own body. */
-export class Refused extends Error {}
+/** A well-formed request that can not be served. Each lookup puts the message into its own error body. */
+export class RejectedQuery extends Error {}
 
-/** Null when absent. A parameter given twice is ambiguous, so it is refused. */
+/** The parameter's value; null when it is absent. A parameter given twice is ambiguous, so it is refused. */
 const single = (query: URLSearchParams, name: string): string | null => {
   const [value, ...others] = query.getAll(name);
   if (others.length > 0)
@@ -23,7 +23,7 @@ export const flag = (query: URLSearchParams, name: string, otherwise: boolean): 
   );
 };
 
-/** Larger limits are reduced to the greatest; what is no whole number from 1 is refused. */
+/** Reads the page size. Larger limits are reduced to `greatest`; anything but an integer from 1 is refused. */
 export const limit = (query: URLSearchParams, otherwise: number, greatest: number): number => {
   const value = single(query, 'limit');
   if (value === null) return otherwise;
@@ -37,15 +37,15 @@ export const limit = (query: URLSearchParams, otherwise: number, greatest: numbe
 
 export const offset = (query: URLSearchParams): string | null => single(query, 'offset');
 
-/** The chains that a request is about, each once, and the ids among those asked for that the service lacks. */
+/** The chains of a request, each once, and the requested ids that the service does not support. */
 export type ChainChoice = {
   readonly chains: readonly SandboxChain[];
   readonly unsupported: readonly number[];
 };
 
 /**
- * Numeric ids and tags, separated by commas; the default tag when absent.
- * @throws Refused for anything else: the names of chains, too.
+ * Reads the chain filter: numeric ids and tags, separated by commas. Default: the default tag.
+ * @throws RejectedQuery for anything else, the names of chains included.
  */
 export const chainChoice = (query: URLSearchParams): ChainChoice => {
   const items = (single(query, 'chain_ids') ?? 'default').split(',').map((item) => item.trim());
@@ -59,11 +59,13 @@ export const chainChoice = (query: URLSearchParams): ChainChoice => {
   return { chains: [...chains], unsupported: [...unsupported] };
 };
 
-/** None for an id that the service lacks. */
+/** The chains of one id or tag; empty for an id that the service does not support. */
 const chainsBy = (item: string): readonly SandboxChain[] => {
   if (/^\d+$/.test(item) && Number.isSafeInteger(Number(item)))
     return CHAINS.filter((chain) => chain.id === Number(item));
   const tagged = CHAINS.filter((chain) => chain.tags.includes(item));
   if (tagged.length > 0) return tagged;
-  throw new Refused(`Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`);
+  throw new RejectedQuery(
+    `Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`,
+  );
 };

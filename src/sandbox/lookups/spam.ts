@@ -1,6 +1,6 @@
 import type { Collection } from '../evm/collections.ts';
 
-/** One signal, how much it looks like spam (0 to 100), and how much it counts. */
+/** One signal: how much it indicates spam (0 to 100), and its weight. */
 type Explanation = {
   readonly feature: string;
   readonly value: number | boolean;
@@ -8,14 +8,14 @@ type Explanation = {
   readonly feature_weight: number;
 };
 
-export type Verdict = {
+export type Classification = {
   /** The weighted average of the explanations, 0 to 100. */
   readonly score: number;
   readonly isSpam: boolean;
   readonly explanations: readonly Explanation[];
 };
 
-/** From this score on a collection is spam. */
+/** A collection with at least this score is spam. */
 const SPAM_THRESHOLD = 50;
 
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -25,12 +25,12 @@ const SUSPICIOUS = /\b(airdrop|bonus|claim|free|gift|redeem|reward|visit|voucher
 type Feature = {
   readonly feature: string;
   readonly weight: number;
-  /** Null when the collection lacks the signal. */
+  /** The signal's value; null when the collection lacks the signal. */
   readonly value: (collection: Collection, now: number) => number | boolean | null;
   readonly score: (value: number | boolean) => number;
 };
 
-/** 100 for none, falling by the logarithm to 0 at `plenty`. */
+/** A score of 100 for a count of 0, which falls with the logarithm of the count to 0 at `plenty`. */
 const scarcity = (plenty: number) => (value: number | boolean) =>
   100 * Math.max(0, 1 - Math.log10(1 + Number(value)) / Math.log10(1 + plenty));
 
@@ -78,8 +78,11 @@ const FEATURES: readonly Feature[] = [
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
-/** Signals that the collection lacks are left out, of the average too. `now` is in milliseconds since 1970. */
-export const judge = (collection: Collection, now: number): Verdict => {
+/**
+ * Classifies a collection at the time `now`, in milliseconds since 1970. Signals that it lacks are omitted, also from
+ * the average.
+ */
+export const classify = (collection: Collection, now: number): Classification => {
   const explanations = FEATURES.flatMap(({ feature, weight, value, score }): Explanation[] => {
     const signal = value(collection, now);
     if (signal === null) return [];

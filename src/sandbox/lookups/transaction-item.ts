@@ -3,7 +3,7 @@ import { isoTime } from './lookup.ts';
 
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 
-/** A transaction as the lookup words it; `to` is null when a contract was created. */
+/** A transaction in the lookup's format. `to` is null when the transaction creates a contract. */
 export const transactionItem = (
   simulator: ChainReader,
   wallet: Hex,

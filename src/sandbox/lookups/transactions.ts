@@ -7,7 +7,7 @@ import { isoTime, lookupRoute } from './lookup.ts';
 import { chainChoice, flag, limit, offset } from './query.ts';
 import { transactionItem } from './transaction-item.ts';
 
-const MOST = 100;
+const MAX_LIMIT = 100;
 const COMPUTE_UNITS = 1;
 
 export type LookupOptions = {
@@ -22,7 +22,7 @@ export const createTransactionsRoute = ({ simulator, cursors, now }: LookupOptio
     const requestedAt = now();
     const { chains, unsupported } = chainChoice(query);
     const decode = flag(query, 'decode', false);
-    const count = limit(query, MOST, MOST);
+    const count = limit(query, MAX_LIMIT, MAX_LIMIT);
     const chainIds = new Set(chains.map((chain) => chain.id));
     const scope = ['transactions', wallet, ...[...chainIds].sort((a, b) => a - b)];
     const page = simulator.transactions(wallet, chainIds, count, cursors.read(scope, offset(query)));

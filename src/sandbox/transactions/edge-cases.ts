@@ -1,12 +1,17 @@
 import { erc20, pathRouter, registrar } from '../evm/abi-fragments.ts';
 import { addressOf, hashOf, ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex } from '../types.ts';
-import { deadline, someOf, type TemplateContext, type TransactionTemplate } from './template-context.ts';
+import {
+  deadline,
+  randomAmount,
+  type TemplateContext,
+  type TransactionTemplate,
+} from './template-context.ts';
 import { moveNative, moveUnique } from './transfers.ts';
-import { done, reverted, type Step } from './unsigned-transaction.ts';
+import { reverted, type Step, succeeded } from './unsigned-transaction.ts';
 
 const OWNERSHIP_TRANSFERRED = hashOf('OwnershipTransferred(address,address)');
-/** How compiled Solidity begins. */
+/** The first bytes of compiled Solidity. */
 const CREATION = '0x608060405234801561000f575f80fd5b50';
 
 const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`;
@@ -16,36 +21,36 @@ export const createContract: TransactionTemplate = ({ random }, wallet) => {
   const topics = [OWNERSHIP_TRANSFERRED, word(ZERO_ADDRESS), word(wallet)];
   const call: Hex = `${CREATION}${random.bytes(random.between(200, 900)).slice(2)}`;
   const owned: Step = { effects: [], logs: [{ address: created, topics, data: '0x' }] };
-  return done({ from: wallet, to: null, call, gas: 1_240_000 }, owned);
+  return succeeded({ from: wallet, to: null, call, gas: 1_240_000 }, owned);
 };
 
-/** A contract that nobody knows is called with what nobody can read. */
+/** Calls a contract without a known ABI, which logs an unknown event. */
 export const callUnknown: TransactionTemplate = ({ contracts, random }, wallet) => {
   const address = random.pick(contracts.unknown);
   const call = random.bytes(4 + 32 * random.between(0, 5));
   const log = { address, topics: [random.bytes(32), word(wallet)], data: random.bytes(32) };
   const logs = random.chance(0.7) ? [log] : [];
-  return done({ from: wallet, to: address, call, gas: 88_000 }, { effects: [], logs });
+  return succeeded({ from: wallet, to: address, call, gas: 88_000 }, { effects: [], logs });
 };
 
-/** A known contract is called by a method that its ABI lacks, and logs what its ABI lacks. */
+/** Calls a known contract by a method that its ABI lacks. The contract logs an event that the ABI lacks as well. */
 export const callUnlisted: TransactionTemplate = ({ contracts, random }, wallet) => {
   const address = random.pick([contracts.pathRouter, contracts.marketplace]);
   const call = random.bytes(4 + 32 * random.between(1, 3));
   const log = { address, topics: [random.bytes(32)], data: random.bytes(64) };
-  return done({ from: wallet, to: address, call, gas: 91_000 }, { effects: [], logs: [log] });
+  return succeeded({ from: wallet, to: address, call, gas: 91_000 }, { effects: [], logs: [log] });
 };
 
 export const failTransfer: TransactionTemplate = (context, wallet) => {
   const token = context.random.pick(context.contracts.coins);
   const tooMuch = context.ledger.balance(wallet, token) * 2n + 1n;
-  const call = { method: erc20.transfer, args: [context.random.pick(context.crowd), tooMuch] };
+  const call = { method: erc20.transfer, args: [context.random.pick(context.counterparties), tooMuch] };
   return reverted({ from: wallet, to: token.address, call, gas: 29_000 });
 };
 
 export const failSwap: TransactionTemplate = (context, wallet) => {
   const { contracts, random } = context;
-  const value = someOf(context, wallet, null);
+  const value = randomAmount(context, wallet, null);
   const path = [contracts.wrapped.address, random.pick(contracts.coins).address];
   const args = [value, path, wallet, deadline(context) - 86_400n];
   const call = { method: pathRouter.swapExactETHForTokens, args };
@@ -55,14 +60,14 @@ export const failSwap: TransactionTemplate = (context, wallet) => {
 const FIRST = ['quiet', 'salt', 'north', 'copper', 'paper', 'river', 'late', 'open'];
 const SECOND = ['harbour', 'heron', 'lantern', 'orchard', 'ledger', 'meadow', 'comet', 'anvil'];
 
-/** No two are alike on one chain. */
+/** A name that is unique on its chain. */
 const freshName = ({ contracts, ledger, random }: TemplateContext): string =>
   `${random.pick(FIRST)}${random.pick(SECOND)}${ledger.nextTokenId(contracts.names.token.address)}`;
 
-/** The name's token id is the hash of the name: 77 digits. */
+/** Registers a name. Its token id is the hash of the name, a number of 77 digits. */
 export const registerName: TransactionTemplate = (context, wallet) => {
   const { contracts, ledger, random, time } = context;
-  const cost = someOf(context, wallet, null);
+  const cost = randomAmount(context, wallet, null);
   if (cost === 0n || ledger.holdings.count(wallet) > 2_000) return null;
   const name = freshName(context);
   const label = hashOf(name);
@@ -80,7 +85,7 @@ export const registerName: TransactionTemplate = (context, wallet) => {
       },
     ],
   };
-  return done(
+  return succeeded(
     {
       from: wallet,
       to: contracts.registrar,

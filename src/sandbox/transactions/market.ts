@@ -2,15 +2,15 @@ import { marketplace } from '../evm/abi-fragments.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex, Token } from '../types.ts';
 import {
-  heldHere,
+  holdingsOnChain,
   isFull,
-  someCollection,
-  someOf,
+  randomAmount,
+  randomCollection,
   type TemplateContext,
   type TransactionTemplate,
 } from './template-context.ts';
 import { moveNative, moveUnique } from './transfers.ts';
-import { done, type Step } from './unsigned-transaction.ts';
+import { type Step, succeeded } from './unsigned-transaction.ts';
 
 type Sale = {
   readonly token: Token;
@@ -20,13 +20,13 @@ type Sale = {
   readonly buyer: Hex;
 };
 
-/** The numbers by which an order names what it is about. */
+/** The item types of an order. */
 const ITEM = { native: 0, erc721: 2 };
 
 /** The marketplace keeps 2.5 % of the price. */
 const feeOf = (price: bigint) => price / 40n;
 
-/** One ERC-721 for the native asset: the buyer's transaction, an order of nested tuples. */
+/** Sells one ERC-721 for the native asset: the buyer sends the transaction, whose order is made of nested tuples. */
 const fulfil = (context: TemplateContext, { token, tokenId, price, seller, buyer }: Sale) => {
   const { contracts, ledger, random, time } = context;
   const market = contracts.marketplace;
@@ -62,30 +62,30 @@ const fulfil = (context: TemplateContext, { token, tokenId, price, seller, buyer
     moveNative(context, { from: buyer, to: market, value: fee }),
     sold,
   ];
-  ledger.holdings.price(buyer, token, tokenId, price);
+  ledger.holdings.recordSale(buyer, token, tokenId, price);
   const call = { method: marketplace.fulfillOrder, args: [{ parameters, signature: random.bytes(65) }] };
-  return done({ from: buyer, to: market, value: price, call, gas: 168_000 }, ...steps);
+  return succeeded({ from: buyer, to: market, value: price, call, gas: 168_000 }, ...steps);
 };
 
 export const buyOnMarket: TransactionTemplate = (context, wallet) => {
-  const price = someOf(context, wallet, null);
+  const price = randomAmount(context, wallet, null);
   if (price < 40n || isFull(context, wallet)) return null;
-  const { token } = someCollection(context, 'erc721');
+  const { token } = randomCollection(context, 'erc721');
   const tokenId = context.ledger.nextTokenId(token.address);
   return fulfil(context, {
     token,
     tokenId,
     price,
-    seller: context.random.pick(context.crowd),
+    seller: context.random.pick(context.counterparties),
     buyer: wallet,
   });
 };
 
 export const sellOnMarket: TransactionTemplate = (context, wallet) => {
-  const held = heldHere(context, wallet, 'erc721');
+  const held = holdingsOnChain(context, wallet, 'erc721');
   if (held.length === 0) return null;
   const { token, tokenId } = context.random.pick(held);
-  const buyer = context.random.pick(context.crowd);
-  const price = someOf(context, buyer, null);
+  const buyer = context.random.pick(context.counterparties);
+  const price = randomAmount(context, buyer, null);
   return price < 40n ? null : fulfil(context, { token, tokenId, price, seller: wallet, buyer });
 };

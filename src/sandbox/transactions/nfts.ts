@@ -3,68 +3,68 @@ import { erc721, erc1155 } from '../evm/abi-fragments.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex, Token } from '../types.ts';
 import {
-  heldHere,
+  holdingsOnChain,
   isFull,
-  someCollection,
+  randomCollection,
   type TemplateContext,
   type TransactionTemplate,
 } from './template-context.ts';
 import { moveEditions, moveUnique } from './transfers.ts';
-import { done } from './unsigned-transaction.ts';
+import { succeeded } from './unsigned-transaction.ts';
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** Undefined when the wallet has none on this chain. */
-const someHolding = (
+/** One of the wallet's holdings of a standard; undefined when it has none on this chain. */
+const randomHolding = (
   context: TemplateContext,
   wallet: Hex,
   standard: Token['standard'],
 ): Holding | undefined => {
-  const held = heldHere(context, wallet, standard);
+  const held = holdingsOnChain(context, wallet, standard);
   return held.length === 0 ? undefined : context.random.pick(held);
 };
 
 export const sendUnique: TransactionTemplate = (context, wallet) => {
-  const held = someHolding(context, wallet, 'erc721');
+  const held = randomHolding(context, wallet, 'erc721');
   if (held === undefined) return null;
-  const parties = { from: wallet, to: context.random.pick(context.crowd) };
+  const parties = { from: wallet, to: context.random.pick(context.counterparties) };
   const call = { method: erc721.safeTransferFrom, args: [parties.from, parties.to, held.tokenId] };
   const moved = moveUnique(context, held.token, [held.tokenId], parties);
-  return done({ from: wallet, to: held.token.address, call, gas: 72_000 }, moved);
+  return succeeded({ from: wallet, to: held.token.address, call, gas: 72_000 }, moved);
 };
 
-const halfOf = ({ balance, tokenId }: Holding) => [tokenId, (balance + 1n) / 2n] as const;
+const halfOfBalance = ({ balance, tokenId }: Holding) => [tokenId, (balance + 1n) / 2n] as const;
 
 export const sendEditions: TransactionTemplate = (context, wallet) => {
-  const held = someHolding(context, wallet, 'erc1155');
+  const held = randomHolding(context, wallet, 'erc1155');
   if (held === undefined) return null;
-  const parties = { from: wallet, to: context.random.pick(context.crowd) };
-  const edition = halfOf(held);
+  const parties = { from: wallet, to: context.random.pick(context.counterparties) };
+  const edition = halfOfBalance(held);
   const call = { method: erc1155.safeTransferFrom, args: [wallet, parties.to, ...edition, '0x'] };
   const moved = moveEditions(context, held.token, [edition], { ...parties, operator: wallet });
-  return done({ from: wallet, to: held.token.address, call, gas: 58_000 }, moved);
+  return succeeded({ from: wallet, to: held.token.address, call, gas: 58_000 }, moved);
 };
 
-/** Half of everything that the wallet has of one collection, ten ids at most. */
+/** Sends half of each of the wallet's balances in one collection, of at most ten ids. */
 export const sendBatch: TransactionTemplate = (context, wallet) => {
-  const held = someHolding(context, wallet, 'erc1155');
+  const held = randomHolding(context, wallet, 'erc1155');
   if (held === undefined) return null;
-  const siblings = heldHere(context, wallet, 'erc1155').filter(({ token }) => token === held.token);
-  const editions = siblings.slice(0, 10).map(halfOf);
-  const to = context.random.pick(context.crowd);
+  const siblings = holdingsOnChain(context, wallet, 'erc1155').filter(({ token }) => token === held.token);
+  const editions = siblings.slice(0, 10).map(halfOfBalance);
+  const to = context.random.pick(context.counterparties);
   const args = [wallet, to, editions.map(([id]) => id), editions.map(([, value]) => value), '0x'];
   const call = { method: erc1155.safeBatchTransferFrom, args };
   const moved = moveEditions(context, held.token, editions, { from: wallet, to, operator: wallet });
-  return done({ from: wallet, to: held.token.address, call, gas: 94_000 }, moved);
+  return succeeded({ from: wallet, to: held.token.address, call, gas: 94_000 }, moved);
 };
 
 const mintUniques = (context: TemplateContext, wallet: Hex, quantity: number) => {
   if (isFull(context, wallet)) return sendUnique(context, wallet);
-  const { token } = someCollection(context, 'erc721');
+  const { token } = randomCollection(context, 'erc721');
   const ids = upTo(quantity).map(() => context.ledger.nextTokenId(token.address));
   const call = { method: erc721.mint, args: [wallet, BigInt(quantity)] };
   const minted = moveUnique(context, token, ids, { from: ZERO_ADDRESS, to: wallet });
-  return done({ from: wallet, to: token.address, call, gas: 62_000 + 2_200 * quantity }, minted);
+  return succeeded({ from: wallet, to: token.address, call, gas: 62_000 + 2_200 * quantity }, minted);
 };
 
 export const mintUnique: TransactionTemplate = (context, wallet) =>
@@ -72,25 +72,25 @@ export const mintUnique: TransactionTemplate = (context, wallet) =>
 export const mintDrop: TransactionTemplate = (context, wallet) =>
   mintUniques(context, wallet, context.random.between(16, 26));
 
-/** Of the collection that launched last. */
+/** Mints one NFT of the collection that launched last. */
 export const mintLatest: TransactionTemplate = (context, wallet) => {
   if (isFull(context, wallet)) return null;
   const { token } = context.contracts.latest;
   const id = context.ledger.nextTokenId(token.address);
   const call = { method: erc721.mint, args: [wallet, 1n] };
   const minted = moveUnique(context, token, [id], { from: ZERO_ADDRESS, to: wallet });
-  return done({ from: wallet, to: token.address, call, gas: 64_000 }, minted);
+  return succeeded({ from: wallet, to: token.address, call, gas: 64_000 }, minted);
 };
 
 const mintEditionsOf = (context: TemplateContext, wallet: Hex, amount: () => bigint) => {
   if (isFull(context, wallet)) return sendEditions(context, wallet);
   const { random } = context;
-  const { token } = someCollection(context, 'erc1155');
+  const { token } = randomCollection(context, 'erc1155');
   const first = random.between(1, 400);
   const editions = upTo(random.between(2, 6)).map((at) => [BigInt(first + at), amount()] as const);
   const args = [wallet, editions.map(([id]) => id), editions.map(([, value]) => value), '0x'];
   const minted = moveEditions(context, token, editions, { operator: wallet, from: ZERO_ADDRESS, to: wallet });
-  return done(
+  return succeeded(
     { from: wallet, to: token.address, call: { method: erc1155.mintBatch, args }, gas: 98_000 },
     minted,
   );
@@ -98,24 +98,24 @@ const mintEditionsOf = (context: TemplateContext, wallet: Hex, amount: () => big
 
 export const mintEditions: TransactionTemplate = (context, wallet) =>
   mintEditionsOf(context, wallet, () => BigInt(context.random.between(1, 20)));
-/** Amounts that no float can hold. */
+/** Mints amounts beyond 2^53, which no float can hold. */
 export const mintVastEditions: TransactionTemplate = (context, wallet) =>
   mintEditionsOf(context, wallet, () => 2n ** 60n + BigInt(context.random.bytes(7)));
 
 export const burnUnique: TransactionTemplate = (context, wallet) => {
-  const held = someHolding(context, wallet, 'erc721');
+  const held = randomHolding(context, wallet, 'erc721');
   if (held === undefined) return null;
   const burned = moveUnique(context, held.token, [held.tokenId], { from: wallet, to: ZERO_ADDRESS });
   const call = { method: erc721.burn, args: [held.tokenId] };
-  return done({ from: wallet, to: held.token.address, call, gas: 48_000 }, burned);
+  return succeeded({ from: wallet, to: held.token.address, call, gas: 48_000 }, burned);
 };
 
 export const burnEditions: TransactionTemplate = (context, wallet) => {
-  const held = someHolding(context, wallet, 'erc1155');
+  const held = randomHolding(context, wallet, 'erc1155');
   if (held === undefined) return null;
-  const edition = halfOf(held);
+  const edition = halfOfBalance(held);
   const parties = { from: wallet, to: ZERO_ADDRESS, operator: wallet };
   const call = { method: erc1155.burn, args: [wallet, ...edition] };
   const burned = moveEditions(context, held.token, [edition], parties);
-  return done({ from: wallet, to: held.token.address, call, gas: 42_000 }, burned);
+  return succeeded({ from: wallet, to: held.token.address, call, gas: 42_000 }, burned);
 };

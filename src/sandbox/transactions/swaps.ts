@@ -2,9 +2,14 @@ import { encodeCall } from '../evm/abi.ts';
 import { pathRouter, pool, tupleRouter } from '../evm/abi-fragments.ts';
 import { UNLISTED_PRICE } from '../evm/contracts.ts';
 import type { Hex, Token } from '../types.ts';
-import { deadline, someOf, type TemplateContext, type TransactionTemplate } from './template-context.ts';
+import {
+  deadline,
+  randomAmount,
+  type TemplateContext,
+  type TransactionTemplate,
+} from './template-context.ts';
 import { moveCoin } from './transfers.ts';
-import { done, type Step } from './unsigned-transaction.ts';
+import { type Step, succeeded } from './unsigned-transaction.ts';
 import { depositFor } from './wrapping.ts';
 
 type Trade = {
@@ -18,7 +23,7 @@ const PRICE_SCALE = 1e6;
 const scaledPrice = (token: Token) =>
   BigInt(Math.max(1, Math.round((token.priceUsd || UNLISTED_PRICE) * PRICE_SCALE)));
 
-/** What the pool gives for a value of one token, less its fee, at most half of what it has. */
+/** The amount that the pool pays for a value of one token: less its fee, and at most half of its balance. */
 const quote = (
   { contracts, ledger }: TemplateContext,
   sold: Token,
@@ -32,7 +37,7 @@ const quote = (
   return given < most ? given : most;
 };
 
-/** Null when there is nothing to sell, or too little to get anything for it. */
+/** A trade; null when there is nothing to sell, or too little to get anything for it. */
 const trade = (context: TemplateContext, sold: Token, bought: Token, soldValue: bigint): Trade | null => {
   const boughtValue = quote(context, sold, soldValue, bought);
   return soldValue === 0n || boughtValue === 0n ? null : { sold, soldValue, bought, boughtValue };
@@ -43,7 +48,7 @@ const pair = ({ contracts, random }: TemplateContext): readonly [Token, Token] =
   return [sold, random.pick(contracts.coins.filter((coin) => coin !== sold))];
 };
 
-/** The pool's own account of the trade: what came in is positive, what went out negative. */
+/** The swap event of the pool, which logs incoming amounts as positive and outgoing amounts as negative. */
 const settled = (
   { contracts, random }: TemplateContext,
   wallet: Hex,
@@ -82,10 +87,10 @@ const minimum = (value: bigint) => (value * 99n) / 100n;
 
 const tradeOfPair = (context: TemplateContext, wallet: Hex): Trade | null => {
   const [sold, bought] = pair(context);
-  return trade(context, sold, bought, someOf(context, wallet, sold));
+  return trade(context, sold, bought, randomAmount(context, wallet, sold));
 };
 
-/** Half of the paths take the way over the wrapped native asset. */
+/** Swaps along a path of tokens. Half of the paths go through the wrapped native asset. */
 export const swapAlongPath: TransactionTemplate = (context, wallet) => {
   const { contracts, random } = context;
   const made = tradeOfPair(context, wallet);
@@ -96,17 +101,20 @@ export const swapAlongPath: TransactionTemplate = (context, wallet) => {
   const args = [made.soldValue, minimum(made.boughtValue), path, wallet, deadline(context)];
   const call = { method: pathRouter.swapExactTokensForTokens, args };
   const router = contracts.pathRouter;
-  return done({ from: wallet, to: router, call, gas: 148_000 }, ...swapCoins(context, wallet, router, made));
+  return succeeded(
+    { from: wallet, to: router, call, gas: 148_000 },
+    ...swapCoins(context, wallet, router, made),
+  );
 };
 
 export const swapNative: TransactionTemplate = (context, wallet) => {
   const { contracts, random } = context;
   const { wrapped, pathRouter: router, pool: pooled } = contracts;
   const bought = random.pick(contracts.coins.filter((coin) => coin !== wrapped));
-  const made = trade(context, wrapped, bought, someOf(context, wallet, null));
+  const made = trade(context, wrapped, bought, randomAmount(context, wallet, null));
   if (made === null) return null;
   const args = [minimum(made.boughtValue), [wrapped.address, bought.address], wallet, deadline(context)];
-  return done(
+  return succeeded(
     {
       from: wallet,
       to: router,
@@ -138,10 +146,13 @@ export const swapByTuple: TransactionTemplate = (context, wallet) => {
   if (made === null) return null;
   const call = { method: tupleRouter.exactInputSingle, args: singleInput(context, wallet, made) };
   const router = context.contracts.tupleRouter;
-  return done({ from: wallet, to: router, call, gas: 126_000 }, ...swapCoins(context, wallet, router, made));
+  return succeeded(
+    { from: wallet, to: router, call, gas: 126_000 },
+    ...swapCoins(context, wallet, router, made),
+  );
 };
 
-/** Several swaps in one transaction, each an encoded call of its own. */
+/** Several swaps in one transaction, each encoded as a call of its own. */
 export const swapSeveral: TransactionTemplate = (context, wallet) => {
   const router = context.contracts.tupleRouter;
   const steps: Step[] = [];
@@ -153,5 +164,5 @@ export const swapSeveral: TransactionTemplate = (context, wallet) => {
     steps.push(...swapCoins(context, wallet, router, made));
   }
   const call = { method: tupleRouter.multicall, args: [deadline(context), calls] };
-  return calls.length === 0 ? null : done({ from: wallet, to: router, call, gas: 310_000 }, ...steps);
+  return calls.length === 0 ? null : succeeded({ from: wallet, to: router, call, gas: 310_000 }, ...steps);
 };

@@ -6,7 +6,7 @@ import type { Random } from '../evm/random.ts';
 import type { Hex, Token } from '../types.ts';
 import type { UnsignedTransaction } from './unsigned-transaction.ts';
 
-/** Where a scene plays: one chain, at one block's time. */
+/** The surroundings of a transaction template: one chain at the time of one block. */
 export type TemplateContext = {
   readonly chain: SandboxChain;
   readonly contracts: Contracts;
@@ -14,21 +14,30 @@ export type TemplateContext = {
   readonly random: Random;
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** Everybody whom the demo wallets deal with. */
-  readonly crowd: readonly Hex[];
+  /** The fixed addresses that the demo wallets transact with. */
+  readonly counterparties: readonly Hex[];
 };
 
-/** Something that a wallet does, or that is done to it; null when it has not what that takes. */
+/** Makes one kind of transaction of a wallet, sent or received; null when the wallet lacks what it needs. */
 export type TransactionTemplate = (context: TemplateContext, wallet: Hex) => UnsignedTransaction | null;
 
-/** A wallet that holds so many NFTs gives one away before it mints another: memory is bounded, however long it runs. */
-const MOST_HELD = 4_000;
+/**
+ * A wallet that holds this many NFTs sends one away before it mints another. That bounds the memory, however long the
+ * sandbox runs.
+ */
+const MAX_HOLDINGS = 4_000;
 
 export const isFull = ({ ledger }: TemplateContext, wallet: Hex): boolean =>
-  ledger.holdings.count(wallet) >= MOST_HELD;
+  ledger.holdings.count(wallet) >= MAX_HOLDINGS;
 
-/** A small part of what an account has, in round figures; 0 when it has nothing. A null token is the native asset. */
-export const someOf = ({ ledger, random }: TemplateContext, account: Hex, token: Token | null): bigint => {
+/**
+ * A small part of the account's balance, as a round number; 0 when the balance is 0. A null token is the native asset.
+ */
+export const randomAmount = (
+  { ledger, random }: TemplateContext,
+  account: Hex,
+  token: Token | null,
+): bigint => {
   const part = (ledger.balance(account, token) * BigInt(random.between(1, 40))) / 1_000n;
   const unit = 10n ** BigInt(Math.max(0, part.toString().length - 3));
   return (part / unit) * unit;
@@ -36,14 +45,14 @@ export const someOf = ({ ledger, random }: TemplateContext, account: Hex, token:
 
 export const deadline = ({ time }: TemplateContext): bigint => BigInt(time / 1000 + 1_200);
 
-/** A collection of that standard that people want. */
-export const someCollection = (
+/** A genuine collection of a standard. */
+export const randomCollection = (
   { contracts, random }: TemplateContext,
   standard: 'erc721' | 'erc1155',
 ): Collection => random.pick(contracts.collections.filter(({ token }) => token.standard === standard));
 
-/** What the wallet holds of known contracts on this chain. */
-export const heldHere = (
+/** The wallet's holdings of known contracts on this chain. */
+export const holdingsOnChain = (
   { chain, contracts, ledger }: TemplateContext,
   wallet: Hex,
   standard: Token['standard'],

@@ -6,7 +6,7 @@ import type { Step } from './unsigned-transaction.ts';
 type Parties = { readonly from: Hex; readonly to: Hex };
 type Amount = Parties & { readonly value: bigint };
 
-/** The native asset moves without a log. */
+/** A transfer of the native asset, which has no log. */
 export const moveNative = ({ ledger }: TemplateContext, amount: Amount): Step => ({
   effects: [ledger.move(null, amount)],
   logs: [],
@@ -17,7 +17,7 @@ export const moveCoin = ({ ledger }: TemplateContext, token: Token, amount: Amou
   logs: [{ address: token.address, event: erc20.Transfer, args: [amount.from, amount.to, amount.value] }],
 });
 
-/** One NFT each of an ERC-721's token ids. */
+/** A transfer of one or more token ids of an ERC-721. */
 export const moveUnique = (
   context: TemplateContext,
   token: Token,
@@ -32,7 +32,7 @@ export const moveUnique = (
   })),
 });
 
-/** Some of each of an ERC-1155's ids: one log for all of them. */
+/** A transfer of amounts of one or more ids of an ERC-1155, with one log for all of them. */
 export const moveEditions = (
   context: TemplateContext,
   token: Token,

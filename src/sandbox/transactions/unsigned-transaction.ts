@@ -1,16 +1,16 @@
 import type { Event, Method } from '../evm/abi.ts';
 import type { Effect, Hex, LogEntry } from '../types.ts';
 
-/** A call by its method and arguments, or as raw bytes; encoded only when somebody looks at it. */
+/** A call by its method and arguments, or as raw bytes. It is encoded only when a reader needs its data. */
 type Call = { readonly method: Method; readonly args: readonly unknown[] } | Hex;
 
-/** A log by its event and arguments, or as it is. */
+/** A log by its event and arguments, or already encoded. */
 type Emitted = { readonly address: Hex; readonly event: Event; readonly args: readonly unknown[] } | LogEntry;
 
-/** What a transaction does, before it has a place in a block. */
+/** The content of a transaction before it is mined. */
 export type UnsignedTransaction = {
   readonly from: Hex;
-  /** Null when a contract is created. */
+  /** Null when the transaction creates a contract. */
   readonly to: Hex | null;
   readonly value: bigint;
   readonly call: Call;
@@ -20,7 +20,7 @@ export type UnsignedTransaction = {
   readonly success: boolean;
 };
 
-/** Part of what a transaction does: effects, and the logs that tell of them. */
+/** A part of a transaction: its effects, and the logs that describe them. */
 export type Step = { readonly effects: readonly Effect[]; readonly logs: readonly Emitted[] };
 
 type Sent = {
@@ -31,8 +31,8 @@ type Sent = {
   readonly gas: number;
 };
 
-/** A transaction that went well, with its steps in order. */
-export const done = (
+/** A successful transaction with its steps in order. */
+export const succeeded = (
   { call = '0x', value = 0n, ...sent }: Sent,
   ...steps: readonly Step[]
 ): UnsignedTransaction => ({
@@ -44,7 +44,7 @@ export const done = (
   success: true,
 });
 
-/** A transaction that was reverted: it moved nothing and logged nothing. */
+/** A reverted transaction, without effects and logs. */
 export const reverted = ({ call = '0x', value = 0n, ...sent }: Sent): UnsignedTransaction => ({
   ...sent,
   call,

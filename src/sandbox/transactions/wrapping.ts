@@ -1,14 +1,14 @@
 import { wrapped } from '../evm/abi-fragments.ts';
 import { ZERO_ADDRESS } from '../evm/address.ts';
 import type { Hex, Swap } from '../types.ts';
-import { someOf, type TemplateContext, type TransactionTemplate } from './template-context.ts';
+import { randomAmount, type TemplateContext, type TransactionTemplate } from './template-context.ts';
 import { moveNative } from './transfers.ts';
-import { done, type Step } from './unsigned-transaction.ts';
+import { type Step, succeeded } from './unsigned-transaction.ts';
 
-/** The native asset goes into the wrapped token, which mints as much of itself to the owner, and logs a deposit. */
-export const depositFor = (context: TemplateContext, billingKey: Hex, owner: Hex, value: bigint): Step => {
+/** Deposits the native asset into the wrapped token, which mints the same amount to the owner and logs a deposit. */
+export const depositFor = (context: TemplateContext, payer: Hex, owner: Hex, value: bigint): Step => {
   const { wrapped: token } = context.contracts;
-  const paid = context.ledger.move(null, { from: billingKey, to: token.address, value });
+  const paid = context.ledger.move(null, { from: payer, to: token.address, value });
   const minted = context.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value });
   return {
     effects: [paid, minted],
@@ -21,13 +21,13 @@ const traded = (trader: Hex, router: Hex, sold: Swap['sold'], bought: Swap['boug
   logs: [],
 });
 
-/** One native unit for one wrapped: a swap without a price. */
+/** Wraps the native asset one to one, which counts as a swap. */
 export const wrap: TransactionTemplate = (context, wallet) => {
   const { address } = context.contracts.wrapped;
-  const value = someOf(context, wallet, null);
+  const value = randomAmount(context, wallet, null);
   if (value === 0n) return null;
   const call = { method: wrapped.deposit, args: [] };
-  return done(
+  return succeeded(
     { from: wallet, to: address, value, call, gas: 45_000 },
     depositFor(context, wallet, wallet, value),
     traded(wallet, address, { token: null, value }, { token: address, value }),
@@ -37,14 +37,14 @@ export const wrap: TransactionTemplate = (context, wallet) => {
 export const unwrap: TransactionTemplate = (context, wallet) => {
   const { contracts, ledger } = context;
   const { address } = contracts.wrapped;
-  const value = someOf(context, wallet, contracts.wrapped);
+  const value = randomAmount(context, wallet, contracts.wrapped);
   if (value === 0n || value > ledger.balance(address, null)) return null;
   const burned: Step = {
     effects: [ledger.move(contracts.wrapped, { from: wallet, to: ZERO_ADDRESS, value })],
     logs: [{ address, event: wrapped.Withdrawal, args: [wallet, value] }],
   };
   const call = { method: wrapped.withdraw, args: [value] };
-  return done(
+  return succeeded(
     { from: wallet, to: address, call, gas: 36_000 },
     burned,
     moveNative(context, { from: address, to: wallet, value }),

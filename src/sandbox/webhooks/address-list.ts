@@ -2,17 +2,17 @@ import type { Hex } from '../types.ts';
 
 type Entry = readonly [address: Hex, sequence: number];
 
-/** A webhook's addresses: each once, in the order in which they came. */
+/** A webhook's addresses, each once, in the order in which they were added. */
 export type AddressList = {
   values(): Iterable<Hex>;
-  /** One that is there already keeps its place. */
+  /** Adds addresses. An address that is in the list already keeps its position. */
   add(addresses: readonly Hex[]): void;
   remove(addresses: readonly Hex[]): void;
-  /** At most `limit` addresses that came after the one numbered `after` (0: from the first). */
+  /** At most `limit` addresses after the one with the number `after`; 0 starts at the first. */
   page(after: number, limit: number): readonly Entry[];
 };
 
-/** The index of the first entry whose number is beyond `after`. */
+/** The index of the first entry whose number is greater than `after`, by binary search. */
 const firstBeyond = (entries: readonly Entry[], after: number): number => {
   let low = 0;
   let high = entries.length;
@@ -25,11 +25,11 @@ const firstBeyond = (entries: readonly Entry[], after: number): number => {
   return low;
 };
 
-/** Numbers are never given twice, so a walk through the pages outlives additions and removals. */
+/** Creates an empty list. Numbers are never reused, so a walk through the pages survives additions and removals. */
 export const createAddressList = (): AddressList => {
   const numbers = new Map<Hex, number>();
   let last = 0;
-  // Paging 100,000 addresses must not copy them once a page.
+  // A cached array, so that paging through 100,000 addresses does not copy them for each page.
   let ordered: readonly Entry[] | null = null;
 
   return {

@@ -9,67 +9,67 @@ import type { Webhook } from './webhook.ts';
 const TEAM_ID = '01JZ4R2V8W7Q5N3M1K9H6F0D2B';
 
 export type Subscription = {
-  /** Its place in the list of webhooks; never given twice. */
+  /** Its position in the list of webhooks, which is never reused. */
   readonly sequence: number;
   webhook: Webhook;
   readonly addresses: Pick<AddressList, 'page' | 'values'>;
 };
 
-/** Every webhook, and who listens to an address. */
+/** All webhooks, and an index from each address to the webhooks subscribed to it. */
 export type Store = {
   find(id: string): Subscription | null;
-  /** At most `limit` of those created after the one numbered `after` (0: from the first). */
+  /** At most `limit` webhooks created after the one with the number `after`; 0 starts at the first. */
   page(after: number, limit: number): readonly Subscription[];
-  /** Under a new id unless one is given. */
+  /** Creates a webhook. Default: under a new id. */
   create(creation: Creation, id?: string): Webhook;
   update(id: string, change: Change): void;
   remove(id: string): void;
-  /** Removals first, then additions. */
+  /** Applies the removals first, then the additions. */
   changeAddresses(id: string, change: AddressChange): void;
   replaceAddresses(id: string, addresses: readonly Hex[]): void;
   subscribers(address: Hex): Iterable<Webhook>;
 };
 
-type Kept = Subscription & { readonly addresses: AddressList };
+type StoredSubscription = Subscription & { readonly addresses: AddressList };
 
-/** `now` in milliseconds since 1970. An id that is not in the store is nobody's: changing it does nothing. */
+/** Creates an empty store. `now` is in milliseconds since 1970. Changes under an unknown id have no effect. */
 export const createStore = (now: () => number): Store => {
-  const kept = new Map<string, Kept>();
-  const listeners = new Map<Hex, Set<Kept>>();
+  const subscriptions = new Map<string, StoredSubscription>();
+  const subscribersOf = new Map<Hex, Set<StoredSubscription>>();
   let last = 0;
 
-  const listen = (subscription: Kept, addresses: readonly Hex[]): void => {
+  const subscribe = (subscription: StoredSubscription, addresses: readonly Hex[]): void => {
     subscription.addresses.add(addresses);
     for (const address of addresses) {
-      const set = listeners.get(address);
-      if (set === undefined) listeners.set(address, new Set([subscription]));
+      const set = subscribersOf.get(address);
+      if (set === undefined) subscribersOf.set(address, new Set([subscription]));
       else set.add(subscription);
     }
   };
 
-  const unlisten = (subscription: Kept, addresses: readonly Hex[]): void => {
+  const unsubscribe = (subscription: StoredSubscription, addresses: readonly Hex[]): void => {
     subscription.addresses.remove(addresses);
     for (const address of addresses) {
-      const set = listeners.get(address);
+      const set = subscribersOf.get(address);
       set?.delete(subscription);
-      if (set?.size === 0) listeners.delete(address);
+      if (set?.size === 0) subscribersOf.delete(address);
     }
   };
 
-  const change = (id: string, apply: (subscription: Kept) => Change): void => {
-    const subscription = kept.get(id);
+  const change = (id: string, apply: (subscription: StoredSubscription) => Change): void => {
+    const subscription = subscriptions.get(id);
     if (subscription === undefined) return;
     const settings = apply(subscription);
     const { webhook } = subscription;
-    // Two changes within a microsecond, or a clock set back, must still be told apart.
+    // Each change has a later time than the one before, also within a microsecond or after the clock was set back.
     const updated_at = Math.max(Math.floor(now() * 1000), webhook.updated_at + 1);
     subscription.webhook = { ...webhook, ...settings, updated_at };
   };
 
   return {
-    find: (id) => kept.get(id) ?? null,
+    find: (id) => subscriptions.get(id) ?? null,
     page: (after, limit) =>
-      kept
+      subscriptions
         .values()
         .filter(({ sequence }) => sequence > after)
         .take(limit)
@@ -78,34 +78,34 @@ export const createStore = (now: () => number): Store => {
       const created_at = Math.floor(now() * 1000);
       const { type, settings } = creation;
       const webhook = { id, team_id: TEAM_ID, type, ...settings, created_at, updated_at: created_at };
-      const subscription: Kept = { sequence: ++last, webhook, addresses: createAddressList() };
-      kept.set(id, subscription);
-      listen(subscription, creation.addresses);
+      const subscription: StoredSubscription = { sequence: ++last, webhook, addresses: createAddressList() };
+      subscriptions.set(id, subscription);
+      subscribe(subscription, creation.addresses);
       return webhook;
     },
     update: (id, settings) => change(id, () => settings),
     remove(id) {
-      const subscription = kept.get(id);
+      const subscription = subscriptions.get(id);
       if (subscription === undefined) return;
-      unlisten(subscription, [...subscription.addresses.values()]);
-      kept.delete(id);
+      unsubscribe(subscription, [...subscription.addresses.values()]);
+      subscriptions.delete(id);
     },
     changeAddresses(id, { remove, add }) {
       change(id, (subscription) => {
-        unlisten(subscription, remove);
-        listen(subscription, add);
+        unsubscribe(subscription, remove);
+        subscribe(subscription, add);
         return {};
       });
     },
     replaceAddresses(id, addresses) {
       change(id, (subscription) => {
-        unlisten(subscription, [...subscription.addresses.values()]);
-        listen(subscription, addresses);
+        unsubscribe(subscription, [...subscription.addresses.values()]);
+        subscribe(subscription, addresses);
         return {};
       });
     },
     *subscribers(address) {
-      for (const { webhook } of listeners.get(address) ?? []) yield webhook;
+      for (const { webhook } of subscribersOf.get(address) ?? []) yield webhook;
     },
   };
 };

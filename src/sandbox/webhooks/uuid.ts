@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const GROUP_LENGTHS = [8, 4, 4, 4, 12];
 
-/** A new UUIDv7: the time in milliseconds, then 74 random bits. */
+/** Creates a UUIDv7: the time in milliseconds, then 74 random bits. */
 export const uuidV7 = (milliseconds: number): string => {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(Math.floor(milliseconds), 0, 6);
@@ -13,7 +13,7 @@ export const uuidV7 = (milliseconds: number): string => {
 
 type Unwrapped = { readonly digits: string; readonly start: number; readonly plain: boolean };
 
-/** A UUID may stand in braces or behind `urn:uuid:`; `start` is where its digits begin. */
+/** Removes the braces or the `urn:uuid:` prefix that a UUID may have. `start` is the position of its digits. */
 const unwrap = (text: string): Unwrapped => {
   if (text.startsWith('{') && text.endsWith('}'))
     return { digits: text.slice(1, -1), start: 1, plain: false };
@@ -37,8 +37,8 @@ const wrongGroups = (groups: readonly string[]): string | null => {
   return `invalid group length in group ${group}: expected ${GROUP_LENGTHS[group]}, found ${groups[group]?.length}`;
 };
 
-/** What is wrong with a text that should be a UUID, in the service's words; null when nothing is. */
-export const uuidComplaint = (text: string): string | null => {
+/** The service's message about a malformed UUID; null when the UUID is well-formed. */
+export const uuidProblem = (text: string): string | null => {
   const { digits, start, plain } = unwrap(text);
   const character = wrongCharacter(digits, start);
   if (character !== null) return character;
@@ -49,7 +49,7 @@ export const uuidComplaint = (text: string): string | null => {
   return wrongGroups(digits.split('-'));
 };
 
-/** The lower-case hyphenated form of what `uuidComplaint` has nothing against. */
+/** The lower-case hyphenated form of a well-formed UUID. */
 export const canonicalUuid = (text: string): string =>
   unwrap(text)
     .digits.replaceAll('-', '')

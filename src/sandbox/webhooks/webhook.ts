@@ -6,14 +6,14 @@ export const ACTIVITY_TYPES = ['approve', 'mint', 'burn', 'receive', 'send', 'sw
 export const ASSET_TYPES = ['native', 'erc20', 'erc721', 'erc1155'] as const;
 
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
-/** Which side of a transaction the subscribed address is on. */
+/** The side of a transaction that the subscribed address is on. */
 export type Side = (typeof SIDES)[number];
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 export type AssetType = (typeof ASSET_TYPES)[number];
 
-/** What narrows a webhook's events; null everywhere means every event of its type. */
+/** The filters of a webhook's events. When all are null, every event of its type passes. */
 export type Filters = {
-  /** An empty list names no chain, so it lets nothing through; null lets all supported chains through. */
+  /** An empty list lets no event through; null lets all supported chains through. */
   readonly chain_ids: readonly number[] | null;
   readonly transaction_type: Side | null;
   readonly counterparty: Hex | null;
@@ -24,12 +24,12 @@ export type Filters = {
 
 export type Settings = Filters & {
   readonly name: string | null;
-  /** Null: nothing is delivered. */
+  /** The destination of deliveries; null when the webhook delivers nothing. */
   readonly url: string | null;
   readonly active: boolean;
 };
 
-/** A webhook as it is kept, under the wire's own field names; each change makes a new one. */
+/** A stored webhook, under the field names of the API. Each change replaces it by a new object. */
 export type Webhook = Settings & {
   /** UUIDv7. */
   readonly id: string;
@@ -38,7 +38,7 @@ export type Webhook = Settings & {
   readonly type: WebhookType;
   /** Microseconds since 1970. */
   readonly created_at: number;
-  /** Microseconds since 1970; later than before after every accepted change. */
+  /** Microseconds since 1970. Each accepted change increases it. */
   readonly updated_at: number;
 };
 
@@ -53,14 +53,17 @@ export const NO_FILTERS: Filters = {
 
 const NEVER_LEFT_OUT = new Set(['name', 'url']);
 
-/** `2025-11-13T04:42:10.123456Z` from microseconds since 1970. */
+/** Formats microseconds since 1970 as `2025-11-13T04:42:10.123456Z`. */
 const timestamp = (microseconds: number): string => {
   const milliseconds = Math.floor(microseconds / 1000);
   const rest = String(microseconds % 1000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
 };
 
-/** The webhook as clients see it: unset filters are left out, the address list has an operation of its own. */
+/**
+ * The webhook as the API returns it: without unset filters, and without the addresses, which have operations of their
+ * own.
+ */
 export const resource = (webhook: Webhook): Readonly<Record<string, unknown>> => {
   const shown = {
     ...webhook,

@@ -4,11 +4,11 @@ import { createRoutes } from './api/routes.ts';
 import { deliveriesOf } from './sending/block-deliveries.ts';
 import type { Log } from './sending/dispatcher.ts';
 import { createDispatcher } from './sending/dispatcher.ts';
-import { createPost } from './sending/sender.ts';
+import { createSender } from './sending/sender.ts';
 import { createStore, type Store } from './store.ts';
 import { NO_FILTERS, type WebhookType } from './webhook.ts';
 
-/** The webhooks that are there from the first block, one of each type; ids are the same at every start. */
+/** The webhooks that exist from the first block, one of each type. Their ids are the same at every start. */
 export const DEMO_WEBHOOKS = [
   { id: '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41', type: 'transactions', name: 'Demo: transactions' },
   { id: '019a7b1c-5c01-7e2f-9b41-7c2a1d3f0e52', type: 'activities', name: 'Demo: activities' },
@@ -19,32 +19,32 @@ export type WebhooksOptions = {
   readonly simulator: ChainReader;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The wallets that the demo webhooks are subscribed to; none unless given. */
+  /** The addresses that the demo webhooks are subscribed to. Default: none. */
   readonly demoAddresses?: readonly Hex[];
-  /** The pause before the first of five retries, doubled for each further one. 1,000 unless given. */
+  /** Milliseconds before the first of five retries, doubled for each further retry. Default: 1,000. */
   readonly retryBaseMs?: number;
-  /** How long a url may take to answer. 10,000 unless given. */
+  /** Milliseconds that a url has to answer a delivery. Default: 10,000. */
   readonly deliveryTimeoutMs?: number;
-  /** Signs deliveries with an HMAC-SHA256 of their raw body; unsigned unless given. */
+  /** The secret that signs deliveries with an HMAC-SHA256 of their raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string;
   readonly log?: Log;
 };
 
-/** The webhook side of the service. */
+/** The sandbox's webhooks: their management API and their deliveries. */
 export type Webhooks = {
-  /** Answers what is asked under /beta/evm/subscriptions/webhooks. */
+  /** The route of the management API under /beta/evm/subscriptions/webhooks. */
   readonly route: Route;
-  /** Tells the block's events to every active webhook that wants them; returns before they are delivered. */
+  /** Sends the block's events to every active webhook that they match. Returns before they are delivered. */
   handleBlock(block: Block): void;
-  /** Points the demo webhooks, as far as they still exist, at a url: the same, or one for each id. */
+  /** Points the demo webhooks that still exist at a url: the same for all, or one for each id. */
   connectDemo(url: string | ((webhookId: string) => string)): void;
-  /** Resolves once nothing is pending: every delivery was taken, abandoned or dropped. */
+  /** Resolves when no delivery is pending: each was accepted, abandoned or dropped. */
   settled(): Promise<void>;
-  /** Ends pending retries and posts in flight; resolves when none is left. */
+  /** Cancels pending retries and requests in flight. Resolves when none is left. */
   stop(): Promise<void>;
 };
 
-/** Starts with the demo webhooks; all state is in memory. */
+/** Creates the webhooks of a sandbox, with the demo webhooks. All state is in memory. */
 export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   const {
     simulator,
@@ -57,16 +57,20 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   const store = createStore(now);
   createDemoWebhooks(store, demoAddresses);
 
-  const post = createPost({ now, timeoutMs: deliveryTimeoutMs, signatureSecret: options.signatureSecret });
+  const sender = createSender({
+    now,
+    timeoutMs: deliveryTimeoutMs,
+    signatureSecret: options.signatureSecret,
+  });
   const dispatcher = createDispatcher({
-    post,
+    sender,
     urlOf: (webhookId) => store.find(webhookId)?.webhook.url ?? null,
     retryBaseMs,
     log,
   });
 
   return {
-    route: createRoutes({ store, chains: simulator.chains, silenced: dispatcher.cancel }),
+    route: createRoutes({ store, chains: simulator.chains, cancelDeliveries: dispatcher.cancel }),
     handleBlock(block) {
       if (!block.chain.webhooks) return;
       for (const delivery of deliveriesOf(block, simulator, store)) dispatcher.deliver(delivery);
@@ -79,7 +83,7 @@ export const createWebhooks = (options: WebhooksOptions): Webhooks => {
   };
 };
 
-/** They are active, but deliver nothing until they get a url. */
+/** Creates the demo webhooks. They are active, but deliver nothing until they get a url. */
 const createDemoWebhooks = (store: Store, addresses: readonly Hex[]): void => {
   for (const { id, type, name } of DEMO_WEBHOOKS)
     store.create({ type, addresses, settings: { name, url: null, active: true, ...NO_FILTERS } }, id);

@@ -1,6 +1,6 @@
 import type { Hex } from '../../types.ts';
 
-/** A request that the service refuses: the status, and the sentence that becomes the text/plain body. */
+/** A refused request: the status, and the message that becomes the text/plain body. */
 export class HttpError extends Error {
   readonly status: number;
 
@@ -10,7 +10,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Turns a JSON value into what a field holds, or refuses with 422, naming the place. */
+/** Parses the JSON value at a place in the body. Throws a 422 that names the place. */
 export type Reader<T> = (value: unknown, place: string) => T;
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ const wrongType = (value: unknown, place: string, expected: string): HttpError =
 const wrongValue = (value: unknown, place: string, expected: string): HttpError =>
   undeserializable(`${place}: invalid value: ${described(value)}, expected ${expected}`);
 
-/** The body's JSON object. Not JSON: 400. JSON, but no object: 422. */
+/** Parses the body to a JSON object. Throws a 400 when it is no JSON, and a 422 when it is no object. */
 export const parseBody = (text: string): Body => {
   let value: unknown;
   try {
@@ -65,7 +65,7 @@ export const integer: Reader<number> = (value, place) => {
   return value;
 };
 
-/** An http or https url, kept as it was written. */
+/** An http or https url, unchanged. */
 export const url: Reader<string> = (value, place) => {
   const text = string(value, place);
   const protocol = URL.parse(text)?.protocol;
@@ -74,7 +74,7 @@ export const url: Reader<string> = (value, place) => {
   return text;
 };
 
-/** An EVM address in any case, checksummed or not; kept in lower case. */
+/** An EVM address in any case, with or without a checksum, converted to lower case. */
 export const address: Reader<Hex> = (value, place) => {
   const text = string(value, place);
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw wrongValue(value, place, 'an EVM address');
@@ -103,7 +103,7 @@ export const nullable =
   (value, place) =>
     value === null ? null : reader(value, place);
 
-/** A field that must be there. */
+/** Reads a required field. Throws a 422 when it is missing. */
 export const required = <T>(body: Body, field: string, reader: Reader<T>): T => {
   if (!Object.hasOwn(body, field)) throw undeserializable(`missing field \`${field}\``);
   return reader(body[field], field);
@@ -111,7 +111,7 @@ export const required = <T>(body: Body, field: string, reader: Reader<T>): T => 
 
 type Given<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] extends Reader<infer T> ? T : never };
 
-/** Those of the fields that the body names; the others stay absent, and what no reader knows is ignored. */
+/** Reads those of the fields that the body has. Other members of the body are ignored. */
 export const given = <Fields extends Readonly<Record<string, Reader<unknown>>>>(
   body: Body,
   fields: Fields,

@@ -3,7 +3,10 @@ import { HttpError } from './json-body.ts';
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
-/** The page size asked for: 100 unless said, larger than 1,000 reduced, 0 raised to 1; not a number: 400. */
+/**
+ * The requested page size. Default: 100. Above 1,000 it is reduced, 0 is raised to 1, and anything but a number is a
+ * 400.
+ */
 export const readLimit = (query: URLSearchParams): number => {
   const text = query.get('limit');
   if (text === null) return DEFAULT_LIMIT;
@@ -12,11 +15,11 @@ export const readLimit = (query: URLSearchParams): number => {
   return Math.min(Math.max(Number(text), 1), MAX_LIMIT);
 };
 
-/** An opaque cursor: which list it walks, and the number of the last item seen. */
+/** An opaque offset: the list that it belongs to, and the number of the last item of the page. */
 export const writeOffset = (list: string, sequence: number): string =>
   Buffer.from(`${list}/${sequence}`).toString('base64url');
 
-/** The number that `writeOffset` was given, or 0, the start: an offset made up or of another list has no effect. */
+/** The number in an offset. An offset that is made up or of another list has no effect: it is 0, the start. */
 export const readOffset = (query: URLSearchParams, list: string): number => {
   const [name, sequence, ...rest] = Buffer.from(query.get('offset') ?? '', 'base64url')
     .toString()
@@ -25,7 +28,10 @@ export const readOffset = (query: URLSearchParams, list: string): number => {
   return Number(sequence);
 };
 
-/** One more than the page holds tells whether there is a next one. */
+/**
+ * The page of what was found. The caller finds one item more than the page holds, which shows whether another page
+ * follows.
+ */
 export const withNext = <T>(
   found: readonly T[],
   limit: number,

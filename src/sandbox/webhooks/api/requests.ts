@@ -16,7 +16,7 @@ import {
   url,
 } from './json-body.ts';
 
-/** The settings that a request names; one that it leaves out is absent here and stays as it is. */
+/** The settings that a request changes. An absent setting stays as it is. */
 export type Change = Partial<Settings>;
 
 const filters = {
@@ -30,9 +30,8 @@ const filters = {
 const active = { active: nullable(boolean) };
 
 /**
- * An update. What null means, field by field:
- * a filter is cleared; `name` and `url` become null, and a webhook without a url delivers nothing;
- * `active` has no third state, so null leaves it unchanged.
+ * Reads an update. Null clears a filter. Null makes `name` and `url` null, and a webhook without a url delivers
+ * nothing. `active` has no third state, so null leaves it unchanged.
  */
 export const readUpdate = (body: Body): Change => {
   const settings = given(body, { name: nullable(string), url: nullable(url), ...filters });
@@ -50,7 +49,7 @@ export type Creation = {
   readonly addresses: readonly Hex[];
 };
 
-/** A new webhook: name, url, type and addresses must be there; it is active unless it says otherwise. */
+/** Reads a new webhook. Its name, url, type and addresses are required. Default: it is active. */
 export const readCreation = (body: Body): Creation => ({
   type: required(body, 'type', oneOf(WEBHOOK_TYPES)),
   addresses: required(body, 'addresses', listOf(address)),
@@ -68,7 +67,7 @@ export const readReplacement = (body: Body): readonly Hex[] => required(body, 'a
 
 export type AddressChange = { readonly remove: readonly Hex[]; readonly add: readonly Hex[] };
 
-/** Either list may be left out or null: then nothing is added, or removed. */
+/** Reads a change of addresses. A list that is absent or null changes nothing. */
 export const readAddressChange = (body: Body): AddressChange => {
   const list = nullable(listOf(address));
   const lists = given(body, { add_addresses: list, remove_addresses: list });
@@ -83,7 +82,7 @@ const BELONGS_TO = {
 
 const FILTERS_OF_ONE_TYPE = ['transaction_type', 'counterparty', 'activity_type'] as const;
 
-/** Refuses a filter that another type of webhook has. Null is no filter, so it may be sent for any type. */
+/** Throws a 400 for a filter of another type of webhook. Null is no filter, so any type may have it. */
 export const checkFiltersFit = (type: WebhookType, filters: Partial<Filters>): void => {
   for (const filter of FILTERS_OF_ONE_TYPE) {
     const value = filters[filter] ?? null;
@@ -92,7 +91,7 @@ export const checkFiltersFit = (type: WebhookType, filters: Partial<Filters>): v
   }
 };
 
-/** Refuses chains that the service does not know, or knows without delivering their events. */
+/** Throws a 400 for chains that webhooks do not support. */
 export const checkChains = (chains: readonly Chain[], filters: Partial<Filters>): void => {
   const supported = new Set(chains.filter((chain) => chain.webhooks).map((chain) => chain.id));
   const others = (filters.chain_ids ?? []).filter((id) => !supported.has(id));

@@ -2,7 +2,7 @@ import type { Route, SandboxRequest, SandboxResponse } from '../../http/route.ts
 import { json, text } from '../../http/route.ts';
 import type { Chain } from '../../types.ts';
 import type { Store, Subscription } from '../store.ts';
-import { canonicalUuid, uuidComplaint } from '../uuid.ts';
+import { canonicalUuid, uuidProblem } from '../uuid.ts';
 import { resource } from '../webhook.ts';
 import { HttpError, parseBody } from './json-body.ts';
 import { readLimit, readOffset, withNext, writeOffset } from './paging.ts';
@@ -24,8 +24,8 @@ type Methods = Readonly<Record<string, Handler>>;
 export type RouteParts = {
   readonly store: Store;
   readonly chains: readonly Chain[];
-  /** After a webhook was paused or deleted: what still waits for delivery must not go out. */
-  readonly silenced: (id: string) => void;
+  /** Called after a webhook was paused or deleted, to cancel its pending deliveries. */
+  readonly cancelDeliveries: (id: string) => void;
 };
 
 const collection = ({ store, chains }: RouteParts): Methods => ({
@@ -43,27 +43,27 @@ const collection = ({ store, chains }: RouteParts): Methods => ({
   },
 });
 
-const known = (store: Store, id: string): Subscription => {
+const findOrThrow = (store: Store, id: string): Subscription => {
   const subscription = store.find(id);
   if (subscription === null) throw new HttpError(404, `Webhook ${id} not found`);
   return subscription;
 };
 
-const single = ({ store, chains, silenced }: RouteParts): Methods => ({
-  GET: (_, id) => json(200, resource(known(store, id).webhook)),
+const single = ({ store, chains, cancelDeliveries }: RouteParts): Methods => ({
+  GET: (_, id) => json(200, resource(findOrThrow(store, id).webhook)),
   PATCH({ body }, id) {
     const change = readUpdate(parseBody(body));
-    const subscription = known(store, id);
+    const subscription = findOrThrow(store, id);
     checkFiltersFit(subscription.webhook.type, change);
     checkChains(chains, change);
     store.update(id, change);
-    if (!subscription.webhook.active) silenced(id);
+    if (!subscription.webhook.active) cancelDeliveries(id);
     return json(200, resource(subscription.webhook));
   },
   DELETE(_, id) {
-    known(store, id);
+    findOrThrow(store, id);
     store.remove(id);
-    silenced(id);
+    cancelDeliveries(id);
     return NO_BODY;
   },
 });
@@ -71,25 +71,25 @@ const single = ({ store, chains, silenced }: RouteParts): Methods => ({
 const addresses = ({ store }: RouteParts): Methods => ({
   GET({ query }, id) {
     const limit = readLimit(query);
-    const found = known(store, id).addresses.page(readOffset(query, id), limit + 1);
+    const found = findOrThrow(store, id).addresses.page(readOffset(query, id), limit + 1);
     const { page, ...next } = withNext(found, limit, ([, sequence]) => writeOffset(id, sequence));
     return json(200, { addresses: page.map(([address]) => address), ...next });
   },
   PUT({ body }, id) {
     const replacement = readReplacement(parseBody(body));
-    known(store, id);
+    findOrThrow(store, id);
     store.replaceAddresses(id, replacement);
     return NO_BODY;
   },
   PATCH({ body }, id) {
     const change = readAddressChange(parseBody(body));
-    known(store, id);
+    findOrThrow(store, id);
     store.changeAddresses(id, change);
     return NO_BODY;
   },
 });
 
-/** The id in a path, whichever of its spellings was used; 400 when it is none. */
+/** The id in a path, in canonical form. Throws a 400 when it is no UUID. */
 const readId = (segment: string): string => {
   let id: string;
   try {
@@ -97,12 +97,12 @@ const readId = (segment: string): string => {
   } catch {
     throw new HttpError(400, 'Invalid URL: Invalid UTF-8 in `webhook_id`');
   }
-  const problem = uuidComplaint(id);
+  const problem = uuidProblem(id);
   if (problem !== null) throw new HttpError(400, `Invalid URL: UUID parsing failed: ${problem}`);
   return canonicalUuid(id);
 };
 
-/** All operations on webhooks and their addresses. A refused request changes nothing. */
+/** The route of all operations on webhooks and their addresses. A refused request changes nothing. */
 export const createRoutes = (parts: RouteParts): Route => {
   const resources = { collection: collection(parts), single: single(parts), addresses: addresses(parts) };
 

@@ -4,7 +4,10 @@ import { approvalItem, callItem, swapItem, transferItem } from './activity-items
 import { calledAssets, tradedAsset } from './assets.ts';
 import type { ActivityEvent } from './event.ts';
 
-/** A trade is told once, as a swap: the two transfers that it consists of are not told again to the trader. */
+/**
+ * Whether a transfer is one of the two legs of the trader's swap. The trader gets one swap event, and none for the
+ * legs.
+ */
 const isLegFor = (address: Hex, transfer: Transfer, { trader, sold, bought }: Swap): boolean => {
   if (trader !== address) return false;
   const leg = transfer.from === address ? sold : bought;
@@ -75,8 +78,8 @@ function* callEvents(simulator: ChainReader, transaction: Transaction): Generato
 }
 
 /**
- * What a transaction did to each address that it concerns. Whoever it did nothing else to, it merely called, or was
- * called by. A failed transaction did nothing: its items could not say that it failed.
+ * The activities of each address that a transaction involves. A call is an activity only of addresses that have no
+ * other. A failed transaction has none, because an item can not say that it failed.
  */
 export function* activityEvents(simulator: ChainReader, transaction: Transaction): Generator<ActivityEvent> {
   if (!transaction.success) return;

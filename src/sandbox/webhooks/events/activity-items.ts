@@ -3,13 +3,13 @@ import type { ActivityType } from '../webhook.ts';
 import { blockTime, knownAsset, tokenMetadata, tradedAsset, usdValue } from './assets.ts';
 
 /**
- * Activities as they stand in a delivery's body. What is unknown or does not apply is left out of the JSON. `from`
- * and `to` tell the counterparty's side alone, and no field names the subscribed address.
+ * An activity in the format of a delivery's body. Values that are unknown or do not apply are omitted. `from` and `to`
+ * name only the counterparty, and no field names the subscribed address.
  */
 type Item = Readonly<Record<string, unknown>>;
 
-/** What every activity says of its transaction. */
-const frame = (transaction: Transaction, type: ActivityType): Item => ({
+/** The fields that every activity has of its transaction. */
+const base = (transaction: Transaction, type: ActivityType): Item => ({
   chain_id: transaction.chain.id,
   block_number: transaction.blockNumber,
   block_time: blockTime(transaction.blockTime),
@@ -27,7 +27,7 @@ type Amount = {
   readonly value: bigint;
 };
 
-const amount = (
+const amountFields = (
   simulator: ChainReader,
   { chain }: Transaction,
   { asset, token, tokenId, value }: Amount,
@@ -39,7 +39,7 @@ const amount = (
   token_metadata: tokenMetadata(knownAsset(simulator, chain, token)),
 });
 
-const worth = (
+const usdFields = (
   simulator: ChainReader,
   { chain }: Transaction,
   { token, value }: Pick<Amount, 'token' | 'value'>,
@@ -53,20 +53,20 @@ export const transferItem = (
   transfer: Transfer,
   type: 'send' | 'burn' | 'receive' | 'mint',
 ): Item => ({
-  ...frame(transaction, type),
-  ...amount(simulator, transaction, transfer),
-  ...worth(simulator, transaction, transfer),
+  ...base(transaction, type),
+  ...amountFields(simulator, transaction, transfer),
+  ...usdFields(simulator, transaction, transfer),
   ...(type === 'send' || type === 'burn' ? { to: transfer.to } : { from: transfer.from }),
 });
 
-/** Nothing has moved yet, so an approval has no worth. */
+/** An approval moves nothing, so it has no USD value. */
 export const approvalItem = (simulator: ChainReader, transaction: Transaction, approval: Approval): Item => ({
-  ...frame(transaction, 'approve'),
-  ...amount(simulator, transaction, approval),
+  ...base(transaction, 'approve'),
+  ...amountFields(simulator, transaction, approval),
   spender: approval.spender,
 });
 
-/** The asset, value and worth of a swap are those of what was sold. */
+/** The asset, value and USD value of a swap are those of the sold asset. */
 export const swapItem = (
   simulator: ChainReader,
   transaction: Transaction,
@@ -75,9 +75,9 @@ export const swapItem = (
   const { chain } = transaction;
   const asset = tradedAsset(simulator, chain, sold.token).type ?? 'erc20';
   return {
-    ...frame(transaction, 'swap'),
-    ...amount(simulator, transaction, { asset, tokenId: null, ...sold }),
-    ...worth(simulator, transaction, sold),
+    ...base(transaction, 'swap'),
+    ...amountFields(simulator, transaction, { asset, tokenId: null, ...sold }),
+    ...usdFields(simulator, transaction, sold),
     to: router,
     from_token_address: sold.token ?? undefined,
     from_token_value: sold.value.toString(),
@@ -88,7 +88,9 @@ export const swapItem = (
   };
 };
 
-/** Outgoing for the caller, incoming for the contract; `function` when the call can be decoded. */
+/**
+ * A call is outgoing for the caller and incoming for the contract. `function` is present when the call can be decoded.
+ */
 export const callItem = (
   simulator: ChainReader,
   transaction: Transaction,
@@ -99,7 +101,7 @@ export const callItem = (
   const token = simulator.token(chain.id, contract);
   const decoded = simulator.decodeCall(transaction);
   return {
-    ...frame(transaction, 'call'),
+    ...base(transaction, 'call'),
     call_type: direction,
     ...(direction === 'outgoing' ? { to: contract } : { from }),
     asset_type: token?.standard,

@@ -20,7 +20,9 @@ const bothSides = (transfer: Transfer): readonly Change[] => [
   { address: transfer.to, counterparty: transfer.from, before: transfer.toBefore, after: transfer.toAfter },
 ];
 
-/** Every documented field is there: null where the service can't know it. Deltas are signed: after less before. */
+/**
+ * A balance change with every documented field; null where the value is unknown. Deltas are signed: after minus before.
+ */
 const item = (
   simulator: ChainReader,
   { chain, hash }: Transaction,
@@ -52,7 +54,7 @@ const item = (
   };
 };
 
-/** What transfers did to the balances of both sides. One to oneself, or of nothing, changed none. */
+/** The balance changes of both sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
 export function* balanceEvents(simulator: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
   for (const effect of transaction.effects) {
     if (effect.kind !== 'transfer' || effect.from === effect.to) continue;

@@ -1,38 +1,38 @@
 import type { Hex } from '../../types.ts';
 import type { ActivityType, AssetType, Side } from '../webhook.ts';
 
-/** An asset that an event is about. */
+/** One of an event's assets. */
 export type EventAsset = {
-  /** Null for a called contract that is no token the service knows. */
+  /** Null for a called contract that is no known token. */
   readonly type: AssetType | null;
   /** Null for the native asset. */
   readonly token: Hex | null;
 };
 
-type Concerning = {
-  /** The address that must be subscribed. */
+type EventBase = {
+  /** The address that the event concerns. It goes to the webhooks subscribed to that address. */
   readonly address: Hex;
-  /** An asset filter lets the event through when one of these passes all of it. */
+  /** The assets for the asset filters. One of these must pass all of them. */
   readonly assets: readonly EventAsset[];
-  /** The event as it stands in a delivery's body; made only for those that match. */
+  /** Makes the event's item for a delivery's body. Only matching events need it. */
   readonly item: () => Readonly<Record<string, unknown>>;
 };
 
-export type TransactionEvent = Concerning & {
+export type TransactionEvent = EventBase & {
   readonly type: 'transactions';
   readonly side: Side;
-  /** The other side; null when a contract is created. */
+  /** The other side of the transaction; null when it creates a contract. */
   readonly counterparty: Hex | null;
   /**
-   * On the receiver's event of a transaction to oneself, which is one transaction and so one item: the sender's,
-   * unless the webhook wants receivers only.
+   * Set on the receiver's event of a transaction to oneself. Such a transaction is one item, the sender's, unless the
+   * webhook filters for receivers.
    */
   readonly alsoSender: boolean;
 };
 
-export type ActivityEvent = Concerning & { readonly type: 'activities'; readonly activity: ActivityType };
+export type ActivityEvent = EventBase & { readonly type: 'activities'; readonly activity: ActivityType };
 
-export type BalanceEvent = Concerning & { readonly type: 'balances' };
+export type BalanceEvent = EventBase & { readonly type: 'balances' };
 
-/** Something that happened to one address in one transaction, and that one type of webhook tells. */
+/** An event of one address in one transaction, for one type of webhook. */
 export type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;

@@ -37,7 +37,7 @@ const item = (
   value: hex(transaction.value),
 });
 
-/** The transaction as its sender and its receiver see it; a failed one too. Tokens' receivers are not its receiver. */
+/** The transaction events of its sender and its recipient, also when it failed. Recipients of its tokens have none. */
 export function* transactionEvents(
   simulator: ChainReader,
   transaction: Transaction,

@@ -6,7 +6,7 @@ import { transactionEvents } from '../events/transaction-events.ts';
 import type { Store } from '../store.ts';
 import type { Filters, Webhook, WebhookType } from '../webhook.ts';
 
-/** What one webhook is told of one block. */
+/** One webhook's events of one block, in one delivery. */
 export type Delivery = {
   readonly webhookId: string;
   readonly type: WebhookType;
@@ -27,7 +27,7 @@ function* eventsOf(simulator: ChainReader, transaction: Transaction): Generator<
   yield* balanceEvents(simulator, transaction);
 }
 
-/** One delivery for each webhook that wants anything of the block, its events in the block's order. */
+/** The deliveries of a block: one for each webhook with matching events, in the block's order. */
 export const deliveriesOf = (
   block: Block,
   simulator: ChainReader,
@@ -50,7 +50,7 @@ export const deliveriesOf = (
   }));
 };
 
-/** Whether a webhook that the event's address is subscribed to wants it: all of its filters must pass. */
+/** Whether an event passes all filters of a webhook that is subscribed to the event's address. */
 const matches = (webhook: Webhook, chainId: number, event: OnchainEvent): boolean => {
   if (!webhook.active || webhook.type !== event.type) return false;
   if (webhook.chain_ids !== null && !webhook.chain_ids.includes(chainId)) return false;

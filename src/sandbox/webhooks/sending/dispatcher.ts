@@ -1,54 +1,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from './block-deliveries.ts';
 import { createKeyedLimiter } from './keyed-limiter.ts';
-import type { Post } from './sender.ts';
+import type { Sender } from './sender.ts';
 
-/** After the first attempt. */
+/** The number of retries after the first attempt. */
 const MAX_RETRIES = 5;
-/** Posts at once to one url. */
+/** The number of concurrent requests to one url. */
 const POSTS_PER_URL = 8;
-/** Waiting, in flight or to be retried, for one webhook; beyond it new deliveries are dropped, and that is logged. */
+/**
+ * The number of a webhook's deliveries that wait, are in flight or will be retried. Beyond it new deliveries are
+ * dropped, and logged.
+ */
 const MAX_PENDING_PER_WEBHOOK = 1000;
 
 export type Log = (message: string, details: Readonly<Record<string, unknown>>) => void;
 
 export type DispatcherParts = {
-  readonly post: Post;
-  /** Where the webhook's deliveries go now; null: nowhere, and they are dropped. */
+  readonly sender: Sender;
+  /** The webhook's current url; null when its deliveries have no destination and are dropped. */
   readonly urlOf: (webhookId: string) => string | null;
-  /** The pause before the first retry; each further one is twice as long. */
+  /** Milliseconds before the first retry, doubled for each further retry. */
   readonly retryBaseMs: number;
   readonly log: Log;
 };
 
-/** Gets each delivery to its webhook's url, at least once or not at all, in any order. */
+/**
+ * Sends deliveries to their webhooks' urls, in any order. A url gets each delivery at least once, unless the delivery
+ * is abandoned or dropped.
+ */
 export type Dispatcher = {
   deliver(delivery: Delivery): void;
-  /** Drops all that is pending for the webhook, and cuts what is being posted. */
+  /** Drops all pending deliveries of the webhook, and aborts those in flight. */
   cancel(webhookId: string): void;
-  /** Resolves once every delivery was taken, abandoned or dropped. */
+  /** Resolves when every delivery was accepted, abandoned or dropped. */
   settled(): Promise<void>;
-  /** Drops everything; resolves when nothing is in flight any more. */
+  /** Drops all deliveries. Resolves when none is in flight. */
   stop(): Promise<void>;
 };
 
 type Pending = { count: number; cancelled: AbortController };
 
-export const createDispatcher = ({ post, urlOf, retryBaseMs, log }: DispatcherParts): Dispatcher => {
+export const createDispatcher = ({ sender, urlOf, retryBaseMs, log }: DispatcherParts): Dispatcher => {
   const limiter = createKeyedLimiter(POSTS_PER_URL);
   const pending = new Map<string, Pending>();
   const running = new Set<Promise<void>>();
   let stopped = false;
 
-  /** Whether the delivery is done with: taken, or without a url to go to. */
+  /** Whether the delivery needs no retry: the url accepted it, or there is no url. */
   const attempt = async (delivery: Delivery, retry: number, signal: AbortSignal): Promise<boolean> => {
     for (;;) {
       const url = urlOf(delivery.webhookId);
       if (url === null) return true;
       const release = await limiter.acquire(url);
       try {
-        // The webhook may have been pointed elsewhere while this one waited.
-        if (urlOf(delivery.webhookId) === url) return await post.send(url, delivery, retry, signal);
+        // The webhook's url may have changed while the delivery waited.
+        if (urlOf(delivery.webhookId) === url) return await sender.send(url, delivery, retry, signal);
       } finally {
         release();
       }
@@ -82,7 +88,7 @@ export const createDispatcher = ({ post, urlOf, retryBaseMs, log }: DispatcherPa
     const entry = pending.get(webhookId);
     if (entry === undefined) return;
     entry.cancelled.abort();
-    // What comes after a pause must not be cancelled with what came before it.
+    // A new controller, so that a later delivery is not cancelled with the earlier ones.
     entry.cancelled = new AbortController();
   };
 
@@ -117,7 +123,7 @@ export const createDispatcher = ({ post, urlOf, retryBaseMs, log }: DispatcherPa
       stopped = true;
       for (const webhookId of pending.keys()) cancel(webhookId);
       await settled();
-      await post.close();
+      await sender.close();
     },
   };
 };

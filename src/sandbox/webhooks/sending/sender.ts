@@ -2,24 +2,24 @@ import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import type { Delivery } from './block-deliveries.ts';
 
-export type Post = {
+export type Sender = {
   /**
-   * Whether the url took the delivery: it answered 2xx in time. An unreachable url, another status or no answer
-   * in time is false; rejects only when the signal cuts it short.
+   * Posts the delivery. Resolves with true when the url answers 2xx in time, and with false when it is unreachable,
+   * answers another status or does not answer in time. Rejects only when the signal aborts.
    */
   send(url: string, delivery: Delivery, retry: number, signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 };
 
-export type PostOptions = {
+export type SenderOptions = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly timeoutMs: number;
-  /** Signs the raw body, HMAC-SHA256; deliveries are unsigned without it. */
+  /** The secret of the HMAC-SHA256 over the raw body. Default: deliveries are unsigned. */
   readonly signatureSecret?: string | undefined;
 };
 
-export const createPost = ({ now, timeoutMs, signatureSecret }: PostOptions): Post => {
+export const createSender = ({ now, timeoutMs, signatureSecret }: SenderOptions): Sender => {
   const agent = new Agent();
 
   const headers = ({ webhookId, type, chainId, body }: Delivery, retry: number): Record<string, string> => ({
@@ -44,7 +44,7 @@ export const createPost = ({ now, timeoutMs, signatureSecret }: PostOptions): Po
           dispatcher: agent,
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
         });
-        // The status is the answer; the rest is read only so that the connection can be used again.
+        // Only the status counts. The body is read so that the connection can be reused.
         await response.body.dump().catch(() => undefined);
         return response.statusCode >= 200 && response.statusCode < 300;
       } catch {
