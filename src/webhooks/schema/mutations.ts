@@ -8,10 +8,11 @@ import { asUserError, mutationResult } from './user-error.ts';
 builder.mutationFields((t) => ({
   createWebhook: t.field({
     type: mutationResult('CreateWebhook', payloads.CreateWebhookPayload),
-    description: 'Creates a webhook that delivers to the given url, or to this gateway.',
+    description:
+      'Creates a webhook that delivers to the given URL, or to this gateway when the URL is omitted.',
     authScopes: { webhooks: true },
     args: {
-      input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'What to create.' }),
+      input: t.arg({ type: inputs.CreateWebhookInput, required: true, description: 'The new webhook.' }),
     },
     resolve: (_root, { input: { url, ...rest } }, { webhooks, deliveries, chains }) => {
       chains.assertKnown(rest.chainIds);
@@ -25,10 +26,10 @@ builder.mutationFields((t) => ({
   }),
   updateWebhook: t.field({
     type: mutationResult('UpdateWebhook', payloads.UpdateWebhookPayload),
-    description: 'Changes what is given, and nothing else.',
+    description: 'Changes the given settings of a webhook, and no others.',
     authScopes: { webhooks: true },
     args: {
-      input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'What to change.' }),
+      input: t.arg({ type: inputs.UpdateWebhookInput, required: true, description: 'The changes.' }),
     },
     resolve: (_root, { input: { webhookId, ...changes } }, { webhooks, chains }) => {
       chains.assertKnown(changes.chainIds);
@@ -37,23 +38,27 @@ builder.mutationFields((t) => ({
   }),
   deleteWebhook: t.field({
     type: mutationResult('DeleteWebhook', payloads.DeleteWebhookPayload),
-    description: 'Deletes a webhook. What it has delivered stays in deliveries.',
+    description: 'Deletes a webhook. Its past deliveries stay in deliveries.',
     authScopes: { webhooks: true },
     args: {
-      input: t.arg({ type: inputs.DeleteWebhookInput, required: true, description: 'What to delete.' }),
+      input: t.arg({
+        type: inputs.DeleteWebhookInput,
+        required: true,
+        description: 'The webhook to delete.',
+      }),
     },
     resolve: (_root, { input: { webhookId } }, { webhooks }) =>
       asUserError(webhooks.delete(webhookId).then(() => ({ webhookId }))),
   }),
   updateWebhookAddresses: t.field({
     type: mutationResult('UpdateWebhookAddresses', payloads.UpdateWebhookAddressesPayload),
-    description: 'Removals are applied first, then additions.',
+    description: 'Removes addresses from a webhook, then adds addresses.',
     authScopes: { webhooks: true },
     args: {
       input: t.arg({
         type: inputs.UpdateWebhookAddressesInput,
         required: true,
-        description: 'What to add and to remove.',
+        description: 'The addresses to add and to remove.',
       }),
     },
     extensions: withCost<{ input: { addAddresses?: readonly string[] | null } }>({
@@ -62,19 +67,19 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input: { webhookId, ...lists } }, { webhooks }) => {
       const added = unique(lists.addAddresses);
       const removed = unique(lists.removeAddresses);
-      const kept = new Set(added);
+      const inList = new Set(added);
       return asUserError(
         webhooks.updateAddresses(webhookId, { addAddresses: added, removeAddresses: removed }).then(() => ({
           webhookId,
           added: added ?? [],
-          removed: (removed ?? []).filter((address) => !kept.has(address)),
+          removed: (removed ?? []).filter((address) => !inList.has(address)),
         })),
       );
     },
   }),
   replaceWebhookAddresses: t.field({
     type: mutationResult('ReplaceWebhookAddresses', payloads.ReplaceWebhookAddressesPayload),
-    description: 'Gives a webhook a new list of addresses.',
+    description: 'Replaces the whole list of addresses of a webhook.',
     authScopes: { webhooks: true },
     args: {
       input: t.arg({
@@ -95,13 +100,17 @@ builder.mutationFields((t) => ({
     description: "Points the webhook's url at this gateway, so that its events arrive in deliveries.",
     authScopes: { webhooks: true },
     args: {
-      input: t.arg({ type: inputs.ConnectWebhookInput, required: true, description: 'Which webhook.' }),
+      input: t.arg({
+        type: inputs.ConnectWebhookInput,
+        required: true,
+        description: 'The webhook to connect.',
+      }),
     },
     resolve: (_root, { input: { webhookId } }, { webhooks, deliveries }) =>
       asUserError(connectToGateway(webhooks, webhookId, deliveries).then((webhook) => ({ webhook }))),
   }),
 }));
 
-/** Duplicates folded, order kept; null and left out stay what they are. */
+/** Removes duplicates and preserves the order. Null and undefined stay as they are. */
 const unique = <Addresses extends readonly string[] | null | undefined>(addresses: Addresses) =>
   (addresses && [...new Set(addresses)]) as readonly string[] | Exclude<Addresses, readonly string[]>;

@@ -6,7 +6,7 @@ import { addressEdges, WebhookAddressEdge } from './addresses.ts';
 import { WebhookEdge, webhookEdge } from './connection.ts';
 import { Webhook } from './webhook.ts';
 
-/** The answers of changes. Beside what was changed they hold edges and ids for the lists that a client shows. */
+/** The payloads of the mutations. They hold edges and global ids, so that a client can update the lists that it shows. */
 
 type Changed = { readonly webhook: WebhookShape };
 type Named = { readonly webhookId: string };
@@ -16,10 +16,10 @@ type AddressList = Named & { readonly addresses: readonly string[] };
 export const CreateWebhookPayload = builder.objectRef<Changed>('CreateWebhookPayload').implement({
   description: 'A webhook was created, and is active.',
   fields: (t) => ({
-    webhook: t.expose('webhook', { type: Webhook, description: 'As the service made it.' }),
+    webhook: t.expose('webhook', { type: Webhook, description: 'The webhook as the service created it.' }),
     webhookEdge: t.field({
       type: WebhookEdge,
-      description: 'The webhook as an edge, to be added to a list of webhooks.',
+      description: 'The webhook as an edge, for a client to add to a list of webhooks.',
       resolve: ({ webhook }, _args, { cursorsOf }) => webhookEdge(cursorsOf, webhook),
     }),
   }),
@@ -27,20 +27,24 @@ export const CreateWebhookPayload = builder.objectRef<Changed>('CreateWebhookPay
 
 export const UpdateWebhookPayload = builder.objectRef<Changed>('UpdateWebhookPayload').implement({
   description: 'A webhook was changed.',
-  fields: (t) => ({ webhook: t.expose('webhook', { type: Webhook, description: 'As it is now.' }) }),
+  fields: (t) => ({
+    webhook: t.expose('webhook', { type: Webhook, description: 'The webhook after the change.' }),
+  }),
 });
 
 export const ConnectWebhookPayload = builder.objectRef<Changed>('ConnectWebhookPayload').implement({
-  description: "A webhook's events arrive here from now on.",
-  fields: (t) => ({ webhook: t.expose('webhook', { type: Webhook, description: 'As it is now.' }) }),
+  description: "A webhook's url points at this gateway, where its events arrive from now on.",
+  fields: (t) => ({
+    webhook: t.expose('webhook', { type: Webhook, description: 'The webhook after the change.' }),
+  }),
 });
 
 export const DeleteWebhookPayload = builder.objectRef<Named>('DeleteWebhookPayload').implement({
-  description: 'A webhook is gone, and its addresses with it.',
+  description: 'A webhook was deleted, with its addresses.',
   fields: (t) => ({
-    webhookId: t.expose('webhookId', { type: 'UUID', description: 'Which webhook it was.' }),
+    webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the deleted webhook.' }),
     deletedId: t.id({
-      description: 'The global id of what is gone, for client caches.',
+      description: 'The global id of the deleted webhook, for client caches.',
       resolve: ({ webhookId }) => encodeGlobalId('Webhook', webhookId),
     }),
   }),
@@ -51,24 +55,26 @@ export const UpdateWebhookAddressesPayload = builder
   .implement({
     description: "A webhook's list of addresses was changed.",
     fields: (t) => ({
-      webhookId: t.expose('webhookId', { type: 'UUID', description: 'Which webhook.' }),
+      webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the webhook.' }),
       added: t.expose('added', {
         type: ['Address'],
-        description: 'Those to add, each once: they are in the list now.',
+        description: 'The added addresses, each once. They are in the list now.',
       }),
       removed: t.expose('removed', {
         type: ['Address'],
-        description: 'Those to remove but not to add, each once: they are not in the list now.',
+        description:
+          'The removed addresses that were not added as well, each once. They are not in the list now.',
       }),
       addedEdges: t.field({
         type: [WebhookAddressEdge],
-        description: 'The added ones as edges, to be put into a list of addresses.',
-        // The mutation says how many.
+        description: 'The added addresses as edges, for a client to add to a list of addresses.',
+        // The mutation's cost already counts the addresses.
         extensions: withCost({ count: () => 1 }),
         resolve: ({ webhookId, added }, _args, { cursorsOf }) => addressEdges(cursorsOf, webhookId, added),
       }),
       removedIds: t.idList({
-        description: 'The global ids of the removed ones, to be taken out of a list of addresses.',
+        description:
+          'The global ids of the removed wallets, for a client to remove from a list of addresses.',
         resolve: ({ removed }) => removed.map((address) => encodeGlobalId('Wallet', address)),
       }),
     }),
@@ -79,10 +85,10 @@ export const ReplaceWebhookAddressesPayload = builder
   .implement({
     description: "A webhook's list of addresses was replaced.",
     fields: (t) => ({
-      webhookId: t.expose('webhookId', { type: 'UUID', description: 'Which webhook.' }),
+      webhookId: t.expose('webhookId', { type: 'UUID', description: 'The id of the webhook.' }),
       addresses: t.expose('addresses', {
         type: ['Address'],
-        description: 'What the list holds now, each once.',
+        description: 'The addresses in the list now, each once.',
       }),
     }),
   });
