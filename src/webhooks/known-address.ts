@@ -28,7 +28,8 @@ export const soleAddressIn = (items: readonly PageItem<Subscribed>[]): string | 
 
 /**
  * The only address of one webhook's list, as far as the gateway knows it. It counts only for events that happened after
- * the list's last known change. Times are milliseconds since 1970.
+ * the list's last known change. Known changes are in memory only: after a restart, a retried delivery of an event from
+ * before a change gets the address of the list after it. Times are milliseconds since 1970.
  */
 export class KnownAddress {
   readonly #now: () => number;

@@ -12,7 +12,7 @@ const simulatorAt = (now: number, seed = 'sandbox') => new ChainSimulator({ seed
 const hashesOf = (simulator: ChainSimulator, name: string) =>
   all(simulator, demoAddress(name)).map(({ hash }) => hash);
 
-test('there are the default 14 chains, more under other tags, and an id beyond 2^31-1', () => {
+test('there are the 14 chains of the default tag, more under other tags, and an id beyond 2^31-1', () => {
   const tagged = (tag: string) => CHAINS.filter(({ tags }) => tags.includes(tag)).map(({ id }) => id);
   expect(tagged('default')).toEqual([
     1, 10, 56, 100, 137, 324, 999, 8453, 42161, 42170, 42220, 43114, 81457, 7777777,
@@ -22,7 +22,7 @@ test('there are the default 14 chains, more under other tags, and an id beyond 2
   expect(CHAINS.some(({ tags, webhooks }) => tags.includes('default') && !webhooks)).toBe(true);
 });
 
-test('demo wallets are at least 20, with addresses of their own that no seed changes', () => {
+test('there are at least 20 demo wallets, whose addresses do not depend on the seed', () => {
   expect(new Set(DEMO_WALLETS.map(({ address }) => address)).size).toBeGreaterThanOrEqual(20);
   expect(demoAddress('whale')).toBe('0xc7928e7865fb684cc7629937d4064aa69989eab4');
 });
@@ -43,7 +43,7 @@ test('the history ends at the start of 2026, or at the clock if that is earlier'
   expect(newest(early)).toBeGreaterThan(early - 3 * day);
 });
 
-test('live blocks are decided by the seed and the number of the block, and come at the time it is', () => {
+test('live blocks depend on the seed and their number, and have the current time', () => {
   const [one, two] = [simulatorAt(NOON), simulatorAt(NOON)];
   for (let block = 0; block < 20; block += 1) {
     const [mined, again] = [one.mine(8453), two.mine(8453)];
@@ -82,13 +82,13 @@ test('the metronome transacts in every live block', () => {
 const involves = (wallet: Hex, from: Hex, effects: readonly object[]) =>
   from === wallet || effects.some((effect) => Object.values(effect).includes(wallet));
 
-/** What a transfer says of one side's balance, before and after. */
+/** One side's balance before and after a transfer. */
 const sideOf = (wallet: Hex, transfer: Transfer) =>
   transfer.from === wallet
     ? { before: transfer.fromBefore, after: transfer.fromAfter, change: -transfer.value }
     : { before: transfer.toBefore, after: transfer.toAfter, change: transfer.value };
 
-test('balances run on from one transfer to the next, and are never negative', () => {
+test('balances continue from one transfer to the next, and are never negative', () => {
   const simulator = simulatorAt(NOON);
   for (let tick = 0; tick < 100; tick += 1) simulator.tick();
   for (const name of ['whale', 'metronome', 'wrapper', 'flipper', 'editions']) {
@@ -109,7 +109,7 @@ test('balances run on from one transfer to the next, and are never negative', ()
   }
 });
 
-test('every fungible transfer but of wrapping has its log, with the same parties and value', () => {
+test('every fungible transfer except wrapping has its log, with the same parties and value', () => {
   const simulator = simulatorAt(NOON);
   let compared = 0;
   for (const transaction of all(simulator, demoAddress('whale'))) {
@@ -136,7 +136,7 @@ test('a failed transaction moves nothing and logs nothing', () => {
   for (const { logs, effects } of failed) expect([logs, effects]).toEqual([[], []]);
 });
 
-test('memory does not grow with time: old live transactions make room, the history stays', () => {
+test('memory does not grow with time: old live transactions are deleted, the history stays', () => {
   const simulator = simulatorAt(NOON);
   const history = hashesOf(simulator, 'metronome');
   for (let tick = 0; tick < 800; tick += 1) simulator.tick();
@@ -145,6 +145,6 @@ test('memory does not grow with time: old live transactions make room, the histo
   expect(kept.slice(-history.length)).toEqual(history);
 });
 
-test('mining a chain that there is not is a mistake', () => {
+test('mining an unknown chain throws', () => {
   expect(() => simulatorAt(NOON).mine(424242)).toThrow('424242');
 });

@@ -66,7 +66,7 @@ test('limits default to 250 and are reduced to 2500', async () => {
     expect((await sandbox.ask(path('collector', `limit=${limit}`))).status).toBe(400);
 });
 
-test('paging gives each of more than 3,000 entries once, while more arrive', async () => {
+test('a walk has each of more than 3,000 entries once, while more arrive', async () => {
   await using sandbox = await openSandbox();
   const entries = (
     await walk(sandbox, path('collector', 'limit=700'), 'entries', () => sandbox.tick())
@@ -95,7 +95,7 @@ test('an offset of another wallet or filter has no effect', async () => {
   expect(same.map(identity)).toEqual(ten.slice(5).map(identity));
 });
 
-test('spam is hidden unless asked for, whether or not scores are shown', async () => {
+test('spam is hidden by default, whether or not scores are shown', async () => {
   await using sandbox = await openSandbox();
   const all = list(await sandbox.ask(path('buried', 'limit=2500&filter_spam=false')));
   const clean = list(await sandbox.ask(path('buried', 'limit=2500')));
@@ -110,7 +110,7 @@ test('spam is hidden unless asked for, whether or not scores are shown', async (
 
 type Explanation = { feature: string; value: unknown; feature_score: number; feature_weight: number };
 
-test('a spam score is the weighted average of the signals that there are', async () => {
+test('a spam score is the weighted average of the available signals', async () => {
   await using sandbox = await openSandbox();
   const query = 'limit=2500&filter_spam=false&show_spam_scores=true';
   const entries = list(await sandbox.ask(path('buried', query)));
@@ -150,7 +150,7 @@ test('a collection has no trade volume in its first seven days', async () => {
   expect(await features()).toContain('trade_volume');
 });
 
-test('what live blocks move to and from a wallet is in its collectibles', async () => {
+test('the collectibles of a wallet follow the transfers of live blocks', async () => {
   let time = Date.UTC(2026, 5, 1);
   await using sandbox = await openSandbox({ now: () => time });
   const query = path('minter', 'limit=2500&filter_spam=false');
@@ -176,7 +176,7 @@ test('what live blocks move to and from a wallet is in its collectibles', async 
   expect(entries[0]?.last_acquired).toMatch(/^2026-06-01/);
 });
 
-test('sales leave their price; names have ids of 77 digits', async () => {
+test('a sale sets the last price; names have ids of 77 digits', async () => {
   await using sandbox = await openSandbox();
   const sold = list(await sandbox.ask(path('flipper'))).flatMap((entry) => entry.last_sale_price ?? []);
   expect(sold.length).toBeGreaterThan(5);

@@ -18,7 +18,7 @@ const input = (decoded: Decoded | undefined, name: string) =>
 const onlyStrings = (value: unknown): boolean =>
   Array.isArray(value) ? value.every(onlyStrings) : typeof value === 'string';
 
-test('nothing is decoded unasked', async () => {
+test('nothing is decoded by default', async () => {
   await using sandbox = await openSandbox();
   for (const query of ['', 'decode=false']) {
     for (const transaction of await ask(sandbox, 'whale', query)) {
@@ -42,7 +42,7 @@ test('decoded values are strings, and arrays of strings for arrays and tuples', 
   }
 });
 
-test('arrays, tuples and what is nested in them keep their shape', async () => {
+test('arrays, tuples and their nested values keep their shape', async () => {
   await using sandbox = await openSandbox();
   const batcher = await ask(sandbox, 'batcher');
   const [batch] = calls(batcher, 'safeBatchTransferFrom');
@@ -62,7 +62,7 @@ test('arrays, tuples and what is nested in them keep their shape', async () => {
   expect(parameters[1]).toEqual([['2', expect.stringMatching(/^0x/), expect.stringMatching(/^\d+$/), '1']]);
 });
 
-test('a decoded transfer says what its topics and its data say', async () => {
+test('a decoded transfer has the values of its topics and its data', async () => {
   await using sandbox = await openSandbox();
   const transfers = (await ask(sandbox, 'payer')).flatMap((each) =>
     callOf(each)?.name === 'transfer'
@@ -77,7 +77,7 @@ test('a decoded transfer says what its topics and its data say', async () => {
   }
 });
 
-test('what is unknown stays as it is: contracts, methods and events', async () => {
+test('unknown contracts, methods and events are not decoded', async () => {
   await using sandbox = await openSandbox();
   const enigma = await ask(sandbox, 'enigma');
   expect(enigma).toHaveLength(100);

@@ -23,7 +23,7 @@ test('every operation needs the key', async () => {
   }
 });
 
-test('a deployment may name the header otherwise', async () => {
+test('the name of the key header can be configured', async () => {
   await using sandbox = await openSandbox({ keyHeader: 'X-Other-Key' });
   expect((await sandbox.ask(WHALE)).status).toBe(401);
   expect((await sandbox.ask(WHALE, { headers: { 'x-other-key': 'sandbox' } })).status).toBe(200);
@@ -82,14 +82,14 @@ test('the sandbox counts requests by operation, and their compute units', async 
 
 const put = (rules: unknown) => ({ method: 'PUT', body: JSON.stringify({ rules }) });
 
-test('faults can not be asked for unless they are switched on', async () => {
+test('faults can not be injected unless they are switched on', async () => {
   await using sandbox = await openSandbox();
   for (const init of [put([{ path: '/*', status: 503 }]), { method: 'DELETE' }])
     expect((await sandbox.ask('/sandbox/faults', init)).status).toBe(404);
   expect((await sandbox.ask(WHALE)).status).toBe(200);
 });
 
-test('a fault answers in place of the operation, as often as it says, and costs nothing', async () => {
+test('a fault answers instead of the operation, as often as its count, and costs nothing', async () => {
   await using sandbox = await openSandbox({ faults: true });
   const rule = {
     path: '/v1/evm/transactions/*',
@@ -112,7 +112,7 @@ test('a fault answers in place of the operation, as often as it says, and costs 
   expect((await sandbox.ask(WHALE)).status).toBe(200);
 });
 
-test('a fault can hold an answer back, and cut it off', async () => {
+test('a fault can delay an answer, and cut it off', async () => {
   await using sandbox = await openSandbox({ faults: true });
   await sandbox.ask(
     '/sandbox/faults',
@@ -127,7 +127,7 @@ test('a fault can hold an answer back, and cut it off', async () => {
   await expect(sandbox.ask(WHALE)).rejects.toThrow();
 });
 
-test('rules that are none are refused, and change nothing', async () => {
+test('malformed fault rules are refused, and change nothing', async () => {
   await using sandbox = await openSandbox({ faults: true });
   const wrong = [
     {},
@@ -140,7 +140,7 @@ test('rules that are none are refused, and change nothing', async () => {
   expect((await sandbox.ask('/sandbox/faults', { method: 'PUT', body: 'rules' })).status).toBe(400);
 });
 
-test('stopping ends what is held back and idle connections at once', async () => {
+test('stopping ends delayed answers and idle connections at once', async () => {
   const sandbox = await openSandbox();
   sandbox.faults.set([{ path: '*', latencyMs: 60_000 }]);
   const held = sandbox.ask(WHALE).catch(() => 'cut');

@@ -49,7 +49,7 @@ test('a page is the documented envelope of documented transactions, newest first
   expect(times).toEqual(times.toSorted().toReversed());
 });
 
-test('limits are reduced to 100; what is no limit is an error', async () => {
+test('limits are reduced to 100; a malformed limit is an error', async () => {
   await using sandbox = await openSandbox();
   for (const [limit, count] of [
     ['1', 1],
@@ -66,7 +66,7 @@ test('limits are reduced to 100; what is no limit is an error', async () => {
   }
 });
 
-test('decode takes true and false alone', async () => {
+test('decode accepts only true and false', async () => {
   await using sandbox = await openSandbox();
   for (const decode of ['true', 'false'])
     expect((await sandbox.ask(path('whale', `decode=${decode}`))).status).toBe(200);
@@ -78,7 +78,7 @@ test('decode takes true and false alone', async () => {
   expect((await sandbox.ask(path('whale', 'decode=true&decode=false'))).status).toBe(400);
 });
 
-test('paging gives every transaction once, and no offset after the last page', async () => {
+test('a walk has every transaction once, and no offset after the last page', async () => {
   await using sandbox = await openSandbox();
   const pages = await walk(sandbox, path('whale', 'limit=100'), 'transactions');
   const all = pages.flat();
@@ -88,7 +88,7 @@ test('paging gives every transaction once, and no offset after the last page', a
   expect(pages.slice(0, -1).every((page) => page.length === 100)).toBe(true);
 });
 
-test('a wallet of exactly one full page has no second one', async () => {
+test('a wallet of exactly one full page has no second page', async () => {
   await using sandbox = await openSandbox();
   const answer = await sandbox.ask(path('hundred'));
   expect(list(answer)).toHaveLength(100);
@@ -96,7 +96,7 @@ test('a wallet of exactly one full page has no second one', async () => {
   expect((await sandbox.ask(path('hundred', 'limit=99'))).json).toHaveProperty('next_offset');
 });
 
-test('page two stays right while transactions arrive at the head', async () => {
+test('page two is correct while transactions arrive at the head', async () => {
   await using sandbox = await openSandbox();
   const query = path('metronome', 'limit=7');
   const before = (await walk(sandbox, query, 'transactions')).flat();
@@ -125,7 +125,7 @@ test('an offset that the service did not issue for these very filters has no eff
   expect([...hashes(first), ...second]).toEqual(ten);
 });
 
-test('chain_ids takes ids and tags, each of the default tag unless given', async () => {
+test('chain_ids accepts ids and tags, and defaults to the default tag', async () => {
   await using sandbox = await openSandbox();
   const chains = async (name: string, query: string) =>
     new Set(list(await sandbox.ask(path(name, query))).map(({ chain }) => chain));
@@ -150,7 +150,7 @@ test('names of chains are refused', async () => {
   }
 });
 
-test('an id that the service lacks is a warning, and the rest is answered', async () => {
+test('an unsupported chain id is a warning, and the other chains are answered', async () => {
   await using sandbox = await openSandbox();
   const warnings = [expect.objectContaining({ code: 'UNSUPPORTED_CHAIN_IDS', chain_ids: [424242] })];
   const mixed = await sandbox.ask(path('whale', 'chain_ids=8453,424242'));
@@ -160,7 +160,7 @@ test('an id that the service lacks is a warning, and the rest is answered', asyn
   expect(alone.json).toMatchObject({ transactions: [], warnings });
 });
 
-test('every wallet that nobody knows is empty, and a malformed address is refused', async () => {
+test('an unknown wallet is empty, and a malformed address is refused', async () => {
   await using sandbox = await openSandbox();
   for (const address of [demoAddress('empty'), `0x${'ab'.repeat(20)}`]) {
     const answer = await sandbox.ask(`/v1/evm/transactions/${address}`);

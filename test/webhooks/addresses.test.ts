@@ -13,7 +13,7 @@ type Page = { nodes: { address: string }[]; pageInfo: { hasNextPage: boolean; en
 const addresses = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => addressOf(0xadd00000 + from + index));
 
-test('a hundred thousand addresses are one request, each of them once and in order', async () => {
+test('a hundred thousand addresses are one request, each once and in order', async () => {
   await using service = await startFakeService({ other: () => ({ text: '' }) });
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   const add = addresses(0, 60_000);
@@ -34,7 +34,7 @@ test('a hundred thousand addresses are one request, each of them once and in ord
   expect(answer.removed).toEqual(addresses(60_000, 30_000));
 });
 
-test('a webhook holds them, gives them back page by page, and takes a new list of as many', async () => {
+test('a webhook stores them, lists them page by page, and accepts a new list of as many', async () => {
   await using managed = await startManaged();
   const { gateway } = managed;
   const all = addresses(0, MANY);
@@ -76,7 +76,7 @@ test('a webhook holds them, gives them back page by page, and takes a new list o
   expect(await managed.addresses(webhookId)).toEqual(next.slice(0, 1000));
 });
 
-test('what a change added and removed comes as edges and ids for the lists that a client shows', async () => {
+test('a change answers with the edges and ids that a client adds to and removes from its lists', async () => {
   await using managed = await startManaged();
   const { gateway } = managed;
   const [kept = '', gone = '', fresh = ''] = addresses(0, 3);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL, USDC, WETH } from '../sandbox/webhooks/support/builders.ts';
 import type { Gateway, Variables } from '../support/gateway/start.ts';
-import { DAY, DEED_NAMES, type Deed, deedOf } from './support/block-fixtures.ts';
+import { ACTION_NAMES, type Action, actionOf, BLOCKS } from './support/block-fixtures.ts';
 import { change, createdId, readWebhook } from './support/documents.ts';
 import { type Managed, startManaged } from './support/managed.ts';
 
 type Event = { transaction?: { hash: string }; hash?: string };
 
-/** What has arrived for a webhook, in the words of the day. */
+/** The names of the transactions that a webhook's deliveries hold. */
 const arrived = async (gateway: Gateway, webhookId: string): Promise<string[]> => {
   const { deliveries } = await gateway.data<{ deliveries: { nodes: { events: Event[] }[] } }>(
     `query ($webhookId: UUID!) {
@@ -27,24 +27,24 @@ const arrived = async (gateway: Gateway, webhookId: string): Promise<string[]> =
     events.map((event) => event.transaction?.hash ?? event.hash ?? ''),
   );
   // Two webhooks' posts overtake each other, and a trade changes two balances.
-  return [...new Set(hashes)].sort().map(deedOf);
+  return [...new Set(hashes)].sort().map(actionOf);
 };
 
 const live = async ({ sandbox }: Managed): Promise<void> => {
-  for (const block of DAY) sandbox.webhooks.handleBlock(block);
+  for (const block of BLOCKS) sandbox.webhooks.handleBlock(block);
   await sandbox.webhooks.settled();
 };
 
-const ON_BASE: Deed[] = ['pays Bob on Base'];
-const NATIVE: Deed[] = ['pays Bob', 'is paid by Carol', 'pays Bob on Base'];
-const moved = DEED_NAMES.filter((name) => !['approves USDC', 'calls the router'].includes(name));
+const ON_BASE: Action[] = ['pays Bob on Base'];
+const NATIVE: Action[] = ['pays Bob', 'is paid by Carol', 'pays Bob on Base'];
+const moved = ACTION_NAMES.filter((name) => !['approves USDC', 'calls the router'].includes(name));
 
-/** A filter, how the service writes it, and what of the day passes. */
-type Filter = readonly [input: Variables, serializeAnswer: Variables, passes: readonly Deed[]];
+/** A filter, its form at the service, and the transactions that pass it. */
+type Filter = readonly [input: Variables, serializeAnswer: Variables, passes: readonly Action[]];
 
 const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', readonly Filter[]>> = {
   TRANSACTIONS: [
-    [{}, {}, DEED_NAMES],
+    [{}, {}, ACTION_NAMES],
     [{ chainIds: [8453] }, { chain_ids: [8453] }, ON_BASE],
     [{ transactionType: 'RECEIVER' }, { transaction_type: 'receiver' }, ['is paid by Carol']],
     [{ counterparty: CAROL }, { counterparty: CAROL }, ['is paid by Carol']],
@@ -52,7 +52,7 @@ const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', reado
     [{ tokenAddress: WETH }, { token_address: WETH }, ['swaps USDC for WETH']],
   ],
   ACTIVITIES: [
-    [{}, {}, DEED_NAMES],
+    [{}, {}, ACTION_NAMES],
     [{ chainIds: [8453] }, { chain_ids: [8453] }, ON_BASE],
     [{ activityType: 'APPROVE' }, { activity_type: 'approve' }, ['approves USDC']],
     [{ assetType: 'ERC721' }, { asset_type: 'erc721' }, ['gives away an ape']],
@@ -134,7 +134,7 @@ describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with 
     expect(await managed.addresses(webhookId)).toEqual([BOB]);
   });
 
-  test('paused it is silent, resumed it speaks again, deleted it is gone', async () => {
+  test('a paused webhook delivers nothing, a resumed one delivers again, a deleted one does not exist', async () => {
     await using managed = await startManaged();
     const { gateway } = managed;
     const webhookId = await createdId(gateway, base);

@@ -28,7 +28,7 @@ test.each([
   ['a body that is cut', { text: 'x'.repeat(1000), cutAfterBytes: 10 }],
   ['a megabyte', { text: 'x'.repeat(1024 * 1024) }],
   ['another 2xx', { status: 202, text: 'queued' }],
-] as const)('what needs no answer has succeeded, answered with %s', async (_what, reply) => {
+] as const)('a change without an answer body has succeeded, answered with %s', async (_what, reply) => {
   await using service = await startScripted(() => reply);
   for (const mutation of ['updateWebhookAddresses', 'replaceWebhookAddresses', 'deleteWebhook'] as const) {
     const { errors, data } = await service.change(mutation);
@@ -51,7 +51,7 @@ test.each([
   expect(service.fake.requests.map(({ method }) => method)).toEqual(['PATCH', 'GET']);
 });
 
-test('a change is said to be done where the webhook can not be read again', async () => {
+test('the error says that a change was applied when the webhook can not be read again', async () => {
   await using service = await startScripted(({ method }) =>
     method === 'GET' ? { status: 500 } : { text: 'OK' },
   );
@@ -62,7 +62,7 @@ test('a change is said to be done where the webhook can not be read again', asyn
   );
 });
 
-test('so is a creation, which is not repeated', async () => {
+test('the error says so of a creation as well, which is not retried', async () => {
   await using service = await startScripted(() => ({ text: 'OK' }));
   const reply = await service.change('createWebhook');
   expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);

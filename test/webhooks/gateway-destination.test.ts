@@ -24,7 +24,7 @@ describe('a new webhook without a url', () => {
     },
   );
 
-  test('delivers here all the same where its url can not be changed', async () => {
+  test('delivers here also when its url can not be changed', async () => {
     const other = ({ method, body }: SeenRequest): Reply =>
       method === 'POST' ? { json: restWebhook({ ...JSON.parse(body), id: idOf(1) }) } : { status: 503 };
     await using service = await startFakeService({ other });
@@ -51,7 +51,7 @@ test("the sandbox's own webhooks deliver here from the start", async () => {
   expect(webhooks.nodes).toEqual([{ deliversHere: true }, { deliversHere: true }, { deliversHere: true }]);
 });
 
-test('a given url is kept as it is, in one request', async () => {
+test('a given url is stored unchanged, in one request', async () => {
   await using managed = await startManaged();
   const url = 'https://example.org/Hook?a=%20b';
   const { webhook } = await change(managed.gateway, 'createWebhook', { ...withoutUrl, url });
@@ -87,7 +87,7 @@ describe('deliversHere', () => {
     );
   });
 
-  test('is false for every other', async () => {
+  test('is false for every other url', async () => {
     const plain = await here(null);
     expect(await delivers(await here(idOf(2)))).toBe(false);
     expect(await delivers(plain.slice(0, -1))).toBe(false);
@@ -98,7 +98,7 @@ describe('deliversHere', () => {
   });
 });
 
-test('when the public url changes between starts, connectWebhook mends what delivered to the old one', async () => {
+test('when the public url changes between starts, connectWebhook moves webhooks from the old one', async () => {
   const secret = { DELIVERY_SECRET: 'a secret of 32 characters or more' };
   await using managed = await startManaged({ ...secret, PUBLIC_URL: 'https://old.example' });
   const { webhook } = await change(managed.gateway, 'createWebhook', withoutUrl);

@@ -28,7 +28,7 @@ const pageOf = async (gateway: Gateway, document: string, variables: Variables):
   return page;
 };
 
-/** All the keys, `first` at a time. */
+/** Walks all pages, `first` items at a time. */
 const walk = async (gateway: Gateway, document: string, first: number, variables: Variables = {}) => {
   const keys: string[] = [];
   for (let after: string | null = null; ; ) {
@@ -52,7 +52,7 @@ describe('a list of webhooks', () => {
     for (const first of [1, 3, 1000]) expect(await walk(managed.gateway, WEBHOOKS, first)).toEqual(expected);
   });
 
-  test('20 are given unless said, and at most 1,000', async () => {
+  test('a page has 20 by default, and at most 1,000', async () => {
     await using managed = await startManaged();
     for (let number = 0; number < 20; number += 1) await createdId(managed.gateway);
     expect((await pageOf(managed.gateway, WEBHOOKS, {})).edges).toHaveLength(20);
@@ -65,7 +65,7 @@ describe('a list of webhooks', () => {
     expect(none.extensions.upstream.requests).toBe(0);
   });
 
-  test('a webhook that does not read is null in its place, the others are whole', async () => {
+  test('a malformed webhook is null in its place, the others are whole', async () => {
     const webhooks = [restWebhook(), { id: 7 }, restWebhook({ id: idOf(2) })];
     await using service = await startFakeService({ other: () => ({ json: { webhooks } }) });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
@@ -75,7 +75,7 @@ describe('a list of webhooks', () => {
     expect(reply.errors?.[0]?.message).toContain('webhooks[1].id');
   });
 
-  test('is read anew by each operation', async () => {
+  test('is read again by each operation', async () => {
     await using managed = await startManaged();
     const { gateway } = managed;
     const webhookId = await createdId(gateway);
@@ -92,7 +92,7 @@ describe('a list of webhooks', () => {
     expect(codesOf(reply)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
   });
 
-  test('offsets that go in circles end the walk', async () => {
+  test('a loop of offsets ends the walk', async () => {
     let number = 0;
     const other: Answer = () => ({
       json: { webhooks: [restWebhook({ id: idOf(number++) })], next_offset: 'again' },
@@ -113,7 +113,7 @@ describe("a webhook's addresses", () => {
       expect(await walk(managed.gateway, ADDRESSES, first, { webhookId })).toEqual(addresses);
   });
 
-  test.each([20, 50, 100])('what is shown can be removed while one pages on by %i', async (first) => {
+  test.each([20, 50, 100])('shown addresses can be removed during a walk by %i', async (first) => {
     await using managed = await startManaged();
     const { gateway } = managed;
     const addresses = many(330);
@@ -144,7 +144,7 @@ describe("a webhook's addresses", () => {
     expect(list.extensions.upstream.requests).toBe(0);
   });
 
-  test('an address that does not read is null in its place', async () => {
+  test('a malformed address is null in its place', async () => {
     const other: Answer = ({ path }) => ({
       json: path.endsWith('/addresses') ? { addresses: [addressOf(1), 7, addressOf(2)] } : restWebhook(),
     });
@@ -167,7 +167,7 @@ describe('one request for one webhook', () => {
   const list = { webhooks: numbers.map((number) => restWebhook({ id: idOf(number) })) };
   const other: Answer = (request) => ({ json: request.path.endsWith('/webhooks') ? list : one(request) });
 
-  test('twenty by nodes, some of them twice, are asked for once each and side by side', async () => {
+  test('twenty by nodes, some of them twice, are requested once each and concurrently', async () => {
     await using service = await startFakeService({
       other: (request) => ({ ...other(request), latencyMs: 50 }),
     });
@@ -182,7 +182,7 @@ describe('one request for one webhook', () => {
     expect(Math.max(...service.requests.map(({ concurrency }) => concurrency))).toBe(20);
   });
 
-  test('node, nodes and webhook share it', async () => {
+  test('node, nodes and webhook share one request', async () => {
     await using service = await startFakeService({ other });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     await gateway.data(
@@ -197,7 +197,7 @@ describe('one request for one webhook', () => {
   test.each([
     'webhooks { nodes { id } } node(id: $id) { id }',
     'node(id: $id) { id } webhooks { nodes { id } }',
-  ])('what a list of the same operation brings is not asked for again: %s', async (selection) => {
+  ])('a webhook in a list of the same operation is not requested again: %s', async (selection) => {
     await using service = await startFakeService({ other });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     await gateway.data(`query ($id: ID!) { ${selection} }`, { id: globalId(3) });
@@ -206,7 +206,7 @@ describe('one request for one webhook', () => {
     expect(service.requests).toHaveLength(3);
   });
 
-  test('one that is gone leaves the others whole', async () => {
+  test('a deleted webhook leaves the others whole', async () => {
     const gone: Answer = (request) =>
       request.path.endsWith(idOf(2)) ? { status: 404, text: 'Webhook not found' } : other(request);
     await using service = await startFakeService({ other: gone });

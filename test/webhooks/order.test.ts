@@ -11,8 +11,8 @@ const KNOWN = idOf(1);
 const updated = ({ path, body }: SeenRequest): Reply =>
   path.endsWith('/addresses') ? { text: '' } : { json: restWebhook({ id: KNOWN, ...JSON.parse(body) }) };
 
-describe('two updates at once on one webhook', () => {
-  test('arrive one after the other, in the order in which they came, however long the first takes', async () => {
+describe('two concurrent updates of one webhook', () => {
+  test('reach the service one after the other, in their order, however long the first takes', async () => {
     const other = (request: SeenRequest) => ({
       ...updated(request),
       latencyMs: request.body.includes('first') ? 200 : 0,
@@ -26,7 +26,7 @@ describe('two updates at once on one webhook', () => {
     const addresses = change(gateway, 'replaceWebhookAddresses', { webhookId: KNOWN, addresses: [] });
     const elsewhere = change(gateway, 'updateWebhook', { webhookId: idOf(2), name: 'elsewhere' });
     await elsewhere;
-    // What concerns another webhook did not wait, what concerns this one still does.
+    // The update of another webhook did not wait; the second one of this webhook still does.
     expect(arrived()).toEqual([
       ['PATCH', { name: 'first' }],
       ['PATCH', { name: 'elsewhere' }],
@@ -36,7 +36,7 @@ describe('two updates at once on one webhook', () => {
     expect(arrived().at(-1)).toEqual(['PUT', { addresses: [] }]);
   });
 
-  test('one that fails does not take the next with it', async () => {
+  test('a failed update does not fail the next', async () => {
     const other = (request: SeenRequest): Reply =>
       request.body.includes('first') ? { status: 500, latencyMs: 100 } : updated(request);
     await using service = await startFakeService({ other });
@@ -51,7 +51,7 @@ describe('two updates at once on one webhook', () => {
     expect(service.requests.at(-1)?.body).toContain('second');
   });
 
-  test('the newer one never overtakes the older one, nor its retries', async () => {
+  test('the newer one never overtakes the older one or its retries', async () => {
     let attempts = 0;
     const other = (request: SeenRequest): Reply => {
       if (!request.body.includes('first')) return updated(request);
@@ -70,7 +70,7 @@ describe('two updates at once on one webhook', () => {
     expect(names.at(-1)).toBe('second');
   });
 
-  test('both hold in the service, also when it stumbles', async () => {
+  test('the service applies both, also after transient failures', async () => {
     await using managed = await startManaged();
     const { gateway, sandbox } = managed;
     const { webhook } = await change(gateway, 'createWebhook', inputOf('createWebhook'));
@@ -80,7 +80,7 @@ describe('two updates at once on one webhook', () => {
     const changes = names.map((name) => change(gateway, 'updateWebhook', { webhookId, name }));
     const answers = await Promise.all(changes);
     expect(answers.map((answer) => answer.webhook.name)).toEqual(names);
-    // HTTP does not say in which order twenty requests came: the service's times do.
+    // Only the service's times show the order of twenty requests.
     const last = answers.toSorted((one, other) =>
       String(one.webhook.updatedAt).localeCompare(String(other.webhook.updatedAt)),
     );
@@ -90,8 +90,8 @@ describe('two updates at once on one webhook', () => {
   });
 });
 
-describe('after a change, the operation shows what the service says', () => {
-  test('of the webhook, its addresses and its place in the list', async () => {
+describe('after a change, the operation reads its own write', () => {
+  test('for the webhook, its addresses and its position in the list', async () => {
     await using managed = await startManaged();
     const { gateway } = managed;
     const { webhook } = await change(gateway, 'createWebhook', inputOf('createWebhook'));

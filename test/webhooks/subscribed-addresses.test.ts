@@ -37,7 +37,7 @@ const start = () => {
   };
 };
 
-test('the service is asked once in five minutes, and again half a minute after it failed', async () => {
+test('upstream is asked once in five minutes, and again half a minute after a failure', async () => {
   const { state, find } = start();
   expect([await find(), await find(HOUR_MS)]).toEqual([WALLET, WALLET]);
   expect(state.asked).toBe(1);
@@ -60,7 +60,7 @@ test('a refusal to list the addresses leaves a known address, and is asked again
   expect([await find(), state.asked]).toEqual([WALLET, 3]);
 });
 
-test('what nothing has confirmed for a day does not count', async () => {
+test('an address that nothing has confirmed for a day does not count', async () => {
   const { state, find } = start();
   expect(await find()).toBe(WALLET);
   state.fails = true;
@@ -71,7 +71,7 @@ test('what nothing has confirmed for a day does not count', async () => {
   expect(await find()).toBe(WALLET);
 });
 
-test('a list that has changed without the gateway counts for what happens after it was noticed, and later for all', async () => {
+test('a list that changed without the gateway counts for events after the gateway noticed, and a day later for all', async () => {
   const { state, find } = start();
   expect(await find()).toBe(WALLET);
   state.now += 6 * MINUTE_MS;
@@ -83,11 +83,11 @@ test('a list that has changed without the gateway counts for what happens after 
     state.now += 4 * MINUTE_MS;
     await find();
   }
-  // No repetition is as old as that.
+  // No retried delivery is as old as that.
   expect(await find(26 * HOUR_MS)).toBe(OTHER);
 });
 
-test('nothing is said while the list is being changed, nor by an answer that was on its way', async () => {
+test('a list under change has no known address, and a read that began before the change is ignored', async () => {
   const { state, known, find } = start();
   const late = known.beginRead();
   const done = Promise.withResolvers<void>();
@@ -100,7 +100,7 @@ test('nothing is said while the list is being changed, nor by an answer that was
   expect([await find(), await find(3 * MINUTE_MS)]).toEqual([OTHER, null]);
 });
 
-test('a change that the service refused changed nothing; after one that failed only the service knows', async () => {
+test('a rejected change changes nothing; after a failed one only upstream knows', async () => {
   const { state, known, find } = start();
   expect(await find()).toBe(WALLET);
   const fail = (failure: 'rejected' | 'timeout') =>

@@ -8,7 +8,7 @@ import { idOf, restWebhook } from './support/rest.ts';
 const KNOWN = idOf(1);
 const UNKNOWN = idOf(404);
 
-/** A deployment with the two updates of the contract and nothing else; what it lacks, it answers in its own way. */
+/** A deployment with the two updates of the contract and nothing else. `absent` answers the operations that it lacks. */
 const promisedOnly =
   (absent: (request: SeenRequest) => Reply, unknown: Reply) =>
   (request: SeenRequest): Reply => {
@@ -17,7 +17,7 @@ const promisedOnly =
     return request.path.endsWith('/addresses') ? { text: '' } : { json: restWebhook({ id: KNOWN }) };
   };
 
-/** How routers say that they know no such route. */
+/** The answers of routers to an unknown route. */
 const ABSENT: [string, (request: SeenRequest) => Reply][] = [
   ['405', () => ({ status: 405 })],
   ['405 in words', () => ({ status: 405, text: 'Method Not Allowed' })],
@@ -43,10 +43,10 @@ const MUTATIONS: Record<string, Mutation> = {
   "replace a webhook's addresses": 'replaceWebhookAddresses',
 };
 
-describe.each(ABSENT)('a deployment that answers what it lacks with %s', (_, absent) => {
+describe.each(ABSENT)('a deployment that answers a missing operation with %s', (_, absent) => {
   const other = promisedOnly(absent, { status: 404, text: 'Not Found' });
 
-  test('says which operation it lacks', async () => {
+  test('gets an error that names the missing operation', async () => {
     await using service = await startFakeService({ other });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const replies = [
@@ -68,7 +68,7 @@ describe.each(ABSENT)('a deployment that answers what it lacks with %s', (_, abs
     }
   });
 
-  test('updates all the same', async () => {
+  test('still updates', async () => {
     await using service = await startFakeService({ other });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     for (const mutation of ['updateWebhook', 'updateWebhookAddresses', 'connectWebhook'] as const) {
@@ -82,7 +82,7 @@ describe.each(ABSENT)('a deployment that answers what it lacks with %s', (_, abs
 });
 
 test.each(['Webhook not found', 'no such subscription', `${UNKNOWN} not found`])(
-  'a 404 that tells of a webhook means the webhook: %s',
+  'a 404 that mentions a webhook means the webhook: %s',
   async (text) => {
     await using service = await startFakeService({ other: () => ({ status: 404, text }) });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
@@ -97,7 +97,7 @@ test.each(['Webhook not found', 'no such subscription', `${UNKNOWN} not found`])
   },
 );
 
-test('a 404 that tells of nothing means the webhook where the service knows none of this id', async () => {
+test('a 404 without a message means the webhook when the service has none of this id', async () => {
   await using service = await startFakeService({ other: () => ({ status: 404 }) });
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   const { webhook } = await gateway.data<{ webhook: unknown }>(webhookById, { webhookId: UNKNOWN });
@@ -109,7 +109,7 @@ test('a 404 that tells of nothing means the webhook where the service knows none
 describe.each([400, 422])('a deployment that answers a change of no addresses with %i', (status) => {
   const refusal: Reply = { status, text: 'Failed to deserialize the JSON body: nothing to change' };
 
-  /** Answers DELETE and PUT, and reads of one webhook, as a router that lacks them; lists what `listing` says. */
+  /** Answers DELETE, PUT and reads of one webhook as a router without them does. `listing` answers the list of webhooks. */
   const refusing =
     (listing: Reply) =>
     ({ method, path }: SeenRequest): Reply => {
@@ -155,7 +155,7 @@ describe.each([400, 422])('a deployment that answers a change of no addresses wi
   });
 });
 
-test('whether a webhook exists is read, and changes nothing, where the service lists webhooks', async () => {
+test('the gateway reads whether a webhook exists, without a write, where the service lists webhooks', async () => {
   const other = ({ method, path }: SeenRequest): Reply =>
     method === 'GET' && path.endsWith('/webhooks')
       ? { json: { webhooks: [restWebhook({ id: KNOWN })] } }

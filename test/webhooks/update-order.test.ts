@@ -16,7 +16,7 @@ const rename = (gateway: Gateway, id: string, name: string) =>
     { input: { webhookId: id, name } },
   );
 
-/** A service whose first answers are scripted, and which then does as it is told. */
+/** A service whose first answers are scripted, and which then applies each change. */
 const startWebhookService = async (...first: Reply[]) =>
   startFakeService({
     other: ({ path }) => first.shift() ?? { json: webhook(path.slice(path.lastIndexOf('/') + 1)) },
@@ -25,7 +25,7 @@ const startWebhookService = async (...first: Reply[]) =>
 const namesIn = (requests: readonly { body: string }[]): string[] =>
   requests.map(({ body }) => JSON.parse(body).name);
 
-test('an update that fails in passing is tried again', async () => {
+test('an update with a transient failure is retried', async () => {
   await using fake = await startWebhookService({ status: 503 });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   expect((await rename(gateway, webhookId, 'one')).errors).toBeUndefined();
@@ -43,7 +43,7 @@ test('a second update of the webhook does not overtake the first one on its way'
   expect(namesIn(fake.requests)).toEqual(['one', 'one', 'two']);
 });
 
-test('one that fails for good does not hold up the next', async () => {
+test('a failed update does not hold up the next', async () => {
   await using fake = await startWebhookService({ status: 500 });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const [first, second] = [rename(gateway, webhookId, 'one'), rename(gateway, webhookId, 'two')];
@@ -51,7 +51,7 @@ test('one that fails for good does not hold up the next', async () => {
   expect((await second).errors).toBeUndefined();
 });
 
-test('updates of other webhooks do not wait for it', async () => {
+test('updates of other webhooks do not wait', async () => {
   await using fake = await startWebhookService({ silent: true });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_TIMEOUT_MS: '60000' });
   const stuck = rename(gateway, webhookId, 'one').catch(() => null);
@@ -61,7 +61,7 @@ test('updates of other webhooks do not wait for it', async () => {
   await stuck;
 });
 
-test('one whose turn comes after its time is over is not sent', async () => {
+test('an update whose deadline passes in the queue is not sent', async () => {
   await using fake = await startFakeService({ other: () => ({ silent: true }) });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_TIMEOUT_MS: '200' });
   const renamed = Array.from({ length: 16 }, (_, index) => rename(gateway, webhookId, String(index)));

@@ -16,7 +16,7 @@ const WRONG_TYPE = [
   ['ACTIVITIES', { counterparty: BOB }, 'Webhook type activities cannot have counterparty'],
 ] as const;
 
-describe('a filter of another type is data, in the words of the service, and changes nothing', () => {
+describe('a filter of another type is a WebhookError with the message of the service, and changes nothing', () => {
   test.each(WRONG_TYPE)('%s with %j', async (type, filter, message) => {
     await using managed = await startManaged();
     const { gateway } = managed;
@@ -36,13 +36,13 @@ describe('a filter of another type is data, in the words of the service, and cha
     'transaction_type can only be used with webhooks of type transactions',
     'activity_type is not allowed for this type',
     'Webhook type balances cannot have activity_type',
-  ])('however the service puts it: %s', async (serviceMessage) => {
+  ])('whatever the words of the service: %s', async (serviceMessage) => {
     const refusal = await refusedWith({ status: 400, text: serviceMessage });
     expect(refusal).toEqual({ __typename: 'WebhookError', code: 'TYPE_MISMATCH', message: serviceMessage });
   });
 });
 
-describe('what else the service refuses is data too', () => {
+describe('any other refusal of the service is a WebhookError too', () => {
   test('chains without webhooks change nothing', async () => {
     await using managed = await startManaged();
     const webhookId = await createdId(managed.gateway);
@@ -68,13 +68,13 @@ describe('what else the service refuses is data too', () => {
     });
   });
 
-  test('a refusal without a word has one of ours', async () => {
+  test('a refusal without a message has one of the gateway', async () => {
     const { message } = await refusedWith({ status: 400 });
     expect(message).toContain('400');
   });
 });
 
-describe('what is no fault of the caller is an error of the operation', () => {
+describe('a failure that the caller can not correct is an error of the operation', () => {
   test.each([
     [401, 'UPSTREAM_REJECTED'],
     [402, 'QUOTA_EXCEEDED'],
@@ -93,7 +93,7 @@ describe('what is no fault of the caller is an error of the operation', () => {
   });
 });
 
-test('a webhook that nobody knows is NOT_FOUND to every change, and null to read', async () => {
+test('an unknown webhook is NOT_FOUND to every change, and null to read', async () => {
   await using managed = await startManaged();
   for (const mutation of MUTATIONS.filter((each) => each !== 'createWebhook')) {
     const answer = await change(managed.gateway, mutation, inputOf(mutation));
@@ -102,7 +102,7 @@ test('a webhook that nobody knows is NOT_FOUND to every change, and null to read
   expect(await readWebhook(managed.gateway, UNKNOWN_ID)).toBeNull();
 });
 
-describe('what can be judged here never reaches the service', () => {
+describe('invalid input never reaches the service', () => {
   const short = UNKNOWN_ID.slice(0, -1);
   const ADDRESS = freshAddress();
   const misspelt = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD'.replace('5aA', '5AA');
@@ -136,7 +136,7 @@ describe('what can be judged here never reaches the service', () => {
   });
 });
 
-/** What the caller is told when the service answers an update so. */
+/** The result of an update that the service answers with `reply`. */
 const refusedWith = async (reply: { status: number; text?: string }) => {
   await using service = await startFakeService({ other: () => reply });
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });

@@ -8,11 +8,11 @@ export type Answer = {
   readonly text: string;
   /** Null when the body is not a JSON object. */
   readonly json: Json | null;
-  /** What the request cost, as the service says. */
+  /** The cost of the request by the service's header. */
   readonly computeUnits: number;
 };
 
-/** The same at each call, so that blocks are made by hand and at a known time. */
+/** A clock that stands still, so that the test makes blocks at a known time. */
 export const NOON = Date.UTC(2026, 5, 1, 12);
 
 /** A sandbox on a free port with its clock at noon, and a client that holds its key. */

@@ -19,7 +19,7 @@ const changes = (addresses: readonly string[], fields: Parameters<typeof transac
   itemsFor({ type: 'balances', addresses }, block([transaction(fields)]));
 
 describe('balance changes', () => {
-  test('tell both sides what they held before and after, with signed deltas and their worth', async () => {
+  test('have the balances of both sides before and after, with signed deltas and USD values', async () => {
     const [out, into] = await changes([ALICE, BOB], { effects: [transfer()] });
     expect(out).toEqual({
       amount_before: '12000000',
@@ -52,7 +52,7 @@ describe('balance changes', () => {
     });
   });
 
-  test('keep amounts beyond 2^53 exact', async () => {
+  test('have exact amounts beyond 2^53', async () => {
     const before = 2n ** 200n + 1n;
     const [item] = await changes([ALICE], {
       effects: [nativeTransfer({ fromBefore: before, fromAfter: 1n })],
@@ -61,7 +61,7 @@ describe('balance changes', () => {
     expect(item?.asset).toMatchObject({ token_address: null, symbol: 'ETH', decimals: 18 });
   });
 
-  test('say null where the service knows no price, or nothing of the token', async () => {
+  test('are null where the price or the token is unknown', async () => {
     const [nft] = await changes([BOB], { effects: [nftTransfer()] });
     expect(nft).toMatchObject({ price_usd: null, value_before_usd: null, value_delta_usd: null });
     const [unknown] = await changes([BOB], { effects: [transfer({ token: wallet('777') })] });
@@ -74,7 +74,7 @@ describe('balance changes', () => {
       });
   });
 
-  test('tell nothing of transfers that changed no balance, of approvals, or to the zero address', async () => {
+  test('omit transfers that changed no balance, approvals, and the zero address', async () => {
     expect(await changes([ALICE], { effects: [transfer({ to: ALICE }), approval()] })).toEqual([]);
     expect(await changes([ALICE], { effects: [transfer({ fromAfter: 12_000_000n })] })).toEqual([]);
     expect(await changes([NOBODY], { effects: [transfer({ to: NOBODY })] })).toEqual([]);

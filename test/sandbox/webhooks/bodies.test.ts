@@ -23,7 +23,7 @@ import {
 import { itemsFor } from './support/service.ts';
 
 describe('transactions', () => {
-  test('have the documented fields: decoded unasked, integers for block and index, the side instead of the type', async () => {
+  test('have the documented fields: decoded by default, integers for block and index, the side instead of the type', async () => {
     const sent = transaction({
       to: USDC,
       data: KNOWN_CALL,
@@ -62,14 +62,14 @@ describe('transactions', () => {
     });
   });
 
-  test('tell a creation with a null receiver, a failure, and an unknown call without decoded data', async () => {
+  test('include a creation with a null receiver, a failure, and an unknown call without decoded data', async () => {
     const creation = transaction({ to: null, data: UNKNOWN_CALL, success: false });
     const [item] = await itemsFor({}, block([creation]));
     expect(item).toMatchObject({ to: null, success: false, logs: [] });
     expect(item).not.toHaveProperty('decoded');
   });
 
-  test('tell each subscribed side: the sender and the receiver of one transaction are two items', async () => {
+  test('are one item for each subscribed side: the sender and the receiver of one transaction are two items', async () => {
     const items = await itemsFor({ addresses: [BOB, ALICE] }, block([transaction()]));
     expect(items.map((item) => [item.address, item.transaction_type])).toEqual([
       [ALICE, 'Sender'],
@@ -77,7 +77,7 @@ describe('transactions', () => {
     ]);
   });
 
-  test('tell one to oneself once, as the sender, or as the receiver where only receivers are wanted', async () => {
+  test('to oneself are one item, of the sender, or of the receiver when the webhook filters for receivers', async () => {
     const toSelf = block([transaction({ to: ALICE })]);
     const sides = async (fields: Record<string, unknown>) =>
       (await itemsFor(fields, toSelf)).map((item) => item.transaction_type);
@@ -86,13 +86,13 @@ describe('transactions', () => {
     expect(await sides({ transaction_type: 'receiver' })).toEqual(['Receiver']);
   });
 
-  test("do not take a token's receiver for the transaction's", async () => {
+  test('do not go to the receiver of a token', async () => {
     const paid = transaction({ to: USDC, data: KNOWN_CALL, effects: [transfer()] });
     expect(await itemsFor({ addresses: [BOB] }, block([paid]))).toEqual([]);
   });
 });
 
-/** The activities that a webhook for the address is told of a transaction with these effects. */
+/** The activities of an address in a transaction with these effects. */
 const activities = (address: string, fields: Parameters<typeof transaction>[0]) =>
   itemsFor({ type: 'activities', addresses: [address] }, block([transaction(fields)]));
 
@@ -105,7 +105,7 @@ const USDC_METADATA = {
 };
 
 describe('activities', () => {
-  test('send: the receiver alone is named, and the worth is computed', async () => {
+  test('send: only the receiver is named, and the USD value is computed', async () => {
     expect(await activities(ALICE, { to: USDC, data: KNOWN_CALL, value: 7n, effects: [transfer()] })).toEqual(
       [
         {
@@ -128,7 +128,7 @@ describe('activities', () => {
     );
   });
 
-  test('receive: the sender alone is named', async () => {
+  test('receive: only the sender is named', async () => {
     const [item, ...others] = await activities(BOB, { effects: [transfer()] });
     expect(item).toMatchObject({ type: 'receive', from: ALICE });
     expect(item).not.toHaveProperty('to');
@@ -165,7 +165,7 @@ describe('activities', () => {
     expect(await activities(NOBODY, { effects: [nftTransfer({ from: NOBODY })] })).toEqual([]);
   });
 
-  test('approve: the owner is told of the spender, exactly, without a worth', async () => {
+  test('approve: the owner gets the spender and the exact amount, without a USD value', async () => {
     const [item, ...others] = await activities(ALICE, { to: USDC, data: KNOWN_CALL, effects: [approval()] });
     expect(item).toMatchObject({
       type: 'approve',
@@ -177,7 +177,7 @@ describe('activities', () => {
     expect(others).toEqual([]);
   });
 
-  test('swap: one item for the trader, not its two transfers besides; the pool sees transfers', async () => {
+  test('swap: one item for the trader, without items for its two transfers; the pool gets transfers', async () => {
     const trade = swap();
     const pool = wallet('9001');
     const effects = [
@@ -214,7 +214,7 @@ describe('activities', () => {
   test.each([
     ['another amount', { value: 1n }],
     ['another token', { token: USDC }],
-  ])('a transfer of %s than the swap bought is told besides it', async (_, other) => {
+  ])('a transfer of %s than the swap bought is an item of its own', async (_, other) => {
     const received = transfer({ from: ROUTER, to: ALICE, token: WETH, value: swap().bought.value, ...other });
     const items = await activities(ALICE, { to: ROUTER, data: UNKNOWN_CALL, effects: [received, swap()] });
     expect(items.map(({ type }) => type)).toEqual(['receive', 'swap']);
@@ -226,7 +226,7 @@ describe('activities', () => {
     expect(item).not.toHaveProperty('from_token_address');
   });
 
-  test('call: outgoing for the caller, incoming for the contract, with the function when it decodes', async () => {
+  test('call: outgoing for the caller, incoming for the contract, with the function when it can be decoded', async () => {
     const fields = { to: ROUTER, data: KNOWN_CALL, value: 3n };
     expect(await activities(ALICE, fields)).toEqual([
       expect.objectContaining({
@@ -247,7 +247,7 @@ describe('activities', () => {
     expect(incoming).not.toHaveProperty('function');
   });
 
-  test('no call for who is told of something else, of a plain payment, of a creation or of a failure', async () => {
+  test('no call item beside another activity, for a plain payment, a creation or a failure', async () => {
     const types = async (fields: Parameters<typeof transaction>[0]) =>
       (await activities(ALICE, fields)).map(({ type }) => type);
     expect(await types({ to: USDC, data: KNOWN_CALL, effects: [transfer()] })).toEqual(['send']);
@@ -256,7 +256,7 @@ describe('activities', () => {
     expect(await types({ to: USDC, data: KNOWN_CALL, success: false })).toEqual([]);
   });
 
-  test('an unknown token is told without metadata', async () => {
+  test('an unknown token has no metadata', async () => {
     const [item] = await activities(ALICE, { effects: [transfer({ token: wallet('777') })] });
     expect(item).toMatchObject({ token_address: wallet('777'), value: '5000000' });
     expect(item).not.toHaveProperty('token_metadata');

@@ -55,7 +55,7 @@ describe('a delivery', () => {
     expect(body[key]).toHaveLength(2);
   });
 
-  test('goes to every webhook that wants the block, with its own events', async () => {
+  test('goes to every webhook that the block matches, with its own events', async () => {
     await using service = await startDelivering();
     const sender = service.create({ transaction_type: 'sender' });
     const receiver = service.create({ addresses: [BOB] });
@@ -69,7 +69,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('a delivery that is not taken', () => {
+describe('a delivery that is not accepted', () => {
   test.each([500, 404, 302, 'hang up', 'never'] as const)(
     '(%s) is tried again, byte for byte',
     async (answer) => {
@@ -98,7 +98,7 @@ describe('a delivery that is not taken', () => {
     expect(logged).toEqual([['delivery abandoned', { webhookId, chainId: 1, retries: 5 }]]);
   });
 
-  test('reaches a url that comes up meanwhile', async () => {
+  test('reaches a url that starts between two retries', async () => {
     const down = await startReceiver();
     await down[Symbol.asyncDispose]();
     await using service = startService({ retryBaseMs: 20 });
@@ -126,7 +126,7 @@ describe('a delivery that is not taken', () => {
   });
 });
 
-test('a delivery that waits for its turn goes to the new url when that has changed', async () => {
+test('a queued delivery goes to the new url when that has changed', async () => {
   await using elsewhere = await startReceiver();
   await using service = await startDelivering(() => 'never', { deliveryTimeoutMs: 50 });
   const id = service.create();
@@ -166,7 +166,7 @@ describe('pausing', () => {
     expect(retryIndexes(service.receiver.received)).toEqual(['0']);
   });
 
-  test.each(['PATCH', 'DELETE'])('by %s cuts what a slow url holds up', async (method) => {
+  test.each(['PATCH', 'DELETE'])('by %s aborts requests to a slow url', async (method) => {
     await using service = await startDelivering(() => 'never', { deliveryTimeoutMs: 600_000 });
     const id = service.create();
     for (let count = 0; count < 20; count++) service.webhooks.handleBlock(BLOCK);
@@ -177,7 +177,7 @@ describe('pausing', () => {
     expect(service.receiver.received).toHaveLength(8);
   });
 
-  test('and resuming at once lets new deliveries through while the old ones are being cut', async () => {
+  test('and resuming at once lets new deliveries through while the old ones are being aborted', async () => {
     await using service = await startDelivering((index) => (index === 0 ? 'never' : 200));
     const id = service.create();
     service.webhooks.handleBlock(BLOCK);
@@ -202,17 +202,17 @@ describe('pausing', () => {
 });
 
 describe('bounds', () => {
-  test('at most eight posts at once go to one url, whichever webhooks they are of', async () => {
+  test('at most eight concurrent requests go to one url, whichever webhooks they are of', async () => {
     await using service = await startDelivering(() => 'never');
     for (let count = 0; count < 5; count++) service.create();
     for (let count = 0; count < 4; count++) service.webhooks.handleBlock(BLOCK);
     await service.receiver.until(8);
-    // A ninth would have been sent along with the others: let it arrive.
+    // A ninth request would have been sent with the others: wait for it.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(service.receiver.open()).toBe(8);
   });
 
-  test('a place that is handed on is not free', async () => {
+  test('a slot that passes to a waiting task is not free', async () => {
     const limiter = createKeyedLimiter(1);
     const leave = await limiter.acquire('url');
     const second = limiter.acquire('url');
@@ -226,7 +226,7 @@ describe('bounds', () => {
     expect(entered).toBe(false);
   });
 
-  test('one url that hangs does not hold up another', async () => {
+  test('a url that hangs does not hold up another', async () => {
     await using hanging = await startReceiver(() => 'never');
     await using service = await startDelivering();
     service.create({ url: hanging.url });
@@ -237,7 +237,7 @@ describe('bounds', () => {
     await service.receiver.until(1);
   });
 
-  test('a webhook has at most 1,000 deliveries pending: the rest is dropped and logged', async () => {
+  test('a webhook has at most 1,000 pending deliveries: the rest is dropped and logged', async () => {
     const logged: string[] = [];
     await using service = await startDelivering(() => 'never', { log: (message) => logged.push(message) });
     service.create();
@@ -258,7 +258,7 @@ describe('a webhook without a url', () => {
     expect(service.receiver.received).toHaveLength(1);
   });
 
-  test('the demo webhooks deliver once they are connected, as far as they still exist', async () => {
+  test('the demo webhooks that still exist deliver once they are connected', async () => {
     await using service = await startDelivering(undefined, { demoAddresses: [ALICE] });
     const [transactions, activities, balances] = DEMO_WEBHOOKS;
     service.ask('DELETE', `/${activities.id}`);
@@ -274,7 +274,7 @@ describe('a webhook without a url', () => {
 });
 
 describe('stop', () => {
-  test('cuts posts in flight, drops retries, and delivers no more', async () => {
+  test('aborts requests in flight, drops retries, and delivers no more', async () => {
     await using receiver = await startReceiver((index) => (index === 0 ? 500 : 'never'));
     const service = startService({ retryBaseMs: 60_000 });
     service.create({ url: receiver.url });

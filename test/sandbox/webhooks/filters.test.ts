@@ -25,8 +25,8 @@ import {
 } from './support/builders.ts';
 import { itemsFor, startDelivering } from './support/service.ts';
 
-/** What Alice did, each in a transaction of its own, told apart by the nonce. */
-const DAY: Readonly<Record<string, Partial<Transaction>>> = {
+/** Alice's transactions by name, numbered by the nonce. */
+const ACTIONS: Readonly<Record<string, Partial<Transaction>>> = {
   'pays Bob': { value: 1n, effects: [nativeTransfer()] },
   'is paid by Carol': {
     from: CAROL,
@@ -56,21 +56,21 @@ const DAY: Readonly<Record<string, Partial<Transaction>>> = {
 };
 
 const EVENTFUL = block(
-  Object.entries(DAY).map(([_, fields], index) =>
+  Object.entries(ACTIONS).map(([_, fields], index) =>
     transaction({ ...fields, index, hash: `0x${index.toString(16).padStart(64, '0')}` }),
   ),
 );
 
-/** The transactions of the day, by name, that a webhook for Alice is told of. */
+/** The names of the transactions that a webhook for Alice receives. */
 const notified = async (fields: Record<string, unknown>): Promise<string[]> => {
   const items = await itemsFor({ addresses: [ALICE], ...fields }, EVENTFUL);
   const names = items.map(({ hash, tx_hash, transaction_hash }) =>
-    String(Object.keys(DAY)[Number(hash ?? tx_hash ?? transaction_hash)]),
+    String(Object.keys(ACTIONS)[Number(hash ?? tx_hash ?? transaction_hash)]),
   );
   return [...new Set(names)];
 };
 
-const all = Object.keys(DAY);
+const all = Object.keys(ACTIONS);
 
 describe('filters of transactions', () => {
   test.each([
@@ -91,7 +91,7 @@ describe('filters of transactions', () => {
   });
 });
 
-test('a payment is about the native asset even when it failed, and moved nothing', async () => {
+test('a payment concerns the native asset even when it failed, and moved nothing', async () => {
   const failed = block([transaction({ value: 1n, success: false })]);
   expect(await itemsFor({ asset_type: 'native' }, failed)).toHaveLength(1);
 });
@@ -155,17 +155,17 @@ describe('chains', () => {
 });
 
 describe('addresses', () => {
-  test('nobody subscribed, nothing delivered', async () => {
+  test('a webhook without addresses delivers nothing', async () => {
     expect(await itemsFor({ addresses: [] }, EVENTFUL)).toEqual([]);
     expect(await itemsFor({ addresses: [ROUTER], transaction_type: 'sender' }, EVENTFUL)).toEqual([]);
   });
 
-  test('match in any case', async () => {
+  test('match whatever their case', async () => {
     const shouted = `0x${ALICE.slice(2).toUpperCase()}`;
     expect(await itemsFor({ addresses: [shouted], counterparty: BOB }, EVENTFUL)).toHaveLength(1);
   });
 
-  test('count from the moment they are added until they are removed', async () => {
+  test('count from their addition until their removal', async () => {
     await using service = await startDelivering();
     const id = service.create({ addresses: [CAROL] });
     const deliver = async (): Promise<number> => {
@@ -185,7 +185,7 @@ describe('addresses', () => {
   });
 });
 
-test('a filter that is cleared lets events through again', async () => {
+test('a cleared filter lets events through again', async () => {
   await using service = await startDelivering();
   const id = service.create({ counterparty: CAROL });
   service.webhooks.handleBlock(block([transaction()]));

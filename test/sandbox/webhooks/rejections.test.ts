@@ -5,7 +5,7 @@ import { ROOT, startService } from './support/service.ts';
 const NEW = { name: 'n', url: 'http://127.0.0.1:9/', type: 'transactions', addresses: [ALICE] };
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' };
 
-describe('an id that is no UUID', () => {
+describe('an id that is not a UUID', () => {
   const full = '0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';
   const character =
     'invalid character: expected an optional prefix of `urn:uuid:` followed by [0-9a-fA-F-], found';
@@ -66,7 +66,7 @@ describe('an unknown webhook, a wrong method, a foreign path', () => {
     ['/ID', 'PUT', 'GET, PATCH, DELETE'],
     ['/ID/addresses', 'DELETE', 'GET, PUT, PATCH'],
     ['/ID/addresses', 'constructor', 'GET, PUT, PATCH'],
-  ])('%s does not take %s', async (path, method, allow) => {
+  ])('%s does not allow %s', async (path, method, allow) => {
     await using service = startService();
     const response = service.ask(method, path.replace('ID', service.create()), {});
     expect(response).toMatchObject({ status: 405, headers: { ...PLAIN, allow } });
@@ -86,7 +86,7 @@ describe('an unknown webhook, a wrong method, a foreign path', () => {
     },
   );
 
-  test('a limit that is no number', async () => {
+  test('a limit that is not a number', async () => {
     await using service = startService();
     expect(service.ask('GET', '?limit=many')).toMatchObject({
       status: 400,
@@ -191,7 +191,7 @@ describe('a body of the wrong shape', () => {
     expect(service.json('GET', `/${id}/addresses`)).toEqual({ addresses: [ALICE] });
   });
 
-  test.each(['[]', 'null', '"text"', '7'])('%s is JSON, but no object', async (body) => {
+  test.each(['[]', 'null', '"text"', '7'])('%s is JSON, but not an object', async (body) => {
     await using service = startService();
     const id = service.create();
     expect(service.ask('POST', '', body).status).toBe(422);

@@ -23,7 +23,7 @@ const addressesOf = (service: Service, id: string): unknown[] =>
   walk(service, `/${id}/addresses`, 'addresses', 1000);
 
 describe('a webhook', () => {
-  test('has the documented fields, leaves unset filters out, and tells no addresses', async () => {
+  test('has the documented fields, without unset filters and without addresses', async () => {
     await using service = startService();
     const created = service.json('POST', '', {
       name: 'mine',
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     expect(service.json('GET', `/${service.create({ active: false })}`).active).toBe(false);
   });
 
-  test('is gone after its deletion', async () => {
+  test('does not exist after its deletion', async () => {
     await using service = startService();
     const id = service.create();
     expect(service.ask('DELETE', `/${id}`)).toEqual({ status: 200, computeUnits: 0 });
@@ -87,7 +87,7 @@ describe('the list', () => {
     }
   });
 
-  test.each([1, 3, 7, 100])('is the same walked by %i', async (limit) => {
+  test.each([1, 3, 7, 100])('is the same when walked by %i', async (limit) => {
     await using service = startService();
     const ids = DEMO_WEBHOOKS.map(({ id }): string => id);
     for (let count = 0; count < 11; count++) ids.push(service.create());
@@ -95,7 +95,7 @@ describe('the list', () => {
     expect(walked.map(({ id }) => id)).toEqual(ids);
   });
 
-  test('holds 100 a page unless asked, and never more than 1,000', async () => {
+  test('has 100 a page by default, and never more than 1,000', async () => {
     await using service = startService();
     for (let count = 0; count < 1100; count++) service.create();
     expect(service.json('GET', '').webhooks).toHaveLength(100);
@@ -103,7 +103,7 @@ describe('the list', () => {
     expect(service.json('GET', '?limit=0').webhooks).toHaveLength(1);
   });
 
-  test('goes on after a cursor whose webhook was deleted', async () => {
+  test('continues after a cursor whose webhook was deleted', async () => {
     await using service = startService();
     const [first, second] = [service.create(), service.create()];
     const page = service.json('GET', '?limit=4');
@@ -112,7 +112,7 @@ describe('the list', () => {
     expect(rest.map(({ id }) => id)).toEqual([second]);
   });
 
-  test('ignores an offset that was made up, or given out for another list', async () => {
+  test('ignores an offset that was made up, or issued for another list', async () => {
     await using service = startService();
     const id = service.create({ addresses: [ALICE, BOB] });
     const foreign = service.json('GET', `/${id}/addresses?limit=1`).next_offset;
@@ -149,7 +149,7 @@ describe('an update', () => {
     },
   );
 
-  test('takes several fields at once', async () => {
+  test('changes several fields at once', async () => {
     await using service = startService();
     const id = service.create({ chain_ids: [1], counterparty: BOB });
     const updated = service.json('PATCH', `/${id}`, { name: 'new', chain_ids: null, active: false });
@@ -157,7 +157,7 @@ describe('an update', () => {
     expect(updated).not.toHaveProperty('chain_ids');
   });
 
-  test('keeps null names and urls as null, and leaves active alone when it is null', async () => {
+  test('stores null names and urls as null, and leaves active unchanged when it is null', async () => {
     await using service = startService();
     const id = service.create({ active: false });
     expect(service.json('PATCH', `/${id}`, { name: null, url: null, active: null })).toMatchObject({
@@ -167,14 +167,14 @@ describe('an update', () => {
     });
   });
 
-  test('takes null for a filter of another type: it asks for none', async () => {
+  test('accepts null for a filter of another type: null is no filter', async () => {
     await using service = startService();
     const id = service.create({ type: 'balances' });
     const body = { transaction_type: null, counterparty: null, activity_type: null };
     expect(service.ask('PATCH', `/${id}`, body).status).toBe(200);
   });
 
-  test('moves updated_at, with a clock that stands still too, and not created_at', async () => {
+  test('increases updated_at, also when the clock stands still, and not created_at', async () => {
     await using service = startService();
     const id = service.create();
     const stamps = [service.json('GET', `/${id}`)];
@@ -202,7 +202,7 @@ describe('an update', () => {
     expect(addressesOf(service, id)).toEqual([ALICE]);
   });
 
-  test('keeps addresses in lower case, whatever case they come in', async () => {
+  test('stores addresses in lower case, whatever their case in the request', async () => {
     await using service = startService();
     const id = service.create();
     const shouted = `0x${USDC.slice(2).toUpperCase()}`;
@@ -216,13 +216,13 @@ describe('an update', () => {
 describe('the address list', () => {
   const shout = (address: string): string => `0x${address.slice(2).toUpperCase()}`;
 
-  test('folds duplicates and case, and keeps the order', async () => {
+  test('removes duplicates whatever their case, and keeps the order', async () => {
     await using service = startService();
     const id = service.create({ addresses: [CAROL, shout(ALICE), ALICE, shout(CAROL), BOB] });
     expect(addressesOf(service, id)).toEqual([CAROL, ALICE, BOB]);
   });
 
-  test('applies removals first, then additions: one in both ends up in, at the end', async () => {
+  test('applies removals first, then additions: an address in both is in the list, at the end', async () => {
     await using service = startService();
     const id = service.create({ addresses: [ALICE, BOB] });
     const response = service.ask('PATCH', `/${id}/addresses`, {
@@ -233,7 +233,7 @@ describe('the address list', () => {
     expect(addressesOf(service, id)).toEqual([BOB, CAROL, ALICE]);
   });
 
-  test('leaves an address that is added again where it is', async () => {
+  test('leaves an address that is added again at its position', async () => {
     await using service = startService();
     const id = service.create({ addresses: [ALICE, BOB] });
     service.ask('PATCH', `/${id}/addresses`, { add_addresses: [ALICE, CAROL] });
@@ -245,7 +245,7 @@ describe('the address list', () => {
     [{ remove_addresses: [ALICE] }, []],
     [{ add_addresses: null, remove_addresses: null }, [ALICE]],
     [{}, [ALICE]],
-  ])('takes either list alone: %j', async (body, expected) => {
+  ])('accepts either list alone: %j', async (body, expected) => {
     await using service = startService();
     const id = service.create();
     expect(service.ask('PATCH', `/${id}/addresses`, body).status).toBe(200);
@@ -261,7 +261,7 @@ describe('the address list', () => {
     expect(addressesOf(service, id)).toEqual([CAROL, BOB]);
   });
 
-  test('pages the same by any limit, and goes on after a cursor whose address was removed', async () => {
+  test('pages the same by any limit, and continues after a cursor whose address was removed', async () => {
     await using service = startService();
     const addresses = Array.from({ length: 23 }, (_, index) => wallet(`f${index}`));
     const id = service.create({ addresses });
@@ -273,7 +273,7 @@ describe('the address list', () => {
     expect(rest).toEqual({ addresses: addresses.slice(12) });
   });
 
-  test('takes 100,000 addresses, walks them, swaps them all', async () => {
+  test('stores 100,000 addresses, walks them, replaces them all', async () => {
     await using service = startService();
     const many = (prefix: string) =>
       Array.from({ length: 100_000 }, (_, index) => wallet(`${prefix}${index}`));

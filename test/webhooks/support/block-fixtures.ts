@@ -20,8 +20,8 @@ import {
 
 const hashOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(64, '0')}`;
 
-/** What Alice did on one day, each in a transaction of its own. */
-const DEEDS = {
+/** Alice's transactions of two blocks, by name. */
+const ACTIONS = {
   'pays Bob': { value: 1n, effects: [nativeTransfer()] },
   'is paid by Carol': {
     from: CAROL,
@@ -45,20 +45,24 @@ const DEEDS = {
   'pays Bob on Base': { value: 1n, effects: [nativeTransfer()] },
 } satisfies Record<string, Partial<Transaction>>;
 
-export type Deed = keyof typeof DEEDS;
+export type Action = keyof typeof ACTIONS;
 
-export const DEED_NAMES = Object.keys(DEEDS) as Deed[];
+export const ACTION_NAMES = Object.keys(ACTIONS) as Action[];
 
-/** The deed that a transaction's hash stands for. */
-export const deedOf = (hash: string): string => DEED_NAMES[Number(hash) - 1] ?? hash;
+/** The name of the transaction with this hash. */
+export const actionOf = (hash: string): string => ACTION_NAMES[Number(hash) - 1] ?? hash;
 
-const done = (name: Deed): Transaction =>
-  transaction({ ...DEEDS[name], index: DEED_NAMES.indexOf(name), hash: hashOf(DEED_NAMES.indexOf(name)) });
+const transactionOf = (name: Action): Transaction =>
+  transaction({
+    ...ACTIONS[name],
+    index: ACTION_NAMES.indexOf(name),
+    hash: hashOf(ACTION_NAMES.indexOf(name)),
+  });
 
-const onBase = (name: Deed) => name.endsWith('on Base');
+const onBase = (name: Action) => name.endsWith('on Base');
 
-/** The day's two blocks: Ethereum's and Base's. */
-export const DAY = [
-  block(DEED_NAMES.filter((name) => !onBase(name)).map(done)),
-  block(DEED_NAMES.filter(onBase).map(done), BASE),
+/** The two blocks: one of Ethereum and one of Base. */
+export const BLOCKS = [
+  block(ACTION_NAMES.filter((name) => !onBase(name)).map(transactionOf)),
+  block(ACTION_NAMES.filter(onBase).map(transactionOf), BASE),
 ];

@@ -24,7 +24,7 @@ export type Webhook = {
   deliversHere: boolean;
 };
 
-/** What any mutation answers, of whichever type. */
+/** The fields of every mutation's answer. */
 export type Answer = {
   __typename: string;
   webhook: Webhook;
@@ -55,7 +55,7 @@ export const MUTATIONS = Object.keys(SELECTIONS) as Mutation[];
 
 const typeName = (mutation: Mutation) => `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`;
 
-/** The document of one mutation, with all that it can answer. */
+/** The document of one mutation, with every field of its answer. */
 export const documentOf = (mutation: Mutation): string => `
   mutation ($input: ${typeName(mutation)}Input!) {
     answer: ${mutation}(input: $input) {
@@ -66,7 +66,7 @@ export const documentOf = (mutation: Mutation): string => `
   }
 `;
 
-/** What the mutation answers, as data. */
+/** Sends the mutation, and resolves with its answer. */
 export const change = async (gateway: Gateway, mutation: Mutation, input: Variables): Promise<Answer> =>
   (await gateway.data<{ answer: Answer }>(documentOf(mutation), { input })).answer;
 
@@ -75,7 +75,7 @@ export const webhookById = `query ($webhookId: UUID!) { webhook(webhookId: $webh
 export const readWebhook = async (gateway: Gateway, webhookId: string): Promise<Webhook | null> =>
   (await gateway.data<{ webhook: Webhook | null }>(webhookById, { webhookId })).webhook;
 
-/** A new webhook's id: transactions of one address unless the input says otherwise. */
+/** Creates a webhook, by default for the transactions of one address, and resolves with its id. */
 export const createdId = async (gateway: Gateway, input: Variables = {}): Promise<string> => {
   const { webhook, message } = await change(gateway, 'createWebhook', {
     name: 'test',

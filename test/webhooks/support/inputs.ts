@@ -7,7 +7,7 @@ export const UNKNOWN_ID = '0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee';
 
 const ADDRESS = addressOf(0xad);
 
-/** An input that any service could accept, of a webhook that none knows unless an id is given. */
+/** A valid input. Default: for a webhook that does not exist. */
 export const inputOf = (mutation: Mutation, webhookId = UNKNOWN_ID): Variables => {
   switch (mutation) {
     case 'createWebhook':

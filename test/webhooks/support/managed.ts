@@ -5,21 +5,21 @@ const ROOT = '/beta/evm/subscriptions/webhooks';
 
 export type State = Record<string, unknown> & { id: string };
 
-/** The service's own answer about its webhooks, without the gateway between. */
+/** Asks the service about its webhooks, without the gateway. */
 const askService = async (url: string, path: string): Promise<{ status: number; body: unknown }> => {
   const response = await fetch(`${url}${ROOT}${path}`, { headers: { 'x-service-api-key': heldKey } });
   const text = await response.text();
   return { status: response.status, body: response.ok ? JSON.parse(text) : text };
 };
 
-/** A gateway over a sandbox in which nothing happens but what a test makes happen. */
+/** A gateway over a sandbox without live blocks: only the test changes anything. */
 export const startManaged = async (env: Record<string, string> = {}) => {
   const sandbox = await startSandbox({ apiKey: heldKey, retryBaseMs: 1 });
   const gateway: Gateway = await startGateway({ UPSTREAM_URL: sandbox.url, ...env });
   return {
     sandbox,
     gateway,
-    /** The webhook as the service has it; null when it has none of this id. */
+    /** The webhook at the service; null when it has none of this id. */
     async state(webhookId: string): Promise<State | null> {
       const { status, body } = await askService(sandbox.url, `/${webhookId}`);
       return status === 404 ? null : (body as State);
@@ -27,7 +27,7 @@ export const startManaged = async (env: Record<string, string> = {}) => {
     async states(): Promise<State[]> {
       return ((await askService(sandbox.url, '?limit=1000')).body as { webhooks: State[] }).webhooks;
     },
-    /** Up to a thousand of its addresses as the service has them. */
+    /** Up to a thousand of its addresses at the service. */
     async addresses(webhookId: string): Promise<string[]> {
       const { body } = await askService(sandbox.url, `/${webhookId}/addresses?limit=1000`);
       return (body as { addresses: string[] }).addresses;

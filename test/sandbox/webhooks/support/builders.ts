@@ -11,7 +11,7 @@ import type {
   Transfer,
 } from '../../../../src/sandbox/types.ts';
 
-/** An address that is easy to tell apart: `wallet('a1')` ends in a1. */
+/** An address that is easy to recognise: `wallet('a1')` ends in a1. */
 export const wallet = (ending: string): Hex => `0x${ending.padStart(40, '0')}`;
 const hash = (ending: string): Hex => `0x${ending.padStart(64, '0')}`;
 
@@ -95,7 +95,7 @@ export const log = (fields: Partial<LogEntry> = {}): LogEntry => ({
   ...fields,
 });
 
-/** 5 USDC from Alice, who had 12, to Bob, who had 1. */
+/** A transfer of 5 USDC from Alice, with 12 before, to Bob, with 1 before. */
 export const transfer = (fields: Partial<Transfer> = {}): Transfer => ({
   kind: 'transfer',
   asset: 'erc20',

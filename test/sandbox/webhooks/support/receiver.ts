@@ -8,15 +8,15 @@ export type Received = {
   readonly body: string;
 };
 
-/** How a receiver answers: a status, or not at all. */
+/** The answer of a receiver: a status, or none. */
 export type Answer = number | 'never' | 'hang up';
 
 export type Receiver = AsyncDisposable & {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Requests that wait for an answer, and have not been cut. */
+  /** Requests that wait for an answer, and have not been aborted. */
   open(): number;
-  /** Resolves with all requests once there are so many; fails after five seconds. */
+  /** Resolves with all requests once there are `count`; fails after five seconds. */
   until(count: number): Promise<readonly Received[]>;
 };
 
@@ -26,7 +26,7 @@ const listen = async (server: Server): Promise<string> => {
   return `http://127.0.0.1:${port}`;
 };
 
-/** A webhook's destination on a real socket; it answers by the request's number, counted from 0. */
+/** A webhook's destination on a real socket. Its answer depends on the request's number, from 0. */
 export const startReceiver = async (
   answer: (index: number, received: Received) => Answer = () => 200,
 ): Promise<Receiver> => {
@@ -65,7 +65,7 @@ export const startReceiver = async (
   };
 };
 
-/** Waits for what other sockets do; fails after five seconds, saying what was expected. */
+/** Waits until a condition holds; fails after five seconds, with the condition's name. */
 export const eventually = async (condition: () => boolean, expected = 'the condition'): Promise<void> => {
   const deadline = Date.now() + 5000;
   while (!condition()) {

@@ -12,15 +12,15 @@ type Json = Record<string, unknown>;
 
 export type Service = AsyncDisposable & {
   readonly webhooks: Webhooks;
-  /** A body that is not text is sent as JSON. */
+  /** A body other than text is sent as JSON. */
   ask(method: string, path: string, body?: unknown): SandboxResponse;
-  /** The JSON of a 200; throws with the refusal otherwise. */
+  /** The JSON of a 200. Throws when the service refuses the request. */
   json(method: string, path: string, body?: unknown): Json;
-  /** The id of a new webhook: transactions of Alice unless the fields say otherwise. */
+  /** Creates a webhook, by default for Alice's transactions, and resolves with its id. */
   create(fields?: Json): string;
 };
 
-/** The webhook side of the sandbox alone: its clock stands still unless a test moves it. */
+/** The sandbox's webhooks alone. Their clock stands still unless a test moves it. */
 export const startService = (options: Partial<WebhooksOptions> = {}): Service => {
   const webhooks = createWebhooks({
     simulator,
@@ -56,7 +56,7 @@ export const startService = (options: Partial<WebhooksOptions> = {}): Service =>
   return { webhooks, ask, json, create, [Symbol.asyncDispose]: () => webhooks.stop() };
 };
 
-/** A service whose webhooks deliver to a receiver that the test can watch. */
+/** A service whose webhooks deliver to a receiver that the test observes. */
 export const startDelivering = async (
   answer?: (index: number, received: Received) => Answer,
   options?: Partial<WebhooksOptions>,
@@ -74,7 +74,7 @@ export const startDelivering = async (
   };
 };
 
-/** The items that one webhook is told of the blocks, over a real socket. */
+/** The items that one webhook receives of the blocks, over a real socket. */
 export const itemsFor = async (fields: Json, ...blocks: readonly Block[]): Promise<readonly Json[]> => {
   await using service = await startDelivering();
   service.create(fields);
