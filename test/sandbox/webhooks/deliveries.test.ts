@@ -128,7 +128,7 @@ describe('a delivery that is not accepted', () => {
 
 test('a queued delivery goes to the new url when that has changed', async () => {
   await using elsewhere = await startReceiver();
-  await using service = await startDelivering(() => 'never', { deliveryTimeoutMs: 50 });
+  await using service = await startDelivering(() => 'never', { deliveryTimeoutMs: 1_000 });
   const id = service.create();
   for (let count = 0; count < 9; count++) service.webhooks.handleBlock(BLOCK);
   await service.receiver.until(8);
