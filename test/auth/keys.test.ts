@@ -121,7 +121,7 @@ describe('an issuer that fails is no fault of the client', () => {
       expect(codesOf(reply)).toEqual(['INTERNAL_SERVER_ERROR']);
     }
     expect(issuer.fetches).toBeLessThan(5);
-    expect(gateway.logLines.filter((line) => line.includes('key set')).length).toBe(issuer.fetches);
+    expect(gateway.logLines.filter((line) => line.includes('JWKS fetch failed')).length).toBe(issuer.fetches);
     issuer.status = 200;
     await expect.poll(async () => taken(gateway, await key.sign()), { timeout: 30_000 }).toBe(true);
   });

@@ -125,7 +125,7 @@ const toClientError = (error: unknown, algorithms: readonly string[]): unknown =
 const claimMessage = ({ claim, reason }: errors.JWTClaimValidationFailed): string => {
   if (reason === 'missing') return `Expected a token with ${claim}, got one without.`;
   if (reason === 'invalid') return `Expected a token whose ${claim} is a number, got something else.`;
-  if (claim === 'nbf') return 'Expected a token that is already valid, got one whose nbf is in the future.';
+  if (claim === 'nbf') return 'Expected a token that is already valid, got one that is not yet valid.';
   return `Expected a token whose ${claim} is the one that this gateway accepts, got another.`;
 };
 
