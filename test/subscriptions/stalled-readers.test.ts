@@ -105,7 +105,8 @@ test.each(READERS)(
       most = Math.max(most, await gateway.megabytes());
     }
     await eventually(() => reading.numbers.length === 10_500);
-    expect(most - before).toBeLessThan(150);
+    // A busy gateway grows by up to 180 MB without the fault; 200 MB in memory would be added to that.
+    expect(most - before).toBeLessThan(250);
     stalled.resume();
     await eventually(() => stalled.numbers.length >= 10_500);
     inLogOrder(stalled, reading, 10_500);
