@@ -180,7 +180,7 @@ test.each(DAMAGES)(
       () => dashboard.edges.length === 1,
       () => dashboard.faults,
     );
-    const received = gateway.lines.filter((line) => /the delivery log|old deliveries/.test(line));
+    const received = gateway.lines.filter((line) => /delivery log: |retention failed/.test(line));
     expect(received.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
       ['error', 'delivery log: damaged'],
       ['info', 'delivery log: repaired'],
