@@ -11,7 +11,8 @@ const spawning = findSpawningTests();
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the two cores that a run can count on: many tests wait.
+    maxWorkers: 3,
     testTimeout: 180_000,
     hookTimeout: 120_000,
     // Node loads the tests and the gateway itself, as `npm start` does.
