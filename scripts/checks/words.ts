@@ -18,7 +18,7 @@ const TERMS: readonly (readonly [word: RegExp, term: string])[] = [
   [/\btakenForDown\b|\btaken for down\b/i, 'circuit open'],
 ];
 
-/** A sentence of a comment whose subject is nobody in particular. */
+/** The start of a sentence whose subject is a pronoun instead of the client, the caller or upstream. */
 const UNNAMED_SUBJECT = /(?:^|[.:;!?]\s+)(?:Who|Whoever|Whom|Nobody)\b/;
 const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?<![:'"`\w])\/\/(.*)$/gm;
 

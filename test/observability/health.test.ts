@@ -39,9 +39,9 @@ test('failing appends are logged once, and the gateway stays ready', async () =>
   const { sum } = await scrape(gateway.url);
   expect(sum('gateway_log_errors_total', { task: 'append' })).toBeGreaterThanOrEqual(3);
   expect(sum('gateway_deliveries_total', { outcome: '503' })).toBeGreaterThanOrEqual(3);
-  const received = gateway.logLines.filter((line) => line.includes('delivery log: '));
-  expect(received.filter((line) => line.includes('"append"'))).toHaveLength(1);
-  expect(received.at(-1)).toContain('appends recovered');
+  const logged = gateway.logLines.filter((line) => line.includes('delivery log: '));
+  expect(logged.filter((line) => line.includes('"append"'))).toHaveLength(1);
+  expect(logged.at(-1)).toContain('appends recovered');
 });
 
 test('a gateway that can not read its log is not ready, until it can', async () => {

@@ -111,8 +111,8 @@ test('a full disk gives 503 until space is free again, and loses no delivery tha
   await rm(ballast);
   await expect.poll(post, { timeout: 10_000 }).toBe(200);
   // One log line when the failure began and one when it ended, however many deliveries were refused.
-  const received = gateway.lines.filter((line) => /delivery log: (unavailable|appends)/.test(line));
-  expect(received.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
+  const logged = gateway.lines.filter((line) => /delivery log: (unavailable|appends)/.test(line));
+  expect(logged.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
   await gateway.end('SIGKILL');
   await using again = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
   const stored = await storedNumbers(again.url);

@@ -10,8 +10,7 @@ import {
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The JSON text of a page, with `literal` in place of "?". */
-const serializeAnswer = (page: object, literal: string): string =>
-  JSON.stringify(page).replace('"?"', literal);
+const textOf = (page: object, literal: string): string => JSON.stringify(page).replace('"?"', literal);
 
 test.each([
   { literal: '9007199254740993', value: '9007199254740993' },
@@ -29,7 +28,7 @@ test.each([
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const page = transactionsEnvelope([transaction({ value: '?' })]);
-  fake.transactions.set(address, () => ({ text: serializeAnswer(page, literal) }));
+  fake.transactions.set(address, () => ({ text: textOf(page, literal) }));
   const { wallet } = await gateway.data<{ wallet: { transactions: { nodes: unknown[] } } }>(
     'query ($address: Address!) { wallet(address: $address) { transactions { nodes { value } } } }',
     { address },
@@ -44,7 +43,7 @@ test.each(['0.123456789012345678901', '12345678.000000000000000001', '0.5', '3']
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     const address = freshAddress();
     const page = collectiblesEnvelope([collectible({ last_sale_price: '?' })]);
-    fake.collectibles.set(address, () => ({ text: serializeAnswer(page, literal) }));
+    fake.collectibles.set(address, () => ({ text: textOf(page, literal) }));
     const { wallet } = await gateway.data<{ wallet: { collectibles: { nodes: unknown[] } } }>(
       'query ($address: Address!) { wallet(address: $address) { collectibles { nodes { lastSalePrice } } } }',
       { address },
@@ -58,7 +57,7 @@ test('a number with an absurd exponent is not expanded', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const address = freshAddress();
   const page = transactionsEnvelope([transaction({ value: '?' }), transaction()]);
-  fake.transactions.set(address, () => ({ text: serializeAnswer(page, '1e999999999') }));
+  fake.transactions.set(address, () => ({ text: textOf(page, '1e999999999') }));
   const reply = await gateway.query<{ wallet: { transactions: { nodes: unknown[] } } }>(
     'query ($address: Address!) { wallet(address: $address) { transactions { nodes { hash } } } }',
     { address },

@@ -40,7 +40,7 @@ const NATIVE: Action[] = ['pays Bob', 'is paid by Carol', 'pays Bob on Base'];
 const moved = ACTION_NAMES.filter((name) => !['approves USDC', 'calls the router'].includes(name));
 
 /** A filter, its form at the service, and the transactions that pass it. */
-type Filter = readonly [input: Variables, serializeAnswer: Variables, passes: readonly Action[]];
+type Filter = readonly [input: Variables, upstreamInput: Variables, passes: readonly Action[]];
 
 const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', readonly Filter[]>> = {
   TRANSACTIONS: [
@@ -71,7 +71,7 @@ describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with 
 
   test.each(FILTERS[type])(
     'created with %j, it hears only what matches',
-    async (input, serializeAnswer, passes) => {
+    async (input, upstreamInput, passes) => {
       await using managed = await startManaged();
       const { gateway } = managed;
       const { webhook } = await change(gateway, 'createWebhook', { ...base, ...input });
@@ -81,7 +81,7 @@ describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with 
         name: 'mine',
         type: type.toLowerCase(),
         url: webhook.url,
-        ...serializeAnswer,
+        ...upstreamInput,
       });
       expect(await managed.addresses(webhook.webhookId)).toEqual([ALICE]);
 
@@ -98,21 +98,21 @@ describe.each(Object.keys(FILTERS) as (keyof typeof FILTERS)[])('a session with 
     const fields: [Variables, Variables][] = [
       [{ name: 'ours' }, { name: 'ours' }],
       [{ url: 'https://example.org/hook' }, { url: 'https://example.org/hook' }],
-      ...own.map(([input, serializeAnswer]): [Variables, Variables] => [input, serializeAnswer]),
+      ...own.map(([input, upstreamInput]): [Variables, Variables] => [input, upstreamInput]),
     ];
-    for (const [input, serializeAnswer] of fields) {
+    for (const [input, upstreamInput] of fields) {
       const before = await managed.state(webhookId);
       const { webhook } = await change(gateway, 'updateWebhook', { webhookId, ...input });
       expect(webhook).toMatchObject(input);
       const changed = await managed.state(webhookId);
-      expect({ ...changed, updated_at: null }).toEqual({ ...before, ...serializeAnswer, updated_at: null });
+      expect({ ...changed, updated_at: null }).toEqual({ ...before, ...upstreamInput, updated_at: null });
       expect(changed?.updated_at).not.toBe(before?.updated_at);
 
       const cleared = Object.fromEntries(Object.keys(input).map((field) => [field, null]));
       const emptied = await change(gateway, 'updateWebhook', { webhookId, ...cleared });
       expect(emptied.webhook).toMatchObject(cleared);
       const state = await managed.state(webhookId);
-      for (const field of Object.keys(serializeAnswer)) expect(state?.[field] ?? null).toBeNull();
+      for (const field of Object.keys(upstreamInput)) expect(state?.[field] ?? null).toBeNull();
       expect(await readWebhook(gateway, webhookId)).toEqual(emptied.webhook);
     }
   });

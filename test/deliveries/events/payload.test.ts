@@ -192,8 +192,8 @@ test('the values of a body are counted as JSON.parse returns them, however its b
       : Object.values(value).reduce<number>((sum, part) => sum + count(part), 1);
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), fc.nat(), fc.nat(4), (text, cut, space) => {
-      const serializeAnswer = JSON.stringify(JSON.parse(text), null, space);
-      const bytes = Buffer.from(serializeAnswer);
+      const indented = JSON.stringify(JSON.parse(text), null, space);
+      const bytes = Buffer.from(indented);
       const at = cut % (bytes.length + 1);
       const size = new JsonSize().add(bytes.subarray(0, at)).add(bytes.subarray(at));
       expect(size).toMatchObject({ bytes: bytes.length, values: count(JSON.parse(text)) });

@@ -180,8 +180,8 @@ test.each(DAMAGES)(
       () => dashboard.edges.length === 1,
       () => dashboard.faults,
     );
-    const received = gateway.lines.filter((line) => /delivery log: |retention failed/.test(line));
-    expect(received.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
+    const logged = gateway.lines.filter((line) => /delivery log: |retention failed/.test(line));
+    expect(logged.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
       ['error', 'delivery log: damaged'],
       ['info', 'delivery log: repaired'],
     ]);

@@ -166,8 +166,8 @@ test('only the tenant whose log contradicts itself gets 503, with one log line a
   expect((await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey)).deliveries.edges).toHaveLength(
     18,
   );
-  const received = gateway.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
-  expect(received.map(({ msg }) => msg)).toEqual([
+  const logged = gateway.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
+  expect(logged.map(({ msg }) => msg)).toEqual([
     'delivery log: a delivery cannot be stored',
     'delivery log: a delivery cannot be stored',
   ]);
