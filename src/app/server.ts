@@ -40,8 +40,8 @@ type Server = {
 /** The most WebSockets of one key, or of one token's subject. */
 const MAX_SOCKETS_EACH = 1000;
 
-/** The least memory for unsent answers. It is raised to fit the largest answers of two clients. */
-const MIN_UNSENT_BYTES = 64 * 1024 * 1024;
+/** The least memory for unsent answers. It is raised to fit one and a half of the largest. */
+const MIN_UNSENT_BYTES = 48 * 1024 * 1024;
 
 /** Serves every transport, and listens. Rejects with ConfigError when the address can't be bound. */
 export const startServer = async (
@@ -59,7 +59,13 @@ export const startServer = async (
   const publicUrl = () => config.publicUrl ?? url;
 
   const authenticate = createAuthenticate(config, gatewayKey, deliveries.secret, log, now);
-  const answers = createAnswers(config.maxAnswerMb * 1024 * 1024);
+  const maxAnswerBytes = config.maxAnswerMb * 1024 * 1024;
+  const unsent = createUnsentLimit(
+    Math.max(MIN_UNSENT_BYTES, 1.5 * maxAnswerBytes),
+    telemetry.onConnectionCut,
+    now,
+  );
+  const answers = createAnswers(maxAnswerBytes, unsent.isExceeded);
   const contextOf = createOperationContext(startup, upstream, deliveries, answers, publicUrl);
   const mask = createErrorMask(telemetry.onUnexpectedError);
   /** What all transports share. */
@@ -68,11 +74,7 @@ export const startServer = async (
     documents: createDocuments({ schema, closed: config.production || trusted !== null, now }),
     operations: createOperations(telemetry.operations),
     trusted,
-    unsent: createUnsentLimit(
-      Math.max(MIN_UNSENT_BYTES, 2 * answers.maxBytes),
-      telemetry.onConnectionCut,
-      now,
-    ),
+    unsent,
     mask,
     ...createBrowserPolicy({
       ...config,
@@ -90,7 +92,7 @@ export const startServer = async (
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),
-    maxAnswerBytes: answers.maxBytes,
+    maxAnswerBytes,
     maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute, now),
     needsCredentials: mode !== 'open',
@@ -121,7 +123,7 @@ export const startServer = async (
     health,
     eventStreams,
     observer: telemetry.http,
-    unsent: shared.unsent,
+    unsent,
     log,
   });
   const sockets = serveWebSockets({

@@ -26,19 +26,23 @@ export type Reservation = {
   release(): void;
 };
 
-/** While more than `maxBytes` are held, the task that has waited longest goes on alone, so that one task always ends. */
-export const createMemoryBudget = (maxBytes: number): MemoryBudget => {
+/**
+ * While more than `maxBytes` are held, or `isHalted` holds, the task that has waited longest goes on alone, so that one task
+ * always ends.
+ */
+export const createMemoryBudget = (maxBytes: number, isHalted = () => false): MemoryBudget => {
   const waiting = new Map<Reservation, PromiseWithResolvers<void>>();
   let used = 0;
   /** The task that goes on although the budget is exceeded. */
   let privileged: Reservation | null = null;
 
+  const isExceeded = (): boolean => used > maxBytes || isHalted();
   const wake = (reservation: Reservation): void => {
     waiting.get(reservation)?.resolve();
     waiting.delete(reservation);
   };
   const advance = (): void => {
-    if (used <= maxBytes) for (const reservation of [...waiting.keys()]) wake(reservation);
+    if (!isExceeded()) for (const reservation of [...waiting.keys()]) wake(reservation);
     const [longest] = waiting.keys();
     if (privileged !== null || longest === undefined) return;
     privileged = longest;
@@ -65,7 +69,7 @@ export const createMemoryBudget = (maxBytes: number): MemoryBudget => {
           grow(-bytes);
           advance();
         },
-        isAvailable: () => isReleased || used <= maxBytes || privileged === reservation,
+        isAvailable: () => isReleased || privileged === reservation || !isExceeded(),
         available() {
           if (reservation.isAvailable()) return Promise.resolve();
           const wait = waiting.get(reservation) ?? Promise.withResolvers<void>();

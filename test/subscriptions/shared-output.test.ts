@@ -201,7 +201,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   });
   const mask = (error: unknown) => maskError(error, () => {});
   const upstream = { requests: 0, computeUnits: 0, cached: 0 };
-  const answers = createAnswers(1e6);
+  const answers = createAnswers(1e6, () => false);
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
   const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();

@@ -21,7 +21,7 @@ export const openForWriting = (path: string, create: boolean): DatabaseSync =>
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864;
-       PRAGMA cache_size = -32768`,
+       PRAGMA cache_size = -16384`,
     );
     const version = versionOf(database);
     if (version === 0 && create) createSchema(database);
@@ -31,7 +31,7 @@ export const openForWriting = (path: string, create: boolean): DatabaseSync =>
 
 /** Opens a log that `openForWriting` has opened before. Throws LogOpenError. */
 export const openForReading = (path: string): DatabaseSync =>
-  open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384'));
+  open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192'));
 
 /** Upgrades a log of an earlier release. */
 export const upgradeSchema = (database: DatabaseSync): void =>

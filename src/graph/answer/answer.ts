@@ -14,15 +14,16 @@ export type Answers = {
   readonly slices: TimeSlices;
   /**
    * The memory of heavy answers while they are made: half of `maxBytes`, or one answer. Values take several times the
-   * memory of their JSON.
+   * memory of their JSON. They are made one at a time while clients leave too much of other answers unread.
    */
   readonly memory: MemoryBudget;
 };
 
-export const createAnswers = (maxBytes: number): Answers => ({
+/** `isUnreadMemoryFull` returns whether clients leave too much of large answers unread. */
+export const createAnswers = (maxBytes: number, isUnreadMemoryFull: () => boolean): Answers => ({
   maxBytes,
   slices: createTimeSlices(),
-  memory: createMemoryBudget(maxBytes / 2),
+  memory: createMemoryBudget(maxBytes / 2, isUnreadMemoryFull),
 });
 
 /** An answer of more bytes is heavy: it is serialised in slices, and waits while heavy answers exceed their memory. */

@@ -16,6 +16,8 @@ export type UnsentLimit = {
   watch(server: Server): void;
   /** Enforces the memory limit after an answer was written to `socket`, when much of it is unsent. */
   wrote(socket: Socket | null | undefined): void;
+  /** Whether more than `maxBytes` were unsent when that was last counted: within a second. */
+  isExceeded(): boolean;
 };
 
 /** How long a peer may read nothing of an answer. */
@@ -42,6 +44,7 @@ export const createUnsentLimit = (
   const connections = new Map<Socket, Progress>();
   /** The connections with a large unsent answer. An event of a subscription doesn't count: many connections share it. */
   const pending = new Set<Socket>();
+  let unsentBytes = 0;
   const cut = (socket: Socket, reason: CutReason): void => {
     onCut(reason, socket.writableLength);
     // A reset discards the operating system's buffers; `destroy` does not.
@@ -62,7 +65,7 @@ export const createUnsentLimit = (
 
   const cutLargest = (): void => {
     let total = 0;
-    const behind: { readonly socket: Socket; readonly unsentBytes: number; readonly isReading: boolean }[] =
+    const behind: { readonly socket: Socket; readonly byteSeconds: number; readonly isReading: boolean }[] =
       [];
     for (const socket of pending) {
       const { writableLength: bytes } = socket;
@@ -74,16 +77,17 @@ export const createUnsentLimit = (
       const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
       behind.push({
         socket,
-        unsentBytes: bytes * (quietMs + CHECK_EVERY_MS),
+        byteSeconds: bytes * (quietMs + CHECK_EVERY_MS),
         isReading: quietMs < ACTIVE_MS,
       });
     }
-    behind.sort((one, other) => other.unsentBytes - one.unsentBytes);
+    behind.sort((one, other) => other.byteSeconds - one.byteSeconds);
     for (const { socket, isReading } of behind) {
       if (total <= (isReading ? 2 * maxBytes : maxBytes)) continue;
       total -= socket.writableLength;
       cut(socket, 'overLimit');
     }
+    unsentBytes = total;
   };
 
   return {
@@ -114,6 +118,7 @@ export const createUnsentLimit = (
       pending.add(socket);
       cutLargest();
     },
+    isExceeded: () => unsentBytes > maxBytes,
   };
 };
 
