@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { pageAt } from '../support/clients/walk.ts';
 import { codesOf, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
@@ -103,6 +104,30 @@ describe('a cursor is bound to its list and filters', () => {
     expect(fake.requests).toEqual([]);
     const genuine = await gateway.query(transactions, { address, after: pageInfo.endCursor });
     expect(genuine.errors).toBeUndefined();
+  });
+
+  test('a cursor of the first release is accepted on its own list, and continues behind its item', async () => {
+    await using fake = await startFakeWallets();
+    const secret = 'shared-with-the-first-release';
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, DELIVERY_SECRET: secret });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(5)));
+    const { edges, pageInfo } = await pageAt(gateway, 'transactions', address, 2);
+    const content = Buffer.from(pageInfo.endCursor ?? '', 'base64url').subarray(SIGNATURE_BYTES);
+    const key = createHmac('sha256', secret).update('cursors').digest();
+    const cursorOf = (list: readonly unknown[]): string => {
+      const signature = createHmac('sha256', key).update(JSON.stringify(list)).update(content).digest();
+      return Buffer.concat([signature.subarray(0, SIGNATURE_BYTES), content]).toString('base64url');
+    };
+    const after = cursorOf([2, 'transactions', address, null]);
+    expect(after).not.toBe(pageInfo.endCursor);
+    const rest = await pageAt(gateway, 'transactions', address, 10, after);
+    const whole = await pageAt(gateway, 'transactions', address, 10);
+    expect([...edges, ...rest.edges]).toEqual(whole.edges);
+    const foreign = cursorOf([2, 'transactions', freshAddress(), null]);
+    expect(codesOf(await gateway.query(transactions, { address, after: foreign }))).toEqual([
+      'INVALID_CURSOR',
+    ]);
   });
 
   test('a cursor of another gateway is accepted only where the two share a secret', async () => {
