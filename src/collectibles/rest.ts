@@ -1,21 +1,10 @@
-import { isObject, type RawObject } from '../lib/json/raw-object.ts';
+import type { RawObject } from '../lib/json/raw-object.ts';
 import type { Page } from '../upstream/cache/page-cache.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
-import {
-  optional,
-  readAddress,
-  readBoolean,
-  readChainId,
-  readDecimal,
-  readInteger,
-  readJson,
-  readList,
-  readNumber,
-  readString,
-  readTime,
-} from '../upstream/parse/fields.ts';
 import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
+import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
+import { readRecord } from '../upstream/parse/record-reader.ts';
 
 /** A request costs the same whatever its size. A wallet's first page is small because it is often the only one needed. */
 export const FIRST_PAGE_SIZE = 250;
@@ -35,37 +24,62 @@ export type CollectiblesList = {
   readonly includeSpam: boolean;
 };
 
+/** A value may be any JSON. */
+const ATTRIBUTE = {
+  name: 'attribute',
+  fields: { key: nullable('key', 'text'), value: nullable('value', 'text') },
+} as const satisfies RecordTable;
+
+const METADATA = {
+  name: 'metadata',
+  fields: {
+    uri: nullable('uri', 'lenientString'),
+    attributes: { from: 'attributes', records: ATTRIBUTE, mode: 'skipOthers' },
+  },
+} as const satisfies RecordTable;
+
+const EXPLANATION = {
+  name: 'explanation',
+  fields: {
+    featureName: required('feature', 'string'),
+    value: nullable('value', 'json'),
+    score: nullable('feature_score', 'number'),
+    weight: nullable('feature_weight', 'number'),
+  },
+} as const satisfies RecordTable;
+
+const COLLECTIBLE = {
+  name: 'collectible',
+  fields: {
+    tokenStandardName: nullable('token_standard', 'string'),
+    contractAddress: required('contract_address', 'address'),
+    tokenId: required('token_id', 'integer'),
+    chain: required('chain', 'string'),
+    chainId: required('chain_id', 'chainId'),
+    name: nullable('name', 'string'),
+    description: nullable('description', 'string'),
+    symbol: nullable('symbol', 'string'),
+    imageUrl: nullable('image_url', 'string'),
+    lastSalePrice: nullable('last_sale_price', 'decimal'),
+    metadata: { from: 'metadata', record: METADATA, mode: 'lenientObject' },
+    isSpam: nullable('is_spam', 'boolean'),
+    spamScore: nullable('spam_score', 'number'),
+    explanations: { from: 'explanations', records: EXPLANATION, mode: 'lenientOrNull' },
+    balance: required('balance', 'integer'),
+    lastAcquired: nullable('last_acquired', 'time'),
+  },
+} as const satisfies RecordTable;
+
 /** A collectible as clients see it: exact numbers are decimal strings. */
-export type Collectible = {
+export type Collectible = RecordValue<typeof COLLECTIBLE> & {
   readonly owner: string;
-  readonly contractAddress: string;
+  /** Null for any other standard. */
   readonly tokenStandard: 'ERC721' | 'ERC1155' | null;
-  readonly tokenStandardName: string | null;
-  readonly tokenId: string;
-  readonly chain: string;
-  readonly chainId: number;
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly symbol: string | null;
-  readonly imageUrl: string | null;
-  readonly lastSalePrice: string | null;
-  readonly metadata: Metadata | null;
-  readonly isSpam: boolean | null;
-  readonly spamScore: number | null;
-  readonly explanations: readonly Explanation[] | null;
-  readonly balance: string;
-  readonly lastAcquired: string | null;
 };
 
-export type Metadata = { readonly uri: string | null; readonly attributes: readonly Attribute[] };
-export type Attribute = { readonly key: string | null; readonly value: string | null };
-
-export type Explanation = {
-  readonly featureName: string;
-  readonly value: unknown;
-  readonly score: number | null;
-  readonly weight: number | null;
-};
+export type Metadata = RecordValue<typeof METADATA>;
+export type Attribute = RecordValue<typeof ATTRIBUTE>;
+export type Explanation = RecordValue<typeof EXPLANATION>;
 
 /** `details` are spam scores and their explanations. */
 export const collectiblesRequest = (
@@ -100,56 +114,14 @@ export const readCollectiblesPage = (
     fetchedAt,
   );
 
+const readFields = readRecord(COLLECTIBLE);
+
 const readCollectible = (raw: RawObject, owner: string): Collectible => {
-  const standard = optional(readString)(raw, 'token_standard');
-  return {
-    owner,
-    contractAddress: readAddress(raw, 'contract_address'),
-    tokenStandard: knownStandard(standard),
-    tokenStandardName: standard,
-    tokenId: readInteger(raw, 'token_id'),
-    chain: readString(raw, 'chain'),
-    chainId: readChainId(raw, 'chain_id'),
-    name: optional(readString)(raw, 'name'),
-    description: optional(readString)(raw, 'description'),
-    symbol: optional(readString)(raw, 'symbol'),
-    imageUrl: optional(readString)(raw, 'image_url'),
-    lastSalePrice: optional(readDecimal)(raw, 'last_sale_price'),
-    metadata: isObject(raw.metadata) ? readMetadata(raw.metadata) : null,
-    isSpam: optional(readBoolean)(raw, 'is_spam'),
-    spamScore: optional(readNumber)(raw, 'spam_score'),
-    explanations: Array.isArray(raw.explanations)
-      ? raw.explanations.filter(isObject).map(readExplanation)
-      : null,
-    balance: readInteger(raw, 'balance'),
-    lastAcquired: optional(readTime)(raw, 'last_acquired'),
-  };
+  const fields = readFields(raw);
+  return { ...fields, owner, tokenStandard: knownStandard(fields.tokenStandardName) };
 };
 
 const knownStandard = (name: string | null): Collectible['tokenStandard'] => {
   const compact = name?.toUpperCase().replace(/[^A-Z0-9]/g, '');
   return compact === 'ERC721' || compact === 'ERC1155' ? compact : null;
 };
-
-const readMetadata = (raw: RawObject): Metadata => ({
-  uri: typeof raw.uri === 'string' ? raw.uri : null,
-  attributes: readList(raw, 'attributes')
-    .filter(isObject)
-    .map((attribute) => ({
-      key: asText(readJson(attribute, 'key')),
-      value: asText(readJson(attribute, 'value')),
-    })),
-});
-
-/** Attribute values may be any JSON. A value that is not a string becomes its JSON text. */
-const asText = (value: unknown): string | null => {
-  if (value === null) return null;
-  return typeof value === 'string' ? value : JSON.stringify(value);
-};
-
-const readExplanation = (raw: RawObject): Explanation => ({
-  featureName: readString(raw, 'feature'),
-  value: readJson(raw, 'value'),
-  score: optional(readNumber)(raw, 'feature_score'),
-  weight: optional(readNumber)(raw, 'feature_weight'),
-});

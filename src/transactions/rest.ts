@@ -1,21 +1,12 @@
-import { isObject, type RawObject } from '../lib/json/raw-object.ts';
+import type { RawObject } from '../lib/json/raw-object.ts';
 import type { Page } from '../upstream/cache/page-cache.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
-import {
-  malformed,
-  optional,
-  readAddress,
-  readBoolean,
-  readChainId,
-  readHex,
-  readInteger,
-  readJson,
-  readList,
-  readString,
-  readTime,
-} from '../upstream/parse/fields.ts';
+import { oneOf, TRANSACTION_SIDES, type TransactionSide } from '../upstream/parse/enums.ts';
+import { optional, readAddress } from '../upstream/parse/fields.ts';
 import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
+import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
+import { readRecord } from '../upstream/parse/record-reader.ts';
 
 /** Upstream's largest page. A request costs the same whatever its size, so the gateway never asks for less. */
 export const PAGE_SIZE = 100;
@@ -33,46 +24,73 @@ export type TransactionsList = {
   readonly chains: string | null;
 };
 
+/** `value` is any JSON, as upstream decoded it. */
+const DECODED_INPUT = {
+  name: 'decodedInput',
+  fields: {
+    name: nullable('name', 'lenientString'),
+    type: nullable('type', 'lenientString'),
+    value: nullable('value', 'texts'),
+  },
+} as const satisfies RecordTable;
+
+/** A decoded call or event. Without a decoding upstream sends null, `{}`, or an object without name and inputs. */
+const DECODED = {
+  name: 'decoded',
+  presentIf: ['name', 'inputs'],
+  fields: {
+    name: nullable('name', 'lenientString'),
+    inputs: { from: 'inputs', records: DECODED_INPUT, mode: 'lenient' },
+  },
+} as const satisfies RecordTable;
+
+const LOG = {
+  name: 'log',
+  fields: {
+    address: required('address', 'address'),
+    data: nullable('data', 'hex'),
+    topics: { from: 'topics', listOf: 'hex', item: 'topic' },
+    decoded: { from: 'decoded', record: DECODED, mode: 'lenientObject' },
+  },
+} as const satisfies RecordTable;
+
+/** What a lookup and a delivery say of a transaction. A lookup names no `chain_id`. */
+const TRANSACTION = {
+  name: 'transaction',
+  fields: {
+    chain: required('chain', 'string'),
+    chainId: nullable('chain_id', 'chainId'),
+    hash: required('hash', 'hex'),
+    blockHash: nullable('block_hash', 'hex'),
+    blockNumber: required('block_number', 'integer'),
+    blockTime: required('block_time', 'time'),
+    index: nullable('index', 'integer'),
+    from: required('from', 'address'),
+    to: nullable('to', 'addressOrEmpty'),
+    value: nullable('value', 'integer'),
+    data: nullable('data', 'hex'),
+    nonce: nullable('nonce', 'integer'),
+    gasPrice: nullable('gas_price', 'integer'),
+    gasUsed: nullable('gas_used', 'integer'),
+    effectiveGasPrice: nullable('effective_gas_price', 'integer'),
+    success: nullable('success', 'boolean'),
+    transactionType: nullable('transaction_type', 'transactionType'),
+    decoded: { from: 'decoded', record: DECODED, mode: 'lenientObject' },
+    logs: { from: 'logs', records: LOG, mode: 'strict' },
+  },
+} as const satisfies RecordTable;
+
 /** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. */
-export type Transaction = {
+export type Transaction = RecordValue<typeof TRANSACTION> & {
+  /** The wallet that it was looked up or delivered for. */
   readonly address: string;
-  readonly chain: string;
-  /** Null in a lookup, where upstream states only the chain's name. */
-  readonly chainId: number | null;
-  readonly hash: string;
-  readonly blockHash: string | null;
-  readonly blockNumber: string;
-  readonly blockTime: string;
-  readonly index: string | null;
-  readonly from: string;
-  readonly to: string | null;
-  readonly value: string | null;
-  readonly data: string | null;
-  readonly nonce: string | null;
-  readonly gasPrice: string | null;
-  readonly gasUsed: string | null;
-  readonly effectiveGasPrice: string | null;
-  readonly success: boolean | null;
-  readonly transactionType: string | null;
-  readonly direction: 'SENDER' | 'RECEIVER' | null;
-  readonly decoded: Decoded | null;
-  readonly logs: readonly Log[];
+  /** The side that the wallet is on; null in a lookup. */
+  readonly direction: TransactionSide | null;
 };
 
-export type Log = {
-  readonly address: string;
-  readonly data: string | null;
-  readonly topics: readonly string[];
-  readonly decoded: Decoded | null;
-};
-
-/** A decoded call or event; `value` is any JSON, as upstream decoded it. */
-export type Decoded = { readonly name: string | null; readonly inputs: readonly DecodedInput[] };
-export type DecodedInput = {
-  readonly name: string | null;
-  readonly type: string | null;
-  readonly value: unknown;
-};
+export type Log = RecordValue<typeof LOG>;
+export type Decoded = RecordValue<typeof DECODED>;
+export type DecodedInput = RecordValue<typeof DECODED_INPUT>;
 
 /** `details` are decoded calls and events. */
 export const transactionsRequest = (
@@ -105,73 +123,19 @@ export const readTransactionsPage = (
     fetchedAt,
   );
 
+const readFields = readRecord(TRANSACTION);
+
 /**
  * Reads a transaction of a lookup or of a delivery. In a lookup `transaction_type` is the EIP-2718 type; in a delivery it is
  * the side that the address is on. Throws MalformedFieldError.
  */
 export const readTransaction = (raw: RawObject, wallet: string | null): Transaction => {
-  const side = readDirection(raw.transaction_type);
-  return {
-    address: wallet ?? readSubject(raw, side),
-    chain: readString(raw, 'chain'),
-    chainId: optional(readChainId)(raw, 'chain_id'),
-    hash: readHex(raw, 'hash'),
-    blockHash: optional(readHex)(raw, 'block_hash'),
-    blockNumber: readInteger(raw, 'block_number'),
-    blockTime: readTime(raw, 'block_time'),
-    index: optional(readInteger)(raw, 'index'),
-    from: readAddress(raw, 'from'),
-    to: raw.to === '' ? null : optional(readAddress)(raw, 'to'),
-    value: optional(readInteger)(raw, 'value'),
-    data: optional(readHex)(raw, 'data'),
-    nonce: optional(readInteger)(raw, 'nonce'),
-    gasPrice: optional(readInteger)(raw, 'gas_price'),
-    gasUsed: optional(readInteger)(raw, 'gas_used'),
-    effectiveGasPrice: optional(readInteger)(raw, 'effective_gas_price'),
-    success: optional(readBoolean)(raw, 'success'),
-    transactionType: side === null ? optional(readInteger)(raw, 'transaction_type') : null,
-    direction: side,
-    decoded: readDecoded(raw.decoded),
-    logs: readList(raw, 'logs').map((log, index) => readLog(log, `logs[${index}]`)),
-  };
+  const direction = oneOf(TRANSACTION_SIDES, raw.transaction_type);
+  const address = wallet ?? readSubject(raw, direction);
+  return { ...readFields(raw), address, direction };
 };
 
 /** The address that a delivered transaction belongs to: `address`, or the side that `transaction_type` names. */
-const readSubject = (raw: RawObject, side: Transaction['direction']): string =>
-  optional(readAddress)(raw, 'address') ?? readAddress(raw, side === 'RECEIVER' ? 'to' : 'from');
-
-const readDirection = (value: unknown): Transaction['direction'] => {
-  if (typeof value !== 'string') return null;
-  const side = value.toUpperCase();
-  return side === 'SENDER' || side === 'RECEIVER' ? side : null;
-};
-
-const readLog = (raw: unknown, place: string): Log => {
-  if (!isObject(raw)) throw malformed(place, 'an object', raw);
-  return {
-    address: readAddress(raw, 'address'),
-    data: optional(readHex)(raw, 'data'),
-    topics: readList(raw, 'topics').map((topic) => readHex({ topic }, 'topic')),
-    decoded: readDecoded(raw.decoded),
-  };
-};
-
-/** Null without a decoding: upstream sends null, `{}`, or an object without name and inputs. */
-const readDecoded = (raw: unknown): Decoded | null => {
-  if (!isObject(raw) || (raw.name === undefined && raw.inputs === undefined)) return null;
-  const inputs = Array.isArray(raw.inputs) ? raw.inputs.filter(isObject) : [];
-  return {
-    name: typeof raw.name === 'string' ? raw.name : null,
-    inputs: inputs.map((input) => ({
-      name: typeof input.name === 'string' ? input.name : null,
-      type: typeof input.type === 'string' ? input.type : null,
-      value: asStrings(readJson(input, 'value')),
-    })),
-  };
-};
-
-/** Converts numbers and booleans to strings, also in lists of lists. Objects stay unchanged. */
-const asStrings = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(asStrings);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : (value ?? null);
-};
+const readSubject = (raw: RawObject, side: TransactionSide | null): string =>
+  optional(readAddress)(raw.address, 'address') ??
+  (side === 'RECEIVER' ? readAddress(raw.to, 'to') : readAddress(raw.from, 'from'));

@@ -7,6 +7,7 @@ import {
   type ActivityType,
   ASSET_TYPES,
   type AssetType,
+  oneOf,
   TRANSACTION_SIDES,
   type TransactionSide,
   WEBHOOK_TYPES,
@@ -16,6 +17,7 @@ import {
   MalformedFieldError,
   malformed,
   optional,
+  type Reader,
   readAddress,
   readBoolean,
   readChainId,
@@ -219,7 +221,7 @@ export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Pag
     {
       entriesField: 'addresses',
       maxEntries: PAGE_SIZE,
-      read: (raw) => ({ address: readAddress(raw, 'address') }),
+      read: (raw) => ({ address: readAddress(raw.address, 'address') }),
       identity: ({ address }) => address,
       time: () => null,
     },
@@ -227,26 +229,21 @@ export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Pag
   );
 
 const readFields = (raw: RawObject): Webhook => ({
-  webhookId: readString(raw, 'id').toLowerCase(),
-  teamId: optional(readString)(raw, 'team_id'),
-  name: optional(readString)(raw, 'name'),
+  webhookId: readString(raw.id, 'id').toLowerCase(),
+  teamId: optional(readString)(raw.team_id, 'team_id'),
+  name: optional(readString)(raw.name, 'name'),
   type: oneOf(WEBHOOK_TYPES, raw.type),
-  url: optional(readString)(raw, 'url'),
-  active: readBoolean(raw, 'active'),
-  createdAt: optional(readTime)(raw, 'created_at'),
-  updatedAt: optional(readTime)(raw, 'updated_at'),
-  chainIds: optional(readChainIds)(raw, 'chain_ids'),
+  url: optional(readString)(raw.url, 'url'),
+  active: readBoolean(raw.active, 'active'),
+  createdAt: optional(readTime)(raw.created_at, 'created_at'),
+  updatedAt: optional(readTime)(raw.updated_at, 'updated_at'),
+  chainIds: optional(readChainIds)(raw.chain_ids, 'chain_ids'),
   transactionType: oneOf(TRANSACTION_SIDES, raw.transaction_type),
-  counterparty: optional(readAddress)(raw, 'counterparty'),
+  counterparty: optional(readAddress)(raw.counterparty, 'counterparty'),
   activityType: oneOf(ACTIVITY_TYPES, raw.activity_type),
   assetType: oneOf(ASSET_TYPES, raw.asset_type),
-  tokenAddress: optional(readAddress)(raw, 'token_address'),
+  tokenAddress: optional(readAddress)(raw.token_address, 'token_address'),
 });
 
-const readChainIds = (raw: RawObject, field: string): readonly number[] =>
-  readList(raw, field).map((id) => readChainId({ [field]: id }, field));
-
-const oneOf = <Value extends string>(values: readonly Value[], raw: unknown): Value | null => {
-  const name = typeof raw === 'string' ? raw.toUpperCase() : null;
-  return values.find((value) => value === name) ?? null;
-};
+const readChainIds: Reader<readonly number[]> = (value, field) =>
+  readList(value, field).map((id) => readChainId(id, field));

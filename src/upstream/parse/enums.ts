@@ -15,3 +15,9 @@ export type TransactionSide = (typeof TRANSACTION_SIDES)[number];
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
 export type AssetType = (typeof ASSET_TYPES)[number];
+
+/** Upstream's word as GraphQL spells it; null for a value that is none of `words`. */
+export const oneOf = <Word extends string>(words: readonly Word[], value: unknown): Word | null => {
+  const word = typeof value === 'string' ? value.toUpperCase() : null;
+  return words.find((known) => known === word) ?? null;
+};

@@ -1,8 +1,7 @@
 import { isWithin } from '../../lib/json/bounds.ts';
-import type { RawObject } from '../../lib/json/raw-object.ts';
 
 /**
- * Strict readers of one field of upstream's JSON. Upstream sends integers as JSON numbers, decimal strings or hex strings;
+ * Strict readers of one value of upstream's JSON. Upstream sends integers as JSON numbers, decimal strings or hex strings;
  * none of them passes through a float. A reader throws MalformedFieldError for a value that it can't parse. `optional`
  * returns null for an absent field and for null, since deployments send either.
  */
@@ -31,41 +30,38 @@ export class MalformedFieldError extends Error {
 export const malformed = (field: string, expected: string, got: unknown): MalformedFieldError =>
   new MalformedFieldError(field, `expected ${expected}, got ${shown(got)}`);
 
-type Reader<Value> = (raw: RawObject, field: string) => Value;
+/** Reads the value of the named field. Throws MalformedFieldError. */
+export type Reader<Value> = (value: unknown, field: string) => Value;
 
 export const optional =
   <Value>(read: Reader<Value>): Reader<Value | null> =>
-  (raw, field) =>
-    raw[field] === undefined || raw[field] === null ? null : read(raw, field);
+  (value, field) =>
+    value === undefined || value === null ? null : read(value, field);
 
-export const readString: Reader<string> = (raw, field) => {
-  const value = raw[field];
+export const readString: Reader<string> = (value, field) => {
   if (typeof value === 'string') return value;
   throw malformed(field, 'a string', value);
 };
 
-export const readBoolean: Reader<boolean> = (raw, field) => {
-  const value = raw[field];
+export const readBoolean: Reader<boolean> = (value, field) => {
   if (typeof value === 'boolean') return value;
   throw malformed(field, 'true or false', value);
 };
 
-export const readNumber: Reader<number> = (raw, field) => {
-  const value = typeof raw[field] === 'string' && raw[field] !== '' ? Number(raw[field]) : raw[field];
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw malformed(field, 'a number', raw[field]);
+export const readNumber: Reader<number> = (value, field) => {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  throw malformed(field, 'a number', value);
 };
 
 /** A 20-byte address in lower case. */
-export const readAddress: Reader<string> = (raw, field) => {
-  const value = raw[field];
+export const readAddress: Reader<string> = (value, field) => {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();
   throw malformed(field, 'a 20-byte hex address', value);
 };
 
 /** 0x-prefixed hex in lower case. */
-export const readHex: Reader<string> = (raw, field) => {
-  const value = raw[field];
+export const readHex: Reader<string> = (value, field) => {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value.toLowerCase();
   throw malformed(field, '0x-prefixed hex', value);
 };
@@ -74,8 +70,7 @@ export const readHex: Reader<string> = (raw, field) => {
 const MAX_DIGITS = 100;
 
 /** An integer of at most 100 digits, as a decimal string. */
-export const readInteger: Reader<string> = (raw, field) => {
-  const value = raw[field];
+export const readInteger: Reader<string> = (value, field) => {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   if (typeof value === 'string' && value.length <= MAX_DIGITS) {
     if (/^(?:0|-?[1-9]\d*)$/.test(value)) return value;
@@ -86,23 +81,21 @@ export const readInteger: Reader<string> = (raw, field) => {
 };
 
 /** A decimal number as a string, unchanged. */
-export const readDecimal: Reader<string> = (raw, field) => {
-  const value = raw[field];
+export const readDecimal: Reader<string> = (value, field) => {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) return value;
   throw malformed(field, 'a decimal number', value);
 };
 
 /** A non-negative integer that a JSON number holds exactly. */
-export const readChainId: Reader<number> = (raw, field) => {
-  const value = Number(readInteger(raw, field));
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw malformed(field, 'a chain id of at most 2^53 - 1', raw[field]);
+export const readChainId: Reader<number> = (value, field) => {
+  const id = Number(readInteger(value, field));
+  if (Number.isSafeInteger(id) && id >= 0) return id;
+  throw malformed(field, 'a chain id of at most 2^53 - 1', value);
 };
 
 /** ISO 8601 in UTC with milliseconds. A time without a zone counts as UTC. */
-export const readTime: Reader<string> = (raw, field) => {
-  const value = raw[field];
+export const readTime: Reader<string> = (value, field) => {
   if (typeof value === 'string') {
     const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(value) ? value : `${value}Z`;
     const time = Date.parse(zoned);
@@ -112,9 +105,9 @@ export const readTime: Reader<string> = (raw, field) => {
 };
 
 /** A list; an absent field and null are an empty one. */
-export const readList: Reader<readonly unknown[]> = (raw, field) => {
-  const value = raw[field] ?? [];
-  if (Array.isArray(value)) return value;
+export const readList: Reader<readonly unknown[]> = (value, field) => {
+  const list = value ?? [];
+  if (Array.isArray(list)) return list;
   throw malformed(field, 'a list', value);
 };
 
@@ -122,9 +115,8 @@ export const readList: Reader<readonly unknown[]> = (raw, field) => {
 const MAX_LEVELS = 200;
 
 /** Any JSON of at most 200 levels; null for an absent field. */
-export const readJson: Reader<unknown> = (raw, field) => {
-  const value = raw[field] ?? null;
-  if (isWithin(value, { levels: MAX_LEVELS, characters: Number.POSITIVE_INFINITY })) return value;
+export const readJson: Reader<unknown> = (value, field) => {
+  if (isWithin(value, { levels: MAX_LEVELS, characters: Number.POSITIVE_INFINITY })) return value ?? null;
   throw malformed(field, `a value of at most ${MAX_LEVELS} levels`, value);
 };
 

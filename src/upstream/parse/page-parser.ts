@@ -46,8 +46,8 @@ export const parsePage = async <Value>(
       );
     return {
       nextOffset: readOffset(body),
-      requestTime: optional(readTime)(body, 'request_time'),
-      responseTime: optional(readTime)(body, 'response_time'),
+      requestTime: optional(readTime)(body.request_time, 'request_time'),
+      responseTime: optional(readTime)(body.response_time, 'response_time'),
       partialErrors: readPartialErrors(body),
       fetchedAt,
       items: await readItems(entries, reader),
