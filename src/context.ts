@@ -23,7 +23,6 @@ import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { Freshness } from './upstream/list-loader.ts';
-import type { PageItem } from './upstream/parse/page-parser.ts';
 import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
@@ -33,8 +32,8 @@ export type ContextParts = {
   readonly answers: Answers;
   readonly client: UpstreamClient;
   readonly stores: {
-    readonly transactions: PageCache<PageItem<Transaction>>;
-    readonly collectibles: PageCache<PageItem<Collectible>>;
+    readonly transactions: PageCache<Transaction>;
+    readonly collectibles: PageCache<Collectible>;
   };
   readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
   /** The deadline of an operation's upstream requests, all together, in milliseconds. */

@@ -31,9 +31,9 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/upstream/', pathNot: '^src/upstream/client/' },
   ),
   forbid(
-    'upstream/cache/ knows only client/',
+    'upstream/cache/ knows only client/ and pages',
     { path: '^src/upstream/cache/' },
-    { path: '^src/upstream/', pathNot: '^src/upstream/(cache|client)/' },
+    { path: '^src/upstream/', pathNot: '^src/upstream/(cache/|client/|page\\.ts$)' },
   ),
   forbid(
     'graph/ knows no feature and no server',

@@ -6,7 +6,6 @@ import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/i
 import { createPageCache, type PageCache } from '../upstream/cache/page-cache.ts';
 import { type ChainPricing, createChainPricing } from '../upstream/chain-pricing.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
-import type { PageItem } from '../upstream/parse/page-parser.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Startup } from './startup.ts';
@@ -21,8 +20,8 @@ export type Upstream = {
   readonly pricing: ChainPricing;
   readonly invalidation: InvalidationBus;
   readonly stores: {
-    readonly transactions: PageCache<PageItem<Transaction>>;
-    readonly collectibles: PageCache<PageItem<Collectible>>;
+    readonly transactions: PageCache<Transaction>;
+    readonly collectibles: PageCache<Collectible>;
   };
   readonly subscribed: SubscribedAddresses;
 };

@@ -5,7 +5,6 @@ import {
   type ListResource,
   type LoaderParts,
 } from '../upstream/list-loader.ts';
-import type { PageItem } from '../upstream/parse/page-parser.ts';
 import {
   type Collectible,
   type CollectiblesList,
@@ -16,7 +15,7 @@ import {
 } from './rest.ts';
 
 /** Its `details` are spam scores and their explanations. */
-const collectibles = (pricing: ChainPricing): ListResource<CollectiblesList, PageItem<Collectible>> => ({
+const collectibles = (pricing: ChainPricing): ListResource<CollectiblesList, Collectible> => ({
   name: 'collectibles',
   pageSize: (offset) => (offset === null ? FIRST_PAGE_SIZE : PAGE_SIZE),
   cost: ({ chains }) => pricing.priceOf(chains),
@@ -25,9 +24,9 @@ const collectibles = (pricing: ChainPricing): ListResource<CollectiblesList, Pag
   onBilled: ({ chains }, computeUnits) => pricing.record(chains, computeUnits),
 });
 
-export type CollectiblesLoader = ListLoader<CollectiblesList, PageItem<Collectible>>;
+export type CollectiblesLoader = ListLoader<CollectiblesList, Collectible>;
 
-type Parts = LoaderParts<PageItem<Collectible>> & { readonly pricing: ChainPricing };
+type Parts = LoaderParts<Collectible> & { readonly pricing: ChainPricing };
 
 export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
   createListLoader(parts, collectibles(parts.pricing));

@@ -1,8 +1,8 @@
 import type { RawObject } from '../lib/json/raw-object.ts';
-import type { Page } from '../upstream/cache/page-cache.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
-import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
+import type { Page } from '../upstream/page.ts';
+import { parsePage } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
 
@@ -100,7 +100,7 @@ export const readCollectiblesPage = (
   { address }: CollectiblesList,
   limit: number,
   fetchedAt: number,
-): Promise<Page<PageItem<Collectible>>> =>
+): Promise<Page<Collectible>> =>
   parsePage(
     body,
     {

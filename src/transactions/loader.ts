@@ -4,7 +4,6 @@ import {
   type ListResource,
   type LoaderParts,
 } from '../upstream/list-loader.ts';
-import type { PageItem } from '../upstream/parse/page-parser.ts';
 import {
   PAGE_SIZE,
   REQUEST_COST,
@@ -15,7 +14,7 @@ import {
 } from './rest.ts';
 
 /** Its `details` are decoded calls and events. */
-const transactions: ListResource<TransactionsList, PageItem<Transaction>> = {
+const transactions: ListResource<TransactionsList, Transaction> = {
   name: 'transactions',
   pageSize: () => PAGE_SIZE,
   cost: () => REQUEST_COST,
@@ -23,7 +22,7 @@ const transactions: ListResource<TransactionsList, PageItem<Transaction>> = {
   parse: readTransactionsPage,
 };
 
-export type TransactionsLoader = ListLoader<TransactionsList, PageItem<Transaction>>;
+export type TransactionsLoader = ListLoader<TransactionsList, Transaction>;
 
-export const createTransactionsLoader = (parts: LoaderParts<PageItem<Transaction>>): TransactionsLoader =>
+export const createTransactionsLoader = (parts: LoaderParts<Transaction>): TransactionsLoader =>
   createListLoader(parts, transactions);

@@ -1,10 +1,10 @@
 import type { RawObject } from '../lib/json/raw-object.ts';
-import type { Page } from '../upstream/cache/page-cache.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
+import type { Page } from '../upstream/page.ts';
 import { oneOf, TRANSACTION_SIDES, type TransactionSide } from '../upstream/parse/enums.ts';
 import { optional, readAddress } from '../upstream/parse/fields.ts';
-import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
+import { parsePage } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
 
@@ -110,7 +110,7 @@ export const readTransactionsPage = (
   { address }: TransactionsList,
   limit: number,
   fetchedAt: number,
-): Promise<Page<PageItem<Transaction>>> =>
+): Promise<Page<Transaction>> =>
   parsePage(
     body,
     {

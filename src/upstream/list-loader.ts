@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
-import type { Fetch, Page, PageCache, PageRequest } from './cache/page-cache.ts';
+import type { Fetch, PageCache, PageRequest } from './cache/page-cache.ts';
 import type { UpstreamClient } from './client/client.ts';
 import type { UpstreamRequest } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request-scope.ts';
+import type { Page } from './page.ts';
 
 /** Which page of a list. */
 export type PageRef = {
@@ -17,13 +18,13 @@ export type PageRef = {
   readonly freshness: 'head' | 'tail' | 'bypass';
 };
 
-export type ReadPage<Item> = (at: PageRef) => Promise<Page<Item>>;
+export type ReadPage<Value> = (at: PageRef) => Promise<Page<Value>>;
 
 /** What each list loader of one operation is made of. */
-export type LoaderParts<Item> = {
+export type LoaderParts<Value> = {
   readonly client: UpstreamClient;
   readonly scope: RequestScope;
-  readonly store: PageCache<Item>;
+  readonly store: PageCache<Value>;
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
   readonly freshness: Freshness;
@@ -39,7 +40,7 @@ type AnyList = { readonly address: string };
 export type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
 
 /** An upstream resource that answers with pages of a list. */
-export type ListResource<List extends AnyList, Item> = {
+export type ListResource<List extends AnyList, Value> = {
   /** One word, for cache keys, metrics and log lines. */
   readonly name: string;
   /** The number of items to request on the page at this offset. */
@@ -48,14 +49,14 @@ export type ListResource<List extends AnyList, Item> = {
   readonly cost: (list: List) => number;
   readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
   /** Rejects with UpstreamError `invalidResponse` when the body breaks the contract. */
-  readonly parse: (body: unknown, list: List, limit: number, fetchedAt: number) => Promise<Page<Item>>;
+  readonly parse: (body: unknown, list: List, limit: number, fetchedAt: number) => Promise<Page<Value>>;
   /** Called with the compute units that upstream billed for a request. */
   readonly onBilled?: (list: List, computeUnits: number) => void;
 };
 
-export type ListLoader<List, Item> = {
+export type ListLoader<List, Value> = {
   /** `details` requests decoded data or spam details with each page. */
-  read(list: List, details: boolean): ReadPage<Item>;
+  read(list: List, details: boolean): ReadPage<Value>;
 };
 
 type Key<List> = { readonly list: List; readonly request: PageRequest };
@@ -64,14 +65,14 @@ type Key<List> = { readonly list: List; readonly request: PageRequest };
  * Reads the pages of one resource for one operation. Reads of one tick that differ only in limit or details become one
  * request. A read that the operation has made before costs nothing.
  */
-export const createListLoader = <List extends AnyList, Item>(
-  { client, scope, store, cachePartition, freshness }: LoaderParts<Item>,
-  resource: ListResource<List, Item>,
-): ListLoader<List, Item> => {
+export const createListLoader = <List extends AnyList, Value>(
+  { client, scope, store, cachePartition, freshness }: LoaderParts<Value>,
+  resource: ListResource<List, Value>,
+): ListLoader<List, Value> => {
   const { name, pageSize, cost, onBilled } = resource;
 
   const fetchPage =
-    (list: List): Fetch<Item> =>
+    (list: List): Fetch<Value> =>
     async (page, signal) => {
       const fetchedAt = Date.now();
       const { path, query } = resource.request(list, page);
@@ -88,7 +89,7 @@ export const createListLoader = <List extends AnyList, Item>(
     };
 
   // The batch resolves at once, with promises of pages: a slow page must not delay the others.
-  const loader = new DataLoader<Key<List>, { page: Promise<Page<Item>> }, string>(
+  const loader = new DataLoader<Key<List>, { page: Promise<Page<Value>> }, string>(
     async (keys) => {
       const groups = Map.groupBy(keys, ({ request }) => pageKey(request));
       const pages = new Map(

@@ -1,8 +1,8 @@
-import type { Page } from '../upstream/cache/page-cache.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import { detachedScope, type RequestScope } from '../upstream/client/request-scope.ts';
-import type { PageItem } from '../upstream/parse/page-parser.ts';
+import { type Page, valuesOf } from '../upstream/page.ts';
+import type { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { soleAddressIn } from './known-address.ts';
 import * as rest from './rest.ts';
 import {
@@ -19,8 +19,8 @@ import {
 export type WebhookClient = {
   /** Resolves when upstream accepts the key. The signal ends a verification that several callers may share. */
   verifyKey(signal: AbortSignal): Promise<void>;
-  list(offset: string | null): Promise<Page<PageItem<rest.Webhook>>>;
-  listAddresses(webhookId: string, offset: string | null): Promise<Page<PageItem<rest.Subscribed>>>;
+  list(offset: string | null): Promise<Page<rest.Webhook>>;
+  listAddresses(webhookId: string, offset: string | null): Promise<Page<rest.Subscribed>>;
   /** The webhook's only address; null when its list has none or several. */
   soleAddress(webhookId: string): Promise<string | null>;
   /** Null when there is no such webhook. */
@@ -81,13 +81,13 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
       return await rest.readAddressesPage(body, fetchedAt);
     },
     async soleAddress(webhookId) {
-      const found: PageItem<rest.Subscribed>[] = [];
+      const found: (rest.Subscribed | MalformedFieldError)[] = [];
       let offset: string | null = null;
       for (let pages = 0; pages < MAX_SPARSE_PAGES && found.length < 2; pages += 1) {
         // The caller does not need to know whether the operation or the webhook is missing, so nothing probes for it.
         const body = await send(rest.listAddresses(webhookId, offset, 2));
         const page = await rest.readAddressesPage(body, Date.now());
-        found.push(...page.items);
+        found.push(...valuesOf(page.items));
         offset = page.nextOffset;
         if (offset === null) return soleAddressIn(found);
       }

@@ -1,6 +1,5 @@
 import { UpstreamError } from '../upstream/client/errors.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import type { PageItem } from '../upstream/parse/page-parser.ts';
 import type { Subscribed } from './rest.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,8 +20,8 @@ export const soleAddress = (addresses: readonly string[]): string | null => {
 };
 
 /** The only address of a whole list; null when there are none or several, or when an item is malformed. */
-export const soleAddressIn = (items: readonly PageItem<Subscribed>[]): string | null => {
-  const addresses = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.address));
+export const soleAddressIn = (items: readonly (Subscribed | MalformedFieldError)[]): string | null => {
+  const addresses = items.map((item) => (item instanceof MalformedFieldError ? null : item.address));
   return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
 };
 

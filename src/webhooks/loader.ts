@@ -1,23 +1,22 @@
 import DataLoader from 'dataloader';
-import type { Page } from '../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../upstream/list-loader.ts';
+import { type Page, valuesOf } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import type { PageItem } from '../upstream/parse/page-parser.ts';
 import type { Subscribed, Webhook } from './rest.ts';
 
 /** The reads of upstream, one request for each call. */
 type Source = {
   get(webhookId: string): Promise<Webhook | null>;
-  list(offset: string | null): Promise<Page<PageItem<Webhook>>>;
-  listAddresses(webhookId: string, offset: string | null): Promise<Page<PageItem<Subscribed>>>;
+  list(offset: string | null): Promise<Page<Webhook>>;
+  listAddresses(webhookId: string, offset: string | null): Promise<Page<Subscribed>>;
 };
 
 /** The webhooks that one operation reads: each webhook and each page is read once, and nothing outlives the operation. */
 export type WebhookLoader = {
   /** Null when there is no such webhook. */
   load(webhookId: string): Promise<Webhook | null>;
-  readonly list: ReadPage<PageItem<Webhook>>;
-  addresses(webhookId: string): ReadPage<PageItem<Subscribed>>;
+  readonly list: ReadPage<Webhook>;
+  addresses(webhookId: string): ReadPage<Subscribed>;
   /** Records a webhook as upstream answered it: later loads resolve with it, and lists are read again. */
   prime(webhook: Webhook): void;
   /** Forgets all that was read of a webhook that has changed, or may have. */
@@ -35,9 +34,9 @@ export const createWebhookLoader = (source: Source): WebhookLoader => {
     return ids.map((id) => ({ webhook: known.get(id) ?? source.get(id) }));
   });
 
-  const readList = async (offset: string | null): Promise<Page<PageItem<Webhook>>> => {
+  const readList = async (offset: string | null): Promise<Page<Webhook>> => {
     const page = await source.list(offset);
-    for (const { value } of page.items)
+    for (const value of valuesOf(page.items))
       if (!(value instanceof MalformedFieldError)) known.set(value.webhookId, value);
     return page;
   };

@@ -1,7 +1,7 @@
 import { isObject, type RawObject } from '../lib/json/raw-object.ts';
-import type { Page } from '../upstream/cache/page-cache.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
+import type { Page } from '../upstream/page.ts';
 import {
   ACTIVITY_TYPES,
   type ActivityType,
@@ -25,7 +25,7 @@ import {
   readString,
   readTime,
 } from '../upstream/parse/fields.ts';
-import { type PageItem, parsePage } from '../upstream/parse/page-parser.ts';
+import { parsePage } from '../upstream/parse/page-parser.ts';
 
 /** Upstream's default page size. No deployment documents a larger one. */
 const PAGE_SIZE = 100;
@@ -199,7 +199,7 @@ export const readWebhook = (body: unknown): Webhook => {
 };
 
 /** Parses one page of the webhooks. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
-export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page<PageItem<Webhook>>> =>
+export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page<Webhook>> =>
   parsePage(
     body,
     {
@@ -213,7 +213,7 @@ export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page
   );
 
 /** Parses one page of a webhook's addresses. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
-export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Page<PageItem<Subscribed>>> =>
+export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Page<Subscribed>> =>
   parsePage(
     isObject(body) && Array.isArray(body.addresses)
       ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }

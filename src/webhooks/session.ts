@@ -1,6 +1,7 @@
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { RequestScope } from '../upstream/client/request-scope.ts';
+import { valuesOf } from '../upstream/page.ts';
 import { createWebhookClient } from './client.ts';
 import { soleAddress, soleAddressIn } from './known-address.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
@@ -48,7 +49,7 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
     async listAddresses(webhookId, offset) {
       const record = knownOf(webhookId).beginRead();
       const page = await upstream.listAddresses(webhookId, offset);
-      if (offset === null && page.nextOffset === null) record(soleAddressIn(page.items));
+      if (offset === null && page.nextOffset === null) record(soleAddressIn(valuesOf(page.items)));
       return page;
     },
   });

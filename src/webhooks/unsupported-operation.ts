@@ -1,4 +1,5 @@
 import { UpstreamError } from '../upstream/client/errors.ts';
+import { valuesOf } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { listWebhooks, type Operation, readWebhooksPage, updateAddresses } from './rest.ts';
 
@@ -66,7 +67,7 @@ const mentionsWebhook = (serviceMessage: string, path: string, webhookId: string
 const isListed = async (webhookId: string, send: Send): Promise<boolean | null> => {
   try {
     const { items, nextOffset } = await readWebhooksPage(await send(listWebhooks(null)), Date.now());
-    const ids = items.map(({ value }) => (value instanceof MalformedFieldError ? null : value.webhookId));
+    const ids = valuesOf(items).map((item) => (item instanceof MalformedFieldError ? null : item.webhookId));
     if (ids.includes(webhookId)) return true;
     return nextOffset !== null || ids.includes(null) ? null : false;
   } catch (error) {

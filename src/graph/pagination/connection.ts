@@ -1,14 +1,16 @@
-import type { Page, PartialErrors } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
+import type { Page, PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
-import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import { clientError } from '../errors.ts';
 import type { ListCursors } from './cursor.ts';
-import type { Entry } from './merge-pages.ts';
+import { type Entry, entriesOf, positionOf } from './run.ts';
 import { type WalkResult, walk } from './walk.ts';
 
-/** An edge of a connection over upstream pages. Its cursor is made only when it is selected. */
-export class ItemEdge<Value> {
+/** An edge of a connection over upstream pages. */
+export type ItemEdge<Value> = { readonly node: Value; readonly cursor: string };
+
+/** The edge of an item that a walk found. Its cursor is made only when it is selected. */
+class EntryEdge<Value> implements ItemEdge<Value> {
   readonly node: Value;
   private readonly cursors: ListCursors;
   private readonly entry: Entry<Value>;
@@ -20,7 +22,7 @@ export class ItemEdge<Value> {
   }
 
   get cursor(): string {
-    return this.cursors.write(this.entry.position);
+    return this.cursors.write(positionOf(this.entry));
   }
 }
 
@@ -37,28 +39,37 @@ export class ItemConnection<Value> {
   }
 
   get entries(): readonly Entry<Value>[] {
-    return this.result.entries;
+    return entriesOf(this.result.runs);
   }
 
   /** Rejects for an item that can't be parsed: only that edge becomes null. */
-  readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> =>
-    entry.item.value instanceof MalformedFieldError
-      ? malformedItem(entry.item.value)
-      : new ItemEdge(entry.item.value, this.cursors, entry);
+  readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> => {
+    const value = readValue(entry);
+    return value instanceof MalformedFieldError
+      ? malformedItem(value)
+      : new EntryEdge(value, this.cursors, entry);
+  };
 
   /** As `edgeOf`. */
-  readonly nodeOf = ({ item: { value } }: Entry<Value>): Value | Promise<never> =>
-    value instanceof MalformedFieldError ? malformedItem(value) : value;
+  readonly nodeOf = (entry: Entry<Value>): Value | Promise<never> => {
+    const value = readValue(entry);
+    return value instanceof MalformedFieldError ? malformedItem(value) : value;
+  };
 
   get pageInfo(): PageInfo {
-    const { entries, hasNextPage } = this.result;
-    const cursorOf = (entry: Entry<Value> | undefined) =>
-      entry === undefined ? null : this.cursors.write(entry.position);
+    const { cursors, resumed } = this;
+    const { runs, hasNextPage } = this.result;
     return {
       hasNextPage,
-      hasPreviousPage: this.resumed,
-      startCursor: cursorOf(entries[0]),
-      endCursor: cursorOf(entries.at(-1)),
+      hasPreviousPage: resumed,
+      get startCursor() {
+        const run = runs[0];
+        return run ? cursors.write(positionOf({ visit: run.visit, index: run.from })) : null;
+      },
+      get endCursor() {
+        const run = runs.at(-1);
+        return run ? cursors.write(positionOf({ visit: run.visit, index: run.to - 1 })) : null;
+      },
     };
   }
 
@@ -79,6 +90,7 @@ export class ItemConnection<Value> {
   }
 }
 
+/** Each cursor is made only when it is selected. */
 export type PageInfo = {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -87,7 +99,7 @@ export type PageInfo = {
 };
 
 export type ConnectionRequest<Value> = {
-  readonly read: ReadPage<PageItem<Value>>;
+  readonly read: ReadPage<Value>;
   readonly cursors: ListCursors;
   readonly first: number;
   readonly after: string | null | undefined;
@@ -106,6 +118,9 @@ export const connect = async <Value>(request: ConnectionRequest<Value>): Promise
 /** Returns when a page was requested: by upstream's clock, or by the gateway's where upstream omits it. */
 const requestedAt = ({ requestTime, fetchedAt }: Page<unknown>): number =>
   requestTime === null ? fetchedAt : Date.parse(requestTime);
+
+const readValue = <Value>({ visit, index }: Entry<Value>): Value | MalformedFieldError =>
+  visit.page.items.value(index);
 
 const malformedItem = (error: MalformedFieldError): Promise<never> =>
   Promise.reject(

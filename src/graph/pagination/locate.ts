@@ -1,8 +1,13 @@
-import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
-import type { PageItem } from '../../upstream/parse/page-parser.ts';
 import type { CursorPosition } from './cursor.ts';
-import { MAX_PAGES, type PageStart, tooManyEmptyPages, type WalkStart, walkPages } from './page-walk.ts';
+import {
+  indexByTime,
+  MAX_PAGES,
+  type PageStart,
+  tooManyEmptyPages,
+  type WalkStart,
+  walkPages,
+} from './page-walk.ts';
 
 /**
  * A list without times is searched on the page where the item was, and on the next: new items push an item no further
@@ -23,13 +28,13 @@ const NEWEST: PageRef = { offset: null, follows: null, freshness: 'tail' };
  * its successor, or where it was when the successor is missing too.
  */
 export const locateAfter = async <Value>(
-  read: ReadPage<PageItem<Value>>,
+  read: ReadPage<Value>,
   after: CursorPosition,
 ): Promise<WalkStart | null> => {
   const at: PageRef = { offset: after.offset, follows: null, freshness: 'tail' };
   const since = Date.now();
   const page = await read(at);
-  const index = indexOf(page, after.identity);
+  const index = page.items.indexOf(after.identity);
   if (index >= 0) return { at, recentOffsets: after.recentOffsets, index: index + 1 };
   // A cached page may be older than the item: only a fresh page shows that the item has moved or is deleted.
   const fresh: PageRef = page.fetchedAt < since ? { ...at, freshness: 'bypass' } : at;
@@ -39,7 +44,7 @@ export const locateAfter = async <Value>(
 
 /** Searches a list without times: near the old place, else before the item's successor. */
 const searchNearby = async <Value>(
-  read: ReadPage<PageItem<Value>>,
+  read: ReadPage<Value>,
   after: CursorPosition,
   start: PageStart,
 ): Promise<WalkStart> => {
@@ -47,9 +52,9 @@ const searchNearby = async <Value>(
   let pages = 0;
   let beforeNext: WalkStart | null = null;
   for await (const { page, at, recentOffsets } of walkPages(read, start)) {
-    const index = indexOf(page, after.identity);
+    const index = page.items.indexOf(after.identity);
     if (index >= 0) return { at, recentOffsets, index: index + 1 };
-    const nextIndex = next !== null && 'identity' in next ? indexOf(page, next.identity) : -1;
+    const nextIndex = next !== null && 'identity' in next ? page.items.indexOf(next.identity) : -1;
     if (nextIndex >= 0) beforeNext ??= { at, recentOffsets, index: nextIndex };
     pages += 1;
     if (pages === MAX_UNTIMED_PAGES) break;
@@ -61,16 +66,16 @@ const searchNearby = async <Value>(
 
 /** Searches a list by time, newest first, down to the first item that is older than the cursor's. */
 const searchByTime = async <Value>(
-  read: ReadPage<PageItem<Value>>,
+  read: ReadPage<Value>,
   after: Timed,
   start: PageStart,
 ): Promise<WalkStart | null> => {
   let pages = 0;
   for await (const { page, at, recentOffsets } of walkPages(read, start)) {
     pages += 1;
-    const index = indexOf(page, after.identity);
+    const index = page.items.indexOf(after.identity);
     if (index >= 0) return { at, recentOffsets, index: index + 1 };
-    const older = firstOlderThan(page, after.time);
+    const older = indexByTime(page.items, (time) => time !== null && time < after.time);
     const startsTooLate = older === 0 && pages === 1 && at.offset !== null;
     if (startsTooLate) return searchByTime(read, after, { at: NEWEST, recentOffsets: [] });
     if (older >= 0) return { at, recentOffsets, index: older };
@@ -78,9 +83,3 @@ const searchByTime = async <Value>(
   }
   return null;
 };
-
-const indexOf = <Value>({ items }: Page<PageItem<Value>>, identity: string): number =>
-  items.findIndex((item) => item.identity === identity);
-
-const firstOlderThan = <Value>({ items }: Page<PageItem<Value>>, time: number): number =>
-  items.findIndex((item) => item.time !== null && item.time < time);

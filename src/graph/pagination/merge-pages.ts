@@ -1,17 +1,14 @@
-import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import type { PageItem } from '../../upstream/parse/page-parser.ts';
-import type { CursorPosition, NextItem } from './cursor.ts';
-import { MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './page-walk.ts';
-
-/** An item, and what its cursor says of it. */
-export type Entry<Value> = { readonly item: PageItem<Value>; readonly position: CursorPosition };
+import type { Page, PageItems } from '../../upstream/page.ts';
+import { indexByTime, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './page-walk.ts';
+import type { Run } from './run.ts';
+import { SeenItems } from './seen-items.ts';
 
 /** A page, and the items that it adds to the walk. */
-export type PageSlice<Value> = {
-  readonly page: Page<PageItem<Value>>;
-  readonly entries: readonly Entry<Value>[];
-};
+export type PageSlice<Value> = { readonly page: Page<Value>; readonly runs: readonly Run<Value>[] };
+
+/** The last item of a page. */
+type Last<Value> = { readonly items: PageItems<Value>; readonly index: number };
 
 /**
  * Where a shifted page continues the walk: at `index`, behind the last item. `includesLast`: the page repeats that item,
@@ -25,11 +22,11 @@ type Seam = { readonly index: number; readonly includesLast: boolean };
  * next one, for at most MAX_PAGES pages.
  */
 export async function* mergePages<Value>(
-  read: ReadPage<PageItem<Value>>,
+  read: ReadPage<Value>,
   start: WalkStart,
 ): AsyncGenerator<PageSlice<Value>, void, undefined> {
-  const seen = new Set<string>();
-  let last: PageItem<Value> | null = null;
+  const seen = new SeenItems<Value>();
+  let last: Last<Value> | null = null;
   let pending: VisitedPage<Value>[] = [];
   for await (const visit of walkPages(read, start)) {
     const { items, nextOffset } = visit.page;
@@ -40,14 +37,15 @@ export async function* mergePages<Value>(
     if (seam === null) continue;
     for (const earlier of pending.slice(0, -1)) {
       // Items newer than `last` are skipped. If one of them is really older, a later page repeats it, behind `last`.
-      const entries =
+      const runs =
         seam.includesLast || last === null
           ? []
-          : entriesOf(earlier, firstAtOrAfter(earlier.page.items, last), seen);
-      yield { page: earlier.page, entries };
+          : seen.add(earlier, firstAtOrAfter(earlier.page.items, timeOf(last)));
+      yield { page: earlier.page, runs };
     }
-    yield { page: visit.page, entries: entriesOf(visit, seam.index, seen) };
-    if (last === null || seam.index < items.length) last = items.at(-1) ?? last;
+    yield { page: visit.page, runs: seen.add(visit, seam.index) };
+    if (items.length > 0 && (last === null || seam.index < items.length))
+      last = { items, index: items.length - 1 };
     pending = [];
   }
 }
@@ -56,48 +54,19 @@ export async function* mergePages<Value>(
  * A page that has shifted begins with items from before `last`, perhaps with `last` itself. Items of the same time don't
  * show on which side of `last` they are: the result is null when only the next page can show it.
  */
-const findSeam = <Value>(
-  items: readonly PageItem<Value>[],
-  last: PageItem<Value>,
-  isLastPage: boolean,
-): Seam | null => {
-  const repeated = items.findIndex(({ identity }) => identity === last.identity);
+const findSeam = <Value>(items: PageItems<Value>, last: Last<Value>, isLastPage: boolean): Seam | null => {
+  const repeated = items.indexOf(last.items.identity(last.index));
   if (repeated >= 0) return { index: repeated + 1, includesLast: true };
-  const { time } = last;
+  const lastTime = timeOf(last);
   const isDecided =
-    isLastPage || time === null || items.some((item) => item.time === null || item.time < time);
-  return isDecided ? { index: firstAtOrAfter(items, last), includesLast: false } : null;
+    isLastPage || lastTime === null || indexByTime(items, (time) => time === null || time < lastTime) >= 0;
+  return isDecided ? { index: firstAtOrAfter(items, lastTime), includesLast: false } : null;
 };
 
-/** Returns the index of the first item that is not newer than `last`; the length when all are. */
-const firstAtOrAfter = <Value>(items: readonly PageItem<Value>[], last: PageItem<Value>): number => {
-  const index = items.findIndex(({ time }) => time === null || last.time === null || time <= last.time);
+const timeOf = <Value>({ items, index }: Last<Value>): number | null => items.time(index);
+
+/** Returns the index of the first item that is not newer than the last one; the length when all are. */
+const firstAtOrAfter = <Value>(items: PageItems<Value>, lastTime: number | null): number => {
+  const index = indexByTime(items, (time) => time === null || lastTime === null || time <= lastTime);
   return index < 0 ? items.length : index;
-};
-
-/** Returns the items from `start` on that were not seen before, and marks all items of the page as seen. */
-const entriesOf = <Value>(
-  { page, at, recentOffsets }: VisitedPage<Value>,
-  start: number,
-  seen: Set<string>,
-): Entry<Value>[] => {
-  const entries: Entry<Value>[] = [];
-  for (const [index, item] of page.items.entries()) {
-    const { identity, time } = item;
-    if (index >= start && !seen.has(identity))
-      entries.push({
-        item,
-        position: { offset: at.offset, index, identity, time, next: nextOf(page, index), recentOffsets },
-      });
-    seen.add(identity);
-  }
-  return entries;
-};
-
-/** Returns the successor of the item at `index` in a list without times; null in a list by time. */
-const nextOf = <Value>({ items, nextOffset }: Page<PageItem<Value>>, index: number): NextItem | null => {
-  if (items[index]?.time !== null) return null;
-  const item = items[index + 1];
-  if (item !== undefined) return { identity: item.identity };
-  return nextOffset === null ? null : { offset: nextOffset };
 };

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Page } from '../../upstream/cache/page-cache.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
-import type { PageItem } from '../../upstream/parse/page-parser.ts';
+import type { Page, PageItems } from '../../upstream/page.ts';
 
 /** Where a walk over pages starts. */
 export type PageStart = {
@@ -15,7 +14,7 @@ export type PageStart = {
 export type WalkStart = PageStart & { readonly index: number };
 
 /** A page of the walk, with its place: a later walk can start there. */
-export type VisitedPage<Value> = PageStart & { readonly page: Page<PageItem<Value>> };
+export type VisitedPage<Value> = PageStart & { readonly page: Page<Value> };
 
 /** The most pages that one connection reads: an upstream may send short or empty pages for a while. */
 export const MAX_PAGES = 100;
@@ -28,7 +27,7 @@ const MAX_RECENT_OFFSETS = 8;
  * empty page. Throws UpstreamError `invalidResponse` when upstream names an offset that led here.
  */
 export async function* walkPages<Value>(
-  read: ReadPage<PageItem<Value>>,
+  read: ReadPage<Value>,
   start: PageStart,
 ): AsyncGenerator<VisitedPage<Value>, void, undefined> {
   const visited = new Set<string>(start.recentOffsets);
@@ -43,9 +42,20 @@ export async function* walkPages<Value>(
     yield { page, at, recentOffsets };
     if (page.nextOffset === null) return;
     if (at.offset !== null) recentOffsets = [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS);
-    at = { offset: page.nextOffset, follows: page.items.at(-1)?.identity ?? null, freshness: 'tail' };
+    const { items, nextOffset } = page;
+    const follows = items.length > 0 ? items.identity(items.length - 1) : null;
+    at = { offset: nextOffset, follows, freshness: 'tail' };
   }
 }
+
+/** Returns the index of the first item whose time matches; -1 without one. */
+export const indexByTime = <Value>(
+  items: PageItems<Value>,
+  matches: (time: number | null) => boolean,
+): number => {
+  for (let index = 0; index < items.length; index += 1) if (matches(items.time(index))) return index;
+  return -1;
+};
 
 const digest = (offset: string): string =>
   createHash('sha256').update(offset).digest('base64url').slice(0, 6);

@@ -1,17 +1,18 @@
-import type { Page } from '../../upstream/cache/page-cache.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import type { PageItem } from '../../upstream/parse/page-parser.ts';
+import type { Page } from '../../upstream/page.ts';
 import type { CursorPosition } from './cursor.ts';
 import { locateAfter } from './locate.ts';
-import { type Entry, mergePages, type PageSlice } from './merge-pages.ts';
+import { mergePages, type PageSlice } from './merge-pages.ts';
 import { MAX_PAGES, tooManyEmptyPages, type WalkStart } from './page-walk.ts';
+import { lengthOf, type Run } from './run.ts';
 
 /** The items that a walk found. */
 export type WalkResult<Value> = {
-  readonly entries: readonly Entry<Value>[];
+  /** In their order; none is empty. */
+  readonly runs: readonly Run<Value>[];
   readonly hasNextPage: boolean;
-  /** The pages that the entries come from, in order; empty when none had to be read. */
-  readonly pages: readonly Page<PageItem<Value>>[];
+  /** The pages that the items come from, in order; empty when none had to be read. */
+  readonly pages: readonly Page<Value>[];
 };
 
 const HEAD: WalkStart = {
@@ -30,11 +31,11 @@ const HEAD: WalkStart = {
  * Rejects with UpstreamError `invalidResponse` when upstream's offsets go in circles, or lead to no items.
  */
 export const walk = async <Value>(
-  read: ReadPage<PageItem<Value>>,
+  read: ReadPage<Value>,
   first: number,
   after: CursorPosition | null,
 ): Promise<WalkResult<Value>> => {
-  const nothing: WalkResult<Value> = { entries: [], hasNextPage: false, pages: [] };
+  const nothing: WalkResult<Value> = { runs: [], hasNextPage: false, pages: [] };
   if (first === 0) return nothing;
   const start = after === null ? HEAD : await locateAfter(read, after);
   return start === null ? nothing : collect(first, mergePages(read, start));
@@ -44,21 +45,36 @@ const collect = async <Value>(
   first: number,
   slices: AsyncIterable<PageSlice<Value>>,
 ): Promise<WalkResult<Value>> => {
-  const entries: Entry<Value>[] = [];
-  const pages: Page<PageItem<Value>>[] = [];
+  const runs: Run<Value>[] = [];
+  const pages: Page<Value>[] = [];
+  let remaining = first;
   for await (const slice of slices) {
     pages.push(slice.page);
-    const remaining = first - entries.length;
-    entries.push(...slice.entries.slice(0, remaining));
-    if (slice.entries.length > remaining) return { entries, hasNextPage: true, pages };
+    const length = lengthOf(slice.runs);
+    runs.push(...take(slice.runs, remaining));
+    if (length > remaining) return { runs, hasNextPage: true, pages };
+    remaining -= length;
     const hasNextPage = slice.page.nextOffset !== null;
-    if (entries.length === first || !hasNextPage) return { entries, hasNextPage, pages };
-    if (pages.length === MAX_PAGES) return partialResult(entries, pages);
+    if (remaining === 0 || !hasNextPage) return { runs, hasNextPage, pages };
+    if (pages.length === MAX_PAGES) return partialResult(runs, pages);
   }
-  return { entries, hasNextPage: false, pages };
+  return { runs, hasNextPage: false, pages };
 };
 
-const partialResult = <Value>(entries: Entry<Value>[], pages: Page<PageItem<Value>>[]): WalkResult<Value> => {
-  if (entries.length === 0) throw tooManyEmptyPages();
-  return { entries, hasNextPage: true, pages };
+/** The first `length` items of the runs. */
+const take = <Value>(runs: readonly Run<Value>[], length: number): Run<Value>[] => {
+  const taken: Run<Value>[] = [];
+  let remaining = length;
+  for (const run of runs) {
+    if (remaining === 0) break;
+    const to = Math.min(run.to, run.from + remaining);
+    taken.push({ ...run, to });
+    remaining -= to - run.from;
+  }
+  return taken;
+};
+
+const partialResult = <Value>(runs: Run<Value>[], pages: Page<Value>[]): WalkResult<Value> => {
+  if (runs.length === 0) throw tooManyEmptyPages();
+  return { runs, hasNextPage: true, pages };
 };

@@ -1,5 +1,6 @@
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { RequestScope } from '../client/request-scope.ts';
+import type { Page } from '../page.ts';
 import type { CacheBudget } from './cache-budget.ts';
 import {
   createEntryStore,
@@ -13,22 +14,6 @@ import {
 import type { InvalidationBus } from './invalidation.ts';
 import { type SharedRequest, startShared } from './single-flight.ts';
 import { allowsStale, cooldownMsFor } from './stale-if-error.ts';
-
-/** One page of a list, from one upstream request. */
-export type Page<Item> = {
-  readonly items: readonly Item[];
-  /** The offset of the next page; null on the last one. */
-  readonly nextOffset: string | null;
-  /** Upstream's clock, ISO 8601; null when upstream does not state it. */
-  readonly requestTime: string | null;
-  readonly responseTime: string | null;
-  /** Upstream's `errors` and `warnings` beside good data, unchanged; null when there are none. */
-  readonly partialErrors: PartialErrors | null;
-  /** When this gateway sent the request, in milliseconds since 1970. */
-  readonly fetchedAt: number;
-};
-
-export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
 
 export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
@@ -53,8 +38,8 @@ export type PageRequest = {
   readonly staleIfErrorMs: number;
 };
 
-type Fetched<Item> = {
-  readonly page: Page<Item>;
+type Fetched<Value> = {
+  readonly page: Page<Value>;
   /** Size of the body. */
   readonly bytes: number;
 };
@@ -66,10 +51,10 @@ type Fetched<Item> = {
 export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'miss';
 
 /** Requests a page of upstream. The signal aborts when no operation waits for the page any more. */
-export type Fetch<Item> = (request: PageRequest, signal: AbortSignal) => Promise<Fetched<Item>>;
+export type Fetch<Value> = (request: PageRequest, signal: AbortSignal) => Promise<Fetched<Value>>;
 
 /** A cache of pages with single-flight, stale-while-revalidate and stale-if-error. */
-export type PageCache<Item> = {
+export type PageCache<Value> = {
   /**
    * Resolves with a page that has at least what is requested.
    * - A fresh page is served.
@@ -82,29 +67,29 @@ export type PageCache<Item> = {
   get(
     request: PageRequest,
     scope: Pick<RequestScope, 'usage' | 'deadline'>,
-    fetch: Fetch<Item>,
-  ): Promise<Page<Item>>;
+    fetch: Fetch<Value>,
+  ): Promise<Page<Value>>;
 };
 
-type CachedPage<Item> = { readonly page: Page<Item>; readonly result: CacheResult };
+type CachedPage<Value> = { readonly page: Page<Value>; readonly result: CacheResult };
 
-type InFlight<Item> = { readonly meta: EntryMeta; readonly shared: SharedRequest<Fetched<Item>> };
+type InFlight<Value> = { readonly meta: EntryMeta; readonly shared: SharedRequest<Fetched<Value>> };
 
 /** `onGet` is called with the result of each `get`. */
-export const createPageCache = <Item>(
+export const createPageCache = <Value>(
   budget: CacheBudget,
   invalidation: InvalidationBus,
   onGet: (result: CacheResult) => void = () => {},
   now: Clock = monotonicClock,
-): PageCache<Item> => {
-  const entries = createEntryStore<Fetched<Item>>(budget);
-  const inFlight = new Map<string, InFlight<Item>>();
+): PageCache<Value> => {
+  const entries = createEntryStore<Fetched<Value>>(budget);
+  const inFlight = new Map<string, InFlight<Value>>();
 
   const fetchPage = (
     key: string,
     original: PageRequest,
-    fetch: Fetch<Item>,
-  ): SharedRequest<Fetched<Item>> => {
+    fetch: Fetch<Value>,
+  ): SharedRequest<Fetched<Value>> => {
     const meta = createMeta(original, [entries.get(key)?.meta, inFlight.get(key)?.meta], now());
     const request = { ...original, details: meta.details };
     const unsubscribe = invalidation.subscribe(request.cachePartition, request.address, meta);
@@ -131,7 +116,7 @@ export const createPageCache = <Item>(
     return shared;
   };
 
-  const sharedRequestFor = (key: string, request: PageRequest): SharedRequest<Fetched<Item>> | null => {
+  const sharedRequestFor = (key: string, request: PageRequest): SharedRequest<Fetched<Value>> | null => {
     const found = inFlight.get(key);
     if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
     if (!satisfies(found.meta, request)) return null;
@@ -139,18 +124,18 @@ export const createPageCache = <Item>(
     return found.shared;
   };
 
-  const findEntry = (key: string, request: PageRequest): Entry<Fetched<Item>> | null => {
+  const findEntry = (key: string, request: PageRequest): Entry<Fetched<Value>> | null => {
     const entry = entries.get(key);
     return entry && satisfies(entry.meta, request) ? entry : null;
   };
 
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
-  const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Item>): void => {
+  const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Value>): void => {
     if (!sharedRequestFor(key, request)) fetchPage(key, refreshRequest(stale, request), fetch).detach();
   };
 
   /** A page that can be served at once. */
-  const fromCache = (key: string, request: PageRequest, fetch: Fetch<Item>): CachedPage<Item> | null => {
+  const fromCache = (key: string, request: PageRequest, fetch: Fetch<Value>): CachedPage<Value> | null => {
     const entry = findEntry(key, request);
     if (!entry) return null;
     const { meta, value } = entry;
@@ -164,7 +149,7 @@ export const createPageCache = <Item>(
     return { page: value.page, result: isCoolingDown ? 'staleIfError' : isFresh ? 'fresh' : 'stale' };
   };
 
-  const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Item> | null => {
+  const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Value> | null => {
     const entry = allowsStale(error) ? findEntry(key, request) : null;
     if (!entry || now() - entry.meta.startedAt > request.staleIfErrorMs) return null;
     retainDetails(entry.meta, request, now());

@@ -2,19 +2,10 @@ import { hash } from 'node:crypto';
 import { isWithin } from '../../lib/json/bounds.ts';
 import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
 import { createTimeSlices } from '../../lib/time-slices.ts';
-import type { Page, PartialErrors } from '../cache/page-cache.ts';
 import { UpstreamError } from '../client/errors.ts';
+import type { Page, PartialErrors } from '../page.ts';
 import { MalformedFieldError, malformed, optional, readTime } from './fields.ts';
-
-/** One entry of a page, with what a walk needs to find it again when the pages have shifted. */
-export type PageItem<Value> = {
-  /** Identifies the item in its list, on whichever page it is. */
-  readonly identity: string;
-  /** Milliseconds since 1970. The list is ordered by it, newest first; null in a list without such an order. */
-  readonly time: number | null;
-  /** The error of a malformed entry takes its place, and affects no other entry. */
-  readonly value: Value | MalformedFieldError;
-};
+import { type ParsedItem, ParsedItems } from './parsed-items.ts';
 
 type ListReader<Value> = {
   readonly entriesField: string;
@@ -33,7 +24,7 @@ export const parsePage = async <Value>(
   body: unknown,
   reader: ListReader<Value>,
   fetchedAt: number,
-): Promise<Page<PageItem<Value>>> => {
+): Promise<Page<Value>> => {
   const { entriesField, maxEntries } = reader;
   try {
     if (!isObject(body)) throw malformed('body', 'an object', body);
@@ -50,7 +41,7 @@ export const parsePage = async <Value>(
       responseTime: optional(readTime)(body.response_time, 'response_time'),
       partialErrors: readPartialErrors(body),
       fetchedAt,
-      items: await readItems(entries, reader),
+      items: new ParsedItems(await readItems(entries, reader)),
     };
   } catch (cause) {
     if (!(cause instanceof MalformedFieldError)) throw cause;
@@ -66,9 +57,9 @@ const SLICE_MS = 5;
 const readItems = async <Value>(
   entries: readonly unknown[],
   reader: ListReader<Value>,
-): Promise<PageItem<Value>[]> => {
+): Promise<ParsedItem<Value>[]> => {
   const slices = createTimeSlices(SLICE_MS);
-  const items: PageItem<Value>[] = [];
+  const items: ParsedItem<Value>[] = [];
   let time: number | null = null;
   for (const [index, entry] of entries.entries()) {
     if (slices.isOver()) await slices.next();

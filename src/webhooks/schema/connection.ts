@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { connect, ItemEdge } from '../../graph/pagination/connection.ts';
+import { connect, type ItemEdge } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
 import type { CursorsOf, ListCursors } from '../../graph/pagination/cursor.ts';
 import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
@@ -23,11 +23,12 @@ export { WebhookEdge };
  * The edge of an item that a change has put into a list, so that a client can add it to the list that it shows. No page
  * has brought the item, so its cursor searches for it from the list's start.
  */
-export const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): ItemEdge<Value> =>
-  new ItemEdge(node, cursors, {
-    item: { identity, time: null, value: node },
-    position: { offset: null, index: 0, identity, time: null, next: null, recentOffsets: [] },
-  });
+export const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): ItemEdge<Value> => ({
+  node,
+  get cursor() {
+    return cursors.write({ offset: null, index: 0, identity, time: null, next: null, recentOffsets: [] });
+  },
+});
 
 /** The edge of a webhook that a mutation created. */
 export const webhookEdge = (cursorsOf: CursorsOf, webhook: WebhookShape): ItemEdge<WebhookShape> =>

@@ -1,0 +1,36 @@
+import type { MalformedFieldError } from './parse/fields.ts';
+
+/** One page of a list, from one upstream request. */
+export type Page<Value> = {
+  readonly items: PageItems<Value>;
+  /** The offset of the next page; null on the last one. */
+  readonly nextOffset: string | null;
+  /** Upstream's clock, ISO 8601; null when upstream does not state it. */
+  readonly requestTime: string | null;
+  readonly responseTime: string | null;
+  /** Upstream's `errors` and `warnings` beside good data, unchanged; null when there are none. */
+  readonly partialErrors: PartialErrors | null;
+  /** When this gateway sent the request, in milliseconds since 1970. */
+  readonly fetchedAt: number;
+};
+
+export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };
+
+/** The items of a page by their index, with what a walk needs to find them again when the pages have shifted. */
+export type PageItems<Value> = {
+  readonly length: number;
+  /** Whether an identity occurs more than once. */
+  readonly hasRepeats: boolean;
+  /** Identifies the item in its list, on whichever page it is. */
+  identity(index: number): string;
+  /** The index of the first item of this identity; -1 without one. */
+  indexOf(identity: string): number;
+  /** Milliseconds since 1970. The list is ordered by it, newest first; null in a list without such an order. */
+  time(index: number): number | null;
+  /** The error of a malformed item takes its place, and affects no other item. */
+  value(index: number): Value | MalformedFieldError;
+};
+
+/** The values of all items, in their order. */
+export const valuesOf = <Value>(items: PageItems<Value>): (Value | MalformedFieldError)[] =>
+  Array.from({ length: items.length }, (_, index) => items.value(index));

@@ -1,0 +1,50 @@
+import type { PageItems } from '../page.ts';
+import type { MalformedFieldError } from './fields.ts';
+
+/** An item that has been read. */
+export type ParsedItem<Value> = {
+  readonly identity: string;
+  readonly time: number | null;
+  readonly value: Value | MalformedFieldError;
+};
+
+/** The items of a page whose values have all been read. */
+export class ParsedItems<Value> implements PageItems<Value> {
+  readonly #items: readonly ParsedItem<Value>[];
+  #hasRepeats: boolean | null = null;
+
+  constructor(items: readonly ParsedItem<Value>[]) {
+    this.#items = items;
+  }
+
+  get length(): number {
+    return this.#items.length;
+  }
+
+  get hasRepeats(): boolean {
+    this.#hasRepeats ??= new Set(this.#items.map(({ identity }) => identity)).size < this.length;
+    return this.#hasRepeats;
+  }
+
+  identity(index: number): string {
+    return this.#at(index).identity;
+  }
+
+  indexOf(identity: string): number {
+    return this.#items.findIndex((item) => item.identity === identity);
+  }
+
+  time(index: number): number | null {
+    return this.#at(index).time;
+  }
+
+  value(index: number): Value | MalformedFieldError {
+    return this.#at(index).value;
+  }
+
+  #at(index: number): ParsedItem<Value> {
+    const item = this.#items[index];
+    if (item === undefined) throw new RangeError(`Expected an index below ${this.length}, got ${index}.`);
+    return item;
+  }
+}

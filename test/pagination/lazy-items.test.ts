@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { ItemConnection } from '../../src/graph/pagination/connection.ts';
+import { createCursors } from '../../src/graph/pagination/cursor.ts';
+import { walk } from '../../src/graph/pagination/walk.ts';
+import type { Page, PageItems } from '../../src/upstream/page.ts';
+
+/** Items that count what is asked of them. */
+class CountedItems implements PageItems<string> {
+  readonly #names: readonly string[];
+  asked = 0;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  get length(): number {
+    return this.#names.length;
+  }
+
+  get hasRepeats(): boolean {
+    return new Set(this.#names).size < this.length;
+  }
+
+  identity(index: number): string {
+    this.asked += 1;
+    return this.value(index);
+  }
+
+  indexOf(identity: string): number {
+    this.asked += 1;
+    return this.#names.indexOf(identity);
+  }
+
+  time(): null {
+    this.asked += 1;
+    return null;
+  }
+
+  value(index: number): string {
+    return this.#names[index] ?? '';
+  }
+}
+
+const pageOf = (items: PageItems<string>, nextOffset: string | null): Page<string> => ({
+  items,
+  nextOffset,
+  requestTime: null,
+  responseTime: null,
+  partialErrors: null,
+  fetchedAt: 0,
+});
+
+const walkOver = async (pages: readonly (readonly string[])[], first: number) => {
+  const items = pages.map((names) => new CountedItems(names));
+  const last = String(items.length - 1);
+  const read = async ({ offset }: { readonly offset: string | null }) => {
+    const at = Number(offset ?? 0);
+    const page = items[at] ?? new CountedItems([]);
+    return pageOf(page, String(at) === last ? null : String(at + 1));
+  };
+  const result = await walk(read, first, null);
+  const cursors = createCursors('secret')(['list']);
+  const connection = new ItemConnection(cursors, result, false);
+  const asked = () => items.reduce((sum, page) => sum + page.asked, 0);
+  return { connection, asked, names: connection.entries.map(connection.nodeOf), cursors };
+};
+
+test('a page without repeats is walked without the identities and times of its items', async () => {
+  const { connection, names, asked } = await walkOver([['a', 'b', 'c'], ['d']], 2);
+  expect(names).toEqual(['a', 'b']);
+  expect(connection.pageInfo.hasNextPage).toBe(true);
+  expect(asked()).toBe(0);
+});
+
+test('a cursor is made of the item that it names alone', async () => {
+  const { connection, asked, cursors } = await walkOver([['a', 'b', 'c'], ['d']], 2);
+  expect(cursors.read(connection.pageInfo.endCursor ?? '')).toMatchObject({
+    identity: 'b',
+    index: 1,
+    next: { identity: 'c' },
+  });
+  expect(asked()).toBeLessThanOrEqual(4);
+});
+
+test.each([
+  ['on one page', [['a', 'b', 'a', 'c', 'b', 'd']]],
+  ['on pages that overlap', [['a', 'b'], ['b', 'c'], [], ['c', 'a', 'd']]],
+  ['at the ends of a page', [['a', 'a', 'b', 'c', 'd', 'd']]],
+])('an item that is repeated %s is walked once', async (_where, pages) => {
+  for (const first of [1, 2, 3, 4, 5]) {
+    const { names } = await walkOver(pages, first);
+    expect(names).toEqual(['a', 'b', 'c', 'd'].slice(0, first));
+  }
+});
