@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
+import type { ReadPath } from './app/read-path.ts';
 import { startServer } from './app/server.ts';
 import { loadTrustedDocuments } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
@@ -32,29 +33,37 @@ export type App = {
 export type AppOptions = {
   /** Default: the clock of this process. Timers run by the process's own clock in any case. */
   readonly now?: Clock | undefined;
+  /** Default: `fast`. */
+  readonly readPath?: ReadPath | undefined;
 };
 
 /** Builds and wires all parts, then listens. Rejects with ConfigError for a setting that only the machine shows to be wrong. */
 export const startApp = async (
   config: Config,
   log: Log,
-  { now = monotonicClock }: AppOptions = {},
+  { now = monotonicClock, readPath = 'fast' }: AppOptions = {},
 ): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start(config, log, now, opened);
+    return await start(config, log, now, readPath, opened);
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 };
 
-const start = async (config: Config, log: Log, now: Clock, opened: AsyncDisposableStack): Promise<App> => {
+const start = async (
+  config: Config,
+  log: Log,
+  now: Clock,
+  readPath: ReadPath,
+  opened: AsyncDisposableStack,
+): Promise<App> => {
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const telemetry = createTelemetry(log, cacheBudget.bytes);
   const deadline = createShutdownDeadline();
-  const startup = { config, log, now, telemetry, opened, deadline };
+  const startup = { config, log, now, readPath, telemetry, opened, deadline };
   const deliveries = await startDeliveries(startup);
   const upstream = await startUpstream(startup, cacheBudget);
   const server = await startServer(startup, upstream, deliveries, trusted);

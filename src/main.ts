@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { readPathOf } from './app/read-path.ts';
 import { type App, startApp } from './app.ts';
 import { ConfigError, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
@@ -13,7 +14,7 @@ const OVERDUE_MS = 500;
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
-  const app = await startApp(config, log);
+  const app = await startApp(config, log, { readPath: readPathOf(process.env) });
   let isStopping = false;
   // npm repeats to the gateway a signal that the whole process group got. The repeat must not cut the shutdown short.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

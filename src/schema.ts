@@ -9,8 +9,15 @@ import './webhooks/schema/connection.ts';
 import './webhooks/schema/addresses.ts';
 import './webhooks/schema/mutations.ts';
 import './deliveries/schema/fields.ts';
+import { lexicographicSortSchema } from 'graphql';
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
+import { createPlannedSchema } from './graph/plan/planned-schema.ts';
+
+const built = builder.toSchema({ sortSchema: false });
 
 /** The schema. Each feature adds itself to the builder when it is imported: a new lookup is one more import above. */
-export const schema = withWeighedFields(builder.toSchema());
+export const schema = withWeighedFields(lexicographicSortSchema(built));
+
+/** The same schema for operations whose lists are written by plans. */
+export const plannedSchema = createPlannedSchema(withWeighedFields(built), schema);

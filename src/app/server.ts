@@ -6,7 +6,7 @@ import { createAnswers } from '../graph/answer/answer.ts';
 import { createAnswerEstimate } from '../graph/answer/estimate.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
 import { messageOf } from '../lib/error-text.ts';
-import { schema } from '../schema.ts';
+import { plannedSchema, schema } from '../schema.ts';
 import { cachePartitionOf } from '../server/auth/authenticate.ts';
 import { createFrontPage } from '../server/browsers/front-page.ts';
 import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
@@ -50,7 +50,7 @@ export const startServer = async (
   deliveries: Deliveries,
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
-  const { config, log, now, telemetry, opened, deadline } = startup;
+  const { config, log, now, readPath, telemetry, opened, deadline } = startup;
   const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
@@ -89,6 +89,7 @@ export const startServer = async (
   const graphql = createGraphQL({
     ...shared,
     schema,
+    planned: readPath === 'fast' ? plannedSchema : null,
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),

@@ -19,6 +19,7 @@ import {
   TrustedDocumentsError,
 } from '../server/graphql/trusted-documents.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { ReadPath } from './read-path.ts';
 
 /** What every stage of the start gets. */
 export type Startup = {
@@ -26,6 +27,7 @@ export type Startup = {
   readonly log: Log;
   /** Measures freshness, deadlines, cooldowns, rates and stalls. */
   readonly now: Clock;
+  readonly readPath: ReadPath;
   readonly telemetry: Telemetry;
   /** Each stage adds what it has opened. What was opened last is closed first. */
   readonly opened: AsyncDisposableStack;

@@ -4,6 +4,7 @@ import { withCost } from '../graph/cost/field-cost.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
+import { derivedField } from '../graph/plan/derived-field.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
 import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
@@ -30,8 +31,9 @@ Collectible.implement({
     id: t.id({
       description:
         "A key for client caches: unique for a wallet, a chain, a contract and a token id. `node` can't refetch it.",
-      resolve: ({ owner, chainId, contractAddress, tokenId }) =>
+      ...derivedField(({ owner, chainId, contractAddress, tokenId }: CollectibleShape) =>
         Buffer.from(`Collectible:${owner}:${chainId}:${contractAddress}:${tokenId}`).toString('base64'),
+      ),
     }),
     contractAddress: t.expose('contractAddress', {
       type: 'Address',

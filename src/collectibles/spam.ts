@@ -1,4 +1,5 @@
 import { builder } from '../graph/builder.ts';
+import { derivedField } from '../graph/plan/derived-field.ts';
 import type { Explanation } from './rest.ts';
 
 const FEATURES = {
@@ -25,7 +26,7 @@ export const SpamExplanation = builder.objectRef<Explanation>('SpamExplanation')
       type: SpamFeature,
       nullable: true,
       description: 'The signal. Null when this gateway does not know it: see featureName.',
-      resolve: ({ featureName }) => knownFeature(featureName),
+      ...derivedField(({ featureName }: Explanation) => knownFeature(featureName)),
     }),
     featureName: t.exposeString('featureName', {
       description: 'The name of the signal as the service wrote it.',

@@ -4,6 +4,7 @@ import { withCost } from '../graph/cost/field-cost.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
+import { derivedField } from '../graph/plan/derived-field.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import type { RawObject } from '../lib/json/raw-object.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
@@ -51,8 +52,9 @@ Transaction.implement({
     id: t.id({
       description:
         "A key for client caches: unique for a wallet, a chain and a hash. `node` can't refetch it.",
-      resolve: ({ address, chain, hash }) =>
+      ...derivedField(({ address, chain, hash }: TransactionShape) =>
         Buffer.from(`Transaction:${address}:${chain}:${hash}`).toString('base64'),
+      ),
     }),
     address: t.expose('address', {
       type: 'Address',
@@ -64,7 +66,7 @@ Transaction.implement({
       nullable: true,
       description:
         'The id of the chain. Null in a lookup when this gateway does not know the name of the chain: `chains` lists those it knows.',
-      resolve: ({ chain, chainId }, _args, { chains }) => chainId ?? chains.idOf(chain),
+      ...derivedField(({ chain, chainId }: TransactionShape, { chains }) => chainId ?? chains.idOf(chain)),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
     blockHash: t.expose('blockHash', {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyChunks } from '../../src/lib/json/chunked-stringify.ts';
+import { RawJson } from '../../src/lib/json/raw-json.ts';
 import { runs } from '../support/runs.ts';
 
 /** The chunks together are what JSON.stringify returns, and no chunk is long. */
@@ -9,12 +10,20 @@ const MAX_PIECE = 6 * 16_384 + 1024;
 
 const piecesOf = (value: unknown) => [...stringifyChunks(value)];
 
+const textOf = (pieces: ReturnType<typeof piecesOf>) =>
+  pieces.map((piece) => (typeof piece === 'string' ? piece : piece.parts.join(''))).join('');
+
+/** What is written already is one piece, however long. */
+const areShort = (pieces: ReturnType<typeof piecesOf>) =>
+  pieces.every((piece) => typeof piece !== 'string' || piece.length <= MAX_PIECE);
+
 const odd = fc.oneof(
   fc.constant(undefined),
   fc.constant(() => 1),
   fc.constant(Symbol('s')),
   fc.double(),
   fc.date().map((date) => date),
+  fc.jsonValue().map((written) => new RawJson([JSON.stringify(written)])),
   fc.string({ unit: 'binary' }),
   // Halves of characters, alone and in pairs, across the places where strings are cut.
   fc
@@ -44,8 +53,8 @@ test('the chunks of any value are together what JSON.stringify returns', () => {
   fc.assert(
     fc.property(value, (whole) => {
       const pieces = piecesOf(whole);
-      expect(pieces.join('')).toBe(JSON.stringify(whole) ?? '');
-      expect(pieces.every((piece) => piece.length <= MAX_PIECE)).toBe(true);
+      expect(textOf(pieces)).toBe(JSON.stringify(whole) ?? '');
+      expect(areShort(pieces)).toBe(true);
     }),
     { numRuns: runs(300) },
   );
@@ -61,7 +70,7 @@ test.each([
   ['lists in lists', JSON.parse(`${'['.repeat(3000)}"${'x'.repeat(30_000)}"${']'.repeat(3000)}`)],
 ])('%s comes in short pieces', (_what, whole) => {
   const pieces = piecesOf(whole);
-  expect(pieces.join('')).toBe(JSON.stringify(whole));
+  expect(textOf(pieces)).toBe(JSON.stringify(whole));
   expect(pieces.length).toBeGreaterThan(1);
-  expect(pieces.every((piece) => piece.length <= MAX_PIECE)).toBe(true);
+  expect(areShort(pieces)).toBe(true);
 });

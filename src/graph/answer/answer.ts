@@ -47,6 +47,10 @@ export class Answer implements SlicedWork {
   #hasEnded = false;
   /** The estimate of the answer before the operation runs; null for an event. */
   estimate: AnswerEstimate | null = null;
+  /** Whether a list of the answer is written already, see graph/plan/. The data then has RawJson in it. */
+  hasWrittenLists = false;
+  /** The errors of the items of written lists. The executor has the others. */
+  readonly itemErrors: GraphQLError[] = [];
   /** The error of an answer that exceeds the limit; null while it does not. */
   limitError: GraphQLError | null = null;
 

@@ -3,8 +3,9 @@ import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
+import { inOrderOfData } from './error-order.ts';
 
-/** The data of a heavy answer, serialised as JSON. */
+/** The data of an answer, serialised as JSON: of a heavy answer, and of one with lists that are written already. */
 export class SerializedData {
   readonly chunks: readonly Buffer[];
 
@@ -20,7 +21,7 @@ export class SerializedData {
 
 /**
  * Resolves with the result to send, and ends the answer. The data of a heavy answer is serialised in slices. An answer that
- * exceeds the limit, or whose client has disconnected, has an error and no data.
+ * exceeds the limit, or whose client has disconnected, has an error and no data. Errors come in the order of the data.
  */
 export const serializeAnswer = async (
   execution: Promise<ExecutionResult>,
@@ -28,10 +29,12 @@ export const serializeAnswer = async (
 ): Promise<ExecutionResult> => {
   try {
     const result = await execution;
+    const errors = inOrderOfData([...answer.itemErrors, ...(result.errors ?? [])], result.data);
+    const isSerialized = answer.isHeavy || answer.hasWrittenLists;
     const data =
-      answer.isHeavy && !answer.isStopped && result.data ? await serializeData(result.data, answer) : null;
+      isSerialized && !answer.isStopped && result.data ? await serializeData(result.data, answer) : null;
     if (answer.isStopped) return { data: null, errors: [answer.limitError ?? upstreamError(clientGone())] };
-    return data === null ? result : Object.assign({ ...result }, { data });
+    return Object.assign({ ...result, ...(errors.length > 0 && { errors }) }, data && { data });
   } finally {
     answer.end();
   }
@@ -46,15 +49,25 @@ const serializeData = async (data: object, answer: Answer): Promise<SerializedDa
   let bytes = 0;
   let text = '';
   const flush = (): void => {
+    if (text === '') return;
     const chunk = Buffer.from(text);
     chunks.push(chunk);
     bytes += chunk.length;
     text = '';
     if (bytes > answer.maxBytes) answer.exceedLimit();
   };
-  for (const piece of stringifyChunks(data)) {
-    text += piece;
+  const add = (part: string | Buffer): void => {
+    if (typeof part === 'string') text += part;
+    else {
+      flush();
+      chunks.push(part);
+      bytes += part.length;
+    }
     if (text.length > CHUNK_CHARACTERS) flush();
+  };
+  for (const piece of stringifyChunks(data)) {
+    if (typeof piece === 'string') add(piece);
+    else piece.parts.forEach(add);
     if (!answer.canContinue) await answer.nextSlice();
     if (answer.isStopped) return null;
   }

@@ -60,7 +60,7 @@ export const readOperation = (
  * the executor merges them: each named fragment counts once, and what `@skip` or `@include` excludes does not count.
  */
 export const collectFields = (
-  { schema, fragments, variableValues }: OperationInfo,
+  { schema, fragments, variableValues }: Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): ReadonlyMap<string, readonly FieldNode[]> => {

@@ -2,6 +2,7 @@ import type { ObjectRef } from '@pothos/core';
 import type { Answer } from '../answer/answer.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
+import { withPlannedLists } from '../plan/planned-types.ts';
 import type { ItemConnection, ItemEdge, PageInfo } from './connection.ts';
 
 type ConnectionFields<Page, Edge, Node> = {
@@ -10,6 +11,7 @@ type ConnectionFields<Page, Edge, Node> = {
   readonly description: string;
   readonly edge: ObjectRef<BuilderTypes, Edge>;
   readonly node: ObjectRef<BuilderTypes, Node>;
+  readonly extensions?: Readonly<Record<string, unknown>>;
   /** A sentence on when an edge, or a node, is null. */
   readonly whenNull: string;
   readonly edges: (page: Page, answer: Answer) => AnswerList;
@@ -29,12 +31,14 @@ export const connectionType = <
   description,
   edge,
   node,
+  extensions = {},
   whenNull,
   edges,
   nodes,
 }: ConnectionFields<Page, Edge, Node>): ObjectRef<BuilderTypes, Page> =>
   builder.objectRef<Page>(`${name}Connection`).implement({
     description,
+    extensions,
     fields: (t) => ({
       edges: t.field({
         type: [edge],
@@ -74,6 +78,7 @@ type ListTypes<Value> = {
 export const listConnectionTypes = <Value extends object>(
   { name, list }: Naming,
   node: ObjectRef<BuilderTypes, Value>,
+  extensions: Readonly<Record<string, unknown>> = {},
 ): ListTypes<Value> => {
   const edge = builder.objectRef<ItemEdge<Value>>(`${name}Edge`).implement({
     description: `One of ${list}, and its cursor.`,
@@ -97,6 +102,7 @@ export const listConnectionTypes = <Value extends object>(
     description: `A page of ${list}.`,
     edge,
     node,
+    extensions,
     whenNull: "Null, with an UPSTREAM_INVALID_RESPONSE error, for an item that can't be parsed.",
     edges: (page, answer) => answer.list(page.entries, page.edgeOf),
     nodes: (page, answer) => answer.list(page.entries, page.nodeOf),
@@ -109,7 +115,7 @@ export const lookupConnectionType = <Value extends object>(
   naming: Naming,
   node: ObjectRef<BuilderTypes, Value>,
 ): ObjectRef<BuilderTypes, ItemConnection<Value>> => {
-  const { connection } = listConnectionTypes(naming, node);
+  const { connection } = listConnectionTypes(naming, node, withPlannedLists());
   builder.objectFields(connection, (t) => ({
     requestTime: t.expose('requestTime', {
       type: 'DateTime',

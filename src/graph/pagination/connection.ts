@@ -1,7 +1,9 @@
+import { GraphQLError } from 'graphql';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import { clientError } from '../errors.ts';
+import type { PlannedList } from '../plan/list-writer.ts';
 import type { ListCursors } from './cursor.ts';
 import { type Entry, entriesOf, positionOf } from './run.ts';
 import { type WalkResult, walk } from './walk.ts';
@@ -27,7 +29,7 @@ class EntryEdge<Value> implements ItemEdge<Value> {
 }
 
 /** A connection over upstream pages: the result of a walk. */
-export class ItemConnection<Value> {
+export class ItemConnection<Value> implements PlannedList<Entry<Value>> {
   private readonly cursors: ListCursors;
   private readonly result: WalkResult<Value>;
   private readonly resumed: boolean;
@@ -44,17 +46,23 @@ export class ItemConnection<Value> {
 
   /** Rejects for an item that can't be parsed: only that edge becomes null. */
   readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> => {
-    const value = readValue(entry);
-    return value instanceof MalformedFieldError
-      ? malformedItem(value)
-      : new EntryEdge(value, this.cursors, entry);
+    const edge = this.item(entry);
+    return edge instanceof GraphQLError ? Promise.reject(edge) : edge;
   };
 
   /** As `edgeOf`. */
   readonly nodeOf = (entry: Entry<Value>): Value | Promise<never> => {
     const value = readValue(entry);
-    return value instanceof MalformedFieldError ? malformedItem(value) : value;
+    return value instanceof MalformedFieldError ? Promise.reject(malformedItem(value)) : value;
   };
+
+  /** Returns the edge of an item, or the client's error of one that can't be parsed. */
+  item(entry: Entry<Value>): ItemEdge<Value> | GraphQLError {
+    const value = readValue(entry);
+    return value instanceof MalformedFieldError
+      ? malformedItem(value)
+      : new EntryEdge(value, this.cursors, entry);
+  }
 
   get pageInfo(): PageInfo {
     const { cursors, resumed } = this;
@@ -122,16 +130,10 @@ const requestedAt = ({ requestTime, fetchedAt }: Page<unknown>): number =>
 const readValue = <Value>({ visit, index }: Entry<Value>): Value | MalformedFieldError =>
   visit.page.items.value(index);
 
-const malformedItem = (error: MalformedFieldError): Promise<never> =>
-  Promise.reject(
-    clientError(
-      'UPSTREAM_INVALID_RESPONSE',
-      `The service sent an item that can't be parsed. ${error.message}.`,
-      {
-        field: error.field,
-      },
-    ),
-  );
+const malformedItem = ({ message, field }: MalformedFieldError): GraphQLError =>
+  clientError('UPSTREAM_INVALID_RESPONSE', `The service sent an item that can't be parsed. ${message}.`, {
+    field,
+  });
 
 /** Returns the errors of one page as they are, and those of several pages without repetitions. */
 const mergePartialErrors = (all: readonly PartialErrors[]): PartialErrors | null => {

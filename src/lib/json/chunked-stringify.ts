@@ -1,9 +1,11 @@
+import { RawJson } from './raw-json.ts';
+
 /** JSON.stringify writes a smaller value at once. A larger one is written in chunks. */
 const CHUNK_CHARACTERS = 16_384;
 /** The least size of a value: nulls take time too. */
 const CHARACTERS_A_VALUE = 8;
 
-type Chunks = Generator<string, void, undefined>;
+type Chunks = Generator<string | RawJson, void, undefined>;
 
 /** A list or an object that is partly written. */
 type Open = {
@@ -16,8 +18,8 @@ type Open = {
 
 /**
  * Yields the text that JSON.stringify returns, in chunks of at most about 100 KB. Each chunk is made when the caller asks
- * for it, so the caller can let other work run in between. Yields nothing for a value that has no JSON (undefined, a
- * function). The stack does not grow with the depth of the value.
+ * for it, so the caller can let other work run in between. Each RawJson in the value is a chunk. Yields nothing for a value
+ * that has no JSON (undefined, a function). The stack does not grow with the depth of the value.
  */
 export function* stringifyChunks(value: unknown): Chunks {
   const open: Open[] = [];
@@ -39,9 +41,10 @@ export function* stringifyChunks(value: unknown): Chunks {
   }
 }
 
-/** Yields the text of a string, or of a small value. Pushes any other value to `open`. */
+/** Yields the text of a string, of a small value, or what is written already. Pushes any other value to `open`. */
 function* start(plain: unknown, open: Open[]): Chunks {
   if (typeof plain === 'string') yield* stringChunks(plain);
+  else if (plain instanceof RawJson) yield plain;
   else if (typeof plain !== 'object' || plain === null || isSmall(plain)) {
     const text = JSON.stringify(plain);
     if (text !== undefined) yield text;
@@ -79,6 +82,7 @@ const endOfChunk = (text: string, from: number): number => {
 
 /** Applies `toJSON`. */
 const plainOf = (key: string, value: unknown): unknown => {
+  if (value instanceof RawJson) return value;
   const { toJSON } = (value ?? {}) as { readonly toJSON?: unknown };
   return typeof toJSON === 'function' ? toJSON.call(value, key) : value;
 };
@@ -86,26 +90,25 @@ const plainOf = (key: string, value: unknown): unknown => {
 const hasText = (plain: unknown): boolean =>
   plain !== undefined && typeof plain !== 'function' && typeof plain !== 'symbol';
 
+/** Whether JSON.stringify may write a value: it is small, and nothing in it is written already. */
 const isSmall = (plain: object): boolean => {
   const pending: unknown[] = [plain];
   let remaining = CHUNK_CHARACTERS;
-  while (pending.length > 0) {
+  while (pending.length > 0 && remaining >= 0) {
     const value = pending.pop();
-    remaining -= typeof value === 'string' ? value.length : 0;
-    if (Array.isArray(value)) {
-      remaining -= value.length * CHARACTERS_A_VALUE;
-      if (remaining < 0) return false;
-      pending.push(...value);
-    } else if (typeof value === 'object' && value !== null) {
-      const keys = Object.keys(value);
-      remaining -= keys.length * CHARACTERS_A_VALUE;
-      if (remaining < 0) return false;
-      for (const key of keys) {
-        remaining -= key.length;
-        pending.push((value as Record<string, unknown>)[key]);
-      }
-    }
-    if (remaining < 0) return false;
+    if (value instanceof RawJson) return false;
+    if (typeof value === 'string') remaining -= value.length;
+    else if (typeof value === 'object' && value !== null) remaining -= pushMembers(value, pending, remaining);
   }
-  return true;
+  return remaining >= 0;
+};
+
+/** Returns what the names and the number of members count for. Pushes none that count for more than `remaining`. */
+const pushMembers = (value: object, pending: unknown[], remaining: number): number => {
+  const keys = Array.isArray(value) ? [] : Object.keys(value);
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  const characters = members.length * CHARACTERS_A_VALUE;
+  if (characters > remaining) return characters;
+  pending.push(...members);
+  return keys.reduce((sum, key) => sum + key.length, characters);
 };

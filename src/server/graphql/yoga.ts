@@ -3,6 +3,7 @@ import { createYoga } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
+import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
@@ -27,6 +28,7 @@ import { useCsrfProtection } from './plugins/csrf.ts';
 import { useErrorCodes } from './plugins/error-codes.ts';
 import { useGetRequests } from './plugins/get-requests.ts';
 import type { Operations } from './plugins/operation-observer.ts';
+import { usePlannedExecution } from './plugins/planned-execution.ts';
 import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
 import { useSseAccept } from './plugins/sse-accept.ts';
 import { useUpstreamExtension } from './plugins/upstream-extension.ts';
@@ -35,6 +37,8 @@ import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.
 
 type Options = BrowserPolicy & {
   readonly schema: GraphQLSchema;
+  /** Null when the executor makes every list of an answer. */
+  readonly planned: PlannedSchema | null;
   readonly authenticate: Authenticate;
   readonly documents: Documents;
   readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
@@ -63,7 +67,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { authenticate, createContext, documents, trusted, mask, eventStreams, unsent } = options;
+  const { authenticate, createContext, documents, planned, trusted, mask, eventStreams, unsent } = options;
   const closed = options.production || trusted !== null;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
@@ -77,6 +81,9 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       // A document is trusted before it is prepared.
       trusted !== null && useTrustedDocuments(trusted),
       documents.plugin,
+
+      // The executor is chosen before it is limited.
+      planned !== null && usePlannedExecution(planned),
 
       // Limits: the budget of compute units is charged last, when nothing else rejects the operation. Each wraps the
       // execution of those above it, so the shutdown also answers operations that still wait for memory.

@@ -34,6 +34,7 @@ export const spawnGateway = async (
       ...STARTED_WITH,
       ...COMPILE_CACHE,
       PATH: process.env.PATH ?? '',
+      READ_PATH: process.env.READ_PATH,
       HOST: '127.0.0.1',
       PORT: '0',
       ...env,

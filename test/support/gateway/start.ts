@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readPathOf } from '../../../src/app/read-path.ts';
 import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/logger.ts';
@@ -57,7 +58,7 @@ export const startGateway = async (
     createLog('debug', (line) => {
       logLines.push(line);
     }),
-    options,
+    { readPath: readPathOf(process.env), ...options },
   );
   let stopped = false;
 

@@ -1,0 +1,43 @@
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  TypeInfo,
+  TypeNameMetaFieldDef,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import type { PlannedTypes } from './planned-types.ts';
+
+/**
+ * Returns the variables that decide `@skip` and `@include` in a document whose lists plans can write. Returns null for a
+ * document that is left to the executor: one without such lists, with introspection, with another directive, or with a field
+ * of an item that no plan can write.
+ */
+export const conditionsOf = (
+  schema: GraphQLSchema,
+  types: PlannedTypes,
+  document: DocumentNode,
+): readonly string[] | null => {
+  const conditions = new Set<string>();
+  let hasLists = false;
+  let isKnown = true;
+  const typeInfo = new TypeInfo(schema);
+  const onField = ({ name }: FieldNode): void => {
+    const parent = typeInfo.getParentType();
+    const field = typeInfo.getFieldDef();
+    if (field === TypeNameMetaFieldDef) return;
+    if (!field || name.value.startsWith('__')) isKnown = false;
+    else if (isObjectType(parent) && !types.canWrite(parent, field)) isKnown = false;
+    else if (types.lists.has(field)) hasLists = true;
+  };
+  const onDirective = ({ name, arguments: args = [] }: DirectiveNode): void => {
+    if (name.value !== 'skip' && name.value !== 'include') isKnown = false;
+    for (const { value } of args) if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
+  };
+  visit(document, visitWithTypeInfo(typeInfo, { Field: onField, Directive: onDirective }));
+  return hasLists && isKnown ? [...conditions] : null;
+};
