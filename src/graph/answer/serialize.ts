@@ -28,13 +28,14 @@ export const serializeAnswer = async (
   answer: Answer,
 ): Promise<ExecutionResult> => {
   try {
-    const result = await execution;
-    const errors = inOrderOfData([...answer.itemErrors, ...(result.errors ?? [])], result.data);
+    const { errors: thrown = [], ...result } = await execution;
+    const errors = inOrderOfData([...answer.itemErrors, ...thrown], result.data);
     const isSerialized = answer.isHeavy || answer.hasWrittenLists;
     const data =
       isSerialized && !answer.isStopped && result.data ? await serializeData(result.data, answer) : null;
     if (answer.isStopped) return { data: null, errors: [answer.limitError ?? upstreamError(clientGone())] };
-    return Object.assign({ ...result, ...(errors.length > 0 && { errors }) }, data && { data });
+    // Errors come first, as the executor writes them.
+    return Object.assign(errors.length > 0 ? { errors } : {}, result, data && { data });
   } finally {
     answer.end();
   }

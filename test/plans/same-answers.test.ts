@@ -1,0 +1,93 @@
+import fc, { type GeneratorValue } from 'fast-check';
+import { parse } from 'graphql';
+import { afterAll, expect, test } from 'vitest';
+import { plannedSchema, schema } from '../../src/schema.ts';
+import { byKey, withKey } from '../support/gateway/keys.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import { randomBody } from '../support/lookups/random-body.ts';
+import { RandomDocument } from '../support/lookups/random-document.ts';
+import { runs } from '../support/runs.ts';
+import { freshAddress } from '../support/upstream/builders.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
+
+/** The lists that plans write are, with all around them, what the executor makes: for any document and any body. */
+
+/** The documents of one run, and the pairs of wallets that each asks for: a document's plans are used again. */
+const DOCUMENTS = 4;
+const PAIRS = 3;
+
+const made = new AsyncDisposableStack();
+afterAll(() => made.disposeAsync());
+
+const bodies = new Map<string, string>();
+const service = made.use(
+  await startFakeService({
+    transactions: ({ address }) => json(bodies.get(`transactions ${address}`)),
+    collectibles: ({ address }) => json(bodies.get(`collectibles ${address}`)),
+  }),
+);
+const json = (text = '{}') => ({ text, headers: { 'content-type': 'application/json' } });
+
+/** Nothing expires while two gateways are compared, and each accepts the other's cursors. */
+const settings = {
+  ...byKey,
+  UPSTREAM_URL: service.url,
+  DELIVERY_SECRET: 'the same for both gateways',
+  CACHE_HEAD_MS: '3600000',
+  CACHE_TAIL_MS: '3600000',
+  CACHE_COLLECTIBLES_MS: '3600000',
+  MAX_COMPUTE_UNITS: '1000000',
+  LOG_LEVEL: 'error',
+};
+const fast = made.use(await startGateway(settings, { readPath: 'fast' }));
+const plain = made.use(await startGateway(settings, { readPath: 'plain' }));
+
+const newWallet = (gen: GeneratorValue): string => {
+  const address = freshAddress();
+  bodies.set(`transactions ${address}`, randomBody(gen, 'transactions'));
+  bodies.set(`collectibles ${address}`, randomBody(gen, 'collectibles'));
+  return address;
+};
+
+/** Each case is of a client of its own: the rate of new documents is limited for each. */
+const answerOf = async (gateway: Gateway, body: string, client: string): Promise<string> =>
+  (await gateway.post(body, withKey(client))).body;
+
+/** How many cases plans wrote, and how many of those have errors. */
+const seen = { cases: 0, planned: 0, withErrors: 0 };
+
+const compare = async (
+  document: RandomDocument,
+  wallets: readonly [string, string],
+  after: string | null,
+  client: string,
+): Promise<string> => {
+  const request = JSON.stringify({ query: document.text, variables: document.variables(wallets, after) });
+  const expected = await answerOf(plain, request, client);
+  const answer = await answerOf(fast, request, client);
+  if (answer !== expected) expect({ request, answer }).toEqual({ request, answer: expected });
+  const isPlanned = expected.includes('"data":') && plannedSchema.canExecute(parse(document.text));
+  seen.cases += 1;
+  seen.planned += isPlanned ? 1 : 0;
+  seen.withErrors += isPlanned && expected.startsWith('{"errors"') ? 1 : 0;
+  return /"cursor":"([^"]+)"/.exec(expected)?.[1] ?? after ?? '';
+};
+
+test('any document over any bodies has the same answer, with its errors in the same order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.gen(), async (gen) => {
+      bodies.clear();
+      const client = freshAddress();
+      const documents = Array.from({ length: DOCUMENTS }, () => new RandomDocument(gen, schema));
+      for (let pair = 0; pair < PAIRS; pair += 1) {
+        const wallets = [newWallet(gen), newWallet(gen)] as const;
+        let after: string | null = null;
+        for (const document of documents) after = await compare(document, wallets, after, client);
+      }
+    }),
+    { numRuns: runs(20), endOnFailure: true },
+  );
+  expect(seen.planned).toBeGreaterThan(seen.cases / 2);
+  expect(seen.withErrors).toBeGreaterThan(seen.planned / 10);
+  if (process.env.FC_RUNS) process.stdout.write(`${JSON.stringify(seen)}\n`);
+});
