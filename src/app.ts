@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
 import type { ReadPath } from './app/read-path.ts';
 import { startServer } from './app/server.ts';
-import { loadTrustedDocuments } from './app/startup.ts';
+import { loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
 import { type Clock, monotonicClock } from './lib/clock.ts';
@@ -35,35 +35,34 @@ export type AppOptions = {
   readonly now?: Clock | undefined;
   /** Default: `fast`. */
   readonly readPath?: ReadPath | undefined;
+  /** For tests, which can't wait for the defaults. */
+  readonly times?: Times | undefined;
 };
 
 /** Builds and wires all parts, then listens. Rejects with ConfigError for a setting that only the machine shows to be wrong. */
 export const startApp = async (
   config: Config,
   log: Log,
-  { now = monotonicClock, readPath = 'fast' }: AppOptions = {},
+  { now = monotonicClock, readPath = 'fast', times = {} }: AppOptions = {},
 ): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start(config, log, now, readPath, opened);
+    return await start({ config, log, now, readPath, times, opened });
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 };
 
-const start = async (
-  config: Config,
-  log: Log,
-  now: Clock,
-  readPath: ReadPath,
-  opened: AsyncDisposableStack,
-): Promise<App> => {
+type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'opened'>;
+
+const start = async (parts: Parts): Promise<App> => {
+  const { config, log, opened } = parts;
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const telemetry = createTelemetry(log, cacheBudget.bytes);
   const deadline = createShutdownDeadline();
-  const startup = { config, log, now, readPath, telemetry, opened, deadline };
+  const startup = { ...parts, telemetry, deadline };
   const deliveries = await startDeliveries(startup);
   const upstream = await startUpstream(startup, cacheBudget);
   const server = await startServer(startup, upstream, deliveries, trusted);

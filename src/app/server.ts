@@ -8,6 +8,7 @@ import { createEstimate } from '../graph/cost/estimate.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { plannedSchema, schema } from '../schema.ts';
 import { cachePartitionOf } from '../server/auth/authenticate.ts';
+import { createVerifyKeyFailOpen } from '../server/auth/verify-key.ts';
 import { createFrontPage } from '../server/browsers/front-page.ts';
 import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
 import { createBudgets } from '../server/graphql/limits/budgets.ts';
@@ -50,7 +51,7 @@ export const startServer = async (
   deliveries: Deliveries,
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
-  const { config, log, now, readPath, telemetry, opened, deadline } = startup;
+  const { config, log, now, readPath, times, telemetry, opened, deadline } = startup;
   const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
@@ -64,6 +65,7 @@ export const startServer = async (
     Math.max(MIN_UNSENT_BYTES, 1.5 * maxAnswerBytes),
     telemetry.onConnectionCut,
     now,
+    times.unsent,
   );
   const answers = createAnswers(maxAnswerBytes, unsent.isExceeded);
   const contextOf = createOperationContext(startup, upstream, deliveries, answers, publicUrl);
@@ -84,7 +86,13 @@ export const startServer = async (
       now,
     }),
   };
-  const eventStreams = createEventStreams(mask, config.maxSockets);
+  const verifyKeyFailOpen = createVerifyKeyFailOpen(times.keyVerification);
+  const eventStreams = createEventStreams({
+    mask,
+    verifyKeyFailOpen,
+    maxStreams: config.maxSockets,
+    closeMs: times.closeMs,
+  });
   const { maxComputeUnits, clientComputeUnitsPerMinute } = config.cost;
   const graphql = createGraphQL({
     ...shared,
@@ -115,6 +123,7 @@ export const startServer = async (
       log: deliveries.log,
       deliveryUrls,
       signature: config.deliveries.signature,
+      limits: times.deliveryBody,
       findSubscriber: (tenant, webhookId, happenedAt) =>
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
       onStored: (tenant, concerned) => invalidation.invalidate(cachePartitionOf(mode, tenant), concerned),
@@ -126,11 +135,15 @@ export const startServer = async (
     observer: telemetry.http,
     unsent,
     log,
+    times: times.http,
   });
   const sockets = serveWebSockets({
     ...shared,
     server: http.server,
     graphql,
+    verifyKeyFailOpen,
+    times: times.sockets,
+    closeMs: times.closeMs,
     verifyKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.verifyKey(),
     maxSockets: config.maxSockets,
     // Without credentials a client is identified by its address, which all clients behind one proxy share.

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
+import type { BodyLimits } from '../deliveries/ingress/request-body.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/error-text.ts';
 import type { ShutdownDeadline } from '../lib/shutdown-deadline.ts';
@@ -13,13 +14,28 @@ import {
   authenticateByToken,
 } from '../server/auth/authenticate.ts';
 import { createTokens } from '../server/auth/tokens.ts';
+import type { KeyVerificationTimes } from '../server/auth/verify-key.ts';
 import {
   readTrustedDocuments,
   type TrustedDocuments,
   TrustedDocumentsError,
 } from '../server/graphql/trusted-documents.ts';
+import type { HttpTimes } from '../server/http/server.ts';
+import type { UnsentTimes } from '../server/http/unsent-limit.ts';
+import type { SocketTimes } from '../server/websocket/protocol.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ReadPath } from './read-path.ts';
+
+/** Times that no setting changes. A time that is left out has its default. */
+export type Times = {
+  readonly http?: HttpTimes | undefined;
+  readonly sockets?: SocketTimes | undefined;
+  readonly unsent?: UnsentTimes | undefined;
+  readonly keyVerification?: KeyVerificationTimes | undefined;
+  /** For a peer to read the final message of its connection, in milliseconds. */
+  readonly closeMs?: number | undefined;
+  readonly deliveryBody?: Pick<BodyLimits, 'timeoutMs'> | undefined;
+};
 
 /** What every stage of the start gets. */
 export type Startup = {
@@ -28,6 +44,7 @@ export type Startup = {
   /** Measures freshness, deadlines, cooldowns, rates and stalls. */
   readonly now: Clock;
   readonly readPath: ReadPath;
+  readonly times: Times;
   readonly telemetry: Telemetry;
   /** Each stage adds what it has opened. What was opened last is closed first. */
   readonly opened: AsyncDisposableStack;

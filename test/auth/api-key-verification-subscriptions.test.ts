@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { AppOptions } from '../../src/app.ts';
+import { KEY_VERIFICATION_TIMES } from '../../src/server/auth/verify-key.ts';
+import { SOCKET_TIMES } from '../../src/server/websocket/protocol.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { listenToEvents } from '../support/clients/event-stream.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
@@ -10,8 +13,21 @@ import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 import { type Answer, type Reply, startFakeService } from '../support/upstream/fake-service.ts';
 
 /**
- * With AUTH=key a subscriber, on a WebSocket or an event stream, has a key that upstream accepts. Invented keys would use up the sockets of all clients. Nothing of a log is lost to a service that can't say.
+ * With AUTH=key a subscriber, on a WebSocket or an event stream, has a key that upstream accepts. Invented keys would use
+ * up the sockets of all clients. Nothing of a log is lost to a service that can't say.
  */
+
+/** A fraction of the defaults: the tests wait for these times. */
+const TIMES: AppOptions['times'] = {
+  keyVerification: { timeoutMs: 300, recheckMs: 100 },
+  sockets: { ...SOCKET_TIMES, authenticationMs: 1000 },
+  closeMs: 1000,
+};
+
+test('by default upstream has three seconds, a socket ten, and an unverified key is verified again each minute', () => {
+  expect(KEY_VERIFICATION_TIMES).toEqual({ timeoutMs: 3000, recheckMs: 60_000 });
+  expect(SOCKET_TIMES.authenticationMs).toBe(10_000);
+});
 
 const DOCUMENT = 'subscription { deliveries { cursor node { payload } } }';
 const known = withKey('known-to-the-service');
@@ -28,7 +44,9 @@ const knowing =
 const startKeyed = async (other: Answer, env: Record<string, string> = {}) => {
   const made = new AsyncDisposableStack();
   const service = made.use(await startFakeService({ other }));
-  const gateway = made.use(await startGateway({ UPSTREAM_URL: service.url, ...byKey, ...env }));
+  const gateway = made.use(
+    await startGateway({ UPSTREAM_URL: service.url, ...byKey, ...env }, { times: TIMES }),
+  );
   return { service, gateway, [Symbol.asyncDispose]: () => made.disposeAsync() };
 };
 
@@ -147,7 +165,10 @@ describe('a service that can not say lets its subscribers have their log', () =>
   });
 
   test('one that is not there', async () => {
-    await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byKey, ...secret });
+    await using gateway = await startGateway(
+      { UPSTREAM_URL: nowhere, ...byKey, ...secret },
+      { times: TIMES },
+    );
     await expectEvents(gateway);
   });
 
@@ -187,18 +208,7 @@ test('a stream that is admitted while the gateway stops does not begin: it would
 });
 
 describe('a caller that was admitted unverified is verified again', () => {
-  /** What comes again about each minute comes soon. */
-  const hurry = (): void => {
-    const { setTimeout } = globalThis;
-    const soon = (...[then, ms = 0, ...args]: Parameters<typeof setTimeout>) =>
-      setTimeout(then, ms > 40_000 && ms <= 60_000 ? 50 : ms, ...args);
-    vi.stubGlobal('setTimeout', Object.assign(soon, setTimeout));
-  };
-
-  afterEach(() => void vi.unstubAllGlobals());
-
   test('until the service refuses the key: its socket is closed with 4403, its event stream ends', async () => {
-    hurry();
     await using keyed = await startKeyed(() => ({ status: 500 }));
     const { gateway, service } = keyed;
     using socket = await bySocket(gateway, madeUp());
@@ -215,7 +225,6 @@ describe('a caller that was admitted unverified is verified again', () => {
   });
 
   test('or takes it, and never once they have gone', async () => {
-    hurry();
     await using keyed = await startKeyed(() => ({ status: 500 }));
     const { gateway, service } = keyed;
     const gone = [await bySocket(gateway, madeUp()), await byStream(gateway, madeUp(2))];

@@ -1,10 +1,27 @@
 import { expect, test } from 'vitest';
+import { HTTP_TIMES } from '../../src/server/http/server.ts';
+import { SOCKET_TIMES } from '../../src/server/websocket/protocol.ts';
 import { deliveriesOf } from '../support/clients/deliver.ts';
 import { type Attack, attack, drip, head, json, send, upgrade } from '../support/clients/raw-http.ts';
 import { message } from '../support/clients/raw-socket.ts';
-import { CONFIGURATIONS, startGatewayProcess } from '../support/gateway/process.ts';
+import { CONFIGURATIONS } from '../support/gateway/process.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** A client that is slow, or stops half-way, is disconnected, whichever route and protocol it uses. */
+
+/** A tenth of the defaults: the test waits for these times. */
+const TIMES = {
+  http: { headersMs: 1000, requestMs: 3000, checkEveryMs: 100 },
+  sockets: { ...SOCKET_TIMES, initMs: 300 },
+  closeMs: 1000,
+  deliveryBody: { timeoutMs: 1000 },
+};
+
+test('by default headers have ten seconds to arrive, requests thirty, and connection_init has three', () => {
+  expect(HTTP_TIMES).toEqual({ headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 });
+  expect(SOCKET_TIMES.initMs).toBe(3000);
+});
 
 const REFUSED = /^(HTTP\/1.1 4\d\d |$)/;
 const NOT_INITIALISED = /^HTTP\/1.1 101 .*Connection initialisation timeout$/s;
@@ -29,8 +46,11 @@ const attacksBy = (path: string): [what: string, how: Attack, answer: RegExp][] 
 
 test('a client that is slow or silent is disconnected, and causes no upstream request', async () => {
   await using started = new AsyncDisposableStack();
-  const all = await Promise.all(CONFIGURATIONS.map(([, env]) => startGatewayProcess(env)));
-  for (const shipped of all) started.use(shipped);
+  const fake = started.use(await startFakeWallets());
+  const start = ([, env]: (typeof CONFIGURATIONS)[number]) =>
+    startGateway({ ...env, UPSTREAM_URL: fake.url }, { times: TIMES });
+  const all = await Promise.all(CONFIGURATIONS.map(start));
+  for (const gateway of all) started.use(gateway);
   const answers = all.map(async ({ url }) => {
     const { pathname } = new URL((await deliveriesOf(url)).deliveryUrl);
     return Promise.all(
@@ -43,5 +63,5 @@ test('a client that is slow or silent is disconnected, and causes no upstream re
   });
   for (const { what, received, answer } of (await Promise.all(answers)).flat())
     expect(received, what).toMatch(answer);
-  expect(all.flatMap(({ fake }) => fake.requests)).toEqual([]);
+  expect(fake.requests).toEqual([]);
 });

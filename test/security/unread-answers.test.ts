@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UNSENT_TIMES } from '../../src/server/http/unsent-limit.ts';
 import { head, json } from '../support/clients/raw-http.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { overHttp } from '../support/clients/transports.ts';
 import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
+import { startGateway } from '../support/gateway/start.ts';
 import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The memory of unread answers is bounded. A client that reads, however slowly, gets its whole answer. */
 
@@ -24,7 +27,7 @@ const answerOf = (parts: readonly string[]) =>
 const BIG = answerOf(['a', 'b', 'c', 'd']);
 const LESS = answerOf(['a', 'b']);
 const LESS_BYTES = 8_000_000;
-/** All answers together would take 384 MB twice: as text, and as bytes. */
+/** The answers of 24 connections would take 384 MB twice: as text, and as bytes. */
 const MEGABYTES = 400;
 
 const start = async () => {
@@ -49,7 +52,7 @@ const stalled = async (url: string, request: string): Promise<Socket> => {
 };
 
 /** Counts the connections that the log reports as cut for the reason. */
-const cuts = ({ lines }: Shipped, reason: string): number =>
+const cuts = (lines: readonly string[], reason: string): number =>
   lines.filter((line) => line.includes('slow reader disconnected') && line.includes(`"${reason}"`)).length;
 
 describe('the shipped process bounds the memory of unread answers', () => {
@@ -81,17 +84,19 @@ describe('the shipped process bounds the memory of unread answers', () => {
   };
 
   test.each([
-    ['HTTP', ask(BIG)],
-    ['server-sent events', ask(BIG, 'text/event-stream')],
-    ['HTTP, with twenty pipelined requests', ask(BIG).repeat(20)],
-  ])('24 connections by %s', async (_name, request) => {
+    [24, 'HTTP', ask(BIG)],
+    [14, 'server-sent events', ask(BIG, 'text/event-stream')],
+    [14, 'HTTP, with twenty pipelined requests', ask(BIG).repeat(20)],
+  ])('%i connections by %s', async (count, _name, request) => {
     using open = new DisposableStack();
-    const before = cuts(shipped, 'overLimit');
+    const before = cuts(shipped.lines, 'overLimit');
     const attack = async () => open.adopt(await stalled(shipped.url, request), (socket) => socket.destroy());
-    expect(await growth(24, attack)).toBeLessThan(MEGABYTES);
-    expect(cuts(shipped, 'overLimit') - before).toBeGreaterThan(5);
+    expect(await growth(count, attack)).toBeLessThan(MEGABYTES);
+    expect(cuts(shipped.lines, 'overLimit') - before).toBeGreaterThan(5);
     const { sum } = await scrape(shipped.url);
-    expect(sum('gateway_connections_cut_total', { reason: 'over_limit' })).toBe(cuts(shipped, 'overLimit'));
+    expect(sum('gateway_connections_cut_total', { reason: 'over_limit' })).toBe(
+      cuts(shipped.lines, 'overLimit'),
+    );
   });
 
   test('a WebSocket of 60 queries', async () => {
@@ -112,15 +117,18 @@ test('an answer of more than 64 MB is sent whole if MAX_ANSWER_MB allows it', as
   const { data, errors } = await overHttp(shipped.url, { query: answerOf(parts) });
   expect(errors).toBeUndefined();
   expect(Object.keys((data as { wallet: object }).wallet)).toEqual(parts);
-  expect(cuts(shipped, 'overLimit')).toBe(0);
-}, 60_000);
+  expect(cuts(shipped.lines, 'overLimit')).toBe(0);
+});
 
-/** Reads a few KB each second, and the rest at once after `isHurried` is set. */
+/** Less than the defaults: the test waits for these times. */
+const TIMES = { ...UNSENT_TIMES, stallMs: 4000, checkEveryMs: 200, suspectMs: 500 };
+
+/** Reads a few KB twenty times a second, and the rest at once after `isHurried` is set. */
 const slowReader = async (url: string, request: string) => {
   const { hostname, port } = new URL(url);
   const reader = { bytes: 0, isHurried: false, isCut: false, isWhole: false };
   let end = '';
-  const buffer = Buffer.alloc(4096);
+  const buffer = Buffer.alloc(8192);
   const socket = connect({
     port: Number(port),
     host: hostname,
@@ -137,27 +145,34 @@ const slowReader = async (url: string, request: string) => {
   socket.on('error', () => {
     reader.isCut = true;
   });
-  const timer = setInterval(() => socket.resume(), 1000);
+  const timer = setInterval(() => socket.resume(), 50);
   socket.once('close', () => clearInterval(timer));
   socket.write(request);
   return Object.assign(reader, { [Symbol.dispose]: () => void socket.destroy() });
 };
 
-test('a client that reads nothing for half a minute is cut on each transport; one that reads a few KB each second gets all', async () => {
-  await using shipped = await start();
+test('a client that reads nothing for a while is cut on each transport; one that reads a few KB now and then gets all', async () => {
+  await using fake = await startFakeWallets();
+  fake.transactions.set(WALLET, servingTransactions(items));
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url }, { times: { unsent: TIMES } });
+  const lines = gateway.logLines;
   using open = new DisposableStack();
-  await overHttp(shipped.url, { query: LESS });
-  using slow = await slowReader(shipped.url, ask(LESS));
+  await overHttp(gateway.url, { query: LESS });
+  using slow = await slowReader(gateway.url, ask(LESS));
   const page = head('GET /graphql', 'accept: text/html');
   for (const request of [ask(LESS), ask(LESS, 'text/event-stream'), page.repeat(20)])
-    open.adopt(await stalled(shipped.url, request), (socket) => socket.destroy());
-  const client = open.use(await openRawSocket(shipped.url, () => {}));
+    open.adopt(await stalled(gateway.url, request), (socket) => socket.destroy());
+  const client = open.use(await openRawSocket(gateway.url, () => {}));
   client.stall();
   client.write(subscribeMessage(LESS));
-  await expect.poll(() => cuts(shipped, 'stalled'), { timeout: 100_000 }).toBe(4);
+  await expect.poll(() => cuts(lines, 'stalled'), { timeout: 100_000 }).toBe(4);
   expect([slow.isCut, slow.isWhole]).toEqual([false, false]);
   slow.isHurried = true;
   await eventually(() => slow.isWhole);
   expect(slow.bytes).toBeGreaterThan(LESS_BYTES);
-  expect(cuts(shipped, 'overLimit')).toBe(0);
-}, 180_000);
+  expect(cuts(lines, 'overLimit')).toBe(0);
+});
+
+test('by default a client may read nothing for half a minute, and a slow one for a minute', () => {
+  expect(UNSENT_TIMES).toMatchObject({ stallMs: 30_000, longStallMs: 60_000, activeMs: 3000 });
+});

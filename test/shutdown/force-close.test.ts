@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CLOSE_TIMEOUT_MS } from '../../src/server/http/shutdown.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
@@ -9,7 +10,10 @@ import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 const DOCUMENT = 'subscription { deliveries { node { payload } } }';
 
 test('a client that does not read the final message is cut, on a WebSocket and an event stream', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
+  await using gateway = await startGateway(
+    { UPSTREAM_URL: nowhere, ...byToken },
+    { times: { closeMs: 1000 } },
+  );
   const lasting = bearer(await tokenOf());
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, lasting);
   const expiring = bearer(await tokenOf(expiringSoon()));
@@ -32,4 +36,8 @@ test('a client that does not read the final message is cut, on a WebSocket and a
   await expect(stream.text()).rejects.toThrow('terminated');
   socket.resume();
   expect(await socket.closed).toBeNull();
+});
+
+test('by default a client has ten seconds to read it', () => {
+  expect(CLOSE_TIMEOUT_MS).toBe(10_000);
 });

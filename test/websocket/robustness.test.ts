@@ -31,7 +31,7 @@ test('a rejected upgrade whose peer resets the connection does not affect other 
 });
 
 test('the connection of a rejected upgrade is destroyed if its peer does not close it', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere }, { times: { closeMs: 1000 } });
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   socket.on('error', () => {});
@@ -40,10 +40,10 @@ test('the connection of a rejected upgrade is destroyed if its peer does not clo
   socket.resume();
   await once(socket, 'end');
   // A peer notices a destroyed connection only when it sends.
-  const sending = setInterval(() => socket.write('x'), 500);
+  const sending = setInterval(() => socket.write('x'), 100);
   await closed;
   clearInterval(sending);
-}, 60_000);
+});
 
 test.each([
   ['application/x-www-form-urlencoded', 'query=mutation{__typename}'],

@@ -37,7 +37,20 @@ type Options = {
   readonly observer: HttpObserver;
   readonly unsent: UnsentLimit;
   readonly log: Log;
+  readonly times?: HttpTimes | undefined;
 };
+
+/** The times, in milliseconds, in which a request arrives. */
+export type HttpTimes = {
+  /** For the request line and the headers. */
+  readonly headersMs: number;
+  /** For the whole request, also one of 8 MB. */
+  readonly requestMs: number;
+  /** The interval in which both are checked. */
+  readonly checkEveryMs: number;
+};
+
+export const HTTP_TIMES: HttpTimes = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 1000 };
 
 export type HttpServer = {
   readonly server: Server;
@@ -50,16 +63,15 @@ export type HttpServer = {
 };
 
 /** Limits of every connection. Operations have a deadline of their own. */
-const LIMITS: ServerOptions = {
+const limitsOf = ({ headersMs, requestMs, checkEveryMs }: HttpTimes): ServerOptions => ({
   /** Limits the request line, with a GET's query, and the headers. */
   maxHeaderSize: 16 * 1024,
-  headersTimeout: 10_000,
-  /** A whole request arrives in this time, also one of 8 MB. */
-  requestTimeout: 30_000,
-  connectionsCheckingInterval: 1000,
+  headersTimeout: headersMs,
+  requestTimeout: requestMs,
+  connectionsCheckingInterval: checkEveryMs,
   /** Longer than the minute after which most proxies close an idle connection, so that the proxy closes it. */
   keepAliveTimeout: 65_000,
-};
+});
 
 /** Set on every response. Only GraphiQL is a page, and sets a content security policy of its own. */
 const SECURITY_HEADERS = new Map([
@@ -80,7 +92,7 @@ const isForWebSocket = ({ headers }: IncomingMessage): boolean =>
 
 /** Serves all routes of the gateway, except the upgrade to WebSocket. */
 export const createHttpServer = (options: Options): HttpServer => {
-  const { graphql, ingest, frontPage, health, eventStreams, log } = options;
+  const { graphql, ingest, frontPage, health, eventStreams, log, times = HTTP_TIMES } = options;
   const requestQueue = createRequestQueue();
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
@@ -106,7 +118,8 @@ export const createHttpServer = (options: Options): HttpServer => {
     else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
   };
 
-  const server = createServer({ ...LIMITS, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
+  const limits = limitsOf(times);
+  const server = createServer({ ...limits, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
     response.setHeaders(SECURITY_HEADERS);
     closeAfterEarlyResponse(request, response);
     const violation = ruleViolationOf(request);

@@ -95,10 +95,14 @@ const closeAfterResponse = (socket: Socket, response: ServerResponse): void => {
  * How long a peer may take to read the final message, and the megabytes that may be queued before it. A client that is cut
  * off loses nothing: it reconnects, and gets the message then.
  */
-const CLOSE_TIMEOUT_MS = 10_000;
+export const CLOSE_TIMEOUT_MS = 10_000;
 
-/** Destroys a connection whose peer was sent the reason why it closes, unless it closes by itself within ten seconds. */
-export const destroyUnlessClosed = (connection: Pick<EventEmitter, 'once'>, destroy: () => void): void => {
-  const timer = setTimeout(destroy, CLOSE_TIMEOUT_MS).unref();
+/** Destroys a connection whose peer was sent the reason why it closes, unless it closes by itself within `timeoutMs`. */
+export const destroyUnlessClosed = (
+  connection: Pick<EventEmitter, 'once'>,
+  destroy: () => void,
+  timeoutMs = CLOSE_TIMEOUT_MS,
+): void => {
+  const timer = setTimeout(destroy, timeoutMs).unref();
   connection.once('close', () => clearTimeout(timer));
 };

@@ -20,27 +20,41 @@ export type UnsentLimit = {
   isExceeded(): boolean;
 };
 
-/** How long a peer may read nothing of an answer. */
-const STALL_MS = 30_000;
-/**
- * How long it may where only an event of a subscription is unsent: a subscription has one at a time. The same holds for a
- * peer that was seen to read from the operating system's buffers: a slow peer may take that long for a step of 64 KB.
- */
-const LONG_STALL_MS = 60_000;
-const CHECK_EVERY_MS = 1000;
-/** The stall after which the operating system is asked whether the peer reads from its buffers, which may hold megabytes. */
-const SUSPECT_MS = 5000;
+/** Times in milliseconds. */
+export type UnsentTimes = {
+  /** How long a peer may read nothing of an answer. */
+  readonly stallMs: number;
+  /**
+   * How long it may where only an event of a subscription is unsent: a subscription has one at a time. The same holds for a
+   * peer that was seen to read from the operating system's buffers: a slow peer may take that long for a step of 64 KB.
+   */
+  readonly longStallMs: number;
+  readonly checkEveryMs: number;
+  /** The stall after which the operating system is asked whether the peer reads from its buffers, which may hold megabytes. */
+  readonly suspectMs: number;
+  /** A connection whose peer has read something within this time is cut only where all together leave twice `maxBytes`. */
+  readonly activeMs: number;
+};
+
+export const UNSENT_TIMES: UnsentTimes = {
+  stallMs: 30_000,
+  longStallMs: 60_000,
+  checkEveryMs: 1000,
+  suspectMs: 5000,
+  activeMs: 3000,
+};
+
 /** Less unsent data of a connection does not count against the memory limit. */
 const LARGE_BYTES = 64 * 1024;
-/** A connection whose peer has read something within this time is cut only where all together leave twice `maxBytes`. */
-const ACTIVE_MS = 3000;
 
 /** `maxBytes` must have room for the largest answer: right after it is written, its peer has read nothing of it. */
 export const createUnsentLimit = (
   maxBytes: number,
   onCut: (reason: CutReason, bytes: number) => void,
   now: Clock,
+  times = UNSENT_TIMES,
 ): UnsentLimit => {
+  const { stallMs, longStallMs, checkEveryMs, suspectMs, activeMs } = times;
   const connections = new Map<Socket, Progress>();
   /** The connections with a large unsent answer. An event of a subscription doesn't count: many connections share it. */
   const pending = new Set<Socket>();
@@ -51,14 +65,14 @@ export const createUnsentLimit = (
     socket.resetAndDestroy();
   };
 
-  /** Returns whether any peer has read nothing for some seconds. */
+  /** Returns whether any peer has read nothing for `suspectMs`. */
   const cutStalled = (queues: TcpQueues | null): boolean => {
     let hasSuspect = false;
     for (const [socket, progress] of connections) {
       const quietMs = progress.quietMs(queues);
       const isTolerated = progress.isSlow || !pending.has(socket);
-      if (quietMs >= (isTolerated ? LONG_STALL_MS : STALL_MS)) cut(socket, 'stalled');
-      else hasSuspect ||= quietMs >= SUSPECT_MS;
+      if (quietMs >= (isTolerated ? longStallMs : stallMs)) cut(socket, 'stalled');
+      else hasSuspect ||= quietMs >= suspectMs;
     }
     return hasSuspect;
   };
@@ -77,8 +91,8 @@ export const createUnsentLimit = (
       const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
       behind.push({
         socket,
-        byteSeconds: bytes * (quietMs + CHECK_EVERY_MS),
-        isReading: quietMs < ACTIVE_MS,
+        byteSeconds: bytes * (quietMs + checkEveryMs),
+        isReading: quietMs < activeMs,
       });
     }
     behind.sort((one, other) => other.byteSeconds - one.byteSeconds);
@@ -105,9 +119,9 @@ export const createUnsentLimit = (
         const hasSuspectStill = cutStalled(hasSuspect ? await readTcpQueues() : null);
         cutLargest();
         if (!isClosed)
-          timer = setTimeout(check, hasSuspectStill ? SUSPECT_MS : CHECK_EVERY_MS, hasSuspectStill).unref();
+          timer = setTimeout(check, hasSuspectStill ? suspectMs : checkEveryMs, hasSuspectStill).unref();
       };
-      timer = setTimeout(check, CHECK_EVERY_MS, false).unref();
+      timer = setTimeout(check, checkEveryMs, false).unref();
       server.once('close', () => {
         isClosed = true;
         clearTimeout(timer);

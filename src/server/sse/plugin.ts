@@ -4,7 +4,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
 import { createStaggeredInterval } from '../../lib/staggered-interval.ts';
 import type { Trace } from '../../lib/trace-context.ts';
-import { verifyKeyFailOpen } from '../auth/verify-key.ts';
+import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
 import type { ServerPlugin } from '../graphql/server-context.ts';
 import { traceOf } from '../http/request-id.ts';
@@ -32,7 +32,21 @@ export type EventStreams = {
   abortAll(): void;
 };
 
-export const createEventStreams = (mask: MaskError, maxStreams: number): EventStreams => {
+type Options = {
+  readonly mask: MaskError;
+  readonly verifyKeyFailOpen: VerifyKeyFailOpen;
+  /** The most open streams. */
+  readonly maxStreams: number;
+  /** How long a client may take to read the end of its stream, in milliseconds. */
+  readonly closeMs?: number | undefined;
+};
+
+export const createEventStreams = ({
+  mask,
+  verifyKeyFailOpen,
+  maxStreams,
+  closeMs,
+}: Options): EventStreams => {
   const responses = new Set<ServerResponse>();
   const authorized = new WeakMap<Request, Authorized>();
   const keepAlive = createStaggeredInterval(PING_EVERY_MS);
@@ -68,7 +82,7 @@ export const createEventStreams = (mask: MaskError, maxStreams: number): EventSt
         const { res, expiresAt = null, revoked, trace = traceOf(undefined, undefined) } = known ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
-          const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy());
+          const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy(), closeMs);
           const stream = new EventStream({
             subscription,
             lastEventId,

@@ -2,7 +2,7 @@ import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import { type Authenticate, type Credentials, credentialsIn, onExpiry } from '../auth/authenticate.ts';
-import { isUnknownKey, verifyKeyFailOpen } from '../auth/verify-key.ts';
+import { isUnknownKey, type VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import { traceOf } from '../http/request-id.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 import { closeGracefully } from './operation-slots.ts';
@@ -16,9 +16,6 @@ export type AuthenticateConnection = (socket: SocketContext) => Promise<Caller>;
 const FORBIDDEN = 4403;
 const TRY_AGAIN_LATER = 1013;
 
-/** Time for a client to send a valid credential. Without a limit, unauthenticated sockets would use up MAX_SOCKETS. */
-const AUTHENTICATION_TIMEOUT_MS = 10_000;
-
 /** Resolves if upstream accepts the caller's own key, see `verifyKey` of webhooks. */
 export type VerifyKey = (caller: Caller, trace: Trace, signal: AbortSignal) => Promise<void>;
 
@@ -29,6 +26,7 @@ export type VerifyKey = (caller: Caller, trace: Trace, signal: AbortSignal) => P
 export const createConnectionAuthentication = (
   authenticate: Authenticate,
   verifyKey: VerifyKey,
+  verifyKeyFailOpen: VerifyKeyFailOpen,
   maxSocketsEach: number,
 ): AuthenticateConnection => {
   const openSockets = new Map<string, number>();
@@ -110,10 +108,13 @@ const setConnectionParams = (
   socket.connectionParams = params;
 };
 
-/** Closes a socket whose authentication failed, with 4403 after ten seconds, unless a later operation authenticates it. */
-export const closeUnlessAuthenticated = (connection: Connection): void => {
+/**
+ * Closes a socket whose authentication failed, with 4403 after `timeoutMs`, unless a later operation authenticates it.
+ * Without that limit, unauthenticated sockets would use up MAX_SOCKETS.
+ */
+export const closeUnlessAuthenticated = (connection: Connection, timeoutMs: number): void => {
   const timer = setTimeout(() => {
     if (connection.caller === null) close(connection, FORBIDDEN, 'Forbidden');
-  }, AUTHENTICATION_TIMEOUT_MS).unref();
+  }, timeoutMs).unref();
   connection.disconnected.signal.addEventListener('abort', () => clearTimeout(timer));
 };

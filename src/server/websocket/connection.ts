@@ -29,6 +29,8 @@ export type Connection = Upgrade & {
   readonly frameWriter: FrameWriter;
   /** Called after an answer is written to the socket. */
   readonly onAnswer: () => void;
+  /** How long its peer may take to close it, in milliseconds; undefined for the default. */
+  readonly closeMs: number | undefined;
   /** The memory for heavy answers to its operations, see server/graphql/limits/socket-memory.ts. */
   readonly answers: MemoryBudget;
   /** Aborts when the socket closes, or begins to: the peer may take long to answer the close frame. */
@@ -51,11 +53,13 @@ export const createConnection = (
   stream: Duplex,
   upgrade: Upgrade,
   onAnswer: () => void,
+  closeMs?: number,
 ): Connection => ({
   ...upgrade,
   webSocket,
   frameWriter: new FrameWriter(webSocket, stream, onAnswer),
   onAnswer,
+  closeMs,
   answers: createMemoryBudget(SOCKET_BYTES),
   disconnected: new AbortController(),
   caller: null,
@@ -66,8 +70,12 @@ export const createConnection = (
 });
 
 /** Ends all operations of the connection, and sends its peer a close frame with the reason. */
-export const close = ({ webSocket, disconnected }: Connection, code: number, reason: string): void => {
+export const close = (
+  { webSocket, disconnected, closeMs }: Connection,
+  code: number,
+  reason: string,
+): void => {
   webSocket.close(code, reason);
-  destroyUnlessClosed(webSocket, () => webSocket.terminate());
+  destroyUnlessClosed(webSocket, () => webSocket.terminate(), closeMs);
   disconnected.abort();
 };

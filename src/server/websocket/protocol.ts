@@ -14,24 +14,36 @@ import {
 
 /** Parsed, a message may take some twenty times as much. HTTP accepts as many bytes in headers before authentication. */
 const MAX_UNAUTHENTICATED_MESSAGE_BYTES = 16 * 1024;
-const INIT_TIMEOUT_MS = 3000;
 const NO_STATUS = 1005;
 const BAD_REQUEST = 4400;
 const INTERNAL_ERROR = 4500;
 
+/** The times that a client has, in milliseconds. */
+export type SocketTimes = {
+  /** From the upgrade to its connection_init. */
+  readonly initMs: number;
+  /** From there to a valid credential. */
+  readonly authenticationMs: number;
+};
+
+export const SOCKET_TIMES: SocketTimes = { initMs: 3000, authenticationMs: 10_000 };
+
 /** Speaks graphql-transport-ws on a connection until that is disconnected. */
 type Protocol = (connection: Connection) => void;
 
-export const createProtocol = (pipeline: OperationPipeline): Protocol => {
+export const createProtocol = (
+  pipeline: OperationPipeline,
+  { initMs, authenticationMs } = SOCKET_TIMES,
+): Protocol => {
   const { authenticate, mask } = pipeline;
   const server = makeServer<Record<string, unknown> | undefined, Connection>({
-    connectionInitWaitTimeout: INIT_TIMEOUT_MS,
+    connectionInitWaitTimeout: initMs,
     // A connection that is not authenticated is acknowledged too: each of its operations gets the error.
     onConnect(socket) {
       socket.extra.operations = socket.subscriptions;
       return authenticate(socket).then(
         () => {},
-        () => closeUnlessAuthenticated(socket.extra),
+        () => closeUnlessAuthenticated(socket.extra, authenticationMs),
       );
     },
     onSubscribe: (socket, id, payload) => prepareOperation(pipeline, { socket, id, payload }),

@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import { createTaskTracker, settlesWithin } from '../../lib/task-tracker.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
+import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
 import { createRequestMemory } from '../graphql/limits/request-memory.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
@@ -17,7 +18,7 @@ import { pauseReadsWhileBlocked } from './backpressure.ts';
 import { type Connection, createConnection, upgradeOf } from './connection.ts';
 import { createKeepAlive } from './keep-alive.ts';
 import { closeGracefully } from './operation-slots.ts';
-import { createProtocol } from './protocol.ts';
+import { createProtocol, type SocketTimes } from './protocol.ts';
 import { rejectUpgrade, type UpgradePolicy, upgradeRejectionOf } from './upgrade.ts';
 
 export type WebSockets = {
@@ -41,6 +42,7 @@ type Options = UpgradePolicy & {
   readonly authenticate: Authenticate;
   readonly documents: Documents;
   readonly verifyKey: VerifyKey;
+  readonly verifyKeyFailOpen: VerifyKeyFailOpen;
   readonly mask: MaskError;
   /** The most open sockets, of all callers. */
   readonly maxSockets: number;
@@ -51,6 +53,9 @@ type Options = UpgradePolicy & {
   readonly trusted: TrustedDocuments | null;
   readonly unsent: UnsentLimit;
   readonly observer: SocketObserver;
+  readonly times?: SocketTimes | undefined;
+  /** How long a peer may take to close its socket, in milliseconds. */
+  readonly closeMs?: number | undefined;
 };
 
 const MAX_MESSAGE_BYTES = 256 * 1024;
@@ -58,25 +63,26 @@ const SERVICE_RESTART = 1012;
 
 /** graphql-transport-ws on `/graphql`, executing through the same pipeline as HTTP. */
 export const serveWebSockets = (options: Options): WebSockets => {
-  const { server, maxSockets, observer } = options;
+  const { server, maxSockets, observer, closeMs } = options;
   const running = createTaskTracker();
   const connections = new Set<Connection>();
   const keepAlive = createKeepAlive();
   let isStopping = false;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols });
-  const { authenticate, verifyKey, maxSocketsEach } = options;
-  const speakProtocol = createProtocol({
+  const { authenticate, verifyKey, verifyKeyFailOpen, maxSocketsEach } = options;
+  const pipeline = {
     ...options,
-    authenticate: createConnectionAuthentication(authenticate, verifyKey, maxSocketsEach),
+    authenticate: createConnectionAuthentication(authenticate, verifyKey, verifyKeyFailOpen, maxSocketsEach),
     running,
     // Separate from the memory of HTTP requests, which clients without a credential can fill.
     requestMemory: createRequestMemory(),
-  });
+  };
+  const speakProtocol = createProtocol(pipeline, options.times);
 
   const open = (webSocket: WebSocket, request: IncomingMessage, stream: Duplex): void => {
     const { socket } = request;
     const onAnswer = () => options.unsent.wrote(socket);
-    const connection = createConnection(webSocket, stream, upgradeOf(request), onAnswer);
+    const connection = createConnection(webSocket, stream, upgradeOf(request), onAnswer, closeMs);
     connections.add(connection);
     keepAlive.add(webSocket);
     const onClosed = observer.opened();
@@ -98,7 +104,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
     if (rejection === null)
       return sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, request, stream));
     observer.refused(rejection.status);
-    rejectUpgrade(stream, rejection);
+    rejectUpgrade(stream, rejection, closeMs);
   });
 
   return {

@@ -26,8 +26,8 @@ export const upgradeRejectionOf = (
   return isFull ? { status: 503, body: '' } : null;
 };
 
-/** Answers an upgrade request with the status and the body, and closes its connection. */
-export const rejectUpgrade = (stream: Duplex, { status, body }: Rejection): void => {
+/** Answers an upgrade request with the status and the body, and closes its connection within `closeMs`. */
+export const rejectUpgrade = (stream: Duplex, { status, body }: Rejection, closeMs?: number): void => {
   stream.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -39,5 +39,5 @@ export const rejectUpgrade = (stream: Duplex, { status, body }: Rejection): void
     ].join('\r\n'),
   );
   // Node's HTTP timeouts do not apply to the connection of an upgrade request.
-  destroyUnlessClosed(stream, () => stream.destroy());
+  destroyUnlessClosed(stream, () => stream.destroy(), closeMs);
 };
