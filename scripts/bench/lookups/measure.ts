@@ -1,0 +1,106 @@
+import type { ChildProcess } from 'node:child_process';
+import { answerOf, median } from '../processes.ts';
+import { faultOf } from './answers.ts';
+import type { Load, LoadTask } from './load-task.ts';
+import { cpuMsOf } from './processes.ts';
+import type { Subject } from './subjects.ts';
+import type { Workload } from './workloads.ts';
+
+/** The medians of a subject's rounds in a workload. */
+export type Result = {
+  readonly subject: string;
+  readonly title: string;
+  /** Answers a second. */
+  readonly rate: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** The server's own, of an answer: in microseconds. NaN where the system does not say. */
+  readonly cpuMicros: number;
+  /** How much of a core the server and the load took; 1 is all of it. */
+  readonly serverBusy: number;
+  readonly loadBusy: number;
+  /** Why the result does not count; null when it does. */
+  readonly failure: string | null;
+};
+
+/** The load: its process, and those whose work shares its core. */
+export type LoadProcess = { readonly child: ChildProcess; readonly pids: readonly number[] };
+
+type Round = Omit<Result, 'subject' | 'title'>;
+
+const WARM_UP_MS = 2000;
+
+const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
+  const { connections, pages, rate, beside } = workload;
+  return {
+    port: subject.server.port,
+    templates: subject.templates(workload) ?? [],
+    connections,
+    ms,
+    wallets: subject.wallets,
+    pages,
+    rate: rate === 'half' ? null : rate,
+    beside: beside && { templates: subject.templates(beside) ?? [], connections: beside.connections },
+  };
+};
+
+const resultOf = ({ name, title }: Subject, rounds: readonly Round[]): Result => {
+  const middle = (of: (round: Round) => number) => median(rounds.map(of));
+  return {
+    subject: name,
+    title,
+    rate: middle(({ rate }) => rate),
+    p50Ms: middle(({ p50Ms }) => p50Ms),
+    p99Ms: middle(({ p99Ms }) => p99Ms),
+    maxMs: middle(({ maxMs }) => maxMs),
+    cpuMicros: middle(({ cpuMicros }) => cpuMicros),
+    serverBusy: middle(({ serverBusy }) => serverBusy),
+    loadBusy: middle(({ loadBusy }) => loadBusy),
+    failure: rounds.find(({ failure }) => failure !== null)?.failure ?? null,
+  };
+};
+
+/** Measures the subjects in turns, so that what else the machine does weighs on all alike. */
+export const measureWorkload = async (
+  workload: Workload,
+  subjects: readonly Subject[],
+  load: LoadProcess,
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<readonly Result[]> => {
+  const ms = seconds * 1000;
+  const loadCpuMs = () => load.pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+
+  const measure = async (subject: Subject, task: Partial<LoadTask>): Promise<Round> => {
+    const { pid } = subject.server;
+    const before = { server: cpuMsOf(pid), load: loadCpuMs(), at: performance.now() };
+    const { samples, answered, ...measured } = await answerOf<Load>(load.child, {
+      ...taskOf(workload, subject, ms),
+      ...task,
+    });
+    const cpuMs = cpuMsOf(pid) - before.server;
+    const elapsedMs = performance.now() - before.at;
+    const faults = subject.isRaw ? [] : samples.map((text) => faultOf(text, workload));
+    return {
+      ...measured,
+      cpuMicros: (cpuMs * 1000) / answered,
+      serverBusy: cpuMs / elapsedMs,
+      loadBusy: (loadCpuMs() - before.load) / elapsedMs,
+      failure: measured.failure ?? faults.find((fault) => fault !== null) ?? null,
+    };
+  };
+
+  const round = async (subject: Subject): Promise<Round> => {
+    if (workload.rate !== 'half') return measure(subject, {});
+    const reached = await measure(subject, { ms: ms / 2 });
+    return reached.failure === null ? measure(subject, { rate: reached.rate / 2 }) : reached;
+  };
+
+  const measured = subjects
+    .filter((subject) => subject.templates(workload) !== null)
+    .map((subject) => ({ subject, rounds: [] as Round[] }));
+  for (const { subject } of measured) await measure(subject, { ms: Math.min(ms, WARM_UP_MS) });
+  for (let number = 0; number < rounds; number += 1)
+    for (const { subject, rounds: made } of measured) made.push(await round(subject));
+  return measured.map(({ subject, rounds: made }) => resultOf(subject, made));
+};

@@ -1,0 +1,133 @@
+import {
+  ALL_COLLECTIBLES,
+  ALL_EDGES,
+  ALL_TRANSACTIONS,
+  DECODED_TRANSACTIONS,
+  FEW_TRANSACTIONS,
+  HASHES,
+  mixedDocuments,
+  SCROLL,
+  TEN_WALLETS,
+  TYPENAME,
+} from './documents.ts';
+import { AFTER, LARGE_WALLET, type Template, walletAt } from './templates.ts';
+
+/** What the raw proxy passes on for a workload: the bytes that a peer asks for, or the gateway's, which are whole pages. */
+export type RawBytes = 'peer' | 'gateway';
+
+export type Workload = {
+  readonly name: string;
+  readonly title: string;
+  /** Sent in turns. */
+  readonly documents: readonly string[];
+  readonly variables: object;
+  /** Of the raw proxy; the gateway's where they differ from those of its peers. */
+  readonly raw: { readonly peer: string; readonly gateway?: string };
+  /** Items that a right answer has, by the path of their list. Null for an answer without lists. */
+  readonly items: { readonly path: readonly (string | number)[]; readonly count: number } | null;
+  /** Requests of one session: all but the first continue where the one before them ended. */
+  readonly pages: number;
+  readonly connections: number;
+  /** Requests a second, or half of what the server has just reached; null: as fast as it answers. */
+  readonly rate: number | 'half' | null;
+  /** What is sent meanwhile over other connections, and does not count. */
+  readonly beside: Workload | null;
+  /** Whether the gateway is measured with pages that it has, too. */
+  readonly hot: boolean;
+};
+
+const CONNECTIONS = 32;
+
+const transactionsPath = (limit: number, query = '', wallet = 0): string =>
+  `/v1/evm/transactions/${walletAt(wallet)}?limit=${limit}${query}`;
+const collectiblesPath = (limit: number, wallet = 0): string =>
+  `/v1/evm/collectibles/${walletAt(wallet)}?limit=${limit}`;
+
+const TEN = Array.from({ length: 10 }, (_, wallet) => wallet);
+const pathsOfTen = (transactions: number, collectibles: number): string =>
+  TEN.flatMap((wallet) => [
+    transactionsPath(transactions, '', wallet),
+    collectiblesPath(collectibles, wallet),
+  ]).join(';');
+
+const workload = (
+  name: string,
+  title: string,
+  document: string | readonly string[],
+  rest: Partial<Workload> & Pick<Workload, 'raw'>,
+): Workload => ({
+  name,
+  title,
+  documents: [document].flat(),
+  variables: { address: walletAt(0) },
+  items: { path: ['wallet', 'transactions', 'nodes'], count: 100 },
+  pages: 1,
+  connections: CONNECTIONS,
+  rate: null,
+  beside: null,
+  hot: false,
+  ...rest,
+});
+
+const page = { raw: { peer: transactionsPath(100) } };
+const few = {
+  raw: { peer: transactionsPath(20), gateway: transactionsPath(100) },
+  items: { path: ['wallet', 'transactions', 'nodes'], count: 20 },
+};
+
+const largePages = workload('large', 'pages of 5 MB', HASHES, {
+  variables: { address: LARGE_WALLET },
+  raw: { peer: `/v1/evm/transactions/${LARGE_WALLET}?limit=100` },
+  connections: 2,
+});
+
+/** In this order: what comes last finds processes that have seen all the rest. */
+export const WORKLOADS: readonly Workload[] = [
+  workload('W1', '100 transactions, all fields, 2 logs each', ALL_TRANSACTIONS, { ...page, hot: true }),
+  workload('W2', '20 transactions, 5 fields', FEW_TRANSACTIONS, { ...few, hot: true }),
+  workload('W3', '10 wallets, each 10 transactions and 10 collectibles', TEN_WALLETS, {
+    variables: { addresses: TEN.map(walletAt) },
+    raw: { peer: pathsOfTen(10, 10), gateway: pathsOfTen(100, 250) },
+    items: { path: ['wallets', 9, 'collectibles', 'nodes'], count: 10 },
+  }),
+  workload('W4', '250 collectibles with attributes', ALL_COLLECTIBLES, {
+    raw: { peer: collectiblesPath(250) },
+    items: { path: ['wallet', 'collectibles', 'nodes'], count: 250 },
+    hot: true,
+  }),
+  workload('W5', '{ __typename }', TYPENAME, { variables: {}, raw: { peer: '/' }, items: null }),
+  workload('edges', 'W1 with edges and cursors', ALL_EDGES, {
+    ...page,
+    items: { path: ['wallet', 'transactions', 'edges'], count: 100 },
+  }),
+  workload('decoded', 'W1 with decoded calls and events', DECODED_TRANSACTIONS, {
+    raw: { peer: transactionsPath(100, '&decode=true') },
+  }),
+  workload('session', 'pages of 20: the first, and four scrolls', SCROLL, {
+    variables: { address: walletAt(0), after: AFTER },
+    raw: { peer: transactionsPath(20, `&offset=${AFTER}`) },
+    items: { path: ['wallet', 'transactions', 'edges'], count: 20 },
+    pages: 5,
+  }),
+  workload('one', 'W1 over one connection', ALL_TRANSACTIONS, { ...page, connections: 1 }),
+  workload('half', 'W1 at half of its rate', ALL_TRANSACTIONS, { ...page, rate: 'half' }),
+  workload('stall', 'W5, 200 times a second, beside pages of 5 MB', TYPENAME, {
+    variables: {},
+    raw: { peer: '/' },
+    items: null,
+    rate: 200,
+    beside: largePages,
+  }),
+  workload('mixed', 'W1 as 200 different documents', mixedDocuments(), page),
+  workload('again', 'W1 in processes that have seen all of these', ALL_TRANSACTIONS, page),
+];
+
+/** What is sent to a server that answers GraphQL. */
+export const templatesOf = ({ documents, variables }: Workload): readonly Template[] =>
+  documents.map((query) => ({ path: '/graphql', body: JSON.stringify({ query, variables }) }));
+
+/** What is sent to the raw proxy: the same bodies, to upstream's path. */
+export const rawTemplatesOf = (workload: Workload, bytes: RawBytes): readonly Template[] => {
+  const { peer, gateway = peer } = workload.raw;
+  return templatesOf(workload).map(({ body }) => ({ path: bytes === 'peer' ? peer : gateway, body }));
+};
