@@ -8,10 +8,10 @@ import {
 import {
   type Collectible,
   type CollectiblesList,
+  collectiblesParser,
   collectiblesRequest,
   FIRST_PAGE_SIZE,
   PAGE_SIZE,
-  readCollectiblesPage,
 } from './rest.ts';
 
 /** Its `details` are spam scores and their explanations. */
@@ -20,7 +20,7 @@ const collectibles = (pricing: ChainPricing): ListResource<CollectiblesList, Col
   pageSize: (offset) => (offset === null ? FIRST_PAGE_SIZE : PAGE_SIZE),
   cost: ({ chains }) => pricing.priceOf(chains),
   request: collectiblesRequest,
-  parse: readCollectiblesPage,
+  parser: collectiblesParser,
   onBilled: ({ chains }, computeUnits) => pricing.record(chains, computeUnits),
 });
 

@@ -1,8 +1,7 @@
 import type { RawObject } from '../lib/json/raw-object.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
-import type { Page } from '../upstream/page.ts';
-import { parsePage } from '../upstream/parse/page-parser.ts';
+import { createPageParser } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
 
@@ -94,26 +93,6 @@ export const collectiblesRequest = (
   return { path: `/v1/evm/collectibles/${address}`, query };
 };
 
-/** Rejects with UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
-export const readCollectiblesPage = (
-  body: unknown,
-  { address }: CollectiblesList,
-  limit: number,
-  fetchedAt: number,
-): Promise<Page<Collectible>> =>
-  parsePage(
-    body,
-    {
-      entriesField: 'entries',
-      maxEntries: limit,
-      read: (raw) => readCollectible(raw, address),
-      identity: ({ chainId, contractAddress, tokenId }) => `${chainId}:${contractAddress}:${tokenId}`,
-      // The contract promises no order, so no time can place an entry in the list.
-      time: () => null,
-    },
-    fetchedAt,
-  );
-
 const readFields = readRecord(COLLECTIBLE);
 
 const readCollectible = (raw: RawObject, owner: string): Collectible => {
@@ -125,3 +104,11 @@ const knownStandard = (name: string | null): Collectible['tokenStandard'] => {
   const compact = name?.toUpperCase().replace(/[^A-Z0-9]/g, '');
   return compact === 'ERC721' || compact === 'ERC1155' ? compact : null;
 };
+
+export const collectiblesParser = createPageParser<CollectiblesList, Collectible>({
+  itemsField: 'entries',
+  read: (raw, { address }) => readCollectible(raw, address),
+  identity: ['chainId', 'contractAddress', 'tokenId'],
+  // The contract promises no order, so no time can place an item in the list.
+  time: null,
+});

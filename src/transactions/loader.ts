@@ -7,9 +7,9 @@ import {
 import {
   PAGE_SIZE,
   REQUEST_COST,
-  readTransactionsPage,
   type Transaction,
   type TransactionsList,
+  transactionsParser,
   transactionsRequest,
 } from './rest.ts';
 
@@ -19,7 +19,7 @@ const transactions: ListResource<TransactionsList, Transaction> = {
   pageSize: () => PAGE_SIZE,
   cost: () => REQUEST_COST,
   request: transactionsRequest,
-  parse: readTransactionsPage,
+  parser: transactionsParser,
 };
 
 export type TransactionsLoader = ListLoader<TransactionsList, Transaction>;

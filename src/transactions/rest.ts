@@ -1,10 +1,9 @@
 import type { RawObject } from '../lib/json/raw-object.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
-import type { Page } from '../upstream/page.ts';
 import { oneOf, TRANSACTION_SIDES, type TransactionSide } from '../upstream/parse/enums.ts';
 import { optional, readAddress } from '../upstream/parse/fields.ts';
-import { parsePage } from '../upstream/parse/page-parser.ts';
+import { createPageParser } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
 
@@ -104,25 +103,6 @@ export const transactionsRequest = (
   return { path: `/v1/evm/transactions/${address}`, query };
 };
 
-/** Rejects with UpstreamError `invalidResponse` when the body is not the envelope of the contract. */
-export const readTransactionsPage = (
-  body: unknown,
-  { address }: TransactionsList,
-  limit: number,
-  fetchedAt: number,
-): Promise<Page<Transaction>> =>
-  parsePage(
-    body,
-    {
-      entriesField: 'transactions',
-      maxEntries: limit,
-      read: (raw) => readTransaction(raw, address),
-      identity: (transaction) => `${transaction.chain}:${transaction.hash}`,
-      time: (transaction) => Date.parse(transaction.blockTime),
-    },
-    fetchedAt,
-  );
-
 const readFields = readRecord(TRANSACTION);
 
 /**
@@ -139,3 +119,10 @@ export const readTransaction = (raw: RawObject, wallet: string | null): Transact
 const readSubject = (raw: RawObject, side: TransactionSide | null): string =>
   optional(readAddress)(raw.address, 'address') ??
   (side === 'RECEIVER' ? readAddress(raw.to, 'to') : readAddress(raw.from, 'from'));
+
+export const transactionsParser = createPageParser<TransactionsList, Transaction>({
+  itemsField: 'transactions',
+  read: (raw, { address }) => readTransaction(raw, address),
+  identity: ['chain', 'hash'],
+  time: 'blockTime',
+});

@@ -4,6 +4,7 @@ import type { UpstreamClient } from './client/client.ts';
 import type { UpstreamRequest } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request-scope.ts';
 import type { Page } from './page.ts';
+import type { PageParser } from './parse/page-parser.ts';
 
 /** Which page of a list. */
 export type PageRef = {
@@ -48,8 +49,7 @@ export type ListResource<List extends AnyList, Value> = {
   /** Compute units of one request by the contract. */
   readonly cost: (list: List) => number;
   readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
-  /** Rejects with UpstreamError `invalidResponse` when the body breaks the contract. */
-  readonly parse: (body: unknown, list: List, limit: number, fetchedAt: number) => Promise<Page<Value>>;
+  readonly parser: PageParser<List, Value>;
   /** Called with the compute units that upstream billed for a request. */
   readonly onBilled?: (list: List, computeUnits: number) => void;
 };
@@ -69,7 +69,7 @@ export const createListLoader = <List extends AnyList, Value>(
   { client, scope, store, cachePartition, freshness }: LoaderParts<Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
-  const { name, pageSize, cost, onBilled } = resource;
+  const { name, pageSize, cost, parser, onBilled } = resource;
 
   const fetchPage =
     (list: List): Fetch<Value> =>
@@ -83,9 +83,10 @@ export const createListLoader = <List extends AnyList, Value>(
         ...(query && { query }),
         cost: cost(list),
       } as const;
-      const { body, bytes, computeUnits } = await client.request(request, detachedScope(scope, signal));
+      const ownScope = detachedScope(scope, signal);
+      const { body, bytes, computeUnits } = await client.read(request, parser.parseBody, ownScope);
       onBilled?.(list, computeUnits);
-      return { page: await resource.parse(body, list, page.limit, fetchedAt), bytes };
+      return { page: await parser.toPage(body, { list, limit: page.limit, fetchedAt }), bytes };
     };
 
   // The batch resolves at once, with promises of pages: a slow page must not delay the others.

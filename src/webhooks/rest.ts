@@ -25,6 +25,7 @@ import {
   readString,
   readTime,
 } from '../upstream/parse/fields.ts';
+import type { ItemReader } from '../upstream/parse/item-reader.ts';
 import { parsePage } from '../upstream/parse/page-parser.ts';
 
 /** Upstream's default page size. No deployment documents a larger one. */
@@ -200,17 +201,7 @@ export const readWebhook = (body: unknown): Webhook => {
 
 /** Parses one page of the webhooks. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
 export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page<Webhook>> =>
-  parsePage(
-    body,
-    {
-      entriesField: 'webhooks',
-      maxEntries: PAGE_SIZE,
-      read: readFields,
-      identity: ({ webhookId }) => webhookId,
-      time: () => null,
-    },
-    fetchedAt,
-  );
+  parsePage(body, WEBHOOKS, { list: null, limit: PAGE_SIZE, fetchedAt });
 
 /** Parses one page of a webhook's addresses. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
 export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Page<Subscribed>> =>
@@ -218,14 +209,8 @@ export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Pag
     isObject(body) && Array.isArray(body.addresses)
       ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }
       : body,
-    {
-      entriesField: 'addresses',
-      maxEntries: PAGE_SIZE,
-      read: (raw) => ({ address: readAddress(raw.address, 'address') }),
-      identity: ({ address }) => address,
-      time: () => null,
-    },
-    fetchedAt,
+    ADDRESSES,
+    { list: null, limit: PAGE_SIZE, fetchedAt },
   );
 
 const readFields = (raw: RawObject): Webhook => ({
@@ -247,3 +232,17 @@ const readFields = (raw: RawObject): Webhook => ({
 
 const readChainIds: Reader<readonly number[]> = (value, field) =>
   readList(value, field).map((id) => readChainId(id, field));
+
+const WEBHOOKS: ItemReader<null, Webhook> = {
+  itemsField: 'webhooks',
+  read: readFields,
+  identity: ['webhookId'],
+  time: null,
+};
+
+const ADDRESSES: ItemReader<null, Subscribed> = {
+  itemsField: 'addresses',
+  read: (raw) => ({ address: readAddress(raw.address, 'address') }),
+  identity: ['address'],
+  time: null,
+};

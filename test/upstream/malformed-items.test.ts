@@ -1,21 +1,25 @@
 import { expect, test } from 'vitest';
 import { valuesOf } from '../../src/upstream/page.ts';
 import { MalformedFieldError, malformed } from '../../src/upstream/parse/fields.ts';
+import type { ItemReader } from '../../src/upstream/parse/item-reader.ts';
 import { parsePage } from '../../src/upstream/parse/page-parser.ts';
 
-const reader = {
-  entriesField: 'entries',
-  maxEntries: 1000,
-  read(raw: Record<string, unknown>): string {
-    if (typeof raw.hash !== 'string') throw malformed('hash', 'a string', raw.hash);
-    return raw.hash;
+const reader: ItemReader<null, { readonly hash: string }> = {
+  itemsField: 'entries',
+  read({ hash }) {
+    if (typeof hash !== 'string') throw malformed('hash', 'a string', hash);
+    return { hash };
   },
-  identity: (hash: string) => hash,
-  time: () => null,
+  identity: ['hash'],
+  time: null,
 };
 
 test('no stack is captured for a malformed item: for a million of them that took half a minute', async () => {
-  const { items } = await parsePage({ entries: Array(1000).fill({}), next_offset: null }, reader, 0);
+  const { items } = await parsePage({ entries: Array(1000).fill({}), next_offset: null }, reader, {
+    list: null,
+    limit: 1000,
+    fetchedAt: 0,
+  });
   expect(items).toHaveLength(1000);
   for (const value of valuesOf(items)) {
     expect(value).toBeInstanceOf(MalformedFieldError);

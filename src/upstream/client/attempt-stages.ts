@@ -2,31 +2,33 @@ import { type CircuitBreaker, circuitOpen, healthAfter } from './circuit-breaker
 import { clientGone, deadlineExceeded, outcomeOf, UpstreamError } from './errors.ts';
 import type { KeyCooldowns } from './key-cooldowns.ts';
 import type { AttemptTimer } from './observer.ts';
+import type { ParseBody } from './received-body.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
 import { reserveUsage } from './usage.ts';
 
 /** One attempt of a request on its way through the stages of a pipeline. */
-type Attempt = {
+type Attempt<Body> = {
   readonly request: UpstreamRequest;
+  readonly parse: ParseBody<Body>;
   readonly scope: RequestScope;
   readonly timer: AttemptTimer;
   /** Called when the attempt leaves the queue. It throws what prevents sending. */
   readonly beforeSend: () => void;
 };
 
-type Send = (attempt: Attempt) => Promise<UpstreamAnswer>;
+type Send = <Body>(attempt: Attempt<Body>) => Promise<UpstreamAnswer<Body>>;
 
 /** Passes an attempt on to `next`. It may wait or reject before that, and count, record or repeat after it. */
-export type Stage = (attempt: Attempt, next: Send) => Promise<UpstreamAnswer>;
+export type Stage = <Body>(attempt: Attempt<Body>, next: Send) => Promise<UpstreamAnswer<Body>>;
 
 /** The first stage is the outermost; the last one passes the attempt on to `send`. */
 export const createPipeline = (stages: readonly Stage[], send: Send): Send =>
   stages.reduceRight<Send>((next, stage) => (attempt) => stage(attempt, next), send);
 
 /** Adds a check before those of the outer stages. */
-const withCheck = (attempt: Attempt, check: () => void): Attempt => ({
+const withCheck = <Body>(attempt: Attempt<Body>, check: () => void): Attempt<Body> => ({
   ...attempt,
   beforeSend() {
     check();

@@ -14,8 +14,10 @@ import {
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createConnector } from './interim-responses.ts';
+import { parseJson } from './json-body.ts';
 import { createKeyCooldowns } from './key-cooldowns.ts';
 import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
+import type { ParseBody } from './received-body.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -25,11 +27,17 @@ import { sendRequest } from './send-request.ts';
 /** Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. */
 export type UpstreamClient = {
   /**
-   * Resolves with the answer, after as many attempts as the table in retry.ts, the retry budget and the deadline allow.
+   * Resolves with the answer, whose body `parse` has parsed, after as many attempts as the table in retry.ts, the retry budget and the deadline allow.
    * Each attempt is counted on the scope's usage. The scope's deadline starts now, so that the time in the queue counts.
    * A read is aborted when the deadline's signal aborts. An update that is sent is not: its outcome would be unknown.
    */
-  request(request: UpstreamRequest, scope: RequestScope): Promise<UpstreamAnswer>;
+  read<Body>(
+    request: UpstreamRequest,
+    parse: ParseBody<Body>,
+    scope: RequestScope,
+  ): Promise<UpstreamAnswer<Body>>;
+  /** As `read`, with the body parsed as JSON; null when it is empty or ignored. */
+  request(request: UpstreamRequest, scope: RequestScope): Promise<UpstreamAnswer<unknown>>;
   /** Whether the circuit breaker is open: upstream has failed too often in a row. */
   isCircuitOpen(): boolean;
   close(): Promise<void>;
@@ -81,18 +89,21 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       limitRequests(createRequestLimiter(connections, perSecond, now)),
       recordCooldown(cooldowns),
     ],
-    ({ request, scope }) => sendRequest(target, request, scope),
+    ({ request, parse, scope }) => sendRequest(target, request, parse, scope),
   );
 
+  const read: UpstreamClient['read'] = async (request, parse, scope) => {
+    assertWithinCostLimit(request, scope);
+    scope.deadline.start();
+    return retry(request, scope.deadline, (number) => {
+      const timer = startAttemptTimer(observer, request, number, scope.trace);
+      return sendAttempt({ request, parse, scope, timer, beforeSend() {} });
+    });
+  };
+
   return {
-    async request(request, scope) {
-      assertWithinCostLimit(request, scope);
-      scope.deadline.start();
-      return retry(request, scope.deadline, (number) => {
-        const timer = startAttemptTimer(observer, request, number, scope.trace);
-        return sendAttempt({ request, scope, timer, beforeSend() {} });
-      });
-    },
+    read,
+    request: (request, scope) => read(request, parseJson, scope),
     isCircuitOpen: breaker.isOpen,
     close: () => agent.destroy(),
   };

@@ -9,15 +9,15 @@ export type UpstreamRequest = {
   readonly query?: URLSearchParams;
   /** Sent as JSON: an undefined property is omitted, null is sent as null. */
   readonly body?: object;
-  /** Whether only the status counts, so that any body will do. Default: false, the body must be JSON. */
+  /** Whether only the status counts: any body will do, and counts as empty. Default: false. */
   readonly ignoresBody?: boolean;
   /** Compute units by the contract. They are billed to the operation where upstream does not state what it billed. */
   readonly cost: number;
 };
 
-export type UpstreamAnswer = {
-  /** The parsed JSON body with every digit of its integers; null when the body is empty or ignored. */
-  readonly body: unknown;
+export type UpstreamAnswer<Body> = {
+  /** The parsed body. */
+  readonly body: Body;
   /** Size of the body in bytes. */
   readonly bytes: number;
   /** From `X-Compute-Units-Cost`, else the request's `cost`. */

@@ -32,18 +32,18 @@ export type BodyLimits = {
 type ParsedBody<Value> = { readonly value: Value; readonly bytes: number };
 
 /**
- * Resolves with the result of `parse` for the whole body's text. The body is checked as it arrives, and no more of it is read
+ * Resolves with the result of `parse` for the whole body's bytes. The body is checked as it arrives, and no more of it is read
  * after a failure. Rejects with UpstreamError `invalidResponse` for more than 32 MB or a million JSON values. Rejects with
  * `unavailable` when the memory budget has no bytes left, or too many large bodies wait.
  */
 export const readBody = async <Value>(
   body: Body,
   { memory, large }: BodyLimits,
-  parse: (text: string) => Promise<Value>,
+  parse: (chunks: Buffer[]) => Promise<Value>,
 ): Promise<ParsedBody<Value>> => {
   const reservation = memory.reserve();
   const collector = new BodyCollector(body, reservation);
-  const parsed = async () => ({ value: await parse(collector.takeText()), bytes: collector.bytes });
+  const parsed = async () => ({ value: await parse(collector.takeChunks()), bytes: collector.bytes });
   try {
     if (await collector.receive(LARGE_BYTES)) return await parsed();
     if (large.isFull) throw discarded();
@@ -95,9 +95,9 @@ class BodyCollector {
     return this.#bytes;
   }
 
-  /** Returns the text, once. Then the bytes can be freed before parsing, which takes several times as much memory. */
-  takeText(): string {
-    return utf8.decode(Buffer.concat(this.#received.splice(0)));
+  /** Returns the bytes, once: whatever parses them can free them. */
+  takeChunks(): Buffer[] {
+    return this.#received.splice(0);
   }
 
   #add(chunk: Buffer): void {

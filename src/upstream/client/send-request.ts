@@ -1,13 +1,12 @@
 import type { Agent, Dispatcher } from 'undici';
 import { onAbort } from '../../lib/abort.ts';
-import { parseExactJson } from '../../lib/json/exact-json.ts';
-import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
-import { MAX_SHAPES, TooManyShapesError } from '../../lib/json/shapes.ts';
 import { childOf } from '../../lib/trace-context.ts';
 import { readErrorResponse } from './error-response.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
+import { type ParseBody, ReceivedBody } from './received-body.ts';
+import { redactChunks, redactText } from './redact-key.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
-import type { Credential, RequestScope } from './request-scope.ts';
+import type { RequestScope } from './request-scope.ts';
 import { type BodyLimits, readBody, readPrefix } from './response-body.ts';
 
 type Target = {
@@ -25,9 +24,6 @@ const MAX_IGNORED_MS = 1000;
 
 const MAX_TYPE_CHARACTERS = 80;
 
-/** A shorter key could occur in a response by chance. */
-const MIN_REDACTED_LENGTH = 16;
-
 /** Failures of undici and the system that occur before a connection exists: upstream has not seen the request. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -39,11 +35,12 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Sends one attempt and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's signal. */
-export const sendRequest = async (
+export const sendRequest = async <Body>(
   { agent, base, keyHeader, timeoutMs, bodyLimits }: Target,
   request: UpstreamRequest,
+  parse: ParseBody<Body>,
   { credential, deadline, trace }: RequestScope,
-): Promise<UpstreamAnswer> => {
+): Promise<UpstreamAnswer<Body>> => {
   const controller = new AbortController();
   const leftMs = deadline.remainingMs();
   const late = leftMs < timeoutMs ? deadlineExceeded('deadline') : timedOut(timeoutMs);
@@ -67,14 +64,14 @@ export const sendRequest = async (
     if (statusCode < 200 || statusCode > 299)
       throw readErrorResponse(statusCode, headers, await readPrefix(body), credential);
     const computeUnits = readComputeUnits(headers) ?? request.cost;
+    const type = redactText(typeOf(headers), credential);
     if (request.ignoresBody) {
       // The request has succeeded, whatever happens to the body.
       body.dump({ limit: MAX_IGNORED_BYTES, signal: AbortSignal.timeout(MAX_IGNORED_MS) }).catch(ignore);
-      return { body: null, bytes: 0, computeUnits };
+      return { body: await parse(new ReceivedBody([], type)), bytes: 0, computeUnits };
     }
-    const type = redactKey(typeOf(headers), credential);
-    const { value, bytes } = await readBody(body, bodyLimits, (text) =>
-      parseBody(redactKey(text, credential), type),
+    const { value, bytes } = await readBody(body, bodyLimits, (chunks) =>
+      parse(new ReceivedBody(redactChunks(chunks, credential), type)),
     );
     return { body: value, bytes, computeUnits };
   } catch (error) {
@@ -105,27 +102,8 @@ const transportFailure = (cause: unknown): UpstreamError => {
       });
 };
 
-/** The text without the key, which upstream may repeat. */
-const redactKey = (text: string, { key }: Credential): string =>
-  key.length >= MIN_REDACTED_LENGTH && text.includes(key) ? text.replaceAll(key, '[key]') : text;
-
 const typeOf = (headers: Dispatcher.ResponseData['headers']): string =>
   String(headers['content-type'] ?? 'no content type').slice(0, MAX_TYPE_CHARACTERS);
-
-const parseBody = async (text: string, type: string): Promise<unknown> => {
-  if (text === '') return null;
-  try {
-    return await parseInSlices(text, parseExactJson);
-  } catch (cause) {
-    throw new UpstreamError(
-      'invalidResponse',
-      cause instanceof TooManyShapesError
-        ? `Expected an answer from upstream whose objects have at most ${MAX_SHAPES} shapes, got more.`
-        : `Expected JSON from upstream, got ${text.length} characters of ${type} that can't be parsed.`,
-      { cause },
-    );
-  }
-};
 
 const readComputeUnits = (headers: Dispatcher.ResponseData['headers']): number | null => {
   const stated = headers['x-compute-units-cost'];

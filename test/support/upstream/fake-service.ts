@@ -33,6 +33,8 @@ export type Reply = {
   latencyMs?: number;
   /** Promises the whole body, sends so many bytes of it, and cuts the connection. */
   cutAfterBytes?: number;
+  /** The places in the body at which one write ends and, a moment later, the next one begins. */
+  pausesAt?: readonly number[];
   /** Never answers: the connection stays open until the client goes away. */
   silent?: boolean;
 };
@@ -138,7 +140,13 @@ const send = async (response: ServerResponse, reply: Reply) => {
   headers.set('content-length', String(body.length));
   response.writeHead(reply.status ?? 200, Object.fromEntries(headers));
   if (reply.cutAfterBytes === undefined) {
-    response.end(body);
+    let written = 0;
+    for (const place of reply.pausesAt ?? []) {
+      response.write(body.subarray(written, place));
+      written = place;
+      await delay(20);
+    }
+    response.end(body.subarray(written));
     return;
   }
   response.write(body.subarray(0, reply.cutAfterBytes), () => response.destroy());

@@ -1,0 +1,26 @@
+const utf8 = new TextDecoder();
+
+/** The body of a 2xx response, once all its bytes have arrived. */
+export class ReceivedBody {
+  readonly #chunks: Buffer[];
+  /** The content type that upstream stated, for error messages. */
+  readonly type: string;
+
+  constructor(chunks: Buffer[], type: string) {
+    this.#chunks = chunks;
+    this.type = type;
+  }
+
+  /** The bytes, as they arrived; none after `takeText`. */
+  get chunks(): readonly Buffer[] {
+    return this.#chunks;
+  }
+
+  /** Returns the text, once. Then the bytes can be freed before parsing, which takes several times as much memory. */
+  takeText(): string {
+    return utf8.decode(Buffer.concat(this.#chunks.splice(0)));
+  }
+}
+
+/** Parses a body. Rejects with UpstreamError `invalidResponse`. */
+export type ParseBody<Body> = (body: ReceivedBody) => Promise<Body>;

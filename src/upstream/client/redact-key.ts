@@ -1,0 +1,35 @@
+import type { Credential } from './request-scope.ts';
+
+/** A shorter key could occur in a response by chance. */
+const MIN_REDACTED_LENGTH = 16;
+
+const REPLACEMENT = '[key]';
+
+const NOTHING = Buffer.alloc(0);
+
+/** The text without the key, which upstream may repeat. */
+export const redactText = (text: string, { key }: Credential): string =>
+  key.length >= MIN_REDACTED_LENGTH ? text.replaceAll(key, REPLACEMENT) : text;
+
+/** The bytes without the key, also where it lies across chunks. */
+export const redactChunks = (chunks: Buffer[], { key }: Credential): Buffer[] => {
+  if (key.length < MIN_REDACTED_LENGTH) return chunks;
+  const bytes = Buffer.from(key);
+  return hasBytes(chunks, bytes) ? [replaceBytes(Buffer.concat(chunks), bytes)] : chunks;
+};
+
+const hasBytes = (chunks: readonly Buffer[], bytes: Buffer): boolean => {
+  const overlap = bytes.length - 1;
+  let before: Buffer = NOTHING;
+  for (const chunk of chunks) {
+    if (chunk.includes(bytes)) return true;
+    if (before.length > 0 && Buffer.concat([before, chunk.subarray(0, overlap)]).includes(bytes)) return true;
+    before =
+      chunk.length < overlap ? Buffer.concat([before, chunk]).subarray(-overlap) : chunk.subarray(-overlap);
+  }
+  return false;
+};
+
+/** Latin-1 has one character for each byte. */
+const replaceBytes = (whole: Buffer, bytes: Buffer): Buffer =>
+  Buffer.from(whole.toString('latin1').replaceAll(bytes.toString('latin1'), REPLACEMENT), 'latin1');
