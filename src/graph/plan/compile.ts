@@ -72,13 +72,20 @@ const recordTypeOf = (type: GraphQLOutputType | undefined): GraphQLObjectType | 
 };
 
 /**
- * Whether a plan can write a field: it has no arguments, and is a property of its record or derived from it. The JSON of
- * its value is then what JSON.stringify makes of the property.
+ * Whether a plan can write a field: it has no arguments, needs no scope, and is a property of its record or derived from
+ * it. The JSON of its value is then what JSON.stringify makes of the property.
  */
 export const isPlannable = (field: GraphQLField<unknown, unknown>): boolean =>
   field.args.length === 0 &&
+  !hasScopes(field) &&
   (exposedProperty(field) !== undefined || deriveOf(field) !== undefined) &&
   isWrittenAsIs(field.type);
+
+/** Whether only some callers may read a field, or the fields of a type. */
+export const hasScopes = ({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): boolean => {
+  const { authScopes } = (extensions.pothosOptions ?? {}) as { readonly authScopes?: unknown };
+  return authScopes !== undefined;
+};
 
 /** Returns the property that Pothos' `expose` gave the field; undefined for a field with a resolver of its own. */
 const exposedProperty = ({ extensions }: GraphQLField<unknown, unknown>): string | undefined =>

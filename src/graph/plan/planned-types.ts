@@ -5,7 +5,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { isPlannable } from './compile.ts';
+import { hasScopes, isPlannable } from './compile.ts';
 
 const EXTENSIONS = { hasPlannedLists: true };
 
@@ -29,10 +29,11 @@ export class PlannedTypes {
       if (isObjectType(type) && type.extensions.hasPlannedLists === true) this.#addConnection(type);
   }
 
-  /** Whether plans can write a field where its type is one that they write. */
+  /** Whether plans can write a field. A field of a type that they don't write is left to the executor. */
   canWrite(parent: GraphQLObjectType, field: AnyField): boolean {
-    if (this.#records.has(parent)) return isPlannable(field);
-    return !this.#edges.has(parent) || field.name === 'cursor' || field.name === 'node';
+    if (!this.#records.has(parent) && !this.#edges.has(parent)) return true;
+    if (hasScopes(parent) || hasScopes(field)) return false;
+    return this.#records.has(parent) ? isPlannable(field) : field.name === 'cursor' || field.name === 'node';
   }
 
   #addConnection(type: GraphQLObjectType): void {
