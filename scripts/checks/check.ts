@@ -9,6 +9,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['directions', 'node', 'scripts/checks/directions.ts'],
   ['unused code', 'knip'],
   ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
+  ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
   ['relay', 'node', 'scripts/checks/relay.ts'],
   ['words', 'node', 'scripts/checks/words.ts'],
 ];

@@ -36,6 +36,11 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/upstream/', pathNot: '^src/upstream/(cache/|client/|page\\.ts$)' },
   ),
   forbid(
+    'upstream/kernel/ knows only tables and plans',
+    { path: '^src/upstream/kernel/' },
+    { path: '^src/upstream/', pathNot: '^src/upstream/(kernel/|parse/(plan|record)\\.ts$)' },
+  ),
+  forbid(
     'graph/ knows no feature and no server',
     { path: '^src/graph/' },
     { ...own, pathNot: '^src/(graph|upstream|lib)/|^src/(context|scopes)\\.ts$' },

@@ -1,5 +1,6 @@
 import type { RawObject } from '../lib/json/raw-object.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
+import { type IndexedList, SUBJECT } from '../upstream/kernel/indexed-list.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
 import { createPageParser } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
@@ -37,6 +38,17 @@ const METADATA = {
   },
 } as const satisfies RecordTable;
 
+/** The signals that the contract names, as GraphQL spells them. */
+const SPAM_FEATURES = [
+  'TRADE_VOLUME',
+  'UNIQUE_BUYERS',
+  'UNIQUE_SELLERS',
+  'EXTERNALLY_FLAGGED',
+  'IPFS_URI_PRESENT',
+  'SUSPICIOUS_WORDS',
+  'URL_SHORTENER_IN_URI',
+] as const;
+
 const EXPLANATION = {
   name: 'explanation',
   fields: {
@@ -68,6 +80,34 @@ const COLLECTIBLE = {
     lastAcquired: nullable('last_acquired', 'time'),
   },
 } as const satisfies RecordTable;
+
+/** How pages of collectibles are indexed and written without being read. */
+export const COLLECTIBLES: IndexedList = {
+  itemsField: 'entries',
+  table: COLLECTIBLE,
+  identity: ['chainId', 'contractAddress', 'tokenId'],
+  time: null,
+  derived: {
+    'Collectible.id': {
+      kind: 'globalId',
+      typeName: 'Collectible',
+      parts: [SUBJECT, 'chainId', 'contractAddress', 'tokenId'],
+    },
+    'Collectible.owner': { kind: 'subject' },
+    'Collectible.tokenStandard': {
+      kind: 'word',
+      property: 'tokenStandardName',
+      words: ['ERC721', 'ERC1155'],
+      isCompact: true,
+    },
+    'SpamExplanation.feature': {
+      kind: 'word',
+      property: 'featureName',
+      words: SPAM_FEATURES,
+      isCompact: false,
+    },
+  },
+};
 
 /** A collectible as clients see it: exact numbers are decimal strings. */
 export type Collectible = RecordValue<typeof COLLECTIBLE> & {

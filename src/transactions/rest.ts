@@ -1,5 +1,6 @@
 import type { RawObject } from '../lib/json/raw-object.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
+import { type IndexedList, SUBJECT } from '../upstream/kernel/indexed-list.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
 import { oneOf, TRANSACTION_SIDES, type TransactionSide } from '../upstream/parse/enums.ts';
 import { optional, readAddress } from '../upstream/parse/fields.ts';
@@ -78,6 +79,20 @@ const TRANSACTION = {
     logs: { from: 'logs', records: LOG, mode: 'strict' },
   },
 } as const satisfies RecordTable;
+
+/** How pages of transactions are indexed and written without being read. */
+export const TRANSACTIONS: IndexedList = {
+  itemsField: 'transactions',
+  table: TRANSACTION,
+  identity: ['chain', 'hash'],
+  time: 'blockTime',
+  derived: {
+    'Transaction.id': { kind: 'globalId', typeName: 'Transaction', parts: [SUBJECT, 'chain', 'hash'] },
+    'Transaction.address': { kind: 'subject' },
+    'Transaction.chainId': { kind: 'chainId', id: 'chainId', name: 'chain' },
+    'Transaction.direction': { kind: 'null' },
+  },
+};
 
 /** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. */
 export type Transaction = RecordValue<typeof TRANSACTION> & {

@@ -1,0 +1,141 @@
+import { BACKSLASH, byteAt, QUOTE } from './bytes';
+import { copyBytes } from './copy';
+import { CHAINS, TEXTS } from './layout';
+import { emit, emitByte, emitNull, ODD, stopItem } from './output';
+import { spanLength, spanStart } from './slot';
+
+/** Fields that upstream does not send as they are: they are made of others. */
+
+/** Of a global id: the span of its type with a colon, how many parts, then their slots; SUBJECT for the list's address. */
+const ID_TYPE: usize = 0;
+const ID_PARTS: usize = 8;
+const ID_SLOTS: usize = 12;
+const SUBJECT: u32 = 0xffff_ffff;
+
+const MAX_ID: usize = 1024;
+const id = memory.data(1024 + 32);
+/** Three bytes are four digits. */
+const encoded = memory.data(1400);
+
+class Id {
+  static length: usize = 0;
+}
+
+/** Writes the base64 of `Type:part:part`. */
+export function writeGlobalId(details: usize, record: usize): void {
+  Id.length = 0;
+  addText(spanStart(details + ID_TYPE), spanLength(details + ID_TYPE));
+  const parts = load<u32>(details, ID_PARTS);
+  for (let part: u32 = 0; part < parts; part += 1) {
+    const offset = load<u32>(details + ID_SLOTS + ((<usize>part) << 2));
+    if (part > 0) addText(colon, 1);
+    addJson(offset === SUBJECT ? TEXTS : record + <usize>offset);
+  }
+  if (Id.length > MAX_ID) return stopItem(ODD);
+  const length = encode();
+  emit(encoded, length);
+}
+
+const colon = memory.data<u8>([0x3a]);
+
+/** A length beyond MAX_ID means that the id can not be written here. */
+function addText(start: usize, length: usize): void {
+  if (Id.length + length <= MAX_ID) copyBytes(id + Id.length, start, length);
+  Id.length += length;
+}
+
+/** Adds the text of a string or a number. One with an escape, and null, are left to the object writer. */
+function addJson(slot: usize): void {
+  const start = spanStart(slot);
+  const length = spanLength(slot);
+  if (start === 0 || hasEscape(start, length)) Id.length = MAX_ID + 1;
+  else if (byteAt(start) === QUOTE) addText(start + 1, length - 2);
+  else addText(start, length);
+}
+
+function hasEscape(start: usize, length: usize): bool {
+  if (length > MAX_ID) return true;
+  for (let p = start; p < start + length; p += 1) if (byteAt(p) === BACKSLASH) return true;
+  return false;
+}
+
+/** Encodes the id in quotes, and returns the length. */
+function encode(): usize {
+  store<u32>(id + Id.length, 0);
+  let target = encoded;
+  store<u8>(target, QUOTE);
+  target += 1;
+  for (let at: usize = 0; at < Id.length; at += 3) {
+    const bits = (byteAt(id + at) << 16) | (byteAt(id + at + 1) << 8) | byteAt(id + at + 2);
+    store<u8>(target, digit(bits >> 18));
+    store<u8>(target + 1, digit((bits >> 12) & 63));
+    store<u8>(target + 2, at + 1 < Id.length ? digit((bits >> 6) & 63) : 0x3d);
+    store<u8>(target + 3, at + 2 < Id.length ? digit(bits & 63) : 0x3d);
+    target += 4;
+  }
+  store<u8>(target, QUOTE);
+  return target + 1 - encoded;
+}
+
+const DIGITS = memory.data<u8>([
+  65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 97,
+  98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119,
+  120, 121, 122, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 43, 47,
+]);
+
+function digit(value: u32): u32 {
+  return byteAt(DIGITS + <usize>value);
+}
+
+/** CHAINS: a mask, then entries of a hash table: the span of a name in quotes, and the span of its id. */
+const ENTRIES: usize = CHAINS + 4;
+const ENTRY_BYTES: usize = 16;
+
+/** Writes the id of the chain whose name is in the slot; null for an unknown one. */
+export function writeChainId(slot: usize): void {
+  const name = spanStart(slot);
+  const length = spanLength(slot);
+  const mask = load<u32>(CHAINS);
+  let hash: u32 = 0x811c_9dc5;
+  for (let p = name; p < name + length; p += 1) hash = (hash ^ byteAt(p)) * 0x0100_0193;
+  for (let entry = hash & mask; ; entry = (entry + 1) & mask) {
+    const found = ENTRIES + <usize>entry * ENTRY_BYTES;
+    const other = spanStart(found);
+    if (other === 0) return emitNull();
+    if (spanLength(found) === length && memory.compare(other, name, length) === 0)
+      return emit(spanStart(found + 8), spanLength(found + 8));
+  }
+}
+
+/** Of a word: whether only letters and digits count, how many words there are, then their spans, without quotes. */
+const WORD_IS_COMPACT: usize = 0;
+const WORD_COUNT: usize = 4;
+const WORD_SPANS: usize = 8;
+
+const MAX_WORD: usize = 64;
+const word = memory.data(64);
+
+/** Writes the word that the string is in capitals; null for an unknown one. */
+export function writeWord(details: usize, start: usize, bytes: usize): void {
+  const isCompact = load<u32>(details, WORD_IS_COMPACT) !== 0;
+  let length: usize = 0;
+  for (let p = start + 1; p < start + bytes - 1; p += 1) {
+    let byte = byteAt(p);
+    // Other letters may have ASCII ones as their capitals.
+    if (byte >= 0x80 || byte === BACKSLASH) return stopItem(ODD);
+    if (byte - 0x61 < 26) byte -= 0x20;
+    if (isCompact && byte - 0x41 >= 26 && byte - 0x30 >= 10) continue;
+    if (length === MAX_WORD) return emitNull();
+    store<u8>(word + length, byte);
+    length += 1;
+  }
+  const count = load<u32>(details, WORD_COUNT);
+  for (let index: u32 = 0; index < count; index += 1) {
+    const span = details + WORD_SPANS + <usize>index * 8;
+    if (spanLength(span) !== length || memory.compare(spanStart(span), word, length) !== 0) continue;
+    emitByte(QUOTE);
+    emit(spanStart(span), length);
+    return emitByte(QUOTE);
+  }
+  emitNull();
+}

@@ -1,0 +1,23 @@
+/** The kernel: from the bytes of a page to an index of it, and from an index to the JSON of a selection. */
+
+export { hashOf } from './identity';
+export {
+  CHAINS,
+  CHAINS_END,
+  OUTPUT,
+  PADDING,
+  PAGE,
+  PLAN,
+  PLAN_END,
+  RESULT,
+  ROWS,
+  ROWS_END,
+  TABLES,
+  TABLES_END,
+  TEXTS,
+  TEXTS_END,
+} from './layout';
+export { index } from './page';
+export { Step } from './plan';
+export { Kind } from './table';
+export { write } from './write';

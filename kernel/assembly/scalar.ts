@@ -1,0 +1,112 @@
+import { byteAt, isDigit, isNull, literalEnd, MINUS, POINT, QUOTE } from './bytes';
+import { appendExact, EXACT, EXACT_TEXT, FLOAT } from './exact';
+import { appendQuoted, Heap, push, reserve } from './heap';
+import { appendJson, isUnchanged } from './json';
+import { Numeric, numberEnd } from './number';
+import { setAppended, setSpan } from './slot';
+import { readString } from './string';
+
+/** Readers of the values that are no hex, integer or time. Each returns the value's end; 0 where it is left to the host. */
+
+function isNumber(p: usize): bool {
+  return byteAt(p) === MINUS || isDigit(byteAt(p));
+}
+
+export function readBoolean(p: usize, slot: usize): usize {
+  const end: usize = isNull(p) ? 0 : literalEnd(p);
+  if (end !== 0) setSpan(slot, p, end);
+  return end;
+}
+
+/** A JSON number. A string that is a number is left to the host. */
+export function readNumber(p: usize, slot: usize): usize {
+  return isNumber(p) ? readNumberAs(p, slot, FLOAT) : 0;
+}
+
+function readNumberAs(p: usize, slot: usize, style: u32): usize {
+  const end = numberEnd(p);
+  const from = Heap.top;
+  if (!Numeric.plain) {
+    if (!appendExact(p, end, style)) return 0;
+    setAppended(slot, from);
+  } else if (style === EXACT_TEXT) setAppended(slot, appendQuoted(p, end));
+  else setSpan(slot, p, end);
+  return end;
+}
+
+/** A number as a string, or a string that is a decimal number. */
+export function readDecimal(p: usize, slot: usize): usize {
+  if (isNumber(p)) return readNumberAs(p, slot, EXACT_TEXT);
+  if (byteAt(p) !== QUOTE) return 0;
+  let end = maybeDigits(byteAt(p + 1) === MINUS ? p + 2 : p + 1);
+  if (end !== 0 && byteAt(end) === POINT) end = maybeDigits(end + 1);
+  if (end !== 0 && (byteAt(end) | 0x20) === 0x65) {
+    const sign = byteAt(end + 1);
+    end = maybeDigits(sign === MINUS || sign === 0x2b ? end + 2 : end + 1);
+  }
+  if (end === 0 || byteAt(end) !== QUOTE) return 0;
+  setSpan(slot, p, end + 1);
+  return end + 1;
+}
+
+/** Returns the end of at least one digit; 0 where there is none. */
+function maybeDigits(start: usize): usize {
+  let p = start;
+  while (isDigit(byteAt(p))) p += 1;
+  return p === start ? 0 : p;
+}
+
+/** Any JSON; null stays an empty slot. With `asTexts`, numbers and booleans outside of objects become strings. */
+export function readJson(p: usize, slot: usize, asTexts: bool): usize {
+  if (isNull(p)) return p + 4;
+  if (byteAt(p) === QUOTE) return readString(p, slot);
+  if (!asTexts && isNumber(p)) return readNumberAs(p, slot, EXACT);
+  const from = Heap.top;
+  const end = appendJson(p, asTexts);
+  if (end === 0) Heap.top = from;
+  else if (isUnchanged(from, end - p)) {
+    Heap.top = from;
+    setSpan(slot, p, end);
+  } else setAppended(slot, from);
+  return end;
+}
+
+/** A string as it is, any other value as a string of its JSON; null stays an empty slot. */
+export function readText(p: usize, slot: usize): usize {
+  const first = byteAt(p);
+  if (first !== 0x5b && first !== 0x7b) return readJson(p, slot, true);
+  const from = Heap.top;
+  const end = appendJson(p, false);
+  if (end === 0) Heap.top = from;
+  else {
+    const json = Heap.top;
+    appendAsString(from, json);
+    memory.copy(from, json, Heap.top - json);
+    Heap.top = from + (Heap.top - json);
+    setAppended(slot, from);
+  }
+  return end;
+}
+
+/** Appends the JSON string of a JSON text: such a text has no control characters. */
+function appendAsString(from: usize, end: usize): void {
+  reserve((end - from) * 2 + 2);
+  push(QUOTE);
+  for (let p = from; p < end; p += 1) {
+    const byte = byteAt(p);
+    if (byte === QUOTE || byte === 0x5c) push(0x5c);
+    push(byte);
+  }
+  push(QUOTE);
+}
+
+/** A string; null for anything else. The exact parser may make a string of a number: that is left to the host. */
+export function readLenientString(p: usize, slot: usize): usize {
+  if (byteAt(p) === QUOTE) return readString(p, slot);
+  if (!isNumber(p)) return LEFT_OUT;
+  const end = numberEnd(p);
+  return Numeric.plain ? end : 0;
+}
+
+/** Stands for the end of a value that is null by its kind: the caller skips it. */
+export const LEFT_OUT: usize = 1;

@@ -1,0 +1,76 @@
+import { byteAt, QUOTE } from './bytes';
+
+/**
+ * Tables as the host compiles them: a head, then the fields. The kernel writes only its guesses of which field comes next:
+ * upstream's objects nearly always have their names in the same order.
+ */
+
+/**
+ * How the value of a field is read. The names are those of the host's tables. Those of hex come first, then those of other
+ * scalars, then those that no form makes malformed, then lists and records.
+ */
+export enum Kind {
+  hex,
+  address,
+  addressOrEmpty,
+  string,
+  integer,
+  transactionType,
+  decimal,
+  number,
+  boolean,
+  time,
+  chainId,
+  json,
+  texts,
+  text,
+  lenientString,
+  hexList,
+  lenientObject,
+  strict,
+  skipOthers,
+  lenient,
+  lenientOrNull,
+}
+
+/** Of a table: how many fields, the bytes of a record, the bits of required fields, of those that make it present. */
+export const COUNT: usize = 0;
+export const RECORD_BYTES: usize = 4;
+export const REQUIRED_BITS: usize = 8;
+export const PRESENT_BITS: usize = 12;
+/** The guess of the first field. */
+export const FIRST: usize = 16;
+export const FIELDS: usize = 32;
+
+/** Of a field: its name in quotes comes first, then the name's length, and the bits of its first 16 bytes. */
+export const FIELD_BYTES: usize = 64;
+export const NAME_LENGTH: usize = 32;
+export const NAME_BITS: usize = 36;
+export const KIND: usize = 40;
+export const IS_REQUIRED: usize = 44;
+/** The table of its records. */
+export const TABLE: usize = 48;
+/** Where its slot lies in a record. */
+export const SLOT_OFFSET: usize = 52;
+export const BIT: usize = 56;
+/** The guess of the field after it. */
+export const NEXT: usize = 60;
+
+/** Whether the field's name lies at `p`. */
+export function isNamed(p: usize, field: usize): bool {
+  const bits = load<u32>(field, NAME_BITS);
+  const equal = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(field)));
+  if ((equal & bits) !== bits) return false;
+  const length = load<u32>(field, NAME_LENGTH);
+  if (length <= 16) return true;
+  const others = i8x16.bitmask(i8x16.eq(v128.load(p, 16), v128.load(field, 16)));
+  return <u32>ctz(~others) >= length - 16;
+}
+
+/** Returns the field whose name lies at `p`; 0 for an unknown name. */
+export function findField(p: usize, table: usize): usize {
+  if (byteAt(p) !== QUOTE) unreachable();
+  const end = table + FIELDS + <usize>load<u32>(table, COUNT) * FIELD_BYTES;
+  for (let field = table + FIELDS; field < end; field += FIELD_BYTES) if (isNamed(p, field)) return field;
+  return 0;
+}

@@ -1,0 +1,141 @@
+import type { RecordTable, TableField } from '../parse/record.ts';
+import { Image } from './image.ts';
+import type { IndexedList } from './indexed-list.ts';
+import type { Constants } from './module.ts';
+
+/** A table in the kernel's memory. */
+export type CompiledTable = {
+  readonly address: number;
+  /** By property: where its slot lies in a record. */
+  readonly fields: ReadonlyMap<string, CompiledField>;
+};
+
+type CompiledField = {
+  readonly slot: number;
+  readonly field: TableField;
+  /** The table of its records; null for any other field. */
+  readonly table: CompiledTable | null;
+};
+
+/** A list in the kernel's memory, from `address` on. */
+export type CompiledList = {
+  readonly address: number;
+  readonly image: Buffer;
+  readonly table: CompiledTable;
+  /** The slots of the properties that identify an item. */
+  readonly identitySlots: readonly number[];
+};
+
+/** The members of a page beside its items, in the kernel's order. */
+export const ENVELOPE_MEMBERS = [
+  'next_offset',
+  'request_time',
+  'response_time',
+  'errors',
+  'warnings',
+] as const;
+
+/** The layout of kernel/assembly/table.ts, slot.ts and page.ts. */
+const HEAD_BYTES = 32;
+const FIELD_BYTES = 64;
+const NAME_BYTES = 32;
+const SLOTS = 4;
+const SLOT_BYTES = 8;
+const MAX_FIELDS = 32;
+const MAX_IDENTITY = 4;
+
+/** Compiles a list to what the kernel has at `address`. Throws RangeError for one that is more than it has room for. */
+export const compileList = (
+  list: IndexedList,
+  address: number,
+  end: number,
+  { kinds }: Pick<Constants, 'kinds'>,
+): CompiledList => {
+  const image = new Image(address, end);
+  const at = image.allocate(HEAD_BYTES + (1 + ENVELOPE_MEMBERS.length) * FIELD_BYTES);
+  const table = new TableCompiler(image, kinds).compile(list.table);
+  const identitySlots = list.identity.map((property) => slotOf(table, property));
+  if (identitySlots.length > MAX_IDENTITY) throw new RangeError(`Expected at most ${MAX_IDENTITY} parts.`);
+  image.set(at, table.address, list.time === null ? 0 : slotOf(table, list.time), ...identitySlots);
+  for (const [index, name] of [list.itemsField, ...ENVELOPE_MEMBERS].entries())
+    setName(image, at + HEAD_BYTES + index * FIELD_BYTES, name);
+  return { address: at, image: image.finish(), table, identitySlots };
+};
+
+/** Compiles each table once, wherever its records are. */
+class TableCompiler {
+  readonly #image: Image;
+  readonly #kinds: ReadonlyMap<string, number>;
+  readonly #compiled = new Map<RecordTable, CompiledTable>();
+
+  constructor(image: Image, kinds: ReadonlyMap<string, number>) {
+    this.#image = image;
+    this.#kinds = kinds;
+  }
+
+  compile(table: RecordTable): CompiledTable {
+    const known = this.#compiled.get(table);
+    if (known) return known;
+    const entries = Object.entries(table.fields);
+    const count = entries.length;
+    if (count > MAX_FIELDS) throw new RangeError(`Expected at most ${MAX_FIELDS} fields.`);
+    const address = this.#image.allocate(HEAD_BYTES + count * FIELD_BYTES);
+    const addressOf = (index: number) => address + HEAD_BYTES + (index % count) * FIELD_BYTES;
+    const fields = new Map<string, CompiledField>();
+    for (const [index, [property, field]] of entries.entries())
+      fields.set(property, this.#compileField(field, index, addressOf(index), addressOf(index + 1)));
+    const required = bitsOf(entries, isNeeded);
+    const present = bitsOf(entries, ({ from }) => table.presentIf?.includes(from) ?? false);
+    this.#image.set(address, count, SLOTS + count * SLOT_BYTES, required, present, addressOf(0));
+    const compiled = { address, fields };
+    this.#compiled.set(table, compiled);
+    return compiled;
+  }
+
+  /** `next` is the address of the field that is guessed to come after it. */
+  #compileField(field: TableField, index: number, address: number, next: number): CompiledField {
+    const inner = 'record' in field ? field.record : 'records' in field ? field.records : null;
+    const table = inner === null ? null : this.compile(inner);
+    const kind = this.#kinds.get(kindOf(field));
+    if (kind === undefined) throw new TypeError(`Expected a kind of field that the kernel knows.`);
+    const slot = SLOTS + index * SLOT_BYTES;
+    setName(this.#image, address, field.from);
+    const words = [kind, Number(isNeeded(field)), table?.address ?? 0, slot, 1 << index, next];
+    this.#image.set(address + NAME_BYTES + 8, ...words);
+    return { slot, field, table };
+  }
+}
+
+/** A bit for each of the fields. */
+const bitsOf = (
+  entries: readonly (readonly [property: string, field: TableField])[],
+  has: (field: TableField) => boolean,
+): number => entries.reduce((bits, [, field], index) => (has(field) ? bits | (1 << index) : bits), 0);
+
+const slotOf = ({ fields }: CompiledTable, property: string): number => {
+  const field = fields.get(property);
+  if (!field) throw new TypeError(`Expected a property of the table, got ${property}.`);
+  return field.slot;
+};
+
+const kindOf = (field: TableField): string => {
+  if ('kind' in field) return field.kind;
+  return 'listOf' in field ? 'hexList' : field.mode;
+};
+
+const LAX: ReadonlySet<string> = new Set(['json', 'texts', 'text', 'lenientString']);
+
+/** Whether a record without the field is malformed. */
+const isNeeded = (field: TableField): boolean => 'kind' in field && field.required && !LAX.has(field.kind);
+
+/** Names are compared 16 bytes at a time. */
+const COMPARED_BYTES = 16;
+
+const setName = (image: Image, address: number, name: string): void => {
+  const text = JSON.stringify(name);
+  if (text.length > NAME_BYTES || !/^"\w+"$/.test(text))
+    throw new RangeError(`Expected a short name of ASCII letters, got ${text}.`);
+  image.setText(address, text);
+  const compared = Math.min(text.length, COMPARED_BYTES);
+  image.set(address + NAME_BYTES, text.length, (1 << compared) - 1);
+};

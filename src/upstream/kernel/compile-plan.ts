@@ -1,0 +1,160 @@
+import type { EdgeField, ListPlan, Plan, PlanField } from '../parse/plan.ts';
+import type { TableField } from '../parse/record.ts';
+import type { CompiledList, CompiledTable } from './compile-list.ts';
+import { Image } from './image.ts';
+import { type DerivedField, type IndexedList, SUBJECT } from './indexed-list.ts';
+import type { Constants } from './module.ts';
+
+/** A plan as the kernel has it in its memory. It writes the pages of one list. */
+export type KernelPlan = {
+  readonly list: IndexedList;
+  readonly image: Buffer;
+  readonly needsCursors: boolean;
+  readonly needsChainIds: boolean;
+};
+
+/** One step: see kernel/assembly/plan.ts. `tail` belongs to its own prefix. */
+type Step = {
+  readonly kind: string;
+  readonly slot?: number;
+  readonly details?: number;
+  readonly tail?: string;
+};
+
+const STEPS = 4;
+const STEP_BYTES = 24;
+const SUBJECT_SLOT = 0xffff_ffff;
+
+/** Returns null for a plan that the kernel can't write: of a field that it does not know, or too large. */
+export const compilePlan = (
+  plan: ListPlan,
+  list: IndexedList,
+  compiled: CompiledList,
+  constants: Pick<Constants, 'PLAN' | 'PLAN_END' | 'steps'>,
+): KernelPlan | null => {
+  const compiler = new PlanCompiler(list, constants);
+  try {
+    if (plan.kind === 'nodes') compiler.compileRecord(plan.node, compiled.table);
+    else compiler.compileEdge(plan.typeName, plan.fields, compiled.table);
+    return compiler.finish();
+  } catch (error) {
+    if (error instanceof UnknownFieldError || error instanceof RangeError) return null;
+    throw error;
+  }
+};
+
+class UnknownFieldError extends Error {}
+
+class PlanCompiler {
+  readonly #list: IndexedList;
+  readonly #image: Image;
+  readonly #steps: ReadonlyMap<string, number>;
+  #needsCursors = false;
+  #needsChainIds = false;
+
+  constructor(list: IndexedList, { PLAN, PLAN_END, steps }: Pick<Constants, 'PLAN' | 'PLAN_END' | 'steps'>) {
+    this.#list = list;
+    this.#image = new Image(PLAN, PLAN_END);
+    this.#steps = steps;
+  }
+
+  finish(): KernelPlan {
+    return {
+      list: this.#list,
+      image: this.#image.finish(),
+      needsCursors: this.#needsCursors,
+      needsChainIds: this.#needsChainIds,
+    };
+  }
+
+  compileRecord({ typeName, fields }: Plan, table: CompiledTable): number {
+    return this.#compile(fields, (field) => this.#fieldStep(field, typeName, table));
+  }
+
+  compileEdge(typeName: string, fields: readonly EdgeField[], table: CompiledTable): number {
+    return this.#compile(fields, (field) => {
+      if (field.kind === 'typename') return literal(typeName);
+      if (field.kind === 'node') return { kind: 'node', details: this.compileRecord(field.plan, table) };
+      this.#needsCursors = true;
+      return { kind: 'cursor' };
+    });
+  }
+
+  /** Returns the address of the plan of an object. */
+  #compile<Field extends { readonly key: string }>(
+    fields: readonly Field[],
+    stepOf: (field: Field) => Step,
+  ): number {
+    const address = this.#image.allocate(STEPS + Math.max(1, fields.length) * STEP_BYTES);
+    this.#image.set(address, Math.max(1, fields.length));
+    if (fields.length === 0) this.#setStep(address + STEPS, '{', { kind: 'literal' });
+    for (const [index, field] of fields.entries()) {
+      const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(field.key)}:`;
+      this.#setStep(address + STEPS + index * STEP_BYTES, prefix, stepOf(field));
+    }
+    return address;
+  }
+
+  #setStep(address: number, prefix: string, { kind, slot = 0, details = 0, tail = '' }: Step): void {
+    const text = this.#image.text(prefix + tail);
+    this.#image.set(address, this.#steps.get(kind) ?? 0, slot, text.address, text.length, details);
+  }
+
+  #fieldStep(field: PlanField, typeName: string, table: CompiledTable): Step {
+    if (field.kind === 'typename') return literal(typeName);
+    if (field.kind === 'derived') return this.#derivedStep(this.#list.derived[field.name], table);
+    const found = table.fields.get(field.property);
+    if (!found) return this.#derivedStep(this.#list.derived[`${typeName}.${field.property}`], table);
+    const { slot, table: inner } = found;
+    if ((inner === null) !== (field.plan === null)) throw new UnknownFieldError();
+    if (inner === null || field.plan === null)
+      return { kind: 'listOf' in found.field ? 'list' : 'span', slot };
+    return { kind: nestedKind(found.field), slot, details: this.compileRecord(field.plan, inner) };
+  }
+
+  #derivedStep(field: DerivedField | undefined, table: CompiledTable): Step {
+    const image = this.#image;
+    switch (field?.kind) {
+      case 'subject':
+        return { kind: 'subject' };
+      case 'null':
+        return { kind: 'literal', tail: 'null' };
+      case 'globalId': {
+        const slots = field.parts.map((part) => (part === SUBJECT ? SUBJECT_SLOT : slotOf(table, part)));
+        const type = image.text(`${field.typeName}:`);
+        const details = image.allocate(12 + slots.length * 4);
+        image.set(details, type.address, type.length, slots.length, ...slots);
+        return { kind: 'globalId', details };
+      }
+      case 'chainId': {
+        this.#needsChainIds = true;
+        const details = image.allocate(4);
+        image.set(details, slotOf(table, field.name));
+        return { kind: 'chainId', slot: slotOf(table, field.id), details };
+      }
+      case 'word': {
+        const words = field.words.map((word) => image.text(word));
+        const details = image.allocate(8 + words.length * 8);
+        image.set(details, Number(field.isCompact), words.length);
+        for (const [index, { address, length }] of words.entries())
+          image.set(details + 8 + index * 8, address, length);
+        return { kind: 'word', slot: slotOf(table, field.property), details };
+      }
+      default:
+        throw new UnknownFieldError();
+    }
+  }
+}
+
+const literal = (text: string): Step => ({ kind: 'literal', tail: JSON.stringify(text) });
+
+const slotOf = ({ fields }: CompiledTable, property: string): number => {
+  const field = fields.get(property);
+  if (!field) throw new UnknownFieldError();
+  return field.slot;
+};
+
+const nestedKind = (field: TableField): string => {
+  if ('record' in field) return 'record';
+  return 'mode' in field && field.mode === 'lenientOrNull' ? 'recordsOrNull' : 'records';
+};

@@ -1,0 +1,44 @@
+/** A text in the memory of the kernel. */
+export type Span = { readonly address: number; readonly length: number };
+
+/** Builds what the kernel has at a fixed region of its memory: words and texts. Throws RangeError where it has no room. */
+export class Image {
+  readonly #address: number;
+  readonly #bytes: Buffer;
+  #used = 0;
+
+  constructor(address: number, end: number) {
+    this.#address = address;
+    this.#bytes = Buffer.alloc(end - address);
+  }
+
+  /** Returns the address of so many bytes, which are 0. */
+  allocate(bytes: number): number {
+    const address = this.#address + this.#used;
+    if (this.#used + bytes > this.#bytes.length) throw new RangeError('The kernel has no room for this.');
+    this.#used += (bytes + 3) & ~3;
+    return address;
+  }
+
+  /** Writes words of four bytes from `address` on. */
+  set(address: number, ...words: readonly number[]): void {
+    for (const [index, word] of words.entries())
+      this.#bytes.writeUInt32LE(word >>> 0, address - this.#address + index * 4);
+  }
+
+  text(text: string): Span {
+    const length = Buffer.byteLength(text);
+    const address = this.allocate(length);
+    this.setText(address, text);
+    return { address, length };
+  }
+
+  setText(address: number, text: string): void {
+    this.#bytes.write(text, address - this.#address);
+  }
+
+  /** Returns what has been written. */
+  finish(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.#used));
+  }
+}

@@ -1,0 +1,119 @@
+import { ENVELOPE_MEMBERS } from './compile-list.ts';
+import type { IndexedList } from './indexed-list.ts';
+
+/** What the kernel found on a page. Addresses are those of its memory. */
+export type PageImage = {
+  /** The body, the records and side texts behind it, and the rows. */
+  readonly buffer: Buffer;
+  /** The address of the buffer's first byte. */
+  readonly address: number;
+  /** The bytes of the buffer before its rows. */
+  readonly rowsAt: number;
+  /** The spans of the envelope's members: address and length, 0 where the page has no such member. */
+  readonly members: readonly (readonly [address: number, length: number])[];
+};
+
+/** The layout of kernel/assembly/rows.ts and slot.ts. */
+export const ROW_BYTES = 32;
+const ROW_END = 4;
+export const ROW_RECORD = 8;
+const ROW_IS_ODD = 12;
+const ROW_TIME = 16;
+const ROW_HASH = 24;
+const QUOTE = 0x22;
+
+/**
+ * A page as its bytes and their index, in one buffer that nothing changes. Its spans lie within it by construction: the
+ * kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
+ */
+export class IndexedPage {
+  readonly list: IndexedList;
+  readonly length: number;
+  /**
+   * Whether two items that are not odd may have the same identity. Without it no two have. Odd items have no part in it.
+   */
+  readonly hasRepeats: boolean;
+  /** For the kernel alone. */
+  readonly image: PageImage;
+  readonly #view: DataView;
+  readonly #identitySlots: readonly number[];
+
+  constructor(
+    list: IndexedList,
+    identitySlots: readonly number[],
+    image: PageImage,
+    length: number,
+    hasRepeats: boolean,
+  ) {
+    this.list = list;
+    this.length = length;
+    this.hasRepeats = hasRepeats;
+    this.image = image;
+    this.#identitySlots = identitySlots;
+    const { buffer } = image;
+    this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  }
+
+  /** The memory that the page takes. */
+  get bytes(): number {
+    return this.image.buffer.length;
+  }
+
+  /** Whether the item is left to the plain reader: it is malformed, or has something in a rare form. */
+  isOdd(index: number): boolean {
+    return this.#word(this.#row(index) + ROW_IS_ODD) !== 0;
+  }
+
+  /** The JSON of the item, as upstream sent it. */
+  json(index: number): string {
+    const row = this.#row(index);
+    return this.#text(this.#word(row), this.#word(row + ROW_END));
+  }
+
+  /** Milliseconds since 1970 of an item that is not odd; null in a list without such an order. */
+  time(index: number): number | null {
+    return this.list.time === null ? null : this.#view.getFloat64(this.#row(index) + ROW_TIME, true);
+  }
+
+  /** The identity of an item that is not odd. */
+  identity(index: number): string {
+    const record = this.#word(this.#row(index) + ROW_RECORD) - this.image.address;
+    let identity = '';
+    for (const slot of this.#identitySlots) {
+      const start = this.#word(record + slot);
+      const end = start + this.#word(record + slot + 4);
+      const isString = this.image.buffer[start - this.image.address] === QUOTE;
+      const part = isString ? this.#text(start + 1, end - 1) : this.#text(start, end);
+      identity += identity === '' && slot === this.#identitySlots[0] ? part : `:${part}`;
+    }
+    return identity;
+  }
+
+  /** The hash of the identity of an item that is not odd; 0 for an odd one. */
+  hash(index: number): bigint {
+    return this.#view.getBigUint64(this.#row(index) + ROW_HASH, true);
+  }
+
+  /** The JSON of the page without its items: what the plain parser reads of it. */
+  envelope(): string {
+    const members = ENVELOPE_MEMBERS.flatMap((name, index) => {
+      const [address, length] = this.image.members[index + 1] ?? [0, 0];
+      return address === 0 ? [] : [`,"${name}":${this.#text(address, address + length)}`];
+    });
+    return `{"${this.list.itemsField}":[]${members.join('')}}`;
+  }
+
+  #row(index: number): number {
+    if (!(index >= 0 && index < this.length))
+      throw new RangeError(`Expected an item of the page, got ${index}.`);
+    return this.image.rowsAt + index * ROW_BYTES;
+  }
+
+  #word(at: number): number {
+    return this.#view.getUint32(at, true);
+  }
+
+  #text(address: number, end: number): string {
+    return this.image.buffer.toString('utf8', address - this.image.address, end - this.image.address);
+  }
+}

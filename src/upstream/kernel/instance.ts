@@ -1,0 +1,221 @@
+import { isUtf8 } from 'node:buffer';
+import { type CompiledList, ENVELOPE_MEMBERS } from './compile-list.ts';
+import type { KernelPlan } from './compile-plan.ts';
+import { exactNumberJson } from './exact-number.ts';
+import type { IndexedList } from './indexed-list.ts';
+import { IndexedPage, type PageImage, ROW_BYTES, ROW_RECORD } from './indexed-page.ts';
+import type { Instantiate, Kernel } from './module.ts';
+
+/** What a run of items became. */
+export type Written = {
+  /** The JSON of the items, with commas between. It is overwritten by the next call of the kernel. */
+  readonly bytes: Uint8Array;
+  /** The index of the first item that was not written. */
+  readonly next: number;
+  /** Whether that item is left to the object writer. Otherwise a further call writes it. */
+  readonly isOdd: boolean;
+};
+
+/** What a plan writes that no page has. */
+export type WriteValues = {
+  /** The address that the list belongs to. */
+  readonly subject: string;
+  /** The ids of chains by their names. */
+  readonly chainIds: ReadonlyMap<string, number>;
+  /** Returns the cursor of the item at an index. */
+  readonly cursorOf: (index: number) => string;
+};
+
+/** WebAssembly's unit of memory. */
+const MEMORY_PAGE = 65_536;
+
+/** The size of a page's heap: a denser page is left to the plain parser. */
+const heapBytes = (bodyBytes: number): number => 2 * bodyBytes + MEMORY_PAGE;
+
+/** What a body and its heap take at most. */
+export const capacityFor = (bodyBytes: number): number => bodyBytes + heapBytes(bodyBytes) + MEMORY_PAGE;
+
+/** The reason of kernel/assembly/output.ts to stop at an item. */
+const ODD = 2;
+
+/** An instance of the kernel with its own memory. */
+export class KernelInstance {
+  /** The bytes that a page may take. */
+  readonly capacity: number;
+  readonly kernel: Kernel;
+  readonly #bytes: Buffer;
+  readonly #words: DataView;
+  /** The items that lie in memory, and of which page. */
+  #loaded: { readonly page: IndexedPage; readonly from: number; readonly to: number } | null = null;
+  readonly #lists = new Set<CompiledList>();
+  #plan: KernelPlan | null = null;
+  #chainIds: Buffer | null = null;
+  #subject: string | null = null;
+
+  constructor(instantiate: Instantiate, capacity: number) {
+    this.capacity = capacity;
+    this.kernel = instantiate((from, end, style, to, room) => {
+      const json = exactNumberJson(this.#bytes.toString('latin1', from, end), style);
+      return json === null || json.length > room ? 0 : this.#bytes.write(json, to, 'latin1');
+    });
+    const { memory } = this.kernel;
+    memory.grow(Math.ceil(capacity / MEMORY_PAGE));
+    this.#bytes = Buffer.from(memory.buffer);
+    this.#words = new DataView(memory.buffer);
+  }
+
+  /** Returns null for a body that is left to the plain parser. */
+  index(
+    chunks: readonly Uint8Array[],
+    list: IndexedList,
+    compiled: CompiledList,
+    maxItems: number,
+  ): IndexedPage | null {
+    const { PAGE, PADDING, ROWS, ROWS_END, RESULT } = this.kernel.constants;
+    if (maxItems > (ROWS_END - ROWS) / ROW_BYTES) return null;
+    this.#loaded = null;
+    let end = PAGE;
+    for (const chunk of chunks) {
+      this.#bytes.set(chunk, end);
+      end += chunk.length;
+    }
+    this.#bytes.fill(0, end, end + PADDING);
+    if (!isUtf8(this.#bytes.subarray(PAGE, end))) return null;
+    this.#loadList(compiled);
+    const length = this.#untilTrap(() => {
+      const heapEnd = end + PADDING + heapBytes(end - PAGE);
+      return this.kernel.functions.index(end - PAGE, compiled.address, maxItems, heapEnd);
+    });
+    if (length === null) return null;
+    const hasRepeats = this.#word(RESULT + 4) !== 0;
+    const page = new IndexedPage(list, compiled.identitySlots, this.#keep(length), length, hasRepeats);
+    this.#loaded = { page, from: 0, to: length };
+    return page;
+  }
+
+  /** Writes the items from `from` to `to`, or some of them. */
+  write(plan: KernelPlan, page: IndexedPage, from: number, to: number, values: WriteValues): Written {
+    const { OUTPUT, RESULT } = this.kernel.constants;
+    this.#load(page, from, to);
+    this.#loadPlan(plan);
+    this.#loadSubject(values.subject);
+    const end = plan.needsCursors ? this.#loadCursors(from, to, values.cursorOf) : to;
+    const next = this.kernel.functions.write(from, end);
+    const stop = this.#word(RESULT + 4);
+    const bytes = this.#bytes.subarray(OUTPUT, this.#word(RESULT));
+    // An item that the whole output has no room for is left to the object writer, as is one with such a cursor.
+    return { bytes, next, isOdd: stop === ODD || (next === from && next < to) };
+  }
+
+  /** What `compileChainIds` returned. */
+  loadChainIds(image: Buffer): void {
+    if (this.#chainIds === image) return;
+    this.#bytes.set(image, this.kernel.constants.CHAINS);
+    this.#chainIds = image;
+  }
+
+  /** The hash that the row of an item with this identity has. */
+  hashOf(identity: string): bigint {
+    const { TEXTS } = this.kernel.constants;
+    this.#subject = null;
+    return BigInt.asUintN(64, this.kernel.functions.hashOf(TEXTS, this.#bytes.write(identity, TEXTS)));
+  }
+
+  /** Copies the page and its index to a buffer of just their size. */
+  #keep(length: number): PageImage {
+    const { PAGE, ROWS, RESULT } = this.kernel.constants;
+    const rowsAt = this.#word(RESULT) - PAGE;
+    const buffer = Buffer.allocUnsafeSlow(rowsAt + length * ROW_BYTES);
+    this.#bytes.copy(buffer, 0, PAGE, PAGE + rowsAt);
+    this.#bytes.copy(buffer, rowsAt, ROWS, ROWS + length * ROW_BYTES);
+    const members = Array.from(
+      { length: 1 + ENVELOPE_MEMBERS.length },
+      (_, index) => [this.#word(RESULT + 8 + index * 8), this.#word(RESULT + 12 + index * 8)] as const,
+    );
+    return { buffer, address: PAGE, rowsAt, members };
+  }
+
+  /**
+   * Copies items of a kept page to where they were indexed. An item's spans lie in its own JSON and in its own part of the
+   * heap, which begins with its record. So nothing of another page is read.
+   */
+  #load(page: IndexedPage, from: number, to: number): void {
+    const loaded = this.#loaded;
+    if (loaded?.page === page && loaded.from <= from && to <= loaded.to) return;
+    const { ROWS } = this.kernel.constants;
+    const { buffer, address, rowsAt } = page.image;
+    const copy = (start: number, end: number) =>
+      this.#bytes.set(buffer.subarray(start, end), address + start);
+    const rowOf = (index: number) => rowsAt + index * ROW_BYTES;
+    this.#loaded = { page, from, to };
+    this.#bytes.set(buffer.subarray(rowOf(from), rowOf(to)), ROWS + from * ROW_BYTES);
+    if (to <= from) return;
+    const heapOf = (index: number) =>
+      index === page.length ? rowsAt : buffer.readUInt32LE(rowOf(index) + ROW_RECORD) - address;
+    const [start, end] = [buffer.readUInt32LE(rowOf(from)), buffer.readUInt32LE(rowOf(to - 1) + 4)];
+    copy(start - address, end - address);
+    copy(heapOf(from), heapOf(to));
+  }
+
+  #loadList(compiled: CompiledList): void {
+    if (this.#lists.has(compiled)) return;
+    this.#bytes.set(compiled.image, compiled.address);
+    this.#lists.add(compiled);
+  }
+
+  #loadPlan(plan: KernelPlan): void {
+    if (this.#plan === plan) return;
+    this.#bytes.set(plan.image, this.kernel.constants.PLAN);
+    this.#plan = plan;
+  }
+
+  /** The layout of kernel/assembly/write.ts: the span of the subject, the spans of the cursors, then their texts. */
+  #loadSubject(subject: string): void {
+    if (this.#subject === subject) return;
+    const { TEXTS_END, TEXTS } = this.kernel.constants;
+    const address = TEXTS_END - SUBJECT_BYTES;
+    this.#setSpan(TEXTS, address, this.#bytes.write(JSON.stringify(subject), address, SUBJECT_BYTES));
+    this.#subject = subject;
+  }
+
+  /** Returns the index of the first item whose cursor had no room. */
+  #loadCursors(from: number, to: number, cursorOf: (index: number) => string): number {
+    const { TEXTS_END, TEXTS } = this.kernel.constants;
+    const end = TEXTS_END - SUBJECT_BYTES - TEXT_SLACK;
+    const last = Math.min(to, from + MAX_CURSORS);
+    let address = TEXTS + 8 + MAX_CURSORS * 8;
+    for (let index = from; index < last; index += 1) {
+      const cursor = JSON.stringify(cursorOf(index));
+      if (address + cursor.length * 3 > end) return index;
+      const length = this.#bytes.write(cursor, address);
+      this.#setSpan(TEXTS + 8 + (index - from) * 8, address, length);
+      address += length;
+    }
+    return last;
+  }
+
+  #setSpan(at: number, address: number, length: number): void {
+    this.#words.setUint32(at, address, true);
+    this.#words.setUint32(at + 4, length, true);
+  }
+
+  #word(at: number): number {
+    return this.#words.getUint32(at, true);
+  }
+
+  /** Returns null where the kernel traps. It has no state that outlives a call, except its guesses of fields. */
+  #untilTrap(call: () => number): number | null {
+    try {
+      return call();
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) return null;
+      throw error;
+    }
+  }
+}
+
+/** An address in quotes. */
+const SUBJECT_BYTES = 256;
+const TEXT_SLACK = 32;
+/** The cursors of one call. The rest are written by the next. */
+const MAX_CURSORS = 512;

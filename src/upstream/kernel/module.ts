@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+
+/** The WebAssembly module of kernel/assembly/. `npm run kernel` builds it. */
+
+/** The regions of an instance's memory, and the numbers that tables and plans are made of: see kernel/assembly/layout.ts. */
+const CONSTANTS = [
+  'RESULT',
+  'TABLES',
+  'TABLES_END',
+  'PLAN',
+  'PLAN_END',
+  'CHAINS',
+  'CHAINS_END',
+  'ROWS',
+  'ROWS_END',
+  'TEXTS',
+  'TEXTS_END',
+  'OUTPUT',
+  'PAGE',
+  'PADDING',
+] as const;
+
+export type Constants = { readonly [Name in (typeof CONSTANTS)[number]]: number } & {
+  /** The number of a kind of field, or of a step of a plan, by its name there. */
+  readonly kinds: ReadonlyMap<string, number>;
+  readonly steps: ReadonlyMap<string, number>;
+};
+
+/** Writes the JSON of a number that the kernel leaves to the host, and returns its length: see kernel/assembly/host.ts. */
+type ExactNumber = (from: number, end: number, style: number, to: number, capacity: number) => number;
+
+/** The functions of an instance: see page.ts and write.ts of kernel/assembly/. */
+type Functions = {
+  /** Traps for a body that is left to the plain parser. */
+  readonly index: (length: number, list: number, maxItems: number, heapEnd: number) => number;
+  readonly write: (from: number, to: number) => number;
+  readonly hashOf: (text: number, length: number) => bigint;
+};
+
+export type Kernel = {
+  readonly functions: Functions;
+  readonly constants: Constants;
+  /** It ends where the page begins: the host lets it grow by what pages take. */
+  readonly memory: WebAssembly.Memory;
+};
+
+/** Makes an instance of the kernel. */
+export type Instantiate = (exactNumber: ExactNumber) => Kernel;
+
+export const loadKernel = (): Instantiate => {
+  const module = new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url)));
+  return (exactNumber) => {
+    const { exports } = new WebAssembly.Instance(module, { host: { exactNumber } });
+    const { memory } = exports;
+    if (!(memory instanceof WebAssembly.Memory))
+      throw new TypeError('Expected the kernel to export its memory.');
+    return { functions: exports as unknown as Functions, constants: constantsOf(exports), memory };
+  };
+};
+
+const constantsOf = (exports: WebAssembly.Exports): Constants => {
+  const numbers = new Map(
+    Object.entries(exports).flatMap(([name, value]) =>
+      value instanceof WebAssembly.Global ? [[name, Number(value.value)] as const] : [],
+    ),
+  );
+  const numberOf = (name: string): number => {
+    const number = numbers.get(name);
+    if (number === undefined) throw new TypeError(`Expected the kernel to export ${name}.`);
+    return number;
+  };
+  const membersOf = (enumeration: string): ReadonlyMap<string, number> =>
+    new Map(
+      [...numbers].flatMap(([name, number]) => {
+        const [owner, member] = name.split('.');
+        return owner === enumeration && member !== undefined ? [[member, number] as const] : [];
+      }),
+    );
+  return {
+    ...(Object.fromEntries(CONSTANTS.map((name) => [name, numberOf(name)])) as Record<
+      (typeof CONSTANTS)[number],
+      number
+    >),
+    kinds: membersOf('Kind'),
+    steps: membersOf('Step'),
+  };
+};

@@ -1,0 +1,105 @@
+import type { ListPlan } from '../parse/plan.ts';
+import { compileChainIds } from './chain-table.ts';
+import { type CompiledList, compileList } from './compile-list.ts';
+import { compilePlan, type KernelPlan } from './compile-plan.ts';
+import type { IndexedList } from './indexed-list.ts';
+import type { IndexedPage } from './indexed-page.ts';
+import { capacityFor, KernelInstance, type WriteValues, type Written } from './instance.ts';
+import { loadKernel } from './module.ts';
+
+/** Indexes pages, and writes selections of them as JSON. */
+export type PageKernel = {
+  /**
+   * Indexes a page's body, which came in these chunks. Returns null where the plain parser must read it: it is no JSON of
+   * UTF-8, its envelope is unusual, it has more than `maxItems`, or it is too dense.
+   */
+  index(chunks: readonly Uint8Array[], list: IndexedList, maxItems: number): IndexedPage | null;
+  /** Compiles a plan for the pages of a list. Returns null where the object writer must write them. */
+  compile(plan: ListPlan, list: IndexedList): KernelPlan | null;
+  /**
+   * Writes the items of a page from `from` to `to`: as many as it can in one go. The caller writes an item that is odd by
+   * the object writer, and calls again for the rest.
+   */
+  write(plan: KernelPlan, page: IndexedPage, from: number, to: number, values: WriteValues): Written;
+  /** Returns the index of the item that is not odd and has this identity; -1 for none. */
+  indexOf(page: IndexedPage, identity: string): number;
+};
+
+/** Bodies up to this size share an instance. Its memory never shrinks. */
+const SHARED_BODY_BYTES = 4 * 1024 * 1024;
+/** Upstream's answers are no larger. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** An instance for a larger body is dropped after so many milliseconds without work. */
+const LARGE_IDLE_MS = 1000;
+
+/** The room for the tables of one list. */
+const LIST_BYTES = 0x2000;
+
+/** Longer identities are those of odd items. */
+const MAX_IDENTITY = 256;
+
+const NOTHING = new Uint8Array();
+
+export const createPageKernel = (): PageKernel => {
+  const instantiate = loadKernel();
+  const shared = new KernelInstance(instantiate, capacityFor(SHARED_BODY_BYTES));
+  const { constants } = shared.kernel;
+  const lists = new Map<IndexedList, CompiledList>();
+  const chainImages = new WeakMap<ReadonlyMap<string, number>, Buffer | null>();
+  let large: KernelInstance | null = null;
+  let dropLarge: NodeJS.Timeout | undefined;
+
+  const instanceFor = (bytes: number): KernelInstance => {
+    if (bytes <= shared.capacity) return shared;
+    clearTimeout(dropLarge);
+    dropLarge = setTimeout(() => {
+      large = null;
+    }, LARGE_IDLE_MS).unref();
+    if (large === null || large.capacity < bytes) large = new KernelInstance(instantiate, bytes);
+    return large;
+  };
+
+  const compiled = (list: IndexedList): CompiledList => {
+    const known = lists.get(list);
+    if (known) return known;
+    const address = constants.TABLES + lists.size * LIST_BYTES;
+    const end = Math.min(address + LIST_BYTES, constants.TABLES_END);
+    const made = compileList(list, address, end, constants);
+    lists.set(list, made);
+    return made;
+  };
+
+  const chainImageOf = (chainIds: ReadonlyMap<string, number>): Buffer | null => {
+    const known = chainImages.get(chainIds);
+    if (known !== undefined) return known;
+    const image = compileChainIds(chainIds, constants);
+    chainImages.set(chainIds, image);
+    return image;
+  };
+
+  return {
+    index(chunks, list, maxItems) {
+      const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+      if (bytes > MAX_BODY_BYTES) return null;
+      return instanceFor(capacityFor(bytes)).index(chunks, list, compiled(list), maxItems);
+    },
+    compile: (plan, list) => compilePlan(plan, list, compiled(list), constants),
+    write(plan, page, from, to, values) {
+      if (plan.list !== page.list) throw new TypeError("Expected a plan of the page's list.");
+      const instance = instanceFor(page.bytes);
+      if (plan.needsChainIds) {
+        const image = chainImageOf(values.chainIds);
+        if (image === null) return { bytes: NOTHING, next: from, isOdd: true };
+        instance.loadChainIds(image);
+      }
+      return instance.write(plan, page, from, to, values);
+    },
+    indexOf(page, identity) {
+      if (identity.length > MAX_IDENTITY) return -1;
+      const hash = shared.hashOf(identity);
+      for (let index = 0; index < page.length; index += 1)
+        if (page.hash(index) === hash && page.identity(index) === identity) return index;
+      return -1;
+    },
+  };
+};

@@ -1,0 +1,136 @@
+import { isUtf8 } from 'node:buffer';
+import { COLLECTIBLES, readCollectiblesPage } from '../../../src/collectibles/rest.ts';
+import { parseExactJson } from '../../../src/lib/json/exact-json.ts';
+import { readTransactionsPage, TRANSACTIONS } from '../../../src/transactions/rest.ts';
+import { UpstreamError } from '../../../src/upstream/client/errors.ts';
+import type { IndexedPage } from '../../../src/upstream/kernel/indexed-page.ts';
+import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';
+import type { Page } from '../../../src/upstream/page.ts';
+import { MalformedFieldError } from '../../../src/upstream/parse/fields.ts';
+import type { ListName } from './bodies.ts';
+import { CHAIN_IDS, cursorAt, randomPlan, writeItem } from './plans.ts';
+import type { Random } from './random.ts';
+
+/** Compares the kernel with the plain reader, page by page. */
+
+const WALLET = '0x00000000000000000000000000000000000000aa';
+const MAX_ITEMS = 50;
+
+export const kernel = createPageKernel();
+
+export const LISTS = { transactions: TRANSACTIONS, collectibles: COLLECTIBLES } as const;
+
+/** Returns the page as the plain reader reads it; the error of one that it refuses. */
+const readPlain = async (name: ListName, text: string, maxItems: number): Promise<Page<object> | Error> => {
+  try {
+    const body = parseExactJson(text);
+    return name === 'transactions'
+      ? await readTransactionsPage(body, { address: WALLET, chains: null }, maxItems, 0)
+      : await readCollectiblesPage(body, { address: WALLET, chains: null, includeSpam: false }, maxItems, 0);
+  } catch (error) {
+    if (error instanceof UpstreamError || error instanceof SyntaxError) return error;
+    throw error;
+  }
+};
+
+export type Counts = {
+  bodies: number;
+  refused: number;
+  left: number;
+  items: number;
+  odd: number;
+  malformed: number;
+};
+
+export const newCounts = (): Counts => ({ bodies: 0, refused: 0, left: 0, items: 0, odd: 0, malformed: 0 });
+
+const fail = (what: string, got: unknown, expected: unknown, text: string): never => {
+  throw new Error(`${what}: got ${String(got)}, expected ${String(expected)}, of ${text}`);
+};
+
+const assertEqual = (what: string, got: unknown, expected: unknown, text: string): void => {
+  if (got !== expected) fail(what, got, expected, text);
+};
+
+const messageOf = (page: Page<object> | Error): string =>
+  page instanceof Error ? page.message : JSON.stringify({ ...page, items: null });
+
+/** Asserts that the kernel finds on the page what the plain reader does, or leaves it to the plain parser. */
+export const compare = async (
+  name: ListName,
+  body: Buffer,
+  random: Random,
+  counts: Counts,
+  maxItems = MAX_ITEMS,
+): Promise<void> => {
+  counts.bodies += 1;
+  const list = LISTS[name];
+  const at = random.below(body.length + 1);
+  const page = kernel.index([body.subarray(0, at), body.subarray(at)], list, maxItems);
+  const text = body.toString();
+  const plain = isUtf8(body) ? await readPlain(name, text, maxItems) : new SyntaxError('no UTF-8');
+  if (page === null) {
+    if (plain instanceof Error) counts.refused += 1;
+    else counts.left += 1;
+    return;
+  }
+  if (plain instanceof SyntaxError) fail('what is no JSON of UTF-8', 'a page', plain.message, text);
+  const envelope = await readPlain(name, page.envelope(), maxItems);
+  assertEqual('envelope', messageOf(envelope), messageOf(plain), text);
+  if (plain instanceof Error) return;
+  compareItems(page, plain, text, counts);
+  const plan = randomPlan(list.table, random);
+  compareWritten(page, plain, plan, random, text);
+};
+
+const compareItems = (page: IndexedPage, { items }: Page<object>, text: string, counts: Counts): void => {
+  assertEqual('length', page.length, items.length, text);
+  const identities = new Map<string, number>();
+  for (let index = 0; index < items.length; index += 1) {
+    counts.items += 1;
+    const value = items.value(index);
+    if (value instanceof MalformedFieldError) counts.malformed += 1;
+    if (page.isOdd(index)) {
+      counts.odd += 1;
+      continue;
+    }
+    if (value instanceof MalformedFieldError) fail('malformed', 'an item', value.message, text);
+    const identity = page.identity(index);
+    assertEqual('identity', identity, items.identity(index), text);
+    assertEqual('time', page.time(index), items.time(index), text);
+    if (identities.has(identity)) assertEqual('repeats', page.hasRepeats, true, text);
+    else identities.set(identity, index);
+  }
+  for (const [identity, index] of identities)
+    assertEqual('indexOf', kernel.indexOf(page, identity), index, text);
+};
+
+/** Compares a part of the page, and that part of it again. */
+const compareWritten = (
+  page: IndexedPage,
+  { items }: Page<object>,
+  plan: ReturnType<typeof randomPlan>,
+  random: Random,
+  text: string,
+): void => {
+  const compiled = kernel.compile(plan, page.list);
+  if (compiled === null) throw new Error(`no plan of ${JSON.stringify(plan)}`);
+  const values = { subject: WALLET, chainIds: CHAIN_IDS, cursorOf: cursorAt };
+  const from = random.below(page.length + 1);
+  const to = from + random.below(page.length - from + 1);
+  const expected = [];
+  const got = [];
+  for (let index = from; index < to; index += 1) {
+    const value = items.value(index);
+    expected.push(value instanceof MalformedFieldError ? 'null' : writeItem(plan, value, index));
+  }
+  for (let index = from; index < to; ) {
+    const { bytes, next, isOdd } = kernel.write(compiled, page, index, to, values);
+    if (bytes.length > 0) got.push(Buffer.from(bytes).toString());
+    if (isOdd) got.push(expected[next - from]);
+    else if (next === index) fail('write', 'no progress', to, text);
+    index = isOdd ? next + 1 : next;
+  }
+  if (got.join() !== expected.join())
+    fail(`written by ${JSON.stringify(plan)}`, got.join(), expected.join(), text);
+};
