@@ -86,7 +86,8 @@ export const createListLoader = <List extends AnyList, Value>(
       const ownScope = detachedScope(scope, signal);
       const { body, bytes, computeUnits } = await client.read(request, parser.parseBody, ownScope);
       onBilled?.(list, computeUnits);
-      return { page: await parser.toPage(body, { list, limit: page.limit, fetchedAt }), bytes };
+      const fetched = await parser.toPage(body, { list, limit: page.limit, fetchedAt });
+      return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes) };
     };
 
   // The batch resolves at once, with promises of pages: a slow page must not delay the others.

@@ -29,6 +29,8 @@ export type PageItems<Value> = {
   time(index: number): number | null;
   /** The error of a malformed item takes its place, and affects no other item. */
   value(index: number): Value | MalformedFieldError;
+  /** The memory that the items take, in bytes; estimated where only the size of the body that they came in is known. */
+  memoryBytes(bodyBytes: number): number;
 };
 
 /** The values of all items, in their order. */

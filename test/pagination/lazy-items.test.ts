@@ -36,6 +36,10 @@ class CountedItems implements PageItems<string> {
     return null;
   }
 
+  memoryBytes(): number {
+    return 0;
+  }
+
   value(index: number): string {
     return this.#names[index] ?? '';
   }

@@ -65,8 +65,8 @@ export const refreshRequest = <Wanted extends Request>(
 export type Entry<Value> = {
   readonly meta: EntryMeta;
   readonly value: Value;
-  /** Size of the JSON body that it was parsed from. */
-  readonly bytes: number;
+  /** The memory that the value takes. */
+  readonly memoryBytes: number;
   readonly onEvict: () => void;
 };
 
@@ -77,10 +77,8 @@ type EntryStore<Value> = {
   put(key: string, entry: Entry<Value>): void;
 };
 
-/** Parsed items take about three times the memory of their JSON. */
-const HEAP_PER_BODY_BYTE = 3;
-/** The memory of an entry beside its items, so that empty pages count as well. */
-const HEAP_PER_ENTRY = 2048;
+/** The memory of an entry beside its value, so that empty pages count as well. */
+const MEMORY_PER_ENTRY = 2048;
 
 export const createEntryStore = <Value>(budget: CacheBudget): EntryStore<Value> => {
   const entries = new Map<string, Entry<Value>>();
@@ -93,7 +91,7 @@ export const createEntryStore = <Value>(budget: CacheBudget): EntryStore<Value> 
       const previous = entries.get(key);
       if (previous && previous.meta.startedAt > entry.meta.startedAt) return entry.onEvict();
       entries.set(key, entry);
-      budget.add(key, HEAP_PER_ENTRY + 2 * key.length + entry.bytes * HEAP_PER_BODY_BYTE, () => {
+      budget.add(key, MEMORY_PER_ENTRY + 2 * key.length + entry.memoryBytes, () => {
         if (entries.get(key) === entry) entries.delete(key);
         entry.onEvict();
       });

@@ -40,8 +40,8 @@ export type PageRequest = {
 
 type Fetched<Value> = {
   readonly page: Page<Value>;
-  /** Size of the body. */
-  readonly bytes: number;
+  /** The memory that it takes. */
+  readonly memoryBytes: number;
 };
 
 /**
@@ -100,7 +100,7 @@ export const createPageCache = <Value>(
       fetch(request, signal).then(
         (fetched) => {
           removeInFlight();
-          entries.put(key, { meta, value: fetched, bytes: fetched.bytes, onEvict: unsubscribe });
+          entries.put(key, { meta, value: fetched, memoryBytes: fetched.memoryBytes, onEvict: unsubscribe });
           return fetched;
         },
         (error: unknown) => {
