@@ -22,6 +22,7 @@ import type { ChainPricing } from './upstream/chain-pricing.ts';
 import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
+import type { PageKernel } from './upstream/kernel/page-kernel.ts';
 import type { Freshness } from './upstream/list-loader.ts';
 import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
@@ -31,6 +32,8 @@ import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.
 export type ContextParts = {
   readonly answers: Answers;
   readonly client: UpstreamClient;
+  /** Null where the plain parser reads all pages. */
+  readonly kernel: PageKernel | null;
   readonly stores: {
     readonly transactions: PageCache<Transaction>;
     readonly collectibles: PageCache<Collectible>;
@@ -99,7 +102,17 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSigna
   const upstream = createUsage();
   const deadline = createDeadline(parts.operationMs, clientSignal, parts.now);
   const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
-  const { client, maxComputeUnits, freshness, pricing, stores, keyedQueue, verifiedKeys, subscribed } = parts;
+  const {
+    client,
+    kernel,
+    maxComputeUnits,
+    freshness,
+    pricing,
+    stores,
+    keyedQueue,
+    verifiedKeys,
+    subscribed,
+  } = parts;
   const scope: RequestScope = { credential, deadline, usage: upstream, maxComputeUnits, trace };
   const shared = { client, scope, cachePartition };
   return {
@@ -120,11 +133,13 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSigna
     cursorsOf: parts.cursorsOf,
     transactions: createTransactionsLoader({
       ...shared,
+      kernel,
       store: stores.transactions,
       freshness: freshness.transactions,
     }),
     collectibles: createCollectiblesLoader({
       ...shared,
+      kernel,
       store: stores.collectibles,
       freshness: freshness.collectibles,
       pricing,

@@ -12,7 +12,7 @@ const TIMEOUTS_AN_OPERATION = 3;
 /** Creates the contexts of operations from the started parts. `publicUrl` is called once the gateway listens. */
 export const createOperationContext = (
   { config, now, telemetry }: Startup,
-  { client, stores, pricing, subscribed }: Upstream,
+  { client, kernel, stores, pricing, subscribed }: Upstream,
   { log, changeNotifier, feedCache, deliveryUrls, secret }: Deliveries,
   answers: Answers,
   publicUrl: () => string,
@@ -20,6 +20,7 @@ export const createOperationContext = (
   createContext({
     answers,
     client,
+    kernel,
     stores,
     freshness: {
       transactions: config.cache,

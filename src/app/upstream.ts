@@ -6,6 +6,7 @@ import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/i
 import { createPageCache, type PageCache } from '../upstream/cache/page-cache.ts';
 import { type ChainPricing, createChainPricing } from '../upstream/chain-pricing.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
+import { createPageKernel, type PageKernel } from '../upstream/kernel/page-kernel.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Startup } from './startup.ts';
@@ -17,6 +18,8 @@ export type Upstream = {
   /** The gateway's own key; null when each client sends its own. */
   readonly gatewayKey: string | null;
   readonly client: UpstreamClient;
+  /** Null where the plain parser reads all pages. */
+  readonly kernel: PageKernel | null;
   readonly pricing: ChainPricing;
   readonly invalidation: InvalidationBus;
   readonly stores: {
@@ -28,7 +31,7 @@ export type Upstream = {
 
 /** Creates the upstream client. Without UPSTREAM_URL it starts the sandbox first. Pages are cached within `cacheBudget`. */
 export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget): Promise<Upstream> => {
-  const { config, now, telemetry, opened } = startup;
+  const { config, now, readPath, telemetry, opened } = startup;
   const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
   if (url === undefined) throw new TypeError('Expected UPSTREAM_URL or a sandbox, got neither.');
@@ -48,6 +51,7 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
     sandbox,
     gatewayKey,
     client,
+    kernel: readPath === 'fast' ? createPageKernel() : null,
     pricing: createChainPricing(config.cost.defaultChainCount),
     invalidation,
     stores: {

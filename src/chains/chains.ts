@@ -6,6 +6,8 @@ import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
 export type Chains = {
   /** In the order of their ids. */
   readonly all: readonly Chain[];
+  /** The ids of all chains by upstream's names for them. */
+  readonly idsByName: ReadonlyMap<string, number>;
   /** The id of the chain with upstream's name for it; null for an unknown name. */
   idOf(name: string): number | null;
   /** Throws BAD_USER_INPUT for an unknown id or tag, since a lookup by it would find nothing. */
@@ -23,6 +25,7 @@ export const createChains = (extra: readonly Chain[]): Chains => {
   const byId = new Map([...KNOWN_CHAINS, ...extra].map((chain) => [chain.chainId, chain]));
   const all = [...byId.values()].sort((one, other) => one.chainId - other.chainId);
   const byName = new Map(all.map((chain) => [chain.name, chain]));
+  const idsByName = new Map(all.map(({ name, chainId }) => [name, chainId]));
   const tags = [...new Set(all.flatMap((chain) => chain.tags))].sort();
 
   const suggestIds = (chainIds: readonly number[]): string => {
@@ -46,7 +49,8 @@ export const createChains = (extra: readonly Chain[]): Chains => {
 
   return {
     all,
-    idOf: (name) => byName.get(name)?.chainId ?? null,
+    idsByName,
+    idOf: (name) => idsByName.get(name) ?? null,
     assertKnown(chainIds, chainTags) {
       const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_LISTED);
       if (ids.length > 0)

@@ -82,10 +82,11 @@ const COLLECTIBLE = {
 } as const satisfies RecordTable;
 
 /** How pages of collectibles are indexed and written without being read. */
-export const COLLECTIBLES: IndexedList = {
+export const COLLECTIBLES = {
   itemsField: 'entries',
   table: COLLECTIBLE,
   identity: ['chainId', 'contractAddress', 'tokenId'],
+  // The contract promises no order, so no time can place an item in the list.
   time: null,
   derived: {
     'Collectible.id': {
@@ -107,7 +108,7 @@ export const COLLECTIBLES: IndexedList = {
       isCompact: false,
     },
   },
-};
+} as const satisfies IndexedList;
 
 /** A collectible as clients see it: exact numbers are decimal strings. */
 export type Collectible = RecordValue<typeof COLLECTIBLE> & {
@@ -145,10 +146,7 @@ const knownStandard = (name: string | null): Collectible['tokenStandard'] => {
   return compact === 'ERC721' || compact === 'ERC1155' ? compact : null;
 };
 
-export const collectiblesParser = createPageParser<CollectiblesList, Collectible>({
-  itemsField: 'entries',
+export const collectiblesParser = createPageParser<CollectiblesList, Collectible>(COLLECTIBLES, {
+  ...COLLECTIBLES,
   read: (raw, { address }) => readCollectible(raw, address),
-  identity: ['chainId', 'contractAddress', 'tokenId'],
-  // The contract promises no order, so no time can place an item in the list.
-  time: null,
 });

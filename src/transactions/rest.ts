@@ -81,7 +81,7 @@ const TRANSACTION = {
 } as const satisfies RecordTable;
 
 /** How pages of transactions are indexed and written without being read. */
-export const TRANSACTIONS: IndexedList = {
+export const TRANSACTIONS = {
   itemsField: 'transactions',
   table: TRANSACTION,
   identity: ['chain', 'hash'],
@@ -92,7 +92,7 @@ export const TRANSACTIONS: IndexedList = {
     'Transaction.chainId': { kind: 'chainId', id: 'chainId', name: 'chain' },
     'Transaction.direction': { kind: 'null' },
   },
-};
+} as const satisfies IndexedList;
 
 /** A transaction as clients see it: exact numbers are decimal strings, hex is in lower case. */
 export type Transaction = RecordValue<typeof TRANSACTION> & {
@@ -135,9 +135,7 @@ const readSubject = (raw: RawObject, side: TransactionSide | null): string =>
   optional(readAddress)(raw.address, 'address') ??
   (side === 'RECEIVER' ? readAddress(raw.to, 'to') : readAddress(raw.from, 'from'));
 
-export const transactionsParser = createPageParser<TransactionsList, Transaction>({
-  itemsField: 'transactions',
+export const transactionsParser = createPageParser<TransactionsList, Transaction>(TRANSACTIONS, {
+  ...TRANSACTIONS,
   read: (raw, { address }) => readTransaction(raw, address),
-  identity: ['chain', 'hash'],
-  time: 'blockTime',
 });

@@ -1,8 +1,10 @@
 import DataLoader from 'dataloader';
 import type { Fetch, PageCache, PageRequest } from './cache/page-cache.ts';
 import type { UpstreamClient } from './client/client.ts';
+import type { ReceivedBody } from './client/received-body.ts';
 import type { UpstreamRequest } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request-scope.ts';
+import type { PageKernel } from './kernel/page-kernel.ts';
 import type { Page } from './page.ts';
 import type { PageParser } from './parse/page-parser.ts';
 
@@ -25,6 +27,8 @@ export type ReadPage<Value> = (at: PageRef) => Promise<Page<Value>>;
 export type LoaderParts<Value> = {
   readonly client: UpstreamClient;
   readonly scope: RequestScope;
+  /** Indexes the bodies of pages; null where the plain parser reads them all. */
+  readonly kernel: PageKernel | null;
   readonly store: PageCache<Value>;
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
@@ -66,7 +70,7 @@ type Key<List> = { readonly list: List; readonly request: PageRequest };
  * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Value>(
-  { client, scope, store, cachePartition, freshness }: LoaderParts<Value>,
+  { client, scope, kernel, store, cachePartition, freshness }: LoaderParts<Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
   const { name, pageSize, cost, parser, onBilled } = resource;
@@ -84,7 +88,8 @@ export const createListLoader = <List extends AnyList, Value>(
         cost: cost(list),
       } as const;
       const ownScope = detachedScope(scope, signal);
-      const { body, bytes, computeUnits } = await client.read(request, parser.parseBody, ownScope);
+      const parse = (received: ReceivedBody) => parser.parseBody(received, page.limit, kernel);
+      const { body, bytes, computeUnits } = await client.read(request, parse, ownScope);
       onBilled?.(list, computeUnits);
       const fetched = await parser.toPage(body, { list, limit: page.limit, fetchedAt });
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes) };

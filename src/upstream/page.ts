@@ -1,4 +1,7 @@
+import type { KernelPlan } from './kernel/compile-plan.ts';
+import type { WriteValues, Written } from './kernel/instance.ts';
 import type { MalformedFieldError } from './parse/fields.ts';
+import type { ListPlan } from './parse/plan.ts';
 
 /** One page of a list, from one upstream request. */
 export type Page<Value> = {
@@ -29,8 +32,20 @@ export type PageItems<Value> = {
   time(index: number): number | null;
   /** The error of a malformed item takes its place, and affects no other item. */
   value(index: number): Value | MalformedFieldError;
+  /** Writes the items without reading their values; null where only their values are known. */
+  readonly writer: ItemsWriter | null;
   /** The memory that the items take, in bytes; estimated where only the size of the body that they came in is known. */
   memoryBytes(bodyBytes: number): number;
+};
+
+/** Writes the items of a page as JSON, by plans. */
+export type ItemsWriter = {
+  /** Identifies the list: one compiled plan writes all its pages. */
+  readonly list: object;
+  /** Returns null for a plan that it can't write. */
+  compile(plan: ListPlan): KernelPlan | null;
+  /** Writes the items from `from` to `to`, or some of them: see `PageKernel`. */
+  write(plan: KernelPlan, from: number, to: number, values: Omit<WriteValues, 'subject'>): Written;
 };
 
 /** The values of all items, in their order. */

@@ -3,7 +3,7 @@ import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import { clientError } from '../errors.ts';
-import type { PlannedList } from '../plan/list-writer.ts';
+import type { PlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { ListCursors } from './cursor.ts';
 import { type Entry, entriesOf, positionOf } from './run.ts';
 import { type WalkResult, walk } from './walk.ts';
@@ -29,7 +29,7 @@ class EntryEdge<Value> implements ItemEdge<Value> {
 }
 
 /** A connection over upstream pages: the result of a walk. */
-export class ItemConnection<Value> implements PlannedList<Entry<Value>> {
+export class ItemConnection<Value> implements PlannedList {
   private readonly cursors: ListCursors;
   private readonly result: WalkResult<Value>;
   private readonly resumed: boolean;
@@ -42,6 +42,16 @@ export class ItemConnection<Value> implements PlannedList<Entry<Value>> {
 
   get entries(): readonly Entry<Value>[] {
     return entriesOf(this.result.runs);
+  }
+
+  get runs(): readonly PlannedRun[] {
+    return this.result.runs.map(({ visit, from, to }) => ({
+      writer: visit.page.items.writer,
+      from,
+      to,
+      item: (index) => this.item({ visit, index }),
+      cursorOf: (index) => this.cursors.write(positionOf({ visit, index })),
+    }));
   }
 
   /** Rejects for an item that can't be parsed: only that edge becomes null. */

@@ -1,14 +1,46 @@
 import { GraphQLError, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Context } from '../../context.ts';
 import { RawJson } from '../../lib/json/raw-json.ts';
+import type { KernelPlan } from '../../upstream/kernel/compile-plan.ts';
+import type { ItemsWriter } from '../../upstream/page.ts';
+import type { ListPlan } from '../../upstream/parse/plan.ts';
 import type { ListItem, ProjectItem } from './projection.ts';
 
-/** A list whose items a plan writes. */
-export type PlannedList<Entry = unknown> = {
-  readonly entries: readonly Entry[];
-  /** Returns an entry's item, or the client's error of one that can't be parsed. */
-  item(entry: Entry): ListItem | GraphQLError;
+/** A list that a plan writes. */
+export type PlannedList = { readonly runs: readonly PlannedRun[] };
+
+/** Items that follow each other on one page: those from `from` on, up to `to`, which is not one of them. */
+export type PlannedRun = {
+  /** Writes items from their bytes; null where only their values are known. */
+  readonly writer: ItemsWriter | null;
+  readonly from: number;
+  readonly to: number;
+  /** Returns an item as a value, or the client's error of one that can't be parsed. */
+  item(index: number): ListItem | GraphQLError;
+  cursorOf(index: number): string;
 };
+
+/** A plan as both writers use it. */
+export class ListWriting {
+  readonly #plan: ListPlan;
+  readonly project: ProjectItem;
+  #kernelPlan: { readonly list: object; readonly plan: KernelPlan | null } | null = null;
+
+  constructor(plan: ListPlan, project: ProjectItem) {
+    this.#plan = plan;
+    this.project = project;
+  }
+
+  /** Returns the plan for the pages of the writer's list, compiled once; null where it can't write by this plan. */
+  kernelPlan(writer: ItemsWriter): KernelPlan | null {
+    if (this.#kernelPlan?.list !== writer.list)
+      this.#kernelPlan = { list: writer.list, plan: writer.compile(this.#plan) };
+    return this.#kernelPlan.plan;
+  }
+}
+
+/** So many items are written from bytes at once. It takes less than a millisecond. */
+const MAX_ITEMS_AT_ONCE = 250;
 
 /** A part of this size has memory of its own as bytes, see answer/serialize.ts. */
 const PART_CHARACTERS = 512 * 1024;
@@ -19,45 +51,94 @@ const PART_CHARACTERS = 512 * 1024;
  */
 export const writeList = (
   list: PlannedList,
-  project: ProjectItem,
+  writing: ListWriting,
   context: Context,
   info: GraphQLResolveInfo,
 ): RawJson | Promise<RawJson> => {
-  const { answer } = context;
-  const { entries } = list;
-  const parts: Buffer[] = [];
-  let text = '[';
-  let index = 0;
-  const writeNext = (): void => {
-    const item = list.item(entries[index]);
-    if (item instanceof GraphQLError) answer.itemErrors.push(itemError(item, index, info));
-    const json = item instanceof GraphQLError ? 'null' : JSON.stringify(project(item, context));
-    answer.add(json.length + 1, 1);
-    text += index === 0 ? json : `,${json}`;
-    index += 1;
-    if (text.length < PART_CHARACTERS) return;
-    parts.push(Buffer.from(text));
-    text = '';
-  };
-  /** Returns whether it has written all items that are needed. */
-  const writeSlice = (): boolean => {
-    while (index < entries.length && !answer.isStopped) {
-      if (!answer.canContinue) return false;
-      writeNext();
-    }
-    return true;
-  };
-  const result = () => new RawJson([...parts, `${text}]`]);
-
-  answer.hasWrittenLists = true;
-  if (writeSlice()) return result();
+  const writer = new ListWriter(list.runs, writing, context, info);
+  context.answer.hasWrittenLists = true;
+  if (writer.advance()) return writer.result();
   const writeInSlices = async (): Promise<RawJson> => {
-    do await answer.nextSlice();
-    while (!writeSlice());
-    return result();
+    do await context.answer.nextSlice();
+    while (!writer.advance());
+    return writer.result();
   };
   return writeInSlices();
 };
+
+class ListWriter {
+  readonly #runs: readonly PlannedRun[];
+  readonly #writing: ListWriting;
+  readonly #context: Context;
+  readonly #info: GraphQLResolveInfo;
+  readonly #parts: (Buffer | string)[] = [];
+  #text = '[';
+  #run = 0;
+  /** The index on its page of the next item of the run; null before the run has begun. */
+  #index: number | null = null;
+  #written = 0;
+
+  constructor(runs: readonly PlannedRun[], writing: ListWriting, context: Context, info: GraphQLResolveInfo) {
+    this.#runs = runs;
+    this.#writing = writing;
+    this.#context = context;
+    this.#info = info;
+  }
+
+  /** Writes for a slice of time. Returns whether it has written all items that are needed. */
+  advance(): boolean {
+    const { answer } = this.#context;
+    for (let run = this.#runs[this.#run]; run !== undefined; run = this.#runs[this.#run]) {
+      this.#index ??= run.from;
+      while (this.#index < run.to && !answer.isStopped) {
+        if (!answer.canContinue) return false;
+        this.#index = this.#writeSome(run, this.#index);
+      }
+      this.#index = null;
+      this.#run += 1;
+    }
+    return true;
+  }
+
+  result(): RawJson {
+    return new RawJson([...this.#parts, `${this.#text}]`]);
+  }
+
+  /** Writes at least the item at `index`, and returns the index behind what it has written. */
+  #writeSome(run: PlannedRun, index: number): number {
+    const { writer, cursorOf } = run;
+    const plan = writer && this.#writing.kernelPlan(writer);
+    if (!writer || !plan) return this.#writeValue(run, index);
+    const { chains } = this.#context;
+    const to = Math.min(run.to, index + MAX_ITEMS_AT_ONCE);
+    const { bytes, next, isOdd } = writer.write(plan, index, to, { chainIds: chains.idsByName, cursorOf });
+    if (next > index) this.#addBytes(bytes, next - index);
+    return isOdd ? this.#writeValue(run, next) : next;
+  }
+
+  #addBytes(bytes: Uint8Array, items: number): void {
+    this.#context.answer.add(bytes.length + 1, items);
+    this.#parts.push(this.#written === 0 ? this.#text : `${this.#text},`, Buffer.from(bytes));
+    this.#text = '';
+    this.#written += items;
+  }
+
+  #writeValue(run: PlannedRun, index: number): number {
+    const { answer } = this.#context;
+    const item = run.item(index);
+    const isError = item instanceof GraphQLError;
+    if (isError) answer.itemErrors.push(itemError(item, this.#written, this.#info));
+    const json = isError ? 'null' : JSON.stringify(this.#writing.project(item, this.#context));
+    answer.add(json.length + 1, 1);
+    this.#text += this.#written === 0 ? json : `,${json}`;
+    this.#written += 1;
+    if (this.#text.length >= PART_CHARACTERS) {
+      this.#parts.push(Buffer.from(this.#text));
+      this.#text = '';
+    }
+    return index + 1;
+  }
+}
 
 /** Returns an item's error as the executor returns it, with its place in the document and in the answer. */
 const itemError = (

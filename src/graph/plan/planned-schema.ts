@@ -14,9 +14,9 @@ import { compileEdges, compileNodes } from './compile.ts';
 import { conditionsOf } from './conditions.ts';
 import { deriveOf } from './derived-field.ts';
 import { DocumentPlans } from './document-plans.ts';
-import { type PlannedList, writeList } from './list-writer.ts';
+import { ListWriting, type PlannedList, writeList } from './list-writer.ts';
 import { type PlannedField, PlannedTypes } from './planned-types.ts';
-import { createProjection, type FindDerive, type ProjectItem } from './projection.ts';
+import { createProjection, type FindDerive } from './projection.ts';
 
 /**
  * A schema whose lists of lookups are leaves: the executor resolves all the rest of an operation, and plans write these
@@ -40,7 +40,7 @@ const WrittenList = new GraphQLScalarType<unknown, unknown>({
 export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQLSchema): PlannedSchema => {
   const publicTypes = new PlannedTypes(publicSchema);
   const documents = new WeakMap<DocumentNode, boolean>();
-  const operations = new WeakMap<OperationDefinitionNode, DocumentPlans<ProjectItem>>();
+  const operations = new WeakMap<OperationDefinitionNode, DocumentPlans<ListWriting>>();
   const findDerive = deriveFinder(schema);
 
   const canExecute = (document: DocumentNode): boolean => {
@@ -49,13 +49,13 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
     const conditions = conditionsOf(publicSchema, publicTypes, document);
     documents.set(document, conditions !== null);
     if (conditions === null) return false;
-    const plans = new DocumentPlans<ProjectItem>(schema, document, conditions);
+    const plans = new DocumentPlans<ListWriting>(schema, document, conditions);
     for (const node of document.definitions)
       if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, plans);
     return true;
   };
 
-  const projectionFor = (field: PlannedField, info: GraphQLResolveInfo): ProjectItem => {
+  const writingFor = (field: PlannedField, info: GraphQLResolveInfo): ListWriting => {
     const plans = operations.get(info.operation);
     if (plans === undefined) throw new TypeError('Expected an operation whose lists plans can write.');
     const compile = field.kind === 'nodes' ? compileNodes : compileEdges;
@@ -64,14 +64,14 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
       fieldNodes,
       variableValues,
       (selection) => compile(selection, field.item, fieldNodes),
-      (plan: ListPlan) => createProjection(plan, findDerive),
+      (plan: ListPlan) => new ListWriting(plan, createProjection(plan, findDerive)),
     );
   };
 
   for (const [field, planned] of new PlannedTypes(schema).lists) {
     field.type = new GraphQLNonNull(WrittenList);
     field.resolve = (list, _args, context, info) =>
-      writeList(list as PlannedList, projectionFor(planned, info), context as Context, info);
+      writeList(list as PlannedList, writingFor(planned, info), context as Context, info);
   }
   return { schema, canExecute };
 };

@@ -64,6 +64,12 @@ export class IndexedPage {
     return this.#word(this.#row(index) + ROW_IS_ODD) !== 0;
   }
 
+  /** The length of the item's JSON, in bytes. */
+  size(index: number): number {
+    const row = this.#row(index);
+    return this.#word(row + ROW_END) - this.#word(row);
+  }
+
   /** The JSON of the item, as upstream sent it. */
   json(index: number): string {
     const row = this.#row(index);

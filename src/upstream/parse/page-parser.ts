@@ -1,11 +1,17 @@
+import { parseExactJson } from '../../lib/json/exact-json.ts';
+import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
 import { isObject } from '../../lib/json/raw-object.ts';
 import { createTimeSlices } from '../../lib/time-slices.ts';
 import { UpstreamError } from '../client/errors.ts';
 import { parseJson } from '../client/json-body.ts';
 import type { ReceivedBody } from '../client/received-body.ts';
+import type { IndexedList } from '../kernel/indexed-list.ts';
+import type { IndexedPage } from '../kernel/indexed-page.ts';
+import type { PageKernel } from '../kernel/page-kernel.ts';
 import type { Page } from '../page.ts';
 import { readEnvelope } from './envelope.ts';
 import { MalformedFieldError, malformed } from './fields.ts';
+import { IndexedItems, isWorthIndexing } from './indexed-items.ts';
 import { type ItemReader, readItem } from './item-reader.ts';
 import { type ParsedItem, ParsedItems } from './parsed-items.ts';
 
@@ -20,18 +26,34 @@ type Requested<List> = {
 
 /** Parses the pages of one list, from the bytes of a body to its items. */
 export type PageParser<List, Value> = {
-  /** Parses a body as far as it does not depend on the list. Rejects with UpstreamError `invalidResponse`. */
-  parseBody(body: ReceivedBody): Promise<PageBody>;
+  /**
+   * Parses a body as far as it does not depend on the list. `limit` is the number of items that were requested. The kernel
+   * indexes the bytes; without one, and where it does not take them, they are parsed. Rejects with UpstreamError
+   * `invalidResponse`.
+   */
+  parseBody(body: ReceivedBody, limit: number, kernel: PageKernel | null): Promise<PageBody>;
   /** Makes a page of a parsed body. Rejects as `parsePage` does. */
   toPage(body: PageBody, requested: Requested<List>): Promise<Page<Value>>;
 };
 
-/** The parsed JSON of a body. */
-type PageBody = { readonly json: unknown };
+/** The parsed JSON of a body, or the index of its bytes. */
+type PageBody = { readonly json: unknown } | { readonly page: IndexedPage; readonly kernel: PageKernel };
 
-export const createPageParser = <List, Value>(reader: ItemReader<List, Value>): PageParser<List, Value> => ({
-  parseBody: async (body) => ({ json: await parseJson(body) }),
-  toPage: ({ json }, requested) => parsePage(json, reader, requested),
+export const createPageParser = <List extends { readonly address: string }, Value>(
+  indexedList: IndexedList,
+  reader: ItemReader<List, Value>,
+): PageParser<List, Value> => ({
+  async parseBody(body, limit, kernel) {
+    const page = kernel?.index(body.chunks, indexedList, limit) ?? null;
+    if (kernel && page && isWorthIndexing(page)) return { page, kernel };
+    return { json: await parseJson(body) };
+  },
+  async toPage(body, requested) {
+    if ('json' in body) return parsePage(body.json, reader, requested);
+    const { page, kernel } = body;
+    const envelope = await parsePage(await parseInSlices(page.envelope(), parseExactJson), reader, requested);
+    return { ...envelope, items: await IndexedItems.of(page, kernel, reader, requested.list) };
+  },
 });
 
 /**

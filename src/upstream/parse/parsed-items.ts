@@ -13,6 +13,7 @@ const MEMORY_PER_BODY_BYTE = 3;
 
 /** The items of a page whose values have all been read. */
 export class ParsedItems<Value> implements PageItems<Value> {
+  readonly writer = null;
   readonly #items: readonly ParsedItem<Value>[];
   #hasRepeats: boolean | null = null;
 
