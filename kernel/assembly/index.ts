@@ -11,7 +11,6 @@ export {
   PLAN_END,
   RESULT,
   ROWS,
-  ROWS_END,
   TABLES,
   TABLES_END,
   TEXTS,

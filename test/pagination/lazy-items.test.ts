@@ -7,6 +7,7 @@ import type { Page, PageItems } from '../../src/upstream/page.ts';
 /** Items that count what is asked of them. */
 class CountedItems implements PageItems<string> {
   readonly #names: readonly string[];
+  readonly writer = null;
   asked = 0;
 
   constructor(names: readonly string[]) {

@@ -71,8 +71,7 @@ export class KernelInstance {
     compiled: CompiledList,
     maxItems: number,
   ): IndexedPage | null {
-    const { PAGE, PADDING, ROWS, ROWS_END, RESULT } = this.kernel.constants;
-    if (maxItems > (ROWS_END - ROWS) / ROW_BYTES) return null;
+    const { PAGE, PADDING, RESULT } = this.kernel.constants;
     this.#loaded = null;
     let end = PAGE;
     for (const chunk of chunks) {

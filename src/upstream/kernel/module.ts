@@ -12,7 +12,6 @@ const CONSTANTS = [
   'CHAINS',
   'CHAINS_END',
   'ROWS',
-  'ROWS_END',
   'TEXTS',
   'TEXTS_END',
   'OUTPUT',

@@ -11,7 +11,7 @@ import { loadKernel } from './module.ts';
 export type PageKernel = {
   /**
    * Indexes a page's body, which came in these chunks. Returns null where the plain parser must read it: it is no JSON of
-   * UTF-8, its envelope is unusual, it has more than `maxItems`, or it is too dense.
+   * UTF-8, its envelope is unusual, it has more than `maxItems` or 4096 items, or it is too dense.
    */
   index(chunks: readonly Uint8Array[], list: IndexedList, maxItems: number): IndexedPage | null;
   /** Compiles a plan for the pages of a list. Returns null where the object writer must write them. */

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { COLLECTIBLES, readCollectiblesPage } from '../../../src/collectibles/rest.ts';
+import { COLLECTIBLES, collectiblesParser } from '../../../src/collectibles/rest.ts';
 import { parseExactJson } from '../../../src/lib/json/exact-json.ts';
-import { readTransactionsPage, TRANSACTIONS } from '../../../src/transactions/rest.ts';
+import { TRANSACTIONS, transactionsParser } from '../../../src/transactions/rest.ts';
 import { UpstreamError } from '../../../src/upstream/client/errors.ts';
 import type { IndexedPage } from '../../../src/upstream/kernel/indexed-page.ts';
 import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';
 import type { Page } from '../../../src/upstream/page.ts';
 import { MalformedFieldError } from '../../../src/upstream/parse/fields.ts';
 import type { ListName } from './bodies.ts';
-import { CHAIN_IDS, cursorAt, randomPlan, writeItem } from './plans.ts';
+import { CHAIN_IDS, createItemWriter, cursorAt, randomPlan } from './plans.ts';
 import type { Random } from './random.ts';
 
 /** Compares the kernel with the plain reader, page by page. */
@@ -23,10 +23,14 @@ export const LISTS = { transactions: TRANSACTIONS, collectibles: COLLECTIBLES } 
 /** Returns the page as the plain reader reads it; the error of one that it refuses. */
 const readPlain = async (name: ListName, text: string, maxItems: number): Promise<Page<object> | Error> => {
   try {
-    const body = parseExactJson(text);
+    const body = { json: parseExactJson(text) };
+    const requested = { limit: maxItems, fetchedAt: 0 };
     return name === 'transactions'
-      ? await readTransactionsPage(body, { address: WALLET, chains: null }, maxItems, 0)
-      : await readCollectiblesPage(body, { address: WALLET, chains: null, includeSpam: false }, maxItems, 0);
+      ? await transactionsParser.toPage(body, { ...requested, list: { address: WALLET, chains: null } })
+      : await collectiblesParser.toPage(body, {
+          ...requested,
+          list: { address: WALLET, chains: null, includeSpam: false },
+        });
   } catch (error) {
     if (error instanceof UpstreamError || error instanceof SyntaxError) return error;
     throw error;
@@ -118,11 +122,12 @@ const compareWritten = (
   const values = { subject: WALLET, chainIds: CHAIN_IDS, cursorOf: cursorAt };
   const from = random.below(page.length + 1);
   const to = from + random.below(page.length - from + 1);
+  const writeItem = createItemWriter(plan);
   const expected = [];
   const got = [];
   for (let index = from; index < to; index += 1) {
     const value = items.value(index);
-    expected.push(value instanceof MalformedFieldError ? 'null' : writeItem(plan, value, index));
+    expected.push(value instanceof MalformedFieldError ? 'null' : writeItem(value, index));
   }
   for (let index = from; index < to; ) {
     const { bytes, next, isOdd } = kernel.write(compiled, page, index, to, values);

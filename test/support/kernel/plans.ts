@@ -1,36 +1,31 @@
-import { encodeGlobalId } from '../../../src/graph/global-id.ts';
+import type { GraphQLObjectType } from 'graphql';
+import { createChains } from '../../../src/chains/chains.ts';
+import { type Derive, deriveOf } from '../../../src/graph/plan/derived-field.ts';
+import { createProjection } from '../../../src/graph/plan/projection.ts';
+import { schema } from '../../../src/schema.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../../src/upstream/parse/plan.ts';
 import type { RecordTable } from '../../../src/upstream/parse/record.ts';
 import type { Random } from './random.ts';
 
-/** Random plans of a table, and what a plan selects of a plain value: what the executor would answer. */
+/** Random plans of a table, and what the object writer makes of them. */
 
-type Fields = Readonly<Record<string, unknown>>;
-type Derive = (record: Fields) => unknown;
+const chains = createChains(
+  ['é', 'a"b'].map((name, index) => ({ name, chainId: 7_000_000 + index, tags: [] })),
+);
 
-export const CHAIN_IDS: ReadonlyMap<string, number> = new Map([
-  ['ethereum', 1],
-  ['base', 8453],
-  ['é', 7],
-  ['a"b', 8],
-]);
+export const CHAIN_IDS: ReadonlyMap<string, number> = new Map(
+  chains.all.map(({ name, chainId }) => [name, chainId]),
+);
 
-const FEATURES = new Set([
-  ...['TRADE_VOLUME', 'UNIQUE_BUYERS', 'UNIQUE_SELLERS', 'EXTERNALLY_FLAGGED'],
-  ...['IPFS_URI_PRESENT', 'SUSPICIOUS_WORDS', 'URL_SHORTENER_IN_URI'],
-]);
+/** The schema coordinates of all fields that are functions of their record. */
+const DERIVED = ['Transaction.id', 'Transaction.chainId', 'Collectible.id', 'SpamExplanation.feature'];
 
-/** By schema coordinate, as the schemas of the features say. */
-const DERIVED: Readonly<Record<string, Derive>> = {
-  'Transaction.id': ({ address, chain, hash }) =>
-    encodeGlobalId('Transaction', `${address}:${chain}:${hash}`),
-  'Transaction.chainId': ({ chain, chainId }) => chainId ?? CHAIN_IDS.get(String(chain)) ?? null,
-  'Collectible.id': ({ owner, chainId, contractAddress, tokenId }) =>
-    encodeGlobalId('Collectible', `${owner}:${chainId}:${contractAddress}:${tokenId}`),
-  'SpamExplanation.feature': ({ featureName }) => {
-    const name = String(featureName).toUpperCase();
-    return FEATURES.has(name) ? name : null;
-  },
+const findDerive = (coordinate: string): Derive => {
+  const [type = '', field = ''] = coordinate.split('.');
+  const found = (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[field];
+  const derive = found && deriveOf(found);
+  if (!derive) throw new Error(`Expected ${coordinate} to be a derived field.`);
+  return derive;
 };
 
 /** The properties of a value that its table does not have. */
@@ -56,7 +51,7 @@ const recordPlan = (table: RecordTable, random: Random, every: boolean): Plan =>
   }
   for (const property of ADDED[typeName] ?? [])
     fields.push({ kind: 'property', key: property, property, plan: null });
-  for (const name of Object.keys(DERIVED))
+  for (const name of DERIVED)
     if (name.startsWith(`${typeName}.`))
       fields.push({ kind: 'derived', key: `d_${name.split('.')[1]}`, name });
   const chosen = every ? fields : fields.filter(() => random.once(2));
@@ -78,27 +73,8 @@ export const randomPlan = (table: RecordTable, random: Random): ListPlan => {
 
 export const cursorAt = (index: number): string => `cursor-${index}_${'x'.repeat(index)}`;
 
-/** Returns the JSON of one item by a plan. */
-export const writeItem = (plan: ListPlan, value: object, index: number): string => {
-  if (plan.kind === 'nodes') return JSON.stringify(project(plan.node, value));
-  return JSON.stringify(
-    Object.fromEntries(
-      plan.fields.map((field) => {
-        if (field.kind === 'typename') return [field.key, plan.typeName];
-        return [field.key, field.kind === 'cursor' ? cursorAt(index) : project(field.plan, value)];
-      }),
-    ),
-  );
-};
-
-const project = ({ typeName, fields }: Plan, value: object): object =>
-  Object.fromEntries(fields.map((field) => [field.key, projectField(field, typeName, value as Fields)]));
-
-const projectField = (field: PlanField, typeName: string, value: Fields): unknown => {
-  if (field.kind === 'typename') return typeName;
-  if (field.kind === 'derived') return DERIVED[field.name]?.(value) ?? null;
-  const { plan } = field;
-  const inner = value[field.property] ?? null;
-  if (plan === null || inner === null) return inner;
-  return Array.isArray(inner) ? inner.map((each) => project(plan, each)) : project(plan, inner as object);
+/** Returns the function that writes one item as the object writer does. */
+export const createItemWriter = (plan: ListPlan): ((node: object, index: number) => string) => {
+  const project = createProjection(plan, findDerive);
+  return (node, index) => JSON.stringify(project({ node, cursor: cursorAt(index) }, { chains }));
 };
