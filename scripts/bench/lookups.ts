@@ -8,9 +8,10 @@ import { chooseCores, type Pin } from './lookups/cores.ts';
 import { measureWorkload } from './lookups/measure.ts';
 import { readOptions } from './lookups/options.ts';
 import { memoryOf } from './lookups/processes.ts';
-import { type Report, summaryOf, tableOf, type WorkloadReport } from './lookups/report.ts';
+import type { Report, WorkloadReport } from './lookups/report.ts';
 import { installPeers } from './lookups/servers.ts';
 import { assertAgreement, startSubjects } from './lookups/subjects.ts';
+import { gatewayTable, summaryOf, tableOf } from './lookups/tables.ts';
 import { median } from './processes.ts';
 
 /**
@@ -41,9 +42,7 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
     workloads.push({ name, title, results });
     print(`\n${tableOf({ name, title, results })}`);
   }
-  const servers = new Map(
-    subjects.map(({ name, server }) => [name.startsWith('hot-') ? 'hot' : name, server]),
-  );
+  const servers = new Map(subjects.map(({ serverName, server }) => [serverName, server]));
   const report: Report = {
     machine: {
       cpu: cpus()[0]?.model ?? 'unknown',
@@ -57,7 +56,7 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
     starts: Object.fromEntries([...starts].map(([name, times]) => [name, median(times)])),
     memory: Object.fromEntries([...servers].map(([name, { pid }]) => [name, memoryOf(pid)])),
   };
-  print(`\n${summaryOf(report)}`);
+  print(`\n${summaryOf(report)}\n\n${gatewayTable(report)}`);
   if (options.json !== null) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
 };
 

@@ -10,6 +10,8 @@ import type { Workload } from './workloads.ts';
 export type Result = {
   readonly subject: string;
   readonly title: string;
+  /** Several subjects may share one. */
+  readonly server: string;
   /** Answers a second. */
   readonly rate: number;
   readonly p50Ms: number;
@@ -27,7 +29,7 @@ export type Result = {
 /** The load: its process, and those whose work shares its core. */
 export type LoadProcess = { readonly child: ChildProcess; readonly pids: readonly number[] };
 
-type Round = Omit<Result, 'subject' | 'title'>;
+type Round = Omit<Result, 'subject' | 'title' | 'server'>;
 
 const WARM_UP_MS = 2000;
 
@@ -45,11 +47,12 @@ const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
   };
 };
 
-const resultOf = ({ name, title }: Subject, rounds: readonly Round[]): Result => {
+const resultOf = ({ name, title, serverName }: Subject, rounds: readonly Round[]): Result => {
   const middle = (of: (round: Round) => number) => median(rounds.map(of));
   return {
     subject: name,
     title,
+    server: serverName,
     rate: middle(({ rate }) => rate),
     p50Ms: middle(({ p50Ms }) => p50Ms),
     p99Ms: middle(({ p99Ms }) => p99Ms),

@@ -9,6 +9,8 @@ import { type RawBytes, rawTemplatesOf, templatesOf, WORKLOADS, type Workload } 
 export type Subject = {
   readonly name: string;
   readonly title: string;
+  /** Several subjects may share one. */
+  readonly serverName: string;
   readonly server: Server;
   /** Answers bytes that are no GraphQL. */
   readonly isRaw: boolean;
@@ -23,6 +25,7 @@ const HOT_WALLETS = 128;
 const raw = (server: Server, bytes: RawBytes): Subject => ({
   name: bytes === 'peer' ? 'raw' : 'raw-pages',
   title: bytes === 'peer' ? PEERS_BY_NAME.raw.title : `${PEERS_BY_NAME.raw.title}, the gateway's pages`,
+  serverName: 'raw',
   server,
   isRaw: true,
   wallets: null,
@@ -30,9 +33,20 @@ const raw = (server: Server, bytes: RawBytes): Subject => ({
     bytes === 'peer' || workload.raw.gateway !== undefined ? rawTemplatesOf(workload, bytes) : null,
 });
 
+const cold = (server: Server): Subject => ({
+  name: 'cold',
+  title: 'this gateway, cold',
+  serverName: 'cold',
+  server,
+  isRaw: false,
+  wallets: null,
+  templates: templatesOf,
+});
+
 const peer = (name: PeerName, server: Server): Subject => ({
   name,
   title: PEERS_BY_NAME[name].title,
+  serverName: name,
   server,
   isRaw: false,
   wallets: null,
@@ -42,6 +56,7 @@ const peer = (name: PeerName, server: Server): Subject => ({
 const hot = (server: Server, wallets: number): Subject => ({
   name: `hot-${wallets}`,
   title: `this gateway, ${wallets === 1 ? 'one hot wallet' : `${wallets} hot wallets`}`,
+  serverName: 'hot',
   server,
   isRaw: false,
   wallets,
@@ -77,7 +92,7 @@ export const startSubjects = async (
   const subjects = [...servers].flatMap(([name, server]): Subject[] => {
     if (name === 'raw') return [raw(server, 'peer'), raw(server, 'gateway')];
     if (name === 'hot') return [hot(server, HOT_WALLETS), hot(server, 1)];
-    if (name === 'cold') return [{ ...peer('yoga', server), name, title: 'this gateway, cold' }];
+    if (name === 'cold') return [cold(server)];
     return [peer(name as PeerName, server)];
   });
   return { subjects, starts };
