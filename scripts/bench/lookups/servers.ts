@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,9 +76,13 @@ const assertAnswers = async (url: string, entry: string): Promise<void> => {
     throw new Error(`Expected ${entry} to answer, got ${response.status}: ${text}`);
 };
 
-/** Installs what the peers need, by their lock file, unless it is there. */
+/** Installs what the peers need, unless it was installed by this very lock file. */
 export const installPeers = (): void => {
-  if (existsSync(join(PEERS, 'node_modules/.package-lock.json'))) return;
+  if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return;
   process.stderr.write(`installing the peers in ${PEERS}\n`);
   execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: PEERS, stdio: ['ignore', 2, 2] });
 };
+
+/** 0 for a file that is not there. */
+const changedAt = (file: string): number =>
+  statSync(join(PEERS, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
