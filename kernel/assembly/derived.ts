@@ -1,5 +1,5 @@
 import { BACKSLASH, byteAt, QUOTE } from './bytes';
-import { copyBytes } from './copy';
+import { copyBytes, isSame } from './copy';
 import { CHAINS, TEXTS } from './layout';
 import { emit, emitByte, emitNull, ODD, stopItem } from './output';
 import { spanLength, spanStart } from './slot';
@@ -102,7 +102,7 @@ export function writeChainId(slot: usize): void {
     const found = ENTRIES + <usize>entry * ENTRY_BYTES;
     const other = spanStart(found);
     if (other === 0) return emitNull();
-    if (spanLength(found) === length && memory.compare(other, name, length) === 0)
+    if (spanLength(found) === length && isSame(other, name, length))
       return emit(spanStart(found + 8), spanLength(found + 8));
   }
 }
@@ -113,7 +113,7 @@ const WORD_COUNT: usize = 4;
 const WORD_SPANS: usize = 8;
 
 const MAX_WORD: usize = 64;
-const word = memory.data(64);
+const word = memory.data(64 + 16);
 
 /** Writes the word that the string is in capitals; null for an unknown one. */
 export function writeWord(details: usize, start: usize, bytes: usize): void {
@@ -132,7 +132,7 @@ export function writeWord(details: usize, start: usize, bytes: usize): void {
   const count = load<u32>(details, WORD_COUNT);
   for (let index: u32 = 0; index < count; index += 1) {
     const span = details + WORD_SPANS + <usize>index * 8;
-    if (spanLength(span) !== length || memory.compare(spanStart(span), word, length) !== 0) continue;
+    if (spanLength(span) !== length || !isSame(spanStart(span), word, length)) continue;
     emitByte(QUOTE);
     emit(spanStart(span), length);
     return emitByte(QUOTE);

@@ -1,4 +1,4 @@
-import { byteAt, COMMA, isHexDigit, LIST_END, QUOTE } from './bytes';
+import { byteAt, COMMA, isHexDigit, LIST, LIST_END, QUOTE, SPACE } from './bytes';
 import { Heap, push, reserve } from './heap';
 import { afterSpace } from './scanner';
 import { setAppended, setSpan } from './slot';
@@ -55,40 +55,41 @@ export function setHex(slot: usize, p: usize, end: usize): void {
 /** Of the bytes of a hex string only capitals change by this bit: the quotes, digits and x have it already. */
 function appendLower(from: usize, end: usize): void {
   reserve(end - from);
-  for (let p = from; p < end; p += 1) push(byteAt(p) | 0x20);
+  for (let p = from; p < end; p += 1) push(byteAt(p) | SPACE);
 }
 
 /** Reads a list of hex strings into a slot, in lower case and without white space. Returns its end; 0 for anything else. */
 export function readHexList(start: usize, slot: usize): usize {
-  let isAsWritten = true;
-  const from = Heap.top;
-  reserve(2);
-  push(0x5b);
+  let hasSpace = byteAt(start + 1) <= SPACE;
+  let hasUpper = false;
   let p = afterSpace(start + 1);
   if (byteAt(p) === LIST_END) p += 1;
   else
     while (true) {
       const end = hexEnd(p);
-      if (end === 0) {
-        Heap.top = from;
-        return 0;
-      }
-      isAsWritten = isAsWritten && !Hex.hasUpper;
-      appendLower(p, end);
+      if (end === 0) return 0;
+      hasUpper = hasUpper || Hex.hasUpper;
       const separator = afterSpace(end);
+      p = afterSpace(separator + 1);
       if (byteAt(separator) === LIST_END) {
+        hasSpace = hasSpace || separator !== end;
         p = separator + 1;
         break;
       }
       if (byteAt(separator) !== COMMA) unreachable();
-      reserve(2);
-      push(COMMA);
-      p = afterSpace(separator + 1);
+      hasSpace = hasSpace || p !== end + 1;
     }
-  push(LIST_END);
-  if (isAsWritten && Heap.top - from === p - start) {
-    Heap.top = from;
-    setSpan(slot, start, p);
-  } else setAppended(slot, from);
+  if (hasSpace || hasUpper) setAppended(slot, appendHexList(start, p));
+  else setSpan(slot, start, p);
   return p;
+}
+
+/** Appends the list without white space, in lower case. Returns where it begins. */
+function appendHexList(start: usize, end: usize): usize {
+  const from = Heap.top;
+  reserve(end - start);
+  push(LIST);
+  for (let p = start + 1; p < end - 1; p += 1) if (byteAt(p) > SPACE) push(byteAt(p) | SPACE);
+  push(LIST_END);
+  return from;
 }

@@ -1,4 +1,5 @@
 import { byteAt, COMMA, isDigit, LIST, literalEnd, MINUS, NULL_WORD, OBJECT, QUOTE } from './bytes';
+import { isSame } from './copy';
 import { appendExact, EXACT, EXACT_TEXT } from './exact';
 import { append, appendQuoted, Heap, push, reserve } from './heap';
 import { countName } from './names';
@@ -152,5 +153,5 @@ function appendName(p: usize): usize {
 function isName(index: u32, from: usize, end: usize): bool {
   const entry = names + ((<usize>index) << 3);
   const length: usize = load<u32>(entry, 4);
-  return length === end - from && memory.compare(load<u32>(entry), from, length) === 0;
+  return length === end - from && isSame(load<u32>(entry), from, length);
 }

@@ -15,6 +15,7 @@ export class Names {
 const UNCOUNTED: u32 = 20_000;
 /** Together with those that are not counted, fewer than the plain parser allows. */
 const MAX_SHAPES: u32 = 29_000;
+const MAX_PROBES: u32 = 256;
 const BUCKETS: u32 = <u32>(NAMES_END - NAMES) / 4;
 
 export function startNames(): void {
@@ -39,17 +40,17 @@ export function countName(from: usize, end: usize, prefix: u32): u32 {
   return hash;
 }
 
-/** Adds the hash to the table, which is never full. Returns whether it was not there. */
+/** Adds the hash to the table. Returns whether it was not there. Traps where many hashes want the same buckets. */
 function isNew(hash: u32): bool {
-  let address = bucketAt(hash);
-  for (let bucket = hash; load<u32>(address) !== 0; bucket += 1) {
-    address = bucketAt(bucket);
-    if (load<u32>(address) === hash) return false;
+  for (let probe: u32 = 0; probe < MAX_PROBES; probe += 1) {
+    const bucket = NAMES + ((<usize>((hash + probe) % BUCKETS)) << 2);
+    const found = load<u32>(bucket);
+    if (found === hash) return false;
+    if (found === 0) {
+      store<u32>(bucket, hash);
+      return true;
+    }
   }
-  store<u32>(address, hash);
+  unreachable();
   return true;
-}
-
-function bucketAt(number: u32): usize {
-  return NAMES + ((<usize>(number % BUCKETS)) << 2);
 }

@@ -95,9 +95,17 @@ export class IndexedPage {
     return identity;
   }
 
-  /** The hash of the identity of an item that is not odd; 0 for an odd one. */
-  hash(index: number): bigint {
-    return this.#view.getBigUint64(this.#row(index) + ROW_HASH, true);
+  /** The index of the first item that is not odd and has this identity, whose hash the kernel made; -1 for none. */
+  indexOf(identity: string, hash: bigint): number {
+    const low = Number(hash & 0xffff_ffffn);
+    for (let index = 0; index < this.length; index += 1)
+      if (
+        this.#word(this.#row(index) + ROW_HASH) === low &&
+        !this.isOdd(index) &&
+        this.identity(index) === identity
+      )
+        return index;
+    return -1;
   }
 
   /** The JSON of the page without its items: what the plain parser reads of it. */

@@ -117,7 +117,7 @@ export class KernelInstance {
   hashOf(identity: string): bigint {
     const { TEXTS } = this.kernel.constants;
     this.#subject = null;
-    return BigInt.asUintN(64, this.kernel.functions.hashOf(TEXTS, this.#bytes.write(identity, TEXTS)));
+    return this.kernel.functions.hashOf(TEXTS, this.#bytes.write(identity, TEXTS));
   }
 
   /** Copies the page and its index to a buffer of just their size. */
@@ -173,7 +173,9 @@ export class KernelInstance {
     if (this.#subject === subject) return;
     const { TEXTS_END, TEXTS } = this.kernel.constants;
     const address = TEXTS_END - SUBJECT_BYTES;
-    this.#setSpan(TEXTS, address, this.#bytes.write(JSON.stringify(subject), address, SUBJECT_BYTES));
+    const json = JSON.stringify(subject);
+    if (Buffer.byteLength(json) > SUBJECT_BYTES) throw new RangeError('Expected the address of a list.');
+    this.#setSpan(TEXTS, address, this.#bytes.write(json, address));
     this.#subject = subject;
   }
 

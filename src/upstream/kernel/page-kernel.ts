@@ -86,6 +86,8 @@ export const createPageKernel = (): PageKernel => {
     compile: (plan, list) => compilePlan(plan, list, compiled(list), constants),
     write(plan, page, from, to, values) {
       if (plan.list !== page.list) throw new TypeError("Expected a plan of the page's list.");
+      if (!(from >= 0 && from <= to && to <= page.length))
+        throw new RangeError(`Expected items of a page of ${page.length}, got ${from} to ${to}.`);
       const instance = instanceFor(page.bytes);
       if (plan.needsChainIds) {
         const image = chainImageOf(values.chainIds);
@@ -95,11 +97,7 @@ export const createPageKernel = (): PageKernel => {
       return instance.write(plan, page, from, to, values);
     },
     indexOf(page, identity) {
-      if (identity.length > MAX_IDENTITY) return -1;
-      const hash = shared.hashOf(identity);
-      for (let index = 0; index < page.length; index += 1)
-        if (page.hash(index) === hash && page.identity(index) === identity) return index;
-      return -1;
+      return identity.length > MAX_IDENTITY ? -1 : page.indexOf(identity, shared.hashOf(identity));
     },
   };
 };

@@ -140,7 +140,7 @@ const VALUES: readonly unknown[] = [
     '"\\u0041\\/b"',
     '"\\ud83d\\ude00"',
     '"\\ud83d"',
-    '"\\ude00\\ud83d"',
+    '"\\ude00\\ud83d\\ude00\\ude00"',
     '"\\uD83Dx"',
     '"\\u0000\\u001F\\u0022\\u005C"',
   ]
