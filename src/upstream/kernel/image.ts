@@ -1,22 +1,27 @@
 /** A text in the memory of the kernel. */
 export type Span = { readonly address: number; readonly length: number };
 
+/** Most images are smaller. */
+const FIRST_BYTES = 2048;
+
 /** Builds what the kernel has at a fixed region of its memory: words and texts. Throws RangeError where it has no room. */
 export class Image {
   readonly #address: number;
-  readonly #bytes: Buffer;
+  readonly #capacity: number;
+  #bytes = Buffer.alloc(FIRST_BYTES);
   #used = 0;
 
   constructor(address: number, end: number) {
     this.#address = address;
-    this.#bytes = Buffer.alloc(end - address);
+    this.#capacity = end - address;
   }
 
   /** Returns the address of so many bytes, which are 0. */
   allocate(bytes: number): number {
     const address = this.#address + this.#used;
-    if (this.#used + bytes > this.#bytes.length) throw new RangeError('The kernel has no room for this.');
     this.#used += (bytes + 3) & ~3;
+    if (this.#used > this.#capacity) throw new RangeError('The kernel has no room for this.');
+    if (this.#used > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * this.#used);
     return address;
   }
 
