@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ListName, randomBody } from '../support/kernel/bodies.ts';
+import { everyBody, type ListName, randomBody } from '../support/kernel/bodies.ts';
 import { compare, newCounts } from '../support/kernel/differential.ts';
 import { createRandom } from '../support/kernel/random.ts';
 import { runs } from '../support/runs.ts';
@@ -18,6 +18,20 @@ test.each<ListName>(['transactions', 'collectibles'])(
     // Most items take the fast path, and each kind of page is among them.
     expect(counts.items - counts.odd).toBeGreaterThan(counts.items / 3);
     expect(Math.min(counts.refused, counts.left, counts.malformed)).toBeGreaterThan(0);
+    if (process.env.FC_RUNS) process.stdout.write(`${list} ${JSON.stringify(counts)}\n`);
+  },
+);
+
+test.each<ListName>(['transactions', 'collectibles'])(
+  'reads and writes every value in the place of every part of an item of %s as the plain reader does',
+  async (list) => {
+    const counts = newCounts();
+    const random = createRandom(SEED);
+    for (const body of everyBody(list, 40)) await compare(list, Buffer.from(body), random, counts);
+    expect(counts.items).toBeGreaterThan(2000);
+    expect(counts.left).toBe(0);
+    // What is odd without being malformed has one of few rare forms.
+    expect(counts.odd - counts.malformed).toBeLessThan(counts.items / 10);
     if (process.env.FC_RUNS) process.stdout.write(`${list} ${JSON.stringify(counts)}\n`);
   },
 );

@@ -409,3 +409,23 @@ export const usualBody = (list: ListName, count: number): string => {
     response_time: timeAt(1),
   });
 };
+
+type Json = unknown;
+
+/** The items that have another value in the place of one part of `whole`. Of a list only the first part is replaced. */
+function* withEveryValue(whole: Json): Generator<Json, void, undefined> {
+  yield* VALUES;
+  if (Array.isArray(whole) && whole.length > 0)
+    for (const first of withEveryValue(whole[0])) yield [first ?? null, ...whole.slice(1)];
+  else if (typeof whole === 'object' && whole !== null && !Array.isArray(whole))
+    for (const [name, part] of Object.entries(whole))
+      for (const other of withEveryValue(part)) yield { ...whole, [name]: other };
+}
+
+/** Returns the JSON of pages that have every value in the place of every part of an item, `size` items on each. */
+export function* everyBody(list: ListName, size: number): Generator<string, void, undefined> {
+  const { item, field } = LISTS[list];
+  const items = [...withEveryValue(item(3))];
+  for (let from = 0; from < items.length; from += size)
+    yield writeJson({ [field]: items.slice(from, from + size).map((each) => each ?? null) }, '');
+}
