@@ -80,10 +80,11 @@ describe('pages', () => {
     expect([0, 1, 2].map((item) => page?.isOdd(item))).toEqual([false, true, true]);
   });
 
-  test('are written from any part, one after the other', () => {
+  test('are written from any part, one after the other, small ones and one of more than 4 MB', () => {
+    expect(usualBody('collectibles', 2500).length).toBeGreaterThan(4 * 1024 * 1024);
     const random = createRandom(5);
     const kept = (['transactions', 'collectibles'] as const).flatMap((list) =>
-      [3, 30, 200].map((count) => {
+      [3, 30, 200, ...(list === 'collectibles' ? [2500] : [])].map((count) => {
         const page = index(list, usualBody(list, count));
         const plan = randomPlan(LISTS[list].table, random);
         const compiled = kernel.compile(plan, LISTS[list]);

@@ -39,6 +39,7 @@ const LIST_BYTES = 0x2000;
 const MAX_IDENTITY = 256;
 
 const NOTHING = new Uint8Array();
+const NO_CHAIN_IDS = Buffer.alloc(0);
 
 export const createPageKernel = (): PageKernel => {
   const instantiate = loadKernel();
@@ -49,13 +50,20 @@ export const createPageKernel = (): PageKernel => {
   let large: KernelInstance | null = null;
   let dropLarge: NodeJS.Timeout | undefined;
 
-  const instanceFor = (bytes: number): KernelInstance => {
+  /** Returns null where there is no memory for a page of so many bytes. */
+  const instanceFor = (bytes: number): KernelInstance | null => {
     if (bytes <= shared.capacity) return shared;
     clearTimeout(dropLarge);
     dropLarge = setTimeout(() => {
       large = null;
     }, LARGE_IDLE_MS).unref();
-    if (large === null || large.capacity < bytes) large = new KernelInstance(instantiate, bytes);
+    if (large !== null && large.capacity >= bytes) return large;
+    large = null;
+    try {
+      large = new KernelInstance(instantiate, bytes);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
     return large;
   };
 
@@ -81,7 +89,7 @@ export const createPageKernel = (): PageKernel => {
     index(chunks, list, maxItems) {
       const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
       if (bytes > MAX_BODY_BYTES) return null;
-      return instanceFor(capacityFor(bytes)).index(chunks, list, compiled(list), maxItems);
+      return instanceFor(capacityFor(bytes))?.index(chunks, list, compiled(list), maxItems) ?? null;
     },
     compile: (plan, list) => compilePlan(plan, list, compiled(list), constants),
     write(plan, page, from, to, values) {
@@ -89,11 +97,9 @@ export const createPageKernel = (): PageKernel => {
       if (!(from >= 0 && from <= to && to <= page.length))
         throw new RangeError(`Expected items of a page of ${page.length}, got ${from} to ${to}.`);
       const instance = instanceFor(page.bytes);
-      if (plan.needsChainIds) {
-        const image = chainImageOf(values.chainIds);
-        if (image === null) return { bytes: NOTHING, next: from, isOdd: true };
-        instance.loadChainIds(image);
-      }
+      const chainIds = plan.needsChainIds ? chainImageOf(values.chainIds) : NO_CHAIN_IDS;
+      if (instance === null || chainIds === null) return { bytes: NOTHING, next: from, isOdd: from < to };
+      if (chainIds !== NO_CHAIN_IDS) instance.loadChainIds(chainIds);
       return instance.write(plan, page, from, to, values);
     },
     indexOf(page, identity) {
