@@ -44,6 +44,8 @@ const VALUES: readonly unknown[] = [
     `0x${'aB'.repeat(32)}`,
     `0x${'f'.repeat(64)}`,
     `0x${'f'.repeat(65)}`,
+    `0x${'f'.repeat(98)}`,
+    `0x${'f'.repeat(99)}`,
   ],
   ...[
     '0X1F',
@@ -140,7 +142,7 @@ const VALUES: readonly unknown[] = [
     '"\\u0041\\/b"',
     '"\\ud83d\\ude00"',
     '"\\ud83d"',
-    '"\\ude00\\ud83d\\ude00\\ude00"',
+    '"\\ude00\\ude00\\ud83d\\ude00"',
     '"\\uD83Dx"',
     '"\\u0000\\u001F\\u0022\\u005C"',
   ]
