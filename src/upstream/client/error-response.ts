@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import { UpstreamError, type UpstreamFailure } from './errors.ts';
 import type { Credential } from './request-scope.ts';
+import type { ResponseHead } from './response-receiver.ts';
 
 const MAX_MESSAGE_CHARACTERS = 500;
 /** An error message may be nested: `{"error": {"error": {"message": "…"}}}`. */
@@ -9,7 +9,7 @@ const MAX_LEVELS = 8;
 /** The error of a response whose status is not 2xx, with upstream's message from any of the body shapes that it uses. */
 export const readErrorResponse = (
   status: number,
-  headers: Dispatcher.ResponseData['headers'],
+  headers: ResponseHead['headers'],
   body: string,
   credential: Credential,
 ): UpstreamError => {
@@ -33,7 +33,7 @@ const failureOf = (status: number): UpstreamFailure => {
 };
 
 /** From `{"error": "…"}`, `{"error": {"message": "…"}}`, `{"message": "…"}` or plain text; "" for markup. */
-const readMessage = (body: string, headers: Dispatcher.ResponseData['headers']): string => {
+const readMessage = (body: string, headers: ResponseHead['headers']): string => {
   try {
     const parsed: unknown = JSON.parse(body);
     return messageIn(parsed) ?? '';

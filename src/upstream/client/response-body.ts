@@ -1,24 +1,14 @@
-import type { Dispatcher } from 'undici';
 import { JsonSize } from '../../lib/json/size-scanner.ts';
 import type { MemoryBudget, Reservation } from '../../lib/memory-budget.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import { UpstreamError } from './errors.ts';
-
-type Body = Dispatcher.ResponseData['body'];
+import type { ResponseReceiver } from './response-receiver.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Upstream's largest page has fewer. A JSON value of three bytes may take twenty times as many once it is parsed. */
 const MAX_VALUES = 1_000_000;
 /** Smaller bodies can't have so many values that they need to be counted. */
 const COUNTED_FROM_BYTES = 1024 * 1024;
-/** The body of an error response is read up to this size, which is enough for its message. */
-const MAX_ERROR_BYTES = 64 * 1024;
-/** The size from which bodies are received and parsed one at a time. No page that keeps the contract is so large. */
-const LARGE_BYTES = 8 * 1024 * 1024;
-
-const NOTHING = Buffer.alloc(0);
-
-const utf8 = new TextDecoder();
 
 /** The limits that all bodies share which are being received. */
 export type BodyLimits = {
@@ -28,100 +18,57 @@ export type BodyLimits = {
   readonly large: Semaphore;
 };
 
-/** A parsed body, and its size in bytes. */
-type ParsedBody<Value> = { readonly value: Value; readonly bytes: number };
-
 /**
- * Resolves with the result of `parse` for the whole body's bytes. The body is checked as it arrives, and no more of it is read
- * after a failure. Rejects with UpstreamError `invalidResponse` for more than 32 MB or a million JSON values. Rejects with
- * `unavailable` when the memory budget has no bytes left, or too many large bodies wait.
+ * Checks a body chunk by chunk as it arrives. `check` throws UpstreamError `invalidResponse` for more than 32 MB or a
+ * million JSON values, and `unavailable` when the memory budget has no bytes left.
  */
-export const readBody = async <Value>(
-  body: Body,
-  { memory, large }: BodyLimits,
-  parse: (chunks: Buffer[]) => Promise<Value>,
-): Promise<ParsedBody<Value>> => {
-  const reservation = memory.reserve();
-  const collector = new BodyCollector(body, reservation);
-  const parsed = async () => ({ value: await parse(collector.takeChunks()), bytes: collector.bytes });
-  try {
-    if (await collector.receive(LARGE_BYTES)) return await parsed();
-    if (large.isFull) throw discarded();
-    const read = large.run(async () => {
-      await collector.receive(MAX_BYTES);
-      return parsed();
-    });
-    return await Promise.race([read, failureOf(body)]);
-  } catch (error) {
-    body.destroy();
-    throw error;
-  } finally {
-    reservation.release();
-  }
-};
-
-/** Rejects when the body fails or its request is aborted, also while the body waits for its turn and nothing reads it. */
-const failureOf = (body: Body): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    body.once('error', reject);
-  });
-
-/** Collects the chunks of a body, and checks its size. */
-class BodyCollector {
-  readonly #chunks: AsyncIterator<Buffer>;
-  readonly #reservation: Reservation;
+export class BodyCheck {
+  readonly #memory: MemoryBudget;
+  #reservation: Reservation | null = null;
   readonly #size = new JsonSize();
-  readonly #received: Buffer[] = [];
   #bytes = 0;
-  #counted = 0;
 
-  constructor(body: Body, reservation: Reservation) {
-    this.#chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
-    this.#reservation = reservation;
+  constructor(memory: MemoryBudget) {
+    this.#memory = memory;
   }
 
-  /** Resolves with true at the end of the body, or with false as soon as more than `bytes` have arrived. */
-  async receive(bytes: number): Promise<boolean> {
-    while (this.#bytes <= bytes) {
-      const { done, value } = await this.#chunks.next();
-      if (done) return true;
-      this.#add(value);
-    }
-    return false;
-  }
-
-  /** The size of what has arrived. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Returns the bytes, once: whatever parses them can free them. */
-  takeChunks(): Buffer[] {
-    return this.#received.splice(0);
-  }
-
-  #add(chunk: Buffer): void {
+  /** Checks the next chunk of a body that has these chunks already. */
+  readonly check = (chunk: Buffer, before: readonly Buffer[]): void => {
+    const isFirstCounted = this.#bytes <= COUNTED_FROM_BYTES;
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BYTES) throw tooLarge(`${MAX_BYTES} bytes`);
+    this.#reservation ??= this.#memory.reserve();
     if (!this.#reservation.tryGrow(chunk.length)) throw discarded();
-    this.#received.push(chunk);
     if (this.#bytes <= COUNTED_FROM_BYTES) return;
-    for (; this.#counted < this.#received.length; this.#counted += 1)
-      this.#size.add(this.#received[this.#counted] ?? NOTHING);
+    if (isFirstCounted) for (const earlier of before) this.#size.add(earlier);
+    this.#size.add(chunk);
     if (this.#size.values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} JSON values`);
+  };
+
+  /** Returns the bytes to the budget: the body is parsed, or not needed. */
+  release(): void {
+    this.#reservation?.release();
   }
 }
 
-/** Resolves with the first 64 KB of a body as text, and reads no more. */
-export const readPrefix = async (body: Body): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= MAX_ERROR_BYTES) break;
-  }
-  return utf8.decode(Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES));
+/**
+ * Resolves with the result of `parse` for the whole body's bytes, which may free them. A large body waits for its turn
+ * first. Rejects with UpstreamError `unavailable` when too many of them wait, and as `receiver` does.
+ */
+export const parseBody = async <Value>(
+  receiver: ResponseReceiver,
+  { large }: Pick<BodyLimits, 'large'>,
+  parse: (chunks: Buffer[]) => Promise<Value>,
+): Promise<Value> => {
+  if (receiver.isComplete) return parse(receiver.chunks);
+  if (large.isFull) throw discarded();
+  const parsed = large.run(async () => {
+    receiver.resume();
+    await receiver.end;
+    return parse(receiver.chunks);
+  });
+  // A failure ends the wait for its turn too.
+  return await Promise.race([parsed, receiver.end.then(() => parsed)]);
 };
 
 const tooLarge = (limit: string): UpstreamError =>
