@@ -1,5 +1,5 @@
-/** The beginning of a number that has an exponent, or 16 characters and more, after a character that it may follow. */
-const CANDIDATE = /[[:,\s]-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
+/** The beginning of a number that has an exponent, or 16 characters and more, after what it may follow. */
+const CANDIDATE = /(^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 /** The whole number. */
 const TOKEN = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 /** A 256-bit number has 78 digits. */
@@ -31,7 +31,7 @@ const withDigitsKept = (text: string): string => {
       candidate.lastIndex = outside;
       continue;
     }
-    const start = match.index + 1;
+    const start = match.index + (match[1] ?? '').length;
     TOKEN.lastIndex = start;
     const [source = ''] = TOKEN.exec(text) ?? [];
     const end = start + source.length;

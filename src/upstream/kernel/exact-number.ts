@@ -17,7 +17,6 @@ export const exactNumberJson = (number: string, style: number): string | null =>
     const float = Number(number);
     return Number.isFinite(float) ? JSON.stringify(float) : null;
   }
-  // The exact parser finds numbers inside of lists and objects.
-  const [value] = parseExactJson(`[${number}]`) as [unknown];
+  const value = parseExactJson(number);
   return JSON.stringify(style === EXACT_TEXT ? String(value) : value);
 };
