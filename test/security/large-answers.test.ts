@@ -110,7 +110,7 @@ describe('the shipped process', () => {
     });
     shipped.fake.transactions.set(WALLET, servingTransactions(items));
     await ask(`{ wallet(address: "${WALLET}") { transactions(first: 1000) { nodes { hash } } } }`);
-    liveness = await watchLiveness(shipped.url);
+    liveness = await watchLiveness(shipped);
   });
   afterAll(async () => {
     await liveness[Symbol.asyncDispose]();
@@ -182,7 +182,7 @@ describe('the shipped process', () => {
     const lists = aliases(45, 'transactions(first: 1000) { nodes { hash data } }');
     const heavy = `wallet(address: "${silent}") { ${lists} }`;
     using client = await listenTo(shipped);
-    const isTold = (id: string) => client.received.some((each) => each.id === id && each.type === 'next');
+    const isAnswered = (id: string) => client.received.some((each) => each.id === id && each.type === 'next');
     client.write(
       subscribeMessage(`{ ${heavy} }`, {}, 'first'),
       subscribeMessage(`{ ${heavy} }`, {}, 'second'),
@@ -192,12 +192,12 @@ describe('the shipped process', () => {
       client.write(subscribeMessage(`{ nodes(ids: ["no id"]) { id } ${heavy} }`, {}, id));
     for (const id of ['light', 'lighter']) {
       client.write(subscribeMessage('{ __typename }', {}, id));
-      await eventually(() => isTold(id));
+      await eventually(() => isAnswered(id));
     }
     for (const id of ['third', 'fourth']) client.write(message({ id, type: 'complete' }));
     client.write(subscribeMessage('{ __typename }', {}, 'last'));
-    await eventually(() => isTold('last'));
-    expect(isTold('third') || isTold('fourth')).toBe(false);
+    await eventually(() => isAnswered('last'));
+    expect(isAnswered('third') || isAnswered('fourth')).toBe(false);
     expect(await ask('{ __typename }')).toMatchObject({ data: { __typename: 'Query' } });
   });
 });

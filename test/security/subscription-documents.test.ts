@@ -36,13 +36,13 @@ const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + c
 
 test('different documents are limited, and the accepted subscriptions receive each delivery', async () => {
   const before = await shipped.megabytes();
-  await using liveness = await watchLiveness(shipped.url);
+  await using liveness = await watchLiveness(shipped);
   const clients = await Promise.all(Array.from({ length: 3 }, () => listenTo(shipped)));
   for (const [index, { write }] of clients.entries())
     write(...Array.from({ length: 50 }, (_, n) => subscribeMessage(distinct(index * 50 + n), {}, `${n}`)));
   const readers = async () => (await scrape(shipped.url)).sum('gateway_readers');
   const refused = () => sum(clients.map((client) => codes(client).length));
-  await expect.poll(async () => refused() + (await readers()), { timeout: 30_000 }).toBe(150);
+  await expect.poll(async () => refused() + (await readers())).toBe(150);
   const taken = await readers();
   // Their documents have about 50,000 tokens.
   expect(taken).toBeGreaterThan(50);

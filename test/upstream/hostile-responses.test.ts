@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { overHttp } from '../support/clients/transports.ts';
-import { watchHealth } from '../support/gateway/health.ts';
+import { watchLiveness } from '../support/gateway/liveness.ts';
 import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import {
@@ -21,7 +21,7 @@ const MEGABYTE = 1024 * 1024;
 /** A heap so small that reading an answer without limits ends the process. */
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=384' };
 /** A busy machine reads large answers slowly, one after the other. */
-const NO_TIMEOUT = { UPSTREAM_TIMEOUT_MS: '60000' };
+const NO_TIMEOUT = { UPSTREAM_TIMEOUT_MS: '240000' };
 /** Generous, for a slow and busy machine. Without limits the attacks blocked the process for six seconds and more. */
 const LONGEST_WAIT_MS = 3000;
 
@@ -57,11 +57,9 @@ describe('the shipped process over a hostile upstream', () => {
   };
 
   const staysResponsive = async (during: () => Promise<void>) => {
-    await using health = watchHealth(shipped.url);
+    await using liveness = await watchLiveness(shipped);
     await during();
-    const { longestMs, failures } = await health.seen();
-    expect(failures).toBe(0);
-    expect(longestMs).toBeLessThan(LONGEST_WAIT_MS);
+    expect(await liveness.longestWait()).toBeLessThan(LONGEST_WAIT_MS);
   };
 
   test.each([

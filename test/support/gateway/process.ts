@@ -19,6 +19,7 @@ export const startGatewayProcess = async (env: Record<string, string | undefined
   const running = made.move();
   return {
     url: gateway.url,
+    pid: gateway.child.pid ?? 0,
     fake,
     lines: gateway.lines,
     /** What it holds of the machine's memory, in MB; 0 where the machine does not say. */
