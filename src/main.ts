@@ -48,10 +48,20 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
   process.exit(0);
 };
 
-start().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof ConfigError ? messageOf(error) : describe(error)}\n`);
-  process.exit(1);
-});
+const USAGE =
+  'Usage: npm start. It takes no arguments: docs/configuration.md lists its environment variables.';
+
+const [argument] = process.argv.slice(2);
+if (argument === undefined)
+  start().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof ConfigError ? messageOf(error) : describe(error)}\n`);
+    process.exit(1);
+  });
+else if (argument === '--help') process.stdout.write(`${USAGE}\n`);
+else {
+  process.stderr.write(`Expected no arguments, got ${argument}.\n${USAGE}\n`);
+  process.exitCode = 1;
+}
 
 /** The problems, and the unknown variables: a missing one may be there under a misspelled name. */
 const messageOf = ({ message }: ConfigError): string => {

@@ -10,7 +10,7 @@ const ROUTER = address('aa');
 const TOKEN = address('cc');
 const senderOf = (number: number): string => (number % SENDERS).toString(16).padStart(SENDER_DIGITS, '0');
 
-/** An activity as the service tells of it. Of another one only the hash and who sent it differ. */
+/** An activity as upstream delivers it. Another one differs only in its hash and its sender. */
 const TEMPLATE = JSON.stringify({
   activities: [
     {

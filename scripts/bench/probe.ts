@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Loaded into a server under measurement: tells its resident memory, after full collections of garbage. */
+/** Loaded into a server under measurement: answers with its resident memory, after full collections of garbage. */
 process.on('message', async () => {
   // What a collection frees goes back to the system only a while later.
   for (let round = 0; round < 3; round += 1) {

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
+import { parseCommandLine } from '../command-line.ts';
 
 /** Runs every check that needs no running gateway, all of them even when one fails, and fails when any does. */
+
+parseCommandLine('Usage: npm run check', {});
 
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['format and lint', 'biome', 'ci', '--error-on-warnings', '.'],

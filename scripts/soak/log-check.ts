@@ -5,7 +5,7 @@ import type { Reader } from './readers.ts';
 import type { Waits } from './waits.ts';
 
 /** For readers to have what was stored last. */
-const CATCH_UP_MS = 30_000;
+const CATCH_UP_MS = 120_000;
 
 const PAGE = `query ($after: String) {
   deliveries(first: 1000, after: $after) { edges { cursor node { payload } } pageInfo { endCursor hasNextPage } }
@@ -52,7 +52,7 @@ type Tenant = {
   readonly readers: readonly Pick<Reader, 'cursors' | 'times'>[];
 };
 
-/** Holds what was acknowledged, and what readers were told, against the log; adds how long each event took to its readers. */
+/** Compares acknowledged deliveries and received events with the log. Adds how long each event took to its readers. */
 export const checkTenant = async (
   url: string,
   tenant: Tenant,
@@ -61,23 +61,23 @@ export const checkTenant = async (
 ): Promise<Checked> => {
   const { name, token, start, poster, readers } = tenant;
   const stored = await readLog(url, token, start);
-  const isToldAll = () => readers.every(({ cursors }) => cursors.length >= stored.length);
-  for (const last = Date.now() + catchUpMs; !isToldAll() && Date.now() < last; ) await pause(50);
+  const haveAll = () => readers.every(({ cursors }) => cursors.length >= stored.length);
+  for (const last = Date.now() + catchUpMs; !haveAll() && Date.now() < last; ) await pause(50);
   const numbers = new Set(stored.map(({ number }) => number));
   const wrong = readers.flatMap(({ cursors }, index) => {
     const at = stored.findIndex(({ cursor }, place) => cursors[place] !== cursor);
     if (at < 0 && cursors.length === stored.length) return [];
     return [
-      `reader ${index} of ${name} was told ${cursors.length} of ${stored.length} events, and differs from the log at ${at < 0 ? stored.length : at}`,
+      `reader ${index} of ${name} received ${cursors.length} of ${stored.length} events, and differs from the log at ${at < 0 ? stored.length : at}`,
     ];
   });
   for (const { times } of readers)
     for (const [place, { number }] of stored.entries()) {
       const acknowledgedAt = poster.acknowledged.get(number);
-      const toldAt = times[place];
+      const receivedAt = times[place];
       // An event may be with its reader before the acknowledgement is with its sender.
-      if (acknowledgedAt !== undefined && toldAt !== undefined)
-        waits.add('events', Math.max(0, toldAt - acknowledgedAt));
+      if (acknowledgedAt !== undefined && receivedAt !== undefined)
+        waits.add('events', Math.max(0, receivedAt - acknowledgedAt));
     }
   return {
     acknowledged: poster.acknowledged.size,

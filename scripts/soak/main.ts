@@ -1,13 +1,13 @@
 import process from 'node:process';
-import { parseArgs } from 'node:util';
+import { failWithUsage, parseCommandLine } from '../command-line.ts';
 import { excessesOf, format, mistakesOf } from './report.ts';
 import { soak } from './soak.ts';
 
-/**
- * `npm run soak -- --minutes 10` (or `--seconds 30`; `--only 'scans that find nothing'`, as often as wanted): exits with
- * 1 when something was lost, told twice, too slow or too big.
- */
-const { values } = parseArgs({
+/** Exits with 1 when something was lost, sent twice, too slow or too large. */
+
+const USAGE = `Usage: npm run soak -- [--minutes <number> | --seconds <number>] [--only <attack>]...`;
+
+const { values } = parseCommandLine(USAGE, {
   options: {
     minutes: { type: 'string' },
     seconds: { type: 'string' },
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   },
 });
 const seconds = Number(values.seconds ?? 60 * Number(values.minutes ?? 1));
-if (!(seconds > 0)) throw new RangeError('Expected --minutes or --seconds above 0, got something else.');
+if (!(seconds > 0)) failWithUsage('Expected --minutes or --seconds above 0, got something else.', USAGE);
 
 const report = await soak({
   seconds,

@@ -8,7 +8,7 @@ const AGAIN_MS = 250;
 
 type Options = { readonly deliveryUrl: string; readonly waits: Waits; readonly signal: AbortSignal };
 
-/** A service that posts 1, 2, 3, …, each until it is taken; tells when each was acknowledged. */
+/** Posts deliveries 1, 2, 3, …, each until it is acknowledged, as upstream does. Records when each was. */
 export const startPoster = ({ deliveryUrl, waits, signal }: Options) => {
   /** By number, in milliseconds of `performance.now()`. */
   const acknowledged = new Map<number, number>();

@@ -5,7 +5,7 @@ const CUTS = 1000;
 
 type Options = { readonly url: string; readonly token: string; readonly after: string };
 
-/** A dashboard that is cut off again and again, and resumes: what it was told, and when. */
+/** A dashboard that loses its connection again and again, and resumes: what it received, and when. */
 const startReader = ({ url, token, after }: Options, transport: typeof byWebSocket) => {
   const cursors: string[] = [];
   /** Of each of them, in milliseconds of `performance.now()`. */

@@ -36,7 +36,7 @@ const total = ({ deliveries }: Report, what: 'acknowledged' | 'lost' | 'twice'):
 
 const refusals = ({ refused }: WaitSummary): number => sum(Object.values(refused));
 
-/** What was lost, told twice, or told otherwise: whatever the machine, there must be none. */
+/** What was lost, sent twice, or sent in another order: none on any machine. */
 export const mistakesOf = (report: Report): string[] => {
   const { died, walks, deliveries } = report;
   const [lost, twice] = [total(report, 'lost'), total(report, 'twice')];

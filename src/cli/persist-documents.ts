@@ -123,11 +123,16 @@ const isForTheUser = (error: unknown): boolean =>
   error instanceof GraphQLError ||
   (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
 
+const USAGE = 'Usage: npm run trust -- <file or folder>... [--out <file>]';
+
 try {
-  const { positionals, values } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
-  await trust(positionals, values.out);
+  const options = { out: { type: 'string' }, help: { type: 'boolean' } } as const;
+  const { positionals, values } = parseArgs({ options, allowPositionals: true });
+  if (values.help) process.stdout.write(`${USAGE}\n`);
+  else await trust(positionals, values.out);
 } catch (error) {
   if (!isForTheUser(error)) throw error;
-  process.stderr.write(`${error instanceof GraphQLError ? error : (error as Error).message}\n`);
+  const problem = error instanceof GraphQLError ? error : (error as Error).message;
+  process.stderr.write(error instanceof TypeError ? `${problem}. ${USAGE}\n` : `${problem}\n`);
   process.exitCode = 1;
 }

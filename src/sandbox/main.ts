@@ -28,6 +28,13 @@ const run = async (config: SandboxConfig): Promise<void> => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.stop());
 };
 
+const USAGE =
+  'Usage: npm run sandbox. It takes no arguments: docs/sandbox.md lists its environment variables.';
+
+const [argument] = process.argv.slice(2);
 const config = readSandboxConfig(process.env);
-if ('host' in config) await run(config).catch((problem: unknown) => fail([`Could not start: ${problem}`]));
+if (argument === '--help') process.stdout.write(`${USAGE}\n`);
+else if (argument !== undefined) fail([`Expected no arguments, got ${argument}.`, USAGE]);
+else if ('host' in config)
+  await run(config).catch((problem: unknown) => fail([`Could not start: ${problem}`]));
 else fail(config);
