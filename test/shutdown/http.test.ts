@@ -15,6 +15,9 @@ import { startBlockingService } from '../support/upstream/blocking-service.ts';
 
 const WEBHOOK = '{ webhook(webhookId: "0193f0a0-0000-7000-8000-000000000001") { id } }';
 
+/** Two of these tests wait for a drain of five seconds: they wait together. */
+const CONCURRENT = { concurrent: true };
+
 /** Each updates another webhook: updates of one webhook wait for one another. */
 const update = (number: number) => {
   const webhookId = `0193f0a0-0000-7000-8000-${String(number).padStart(12, '0')}`;
@@ -33,34 +36,38 @@ const startHeld = async () => {
   return { service, gateway, url: gateway.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 };
 
-test('at SIGTERM all that the service has not answered is UPSTREAM_TIMEOUT, whatever it came by, and the process exits with 0', async () => {
-  await using held = await startHeld();
-  const { service, gateway, url } = held;
-  using client = await listenTo(gateway);
-  const numbers = Array.from({ length: 20 }, (_, number) => number);
-  const asked = Promise.all([
-    ...numbers.map((number) => overHttp(url, { query: update(number) })),
-    ...numbers.slice(0, 5).map((number) => overEventStream(url, { query: update(100 + number) })),
-    overHttp(url, { query: WEBHOOK }),
-    overEventStream(url, { query: WEBHOOK }),
-  ]);
-  client.write(...numbers.map((number) => subscribeMessage(update(200 + number), {}, `${number}`)));
-  await service.asked(46);
-  const exit = gateway.end('SIGTERM');
-  for (const { errors, raw } of await asked) {
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_TIMEOUT']);
-    expect(raw).toContain('"upstream"');
-  }
-  expect(await exit).toBe(0);
-  expect(await client.closed).toBe(1012);
-  const next = client.received.filter(({ type }) => type === 'next');
-  expect(next).toHaveLength(20);
-  expect(JSON.stringify(next).match(/"UPSTREAM_TIMEOUT"/g)).toHaveLength(20);
-  const lines = gateway.lines.filter((line) => line.includes('"level":"error"'));
-  expect(lines).toEqual([]);
-});
+test(
+  'at SIGTERM all that the service has not answered is UPSTREAM_TIMEOUT, whatever it came by, and the process exits with 0',
+  CONCURRENT,
+  async () => {
+    await using held = await startHeld();
+    const { service, gateway, url } = held;
+    using client = await listenTo(gateway);
+    const numbers = Array.from({ length: 20 }, (_, number) => number);
+    const asked = Promise.all([
+      ...numbers.map((number) => overHttp(url, { query: update(number) })),
+      ...numbers.slice(0, 5).map((number) => overEventStream(url, { query: update(100 + number) })),
+      overHttp(url, { query: WEBHOOK }),
+      overEventStream(url, { query: WEBHOOK }),
+    ]);
+    client.write(...numbers.map((number) => subscribeMessage(update(200 + number), {}, `${number}`)));
+    await service.asked(46);
+    const exit = gateway.end('SIGTERM');
+    for (const { errors, raw } of await asked) {
+      expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_TIMEOUT']);
+      expect(raw).toContain('"upstream"');
+    }
+    expect(await exit).toBe(0);
+    expect(await client.closed).toBe(1012);
+    const next = client.received.filter(({ type }) => type === 'next');
+    expect(next).toHaveLength(20);
+    expect(JSON.stringify(next).match(/"UPSTREAM_TIMEOUT"/g)).toHaveLength(20);
+    const lines = gateway.lines.filter((line) => line.includes('"level":"error"'));
+    expect(lines).toEqual([]);
+  },
+);
 
-test('at SIGTERM a request whose body is incomplete gets 503 with Retry-After', async () => {
+test('at SIGTERM a request whose body is incomplete gets 503 with Retry-After', CONCURRENT, async () => {
   await using held = await startHeld();
   const { gateway, url } = held;
   const { pathname } = new URL((await deliveriesOf(url)).deliveryUrl);
@@ -84,25 +91,29 @@ test('at SIGTERM a request whose body is incomplete gets 503 with Retry-After', 
   expect(gateway.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
-test('a request that lies unread in its connection when SIGTERM comes is answered, also on a new connection', async () => {
-  await using held = await startHeld();
-  const { gateway, url } = held;
-  const asking = head('GET /health/live');
-  let first = '';
-  const kept = attack(url, async (socket) => {
-    socket.on('data', (text) => {
-      first += text;
+test(
+  'a request that lies unread in its connection when SIGTERM comes is answered, also on a new connection',
+  CONCURRENT,
+  async () => {
+    await using held = await startHeld();
+    const { gateway, url } = held;
+    const asking = head('GET /health/live');
+    let first = '';
+    const kept = attack(url, async (socket) => {
+      socket.on('data', (text) => {
+        first += text;
+      });
+      socket.write(asking);
+      await eventually(() => first.includes('"live"'));
+      gateway.child.kill('SIGSTOP');
+      await new Promise((resolve) => socket.write(asking, resolve));
+      const fresh = attack(url, (other) => void other.write(asking));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const exit = gateway.end('SIGTERM');
+      gateway.child.kill('SIGCONT');
+      expect(await fresh).toContain('"live"');
+      expect(await exit).toBe(0);
     });
-    socket.write(asking);
-    await eventually(() => first.includes('"live"'));
-    gateway.child.kill('SIGSTOP');
-    await new Promise((resolve) => socket.write(asking, resolve));
-    const fresh = attack(url, (other) => void other.write(asking));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const exit = gateway.end('SIGTERM');
-    gateway.child.kill('SIGCONT');
-    expect(await fresh).toContain('"live"');
-    expect(await exit).toBe(0);
-  });
-  expect((await kept).match(/HTTP\/1.1 200 /g)).toHaveLength(2);
-});
+    expect((await kept).match(/HTTP\/1.1 200 /g)).toHaveLength(2);
+  },
+);

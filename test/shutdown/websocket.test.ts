@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { sleep } from '../support/clients/queries.ts';
 import { upgrade } from '../support/clients/raw-http.ts';
 import { listenTo, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { startReconnectingClient } from '../support/clients/reconnecting-client.ts';
@@ -25,6 +26,9 @@ const updateField = (name: string) =>
 const update = (name: string) => `mutation { ${updateField(name)} }`;
 
 const WEBHOOK = '{ webhook(webhookId: "0193f0a0-0000-7000-8000-000000000001") { id } }';
+
+/** Most of these tests wait for a drain of five seconds: they wait together. */
+const CONCURRENT = { concurrent: true };
 
 const LISTEN = 'subscription { deliveries { cursor } }';
 
@@ -48,7 +52,7 @@ const startDeployment = async (upstreamUrl: string) => {
     /** Sends SIGTERM; resolves when nothing more is accepted, with what will be the exit code. */
     async stop() {
       const exit = first.end('SIGTERM');
-      await expect.poll(isAccepting, { timeout: 30_000 }).toBe(false);
+      while (await isAccepting()) await sleep(20);
       return { exit };
     },
     async startAgain() {
@@ -58,21 +62,25 @@ const startDeployment = async (upstreamUrl: string) => {
   };
 };
 
-test('a mutation that is answered while the process stops is done once, and answered once', async () => {
-  await using service = await startBlockingService();
-  await using deployment = await startDeployment(service.url);
-  await using client = startReconnectingClient(deployment.url);
-  const answers = client.ask(update('one'));
-  await service.asked(1);
-  const { exit } = await deployment.stop();
-  service.answerAll();
-  expect(await exit).toBe(0);
-  await deployment.startAgain();
-  expect(await answers).toMatchObject([UPDATED]);
-  expect(service.requests.map(({ method }) => method)).toEqual(['PATCH']);
-});
+test(
+  'a mutation that is answered while the process stops is done once, and answered once',
+  CONCURRENT,
+  async () => {
+    await using service = await startBlockingService();
+    await using deployment = await startDeployment(service.url);
+    await using client = startReconnectingClient(deployment.url);
+    const answers = client.ask(update('one'));
+    await service.asked(1);
+    const { exit } = await deployment.stop();
+    service.answerAll();
+    expect(await exit).toBe(0);
+    await deployment.startAgain();
+    expect(await answers).toMatchObject([UPDATED]);
+    expect(service.requests.map(({ method }) => method)).toEqual(['PATCH']);
+  },
+);
 
-test('a mutation that arrives while the process stops is done once', async () => {
+test('a mutation that arrives while the process stops is done once', CONCURRENT, async () => {
   await using service = await startBlockingService();
   await using deployment = await startDeployment(service.url);
   await using client = startReconnectingClient(deployment.url);
@@ -93,67 +101,77 @@ test('a mutation that arrives while the process stops is done once', async () =>
 test.each([
   ['query', WEBHOOK],
   ['mutation', update('one')],
-])('a %s under way is answered and completed before its socket is closed', async (_type, document) => {
-  await using service = await startBlockingService();
-  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
-  using client = await listenTo(gateway);
-  client.write(subscribeMessage(document, {}, 'under way'));
-  await service.asked(1);
-  const stopped = gateway.stop();
-  service.answerAll();
-  await stopped;
-  expect(await client.closed).toBe(1012);
-  expect(client.received.map(({ id, type }) => `${id}: ${type}`)).toEqual([
-    'under way: next',
-    'under way: complete',
-  ]);
-});
+])(
+  'a %s under way is answered and completed before its socket is closed',
+  CONCURRENT,
+  async (_type, document) => {
+    await using service = await startBlockingService();
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    using client = await listenTo(gateway);
+    client.write(subscribeMessage(document, {}, 'under way'));
+    await service.asked(1);
+    const stopped = gateway.stop();
+    service.answerAll();
+    await stopped;
+    expect(await client.closed).toBe(1012);
+    expect(client.received.map(({ id, type }) => `${id}: ${type}`)).toEqual([
+      'under way: next',
+      'under way: complete',
+    ]);
+  },
+);
 
-test('a mutation that the service does not answer in time is answered for it, and a query is left to be repeated', async () => {
-  await using service = await startBlockingService();
-  await using gateway = await startGateway({ UPSTREAM_URL: service.url });
-  using client = await listenTo(gateway);
-  client.write(subscribeMessage(update('one'), {}, 'mutation'), subscribeMessage(WEBHOOK, {}, 'query'));
-  await service.asked(2);
-  await gateway.stop();
-  expect(await client.closed).toBe(1012);
-  expect(client.received).toMatchObject([
-    {
-      id: 'mutation',
-      type: 'next',
-      payload: {
-        errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT', requestId: expect.any(String) } }],
-        extensions: { upstream: { requests: 1 } },
+test(
+  'a mutation that the service does not answer in time is answered for it, and a query is left to be repeated',
+  CONCURRENT,
+  async () => {
+    await using service = await startBlockingService();
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url });
+    using client = await listenTo(gateway);
+    client.write(subscribeMessage(update('one'), {}, 'mutation'), subscribeMessage(WEBHOOK, {}, 'query'));
+    await service.asked(2);
+    await gateway.stop();
+    expect(await client.closed).toBe(1012);
+    expect(client.received).toMatchObject([
+      {
+        id: 'mutation',
+        type: 'next',
+        payload: {
+          errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT', requestId: expect.any(String) } }],
+          extensions: { upstream: { requests: 1 } },
+        },
       },
-    },
-    { id: 'mutation', type: 'complete' },
-  ]);
-});
+      { id: 'mutation', type: 'complete' },
+    ]);
+  },
+);
 
-test('a mutation that is answered in the place of the service counts as that, and asks for nothing more', async () => {
-  await using service = await startBlockingService();
-  await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
-  using client = await listenTo(gateway, bearer(await tokenOf(expiringSoon())));
-  client.write(subscribeMessage(`mutation { first: ${updateField('one')} second: ${updateField('two')} }`));
-  await service.asked(1);
-  expect(await client.closed).toBe(4403);
-  expect(client.received).toMatchObject([
-    { payload: { errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }] } },
-    { type: 'complete' },
-  ]);
-  service.answerAll();
-  await expect
-    .poll(async () => (await scrape(gateway.url)).sum('gateway_upstream_requests_in_flight'), {
-      timeout: 20_000,
-    })
-    .toBe(0);
-  expect(service.requests).toHaveLength(1);
-  const { sum } = await scrape(gateway.url);
-  const counted = (code: string) => sum('gateway_operations_total', { type: 'mutation', code });
-  expect(['UPSTREAM_TIMEOUT', 'ABANDONED'].map(counted)).toEqual([1, 0]);
-});
+test(
+  'a mutation that is answered in the place of the service counts as that, and asks for nothing more',
+  CONCURRENT,
+  async ({ expect }) => {
+    await using service = await startBlockingService();
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
+    using client = await listenTo(gateway, bearer(await tokenOf(expiringSoon())));
+    client.write(subscribeMessage(`mutation { first: ${updateField('one')} second: ${updateField('two')} }`));
+    await service.asked(1);
+    expect(await client.closed).toBe(4403);
+    expect(client.received).toMatchObject([
+      { payload: { errors: [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }] } },
+      { type: 'complete' },
+    ]);
+    service.answerAll();
+    await expect
+      .poll(async () => (await scrape(gateway.url)).sum('gateway_upstream_requests_in_flight'))
+      .toBe(0);
+    expect(service.requests).toHaveLength(1);
+    const { sum } = await scrape(gateway.url);
+    const counted = (code: string) => sum('gateway_operations_total', { type: 'mutation', code });
+    expect(['UPSTREAM_TIMEOUT', 'ABANDONED'].map(counted)).toEqual([1, 0]);
+  },
+);
 
-test('a WebSocket that is asked for while the gateway stops is refused', async () => {
+test('a WebSocket that is asked for while the gateway stops is refused', CONCURRENT, async () => {
   await using service = await startBlockingService();
   await using gateway = await startGateway({ UPSTREAM_URL: service.url });
   using client = await listenTo(gateway);
@@ -174,25 +192,29 @@ test('a WebSocket that is asked for while the gateway stops is refused', async (
   expect(client.received.map(({ type }) => type)).toEqual(['next', 'complete']);
 });
 
-test('when a token expires a mutation under way is done once, and its subscription goes on with the next token', async () => {
-  await using service = await startBlockingService();
-  await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
-  await using client = startReconnectingClient(gateway.url, async () =>
-    bearer(await tokenOf(client.closes.length === 0 ? expiringSoon() : {})),
-  );
-  client.listen(LISTEN);
-  const first = client.ask(update('one'));
-  await service.asked(1);
-  await readersToBe(gateway.url, 1);
-  // Though the socket is open still.
-  await readersToBe(gateway.url, 0);
-  const second = client.ask(update('two'));
-  await client.roundTrip();
-  expect([service.requests.length, client.closes]).toEqual([1, []]);
-  service.answerAll();
-  expect(await first).toMatchObject([UPDATED]);
-  expect(await second).toMatchObject([UPDATED]);
-  await readersToBe(gateway.url, 1);
-  expect(client.closes).toEqual([4403]);
-  expect(service.requests.map(({ body }) => JSON.parse(body).name)).toEqual(['one', 'two']);
-});
+test(
+  'when a token expires a mutation under way is done once, and its subscription goes on with the next token',
+  CONCURRENT,
+  async () => {
+    await using service = await startBlockingService();
+    await using gateway = await startGateway({ UPSTREAM_URL: service.url, ...byToken });
+    await using client = startReconnectingClient(gateway.url, async () =>
+      bearer(await tokenOf(client.closes.length === 0 ? expiringSoon() : {})),
+    );
+    client.listen(LISTEN);
+    const first = client.ask(update('one'));
+    await service.asked(1);
+    await readersToBe(gateway.url, 1);
+    // Though the socket is open still.
+    await readersToBe(gateway.url, 0);
+    const second = client.ask(update('two'));
+    await client.roundTrip();
+    expect([service.requests.length, client.closes]).toEqual([1, []]);
+    service.answerAll();
+    expect(await first).toMatchObject([UPDATED]);
+    expect(await second).toMatchObject([UPDATED]);
+    await readersToBe(gateway.url, 1);
+    expect(client.closes).toEqual([4403]);
+    expect(service.requests.map(({ body }) => JSON.parse(body).name)).toEqual(['one', 'two']);
+  },
+);
