@@ -132,8 +132,8 @@ describe('an invalid file ends the start, which names each problem', () => {
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(ConfigError);
-    const received = (error as ConfigError).problems;
-    for (const problem of problems) expect(received.filter((each) => problem.test(each))).toHaveLength(1);
+    const reported = (error as ConfigError).problems;
+    for (const problem of problems) expect(reported.filter((each) => problem.test(each))).toHaveLength(1);
   });
 
   test('no file', async () => {

@@ -126,7 +126,7 @@ describe.each(TRANSPORTS)('over %s', (_transport, send) => {
     ['another scheme', 'Basic c2VjcmV0OnNlY3JldA==', /without Bearer/],
     ['Bearer without a token', 'Bearer', /Bearer without a token/],
     ['Bearer and two words', 'Bearer c2VjcmV0 c2VjcmV0', /more than one/],
-  ])('%s is told so, and nothing of it', async (_what, authorization, said) => {
+  ])('%s is named in the error, which repeats no part of it', async (_what, authorization, said) => {
     await using closed = await startGateway({ UPSTREAM_URL: fake.url, ...byToken });
     const reply = await send(closed.url, { query: '{ deliveryUrl }' }, { authorization });
     expect(codesOf(reply)).toEqual(['UNAUTHENTICATED']);

@@ -107,7 +107,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   let url: string;
   let path: string;
   let before: number;
-  /** What subscribers are told. */
+  /** The cursors that subscribers receive. */
   const received = { socket: [] as string[], stream: [] as string[] };
   const cuts: (() => void)[] = [];
   beforeAll(async () => {

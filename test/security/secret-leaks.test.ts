@@ -52,7 +52,7 @@ const settings = CONFIGURATIONS.flatMap(([name, env]) =>
 );
 
 describe.each(settings)(
-  'the shipped process in $name with $mode tells no key, token or secret',
+  'the shipped process in $name with $mode reveals no key, token or secret',
   ({ mode, env, credentialsOf }) => {
     let shipped: Shipped;
     let before: number;
@@ -81,8 +81,8 @@ describe.each(settings)(
 
     const expectSilence = (raw: readonly string[]) => {
       for (const [name, secret] of Object.entries(secrets)) {
-        const received = raw.filter((text) => text.includes(secret));
-        expect(received.map((text) => `${name}: ${text.slice(0, 500)}`)).toEqual([]);
+        const leaks = raw.filter((text) => text.includes(secret));
+        expect(leaks.map((text) => `${name}: ${text.slice(0, 500)}`)).toEqual([]);
       }
     };
 

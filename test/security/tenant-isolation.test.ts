@@ -180,13 +180,13 @@ describe.each(settings)('the shipped process in $name with $mode', ({ mode, env,
       await deliver(alices.deliveryUrl, { webhookId: WEBHOOK, body: activity(number + 1) });
     }
     await eventually(() => socket.edges.length > 1);
-    const received = JSON.stringify(socket.edges);
+    const overSocket = JSON.stringify(socket.edges);
     let streamed = '';
     for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       streamed += chunk;
       if (streamed.includes('"block_number":13')) break;
     }
-    for (const text of [received, streamed]) {
+    for (const text of [overSocket, streamed]) {
       expect(text.match(/"block_number":\d+/g)).toEqual(['"block_number":11', '"block_number":13']);
       expect(text).not.toContain(secret);
     }

@@ -233,12 +233,12 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
         frame = reader?.take();
       }
       const { data, errors } = (await own.next()).value as ExecutionResult;
-      const received = errors?.slice(0, 20).map((error) => toFormattedError(mask(error)));
+      const formatted = errors?.slice(0, 20).map((error) => toFormattedError(mask(error)));
       expect(String(frame.payload)).toBe(
-        JSON.stringify({ data, ...(received && { errors: received }), extensions: { upstream } }),
+        JSON.stringify({ data, ...(formatted && { errors: formatted }), extensions: { upstream } }),
       );
       expect(String(frame.payload)).not.toContain('secret');
-      codes.push(...(received ?? []).map(({ extensions }) => extensions?.code));
+      codes.push(...(formatted ?? []).map(({ extensions }) => extensions?.code));
     }
     reader?.close();
     await own.return(undefined);

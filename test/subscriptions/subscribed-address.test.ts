@@ -50,7 +50,7 @@ const [WALLET, OTHER, SENDER] = [addressOf(0xa1), addressOf(0xb2), addressOf(0x5
 const MINUTE_MS = 60_000;
 
 /** A transfer without a recipient, whose block time is that many milliseconds from now. */
-const received = (number: number, inMs = 0) => {
+const transferBody = (number: number, inMs = 0) => {
   const { activities } = activity(number, SENDER);
   const block_time = new Date(Date.now() + inMs).toISOString();
   return { activities: activities.map((item) => ({ ...item, block_time })) };
@@ -113,13 +113,13 @@ describe('the subscribed address of an activity', () => {
     await using service = await startLists([WALLET]);
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const url = await urlOf(gateway);
-    await deliver(url, { webhookId: idOf(1), body: received(1) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(1) });
     service.list.addresses = [WALLET, OTHER];
-    await deliver(url, { webhookId: idOf(2), body: received(2) });
+    await deliver(url, { webhookId: idOf(2), body: transferBody(2) });
     service.list.addresses = [];
-    await deliver(url, { webhookId: idOf(3), body: received(3) });
-    await deliver(url, { body: received(4) });
-    await deliver(url, { webhookId: idOf(1), body: received(5) });
+    await deliver(url, { webhookId: idOf(3), body: transferBody(3) });
+    await deliver(url, { body: transferBody(4) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(5) });
     expect(await subscribersOf(gateway)).toEqual([WALLET, null, null, null, WALLET]);
     expect(service.requests.filter(({ path }) => path.endsWith('/addresses'))).toHaveLength(3);
 
@@ -140,8 +140,8 @@ describe('the subscribed address of an activity', () => {
       variables: { address: WALLET },
     });
     await follower.opened;
-    await deliver(await urlOf(before), { webhookId: idOf(1), body: received(1) });
-    await expect.poll(() => follower.edges, { timeout: 30_000 }).toHaveLength(1);
+    await deliver(await urlOf(before), { webhookId: idOf(1), body: transferBody(1) });
+    await expect.poll(() => follower.edges).toHaveLength(1);
     expect(follower.edges[0]?.node).toMatchObject({ events: [{ subscribedAddress: WALLET }] });
     await before.stop();
 
@@ -156,7 +156,7 @@ describe('the subscribed address of an activity', () => {
     const url = await urlOf(gateway);
     const asked = async () => (await poll(gateway, WALLET)).extensions.upstream.requests;
     expect([await asked(), await asked()]).toEqual([1, 0]);
-    await deliver(url, { webhookId: idOf(1), body: received(1) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(1) });
     expect([await asked(), await asked()]).toEqual([1, 0]);
   });
 
@@ -164,18 +164,18 @@ describe('the subscribed address of an activity', () => {
     await using service = await startLists([WALLET]);
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const url = await urlOf(gateway);
-    await deliver(url, { webhookId: idOf(1), body: received(1) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(1) });
     await change(gateway, 'replaceWebhookAddresses', { webhookId: idOf(1), addresses: [OTHER] });
     // A repetition of an earlier event, and an event well after the change.
-    await deliver(url, { webhookId: idOf(1), attempt: 3, body: received(2, -MINUTE_MS) });
-    await deliver(url, { webhookId: idOf(1), body: received(3, 10 * MINUTE_MS) });
+    await deliver(url, { webhookId: idOf(1), attempt: 3, body: transferBody(2, -MINUTE_MS) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(3, 10 * MINUTE_MS) });
     // Only upstream knows whether this change was made.
     service.list.addresses = [SENDER];
     await change(gateway, 'updateWebhookAddresses', { webhookId: idOf(1), addAddresses: [SENDER] });
-    await deliver(url, { webhookId: idOf(1), body: received(4) });
-    await deliver(url, { webhookId: idOf(1), body: received(5, 10 * MINUTE_MS) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(4) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(5, 10 * MINUTE_MS) });
     await change(gateway, 'replaceWebhookAddresses', { webhookId: idOf(1), addresses: [WALLET, OTHER] });
-    await deliver(url, { webhookId: idOf(1), body: received(6, 10 * MINUTE_MS) });
+    await deliver(url, { webhookId: idOf(1), body: transferBody(6, 10 * MINUTE_MS) });
     expect(await subscribersOf(gateway)).toEqual([WALLET, null, OTHER, null, SENDER, null]);
   });
 
@@ -187,8 +187,8 @@ describe('the subscribed address of an activity', () => {
     const create = (input: object) => gateway.data(documentOf('createWebhook'), { input }, mine);
     await create({ name: 'w', type: 'ACTIVITIES', url: 'https://example.org/', addresses: [WALLET] });
     for (const url of [urls.mine, urls.theirs]) {
-      await deliver(url, { webhookId: idOf(1), body: received(1) });
-      await deliver(url, { webhookId: idOf(2), body: received(2) });
+      await deliver(url, { webhookId: idOf(1), body: transferBody(1) });
+      await deliver(url, { webhookId: idOf(2), body: transferBody(2) });
     }
     expect(await subscribersOf(gateway, mine)).toEqual([WALLET, null]);
     expect(await subscribersOf(gateway, theirs)).toEqual([null, null]);
@@ -205,7 +205,7 @@ describe('the subscribed address of an activity', () => {
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const url = await urlOf(gateway);
     for (let number = 0; number < 20; number += 1) {
-      expect(await deliver(url, { webhookId: idOf(1), body: received(number) })).toBe(200);
+      expect(await deliver(url, { webhookId: idOf(1), body: transferBody(number) })).toBe(200);
       if (number > 0) continue;
       // The delivery is answered while the request to upstream is still open; that is aborted after five seconds.
       expect(service.requests.length).toBeGreaterThan(0);

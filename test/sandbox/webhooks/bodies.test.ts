@@ -215,8 +215,8 @@ describe('activities', () => {
     ['another amount', { value: 1n }],
     ['another token', { token: USDC }],
   ])('a transfer of %s than the swap bought is an item of its own', async (_, other) => {
-    const received = transfer({ from: ROUTER, to: ALICE, token: WETH, value: swap().bought.value, ...other });
-    const items = await activities(ALICE, { to: ROUTER, data: UNKNOWN_CALL, effects: [received, swap()] });
+    const incoming = transfer({ from: ROUTER, to: ALICE, token: WETH, value: swap().bought.value, ...other });
+    const items = await activities(ALICE, { to: ROUTER, data: UNKNOWN_CALL, effects: [incoming, swap()] });
     expect(items.map(({ type }) => type)).toEqual(['receive', 'swap']);
   });
 

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 const CHECK_EVERY_MS = 100;
 
 /**
- * A TCP load balancer: each connection goes to the next backend that was ready when last asked. It tells a connection
- * that has begun from none, and never sends what a client said to a second backend.
+ * A TCP load balancer: each connection goes to the next backend that was ready when last asked. It sends
+ * nothing of a connection to a second backend.
  */
 export const startBalancer = async () => {
   const ready = new Map<string, boolean>();

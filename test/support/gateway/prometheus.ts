@@ -8,7 +8,7 @@ export type Family = {
   readonly series: ReadonlyMap<string, number>;
 };
 
-type UnsignedTransaction = Family & { readonly series: Map<string, number> };
+type OpenFamily = Family & { readonly series: Map<string, number> };
 
 const SAMPLE =
   /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (-?[0-9.e+-]+|\+Inf|-Inf|Nan)$/;
@@ -20,9 +20,9 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
 
 /** Families by name. Throws with the line that is not of the format. */
 export const readExposition = (text: string): ReadonlyMap<string, Family> => {
-  const families = new Map<string, UnsignedTransaction>();
+  const families = new Map<string, OpenFamily>();
   const helps = new Map<string, string>();
-  let current: UnsignedTransaction | null = null;
+  let current: OpenFamily | null = null;
   for (const line of text.split('\n').filter(Boolean)) {
     const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
     if (keyword === 'HELP') helps.set(name, rest);
@@ -36,7 +36,7 @@ export const readExposition = (text: string): ReadonlyMap<string, Family> => {
   return families;
 };
 
-const take = (line: string, family: UnsignedTransaction | null): void => {
+const take = (line: string, family: OpenFamily | null): void => {
   const [, name, labels = '', value = ''] = SAMPLE.exec(line) ?? [];
   const suffixes = SUFFIXES[family?.type ?? ''] ?? [];
   const series = `${name}${labels}`;

@@ -2,8 +2,8 @@ import { eventually } from '../clients/subscribe.ts';
 import { startFakeService } from './fake-service.ts';
 
 /**
- * A service that answers no request about webhooks until it is let. By listing them the process asks at start whether its
- * key is taken: that is answered, and told of nobody.
+ * A service that answers no request about webhooks until it is let. At its start the process verifies its key by listing
+ * them: that request is answered, and is not among the recorded ones.
  */
 export const startBlockingService = async () => {
   const held: (() => void)[] = [];
