@@ -13,8 +13,10 @@ export default defineConfig({
     pool: 'forks',
     // One more than the two cores that a run can count on: many tests wait.
     maxWorkers: 3,
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    // What must happen happens late on a busy machine.
+    expect: { poll: { timeout: 120_000 } },
     // Node loads the tests and the gateway itself, as `npm start` does.
     experimental: { viteModuleRunner: false },
     reporters: ['default', new SummaryReporter()],

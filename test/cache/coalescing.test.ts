@@ -4,6 +4,7 @@ import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { pageAt } from '../support/clients/walk.ts';
 import { createTestClock } from '../support/gateway/clock.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { requestsToBe } from '../support/gateway/wait-for-requests.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -124,7 +125,7 @@ test('a request is aborted when the last waiting client disconnects, and not bef
   const one = ask(gateway.url, walletQuery(address));
   await eventually(() => fake.requests.length === 1);
   const other = ask(gateway.url, walletQuery(address));
-  await sleep(100);
+  await requestsToBe(gateway.url, 2);
   one.disconnect();
   await one.answer;
   await sleep(200);
@@ -147,7 +148,7 @@ test('a coalesced client gets the answer though the client that started the requ
   const starter = ask(gateway.url, walletQuery(address));
   await eventually(() => fake.requests.length === 1);
   const joiner = ask(gateway.url, walletQuery(address));
-  await sleep(100);
+  await requestsToBe(gateway.url, 2);
   starter.disconnect();
   await starter.answer;
   await sleep(100);

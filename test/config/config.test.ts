@@ -216,7 +216,7 @@ describe('the process as it is shipped', () => {
   const run = (env: Environment) =>
     new Promise<{ code: number | string | null | undefined; output: string }>((resolve) => {
       const node = join(root, 'node_modules/.bin/node');
-      const options = { cwd: root, env: { PATH: process.env.PATH, PORT: '0', ...env }, timeout: 20_000 };
+      const options = { cwd: root, env: { PATH: process.env.PATH, PORT: '0', ...env }, timeout: 120_000 };
       execFile(node, ['src/main.ts'], options, (error, stdout, stderr) => {
         resolve({ code: error ? error.code : 0, output: stdout + stderr });
       });

@@ -68,7 +68,7 @@ test('a scrape asks each feed once, and decodes no cursor of its readers', async
     expect(readExposition(body).get('gateway_readers_behind')?.series).toEqual(
       new Map([['gateway_readers_behind', 190]]),
     );
-  });
+  }, 120_000);
   expect(asked).toBe(1);
   expect(decoded.mock.calls.filter((args: readonly unknown[]) => args[1] === 'base64url')).toEqual([]);
   for (const reader of opened) reader.close();

@@ -9,6 +9,7 @@ import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { codesOf, type Gateway, heldKey, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, claimsOf, startIssuer } from '../support/gateway/tokens.ts';
+import { requestsToBe } from '../support/gateway/wait-for-requests.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -111,13 +112,13 @@ test('over WebSocket each operation has an id of its own, which its errors carry
   await using first = subscribe(gateway.url, { query });
   await using second = subscribe(gateway.url, { query });
   await Promise.all([first.ended, second.ended]);
-  const received = [first, second].map(({ faults }) => faults[0]?.extensions as { requestId?: string });
+  const extensions = [first, second].map(({ faults }) => faults[0]?.extensions as { requestId?: string });
   const lines = linesOf(gateway, 'operation failed');
   expect(lines.map(({ transport }) => transport)).toEqual(['websocket', 'websocket']);
   expect(new Set(lines.map(({ requestId }) => requestId))).toEqual(
-    new Set(received.map(({ requestId }) => requestId)),
+    new Set(extensions.map(({ requestId }) => requestId)),
   );
-  expect(new Set(received.map(({ requestId }) => requestId)).size).toBe(2);
+  expect(new Set(extensions.map(({ requestId }) => requestId)).size).toBe(2);
 });
 
 test('a fault of the gateway is an error with its stack, of which the client learns the id alone', async () => {
@@ -278,7 +279,7 @@ test('a request that operations share belongs to the trace of the operation that
   const first = poll(gateway, address, { traceparent: `00-${TRACE}-${SPAN}-01` });
   await eventually(() => fake.requests.length === 1);
   const second = poll(gateway, address, { traceparent: `00-${'1'.repeat(32)}-${SPAN}-01` });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await requestsToBe(gateway.url, 2);
   release.resolve();
   await Promise.all([first, second]);
   expect(fake.requests.map(({ headers }) => String(headers.traceparent).slice(3, 35))).toEqual([TRACE]);

@@ -96,7 +96,8 @@ test('a client that resumes after kill -9 gets every delivery that was answered 
 test('after kill -9 during deliveries of the sandbox and a restart, a resuming client gets each block once', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
   const lost: string[] = [];
-  const sandbox = await startSandbox({ retryBaseMs: 400, log: (message) => lost.push(message) });
+  // Its retries go on for 46 seconds and more: the second gateway may take that long to start on a busy machine.
+  const sandbox = await startSandbox({ retryBaseMs: 3000, log: (message) => lost.push(message) });
   const env = {
     UPSTREAM_URL: sandbox.url,
     UPSTREAM_API_KEY: sandbox.apiKey,
@@ -105,8 +106,8 @@ test('after kill -9 during deliveries of the sandbox and a restart, a resuming c
   };
   const expected: string[] = [];
   const tick = () => {
-    const received = sandbox.tick().filter(({ transactions }) => transactions.some(isTold));
-    expected.push(...received.map(({ chain, number }) => `${chain.id}:${number}`));
+    const delivered = sandbox.tick().filter(({ transactions }) => transactions.some(isDelivered));
+    expected.push(...delivered.map(({ chain, number }) => `${chain.id}:${number}`));
   };
   const only = { filter: { types: ['TRANSACTIONS'] } };
   const seen: string[] = [];
@@ -142,7 +143,7 @@ test('after kill -9 during deliveries of the sandbox and a restart, a resuming c
 });
 
 /** Whether the sandbox's demo webhooks deliver the transaction: a subscribed wallet sent or received it. */
-const isTold = ({ from, to }: { from: Hex; to: Hex | null }): boolean =>
+const isDelivered = ({ from, to }: { from: Hex; to: Hex | null }): boolean =>
   DEMO_SUBSCRIBERS.some((address) => address === from || address === to);
 
 /** The block of a delivery of transactions. */

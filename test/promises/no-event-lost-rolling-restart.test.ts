@@ -75,7 +75,7 @@ test('two gateways restarted one after another under load fail no request', asyn
     `Two restarts under load: ${statuses.get(200)} requests answered, none failed; stopping took ${durations.map(Math.round).join(' and ')} ms.\n`,
   );
   expect(codes).toEqual([0, 0]);
-  for (const ms of durations) expect(ms).toBeLessThan(10_000);
+  for (const ms of durations) expect(ms).toBeLessThan(30_000);
 });
 
 test('a gateway restarted on its own log loses no event, and sends none twice', async () => {

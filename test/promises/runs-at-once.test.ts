@@ -97,7 +97,7 @@ test('the whale, paged by 7 to its end while blocks go on, gives all that was th
   const ids = paged.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.filter((id) => all.some((each) => each.id === id))).toEqual(all.map(({ id }) => id));
-}, 120_000);
+});
 
 /** Walks to the end; with a sandbox, every few pages each live chain has a new block. */
 const everything = async (gateway: Gateway, address: string, first: number, growing?: Sandbox) => {

@@ -103,9 +103,6 @@ const quick: [what: string, how: Attack, status: number][] = [
   ['no HTTP', send('\u0016\u0003\u0001\u0002\r\n\r\n'), 400],
 ];
 
-/** Less than the 30 s that a request may take to come in: these are refused for what they are. */
-const QUICK_MS = 20_000;
-
 describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the service for', (_name, env) => {
   let shipped: Shipped;
   let before: number;
@@ -115,14 +112,11 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
   });
   afterAll(() => shipped[Symbol.asyncDispose]());
 
-  test.each(quick)(
-    '%s',
-    async (_what, how, status) => {
-      expect(await attack(shipped.url, how)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-      expect(shipped.fake.requests).toEqual([]);
-    },
-    QUICK_MS,
-  );
+  // None of them is 408: they are refused for what they are, and not because they did not arrive in time.
+  test.each(quick)('%s', async (_what, how, status) => {
+    expect(await attack(shipped.url, how)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(shipped.fake.requests).toEqual([]);
+  });
 
   test('all of them together, and is as it was', async () => {
     expect((await shipped.megabytes()) - before).toBeLessThan(256);
@@ -144,7 +138,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
     expect(await attack(shipped.url, post({ query: '{ __typename }' }))).toMatch(/^HTTP\/1.1 200 /);
     for (const crowded of [senders, others]) crowded[Symbol.dispose]();
     const big = post({ query: '{ __typename }', variables: { big: 'x'.repeat(7 * MEGABYTE) } });
-    await expect.poll(() => attack(shipped.url, big), { timeout: 30_000 }).toMatch(/^HTTP\/1.1 200 /);
+    await expect.poll(() => attack(shipped.url, big)).toMatch(/^HTTP\/1.1 200 /);
     for (let number = 0; number < 10; number += 1)
       expect(await attack(shipped.url, big)).toMatch(/^HTTP\/1.1 200 /);
     expect(shipped.fake.requests).toEqual([]);

@@ -10,10 +10,10 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** A client that is slow, or stops half-way, is disconnected, whichever route and protocol it uses. */
 
-/** A tenth of the defaults: the test waits for these times. */
+/** A fraction of the defaults: the test waits for these times. */
 const TIMES = {
-  http: { headersMs: 1000, requestMs: 3000, checkEveryMs: 100 },
-  sockets: { ...SOCKET_TIMES, initMs: 300 },
+  http: { headersMs: 3000, requestMs: 6000, checkEveryMs: 100 },
+  sockets: { ...SOCKET_TIMES, initMs: 1000 },
   closeMs: 1000,
   deliveryBody: { timeoutMs: 1000 },
 };

@@ -165,7 +165,7 @@ test('a client that reads nothing for a while is cut on each transport; one that
   const client = open.use(await openRawSocket(gateway.url, () => {}));
   client.stall();
   client.write(subscribeMessage(LESS));
-  await expect.poll(() => cuts(lines, 'stalled'), { timeout: 100_000 }).toBe(4);
+  await expect.poll(() => cuts(lines, 'stalled')).toBe(4);
   expect([slow.isCut, slow.isWhole]).toEqual([false, false]);
   slow.isHurried = true;
   await eventually(() => slow.isWhole);

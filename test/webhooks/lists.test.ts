@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sleep } from '../support/clients/queries.ts';
 import { codesOf, type Gateway, startGateway, type Variables } from '../support/gateway/start.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 import { type Answer, type SeenRequest, startFakeService } from '../support/upstream/fake-service.ts';
@@ -168,8 +169,14 @@ describe('one request for one webhook', () => {
   const other: Answer = (request) => ({ json: request.path.endsWith('/webhooks') ? list : one(request) });
 
   test('twenty by nodes, some of them twice, are requested once each and concurrently', async () => {
+    const all = Promise.withResolvers<void>();
     await using service = await startFakeService({
-      other: (request) => ({ ...other(request), latencyMs: 50 }),
+      async other(request) {
+        if (request.concurrency === 20) all.resolve();
+        // No answer before all are asked for; without concurrency they never are.
+        await Promise.race([all.promise, sleep(30_000)]);
+        return other(request);
+      },
     });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const ids = [...numbers, 1, 2].map(globalId);

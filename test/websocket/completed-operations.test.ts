@@ -129,7 +129,7 @@ test('of a completed mutation, the request in progress finishes and no further r
   released.resolve();
   const abandonedMutations = async () =>
     (await scrape(gateway.url)).sum('gateway_operations_total', { type: 'mutation', code: 'ABANDONED' });
-  await expect.poll(abandonedMutations, { timeout: 30_000 }).toBe(1);
+  await expect.poll(abandonedMutations).toBe(1);
   const patches = fake.requests.filter(({ method }) => method === 'PATCH');
   expect(patches.map((patch) => patch.abandoned)).toEqual([false]);
   expect(patches[0]?.path).toContain(idOf(1));

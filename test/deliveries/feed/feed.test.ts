@@ -116,7 +116,7 @@ test('the position of a filtered reader moves past deliveries that do not match'
   const reader = followWithoutPolls(log, { filter: { chainIds: [7] } });
   const first = reader.next();
   const cursors = await appendNumbers(log, range(1, 30));
-  await vi.waitFor(() => expect(scannedTo).toBe(cursors.at(-1)));
+  await vi.waitFor(() => expect(scannedTo).toBe(cursors.at(-1)), 120_000);
   // The reader has passed all of them: trimming them does not affect it.
   await log.trim();
   await log.append([delivery(31, { chainId: 7 })]);
@@ -178,7 +178,7 @@ test('each new delivery costs one read of the log', async () => {
   const reader = followWithoutPolls(log, { after: await log.head(TENANT) });
   // Calls next() as soon as it has an item, as a socket does.
   const answers = range(1, 10).map(() => reader.next());
-  await vi.waitFor(() => expect(reads).toBe(1));
+  await vi.waitFor(() => expect(reads).toBe(1), 120_000);
   for (const [index, answer] of answers.entries()) {
     const number = index + 1;
     await appendNumbers(log, [number]);

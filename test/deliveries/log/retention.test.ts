@@ -59,7 +59,7 @@ test('trims by itself when it is opened', async () => {
   await appendNumbers(full, range(1, 5));
   await full.close();
   const log = await openLog({ dataDir, retentionCount: 2 });
-  await vi.waitFor(async () => expect((await readAll(log)).map(numberOf)).toEqual([4, 5]));
+  await vi.waitFor(async () => expect((await readAll(log)).map(numberOf)).toEqual([4, 5]), 120_000);
 });
 
 test('an address is not found once its delivery was trimmed', async () => {

@@ -170,7 +170,7 @@ test.each(DAMAGES)(
     expect(gateway.child.exitCode).toBeNull();
 
     await mend();
-    await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toEqual([200, { status: 'ready' }]);
+    await expect.poll(() => readiness(gateway)).toEqual([200, { status: 'ready' }]);
     expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
     const { data } = await ask(gateway, READ_ALL.replace(`${COUNT}`, `${COUNT + 1}`));
     expect(data.deliveries.nodes.map(({ payload }: { payload: object }) => payload)).toEqual(
@@ -200,7 +200,7 @@ test('a stored delivery is not lost with the -wal file that it was first written
   expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
   await rm(join(dataDir, 'deliveries.db-wal'));
   expect(await deliver(url, { body: bodyOf(COUNT + 1) })).toBe(503);
-  await expect.poll(() => deliver(url, { body: bodyOf(COUNT + 1) }), { timeout: 30_000 }).toBe(200);
+  await expect.poll(() => deliver(url, { body: bodyOf(COUNT + 1) })).toBe(200);
   await gateway.end('SIGKILL');
   await using again = await start(dataDir);
   const { data } = await ask(again, '{ deliveries(last: 2) { nodes { payload } } }');
@@ -219,7 +219,7 @@ test('an older copy that replaces a log without unwritten deliveries becomes the
   const { head } = (await ask(gateway, HEAD)).data.deliveries;
   await rename(join(await copyOfFilled(), 'deliveries.db'), join(dataDir, 'deliveries.db'));
   await expect
-    .poll(() => ask(gateway, HEAD), { timeout: 30_000 })
+    .poll(() => ask(gateway, HEAD))
     .toMatchObject({ data: { deliveries: { nodes: [{ payload: bodyOf(COUNT - 1) }] } } });
   await using dashboard = subscribe(gateway.url);
   await readersToBe(gateway.url, 1);
@@ -239,12 +239,12 @@ test('deliveries of the -wal file are never written into another file', async ()
   await rename(path, away);
   await cp(join(filled, 'deliveries.db'), path);
   const copy = await readFile(path);
-  await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toMatchObject([503, {}]);
+  await expect.poll(() => readiness(gateway)).toMatchObject([503, {}]);
   // The gateway checks the files again a few times in this time.
   await sleep(3000);
   expect(await readiness(gateway)).toMatchObject([503, {}]);
   expect((await readFile(path)).equals(copy)).toBe(true);
   await rename(away, path);
-  await expect.poll(() => readiness(gateway), { timeout: 30_000 }).toMatchObject([200, {}]);
+  await expect.poll(() => readiness(gateway)).toMatchObject([200, {}]);
   expect((await ask(gateway, HEAD)).data.deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }]);
 });

@@ -76,7 +76,7 @@ test('retention trims thousands of tenants with too many or too old deliveries, 
         { kind: 1, least: 8, most: 8 },
         { kind: 2, least: 10, most: 10 },
       ]),
-    { timeout: 30_000, interval: 200 },
+    { timeout: 120_000, interval: 200 },
   );
   const health = await fetch(`${gateway.url}/health/ready`);
   expect(health.status).toBe(200);

@@ -78,7 +78,7 @@ test('tenants from 8,192 on store, read, subscribe and are trimmed as those befo
       const { deliveries } = await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey);
       return deliveries.edges.map(({ node }) => node.payload);
     };
-    await expect.poll(numbers, { timeout: 20_000 }).toEqual([2, 3, 4].map((number) => activity(number)));
+    await expect.poll(numbers).toEqual([2, 3, 4].map((number) => activity(number)));
     const { deliveries } = await gateway.data<Deliveries>(DELIVERIES, {}, authorizationKey);
     const after = deliveries.edges[1]?.cursor ?? '';
     const rest = await gateway.data<Deliveries>(DELIVERIES, { after }, authorizationKey);

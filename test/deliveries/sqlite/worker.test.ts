@@ -64,7 +64,7 @@ test('a writer that ends is restarted; unanswered appends reject, and are stored
   // Reading goes on meanwhile.
   expect((await readAll(log)).length).toBeGreaterThanOrEqual(3);
 
-  await vi.waitFor(() => log.append(range(1, 200).map((number) => delivery(number))), 20_000);
+  await vi.waitFor(() => log.append(range(1, 200).map((number) => delivery(number))), 120_000);
   expect(threads.filter(({ name }) => name === 'writer-thread.ts')).toHaveLength(2);
   const stored = await readAll(log);
   for (const { number, answer } of placed)
@@ -84,7 +84,7 @@ test('a reader that ends is restarted', async () => {
   await underWay;
   await expect(readAll(log)).rejects.toThrow(LogUnavailableError);
   await appendNumbers(log, [2]);
-  const all = await vi.waitFor(() => readAll(log), 20_000);
+  const all = await vi.waitFor(() => readAll(log), 120_000);
   expect(all.map(numberOf)).toEqual([1, 2]);
 });
 
@@ -93,7 +93,7 @@ test('a repeated delivery raises the head that was lost with the writer thread',
   const log = await openLog({ startThread });
   await appendNumbers(log, [1]);
   await end('writer-thread.ts');
-  const [place] = await vi.waitFor(() => log.append([delivery(1)]), 20_000);
+  const [place] = await vi.waitFor(() => log.append([delivery(1)]), 120_000);
   expect(place).toMatchObject({ sequence: 1, duplicate: true });
   expect(await log.head(TENANT)).toBe(place?.cursor);
 });

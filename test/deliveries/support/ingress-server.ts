@@ -18,7 +18,14 @@ export type IngressServer = {
 export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<IngressServer> => {
   const log = parts.log ?? (await openLog());
   const deliveryUrls = createDeliveryUrls('a secret of the test');
-  const ingress = createIngress({ now: () => 1_000_000, ...parts, log, deliveryUrls });
+  const ingress = createIngress({
+    now: () => 1_000_000,
+    // No body times out on a busy machine.
+    limits: { timeoutMs: 120_000 },
+    ...parts,
+    log,
+    deliveryUrls,
+  });
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? '';
     void ingress(request, response, path.split('/').slice(2));
