@@ -23,7 +23,7 @@ import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { PageKernel } from './upstream/kernel/page-kernel.ts';
-import type { Freshness } from './upstream/list-loader.ts';
+import type { Freshness, PageRead } from './upstream/list-loader.ts';
 import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
@@ -100,6 +100,7 @@ type SharedParts = ContextParts & {
 
 const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => {
   const upstream = createUsage();
+  const reads: PageRead[] = [];
   const deadline = createDeadline(parts.operationMs, clientSignal, parts.now);
   const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
   const {
@@ -117,6 +118,8 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSigna
   const shared = { client, scope, cachePartition };
   return {
     upstream,
+    /** The pages that the operation has read so far. */
+    reads,
     chains: parts.chains,
     trace,
     billingKey,
@@ -134,12 +137,14 @@ const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSigna
     transactions: createTransactionsLoader({
       ...shared,
       kernel,
+      reads,
       store: stores.transactions,
       freshness: freshness.transactions,
     }),
     collectibles: createCollectiblesLoader({
       ...shared,
       kernel,
+      reads,
       store: stores.collectibles,
       freshness: freshness.collectibles,
       pricing,

@@ -4,6 +4,7 @@ import type { Caller } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
 import { createAnswers } from '../graph/answer/answer.ts';
 import { createAnswerEstimate } from '../graph/answer/estimate.ts';
+import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { plannedSchema, schema } from '../schema.ts';
@@ -101,6 +102,7 @@ export const startServer = async (
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),
+    sharedAnswers: createSharedAnswers(upstream.cacheBudget),
     maxAnswerBytes,
     maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute, now),

@@ -21,6 +21,7 @@ export type Upstream = {
   /** Null where the plain parser reads all pages. */
   readonly kernel: PageKernel | null;
   readonly pricing: ChainPricing;
+  readonly cacheBudget: CacheBudget;
   readonly invalidation: InvalidationBus;
   readonly stores: {
     readonly transactions: PageCache<Transaction>;
@@ -53,6 +54,7 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
     client,
     kernel: readPath === 'fast' ? createPageKernel() : null,
     pricing: createChainPricing(config.cost.defaultChainCount),
+    cacheBudget,
     invalidation,
     stores: {
       transactions: createPageCache(cacheBudget, invalidation, telemetry.pages('transactions'), now),

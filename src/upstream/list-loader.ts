@@ -4,6 +4,7 @@ import type { UpstreamClient } from './client/client.ts';
 import type { ReceivedBody } from './client/received-body.ts';
 import type { UpstreamRequest } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request-scope.ts';
+import type { Usage } from './client/usage.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
 import type { Page } from './page.ts';
 import type { PageParser } from './parse/page-parser.ts';
@@ -23,6 +24,14 @@ export type PageRef = {
 
 export type ReadPage<Value> = (at: PageRef) => Promise<Page<Value>>;
 
+/** A page that an operation has read. */
+export type PageRead = {
+  /** Whether the same read now gets the same page, as a fresh one of the cache. */
+  isFresh(): boolean;
+  /** Counts the page as read from the cache. */
+  count(usage: Usage): void;
+};
+
 /** What each list loader of one operation is made of. */
 export type LoaderParts<Value> = {
   readonly client: UpstreamClient;
@@ -30,6 +39,8 @@ export type LoaderParts<Value> = {
   /** Indexes the bodies of pages; null where the plain parser reads them all. */
   readonly kernel: PageKernel | null;
   readonly store: PageCache<Value>;
+  /** Gets every page that the operation reads. */
+  readonly reads: PageRead[];
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
   readonly freshness: Freshness;
@@ -70,7 +81,7 @@ type Key<List> = { readonly list: List; readonly request: PageRequest };
  * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Value>(
-  { client, scope, kernel, store, cachePartition, freshness }: LoaderParts<Value>,
+  { client, scope, kernel, store, reads, cachePartition, freshness }: LoaderParts<Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
   const { name, pageSize, cost, parser, onBilled } = resource;
@@ -102,7 +113,14 @@ export const createListLoader = <List extends AnyList, Value>(
       const pages = new Map(
         [...groups].map(([key, group]) => {
           const { list, request } = merge(group);
-          return [key, { page: store.get(request, scope, fetchPage(list)) }];
+          const page = store.get(request, scope, fetchPage(list)).then((read) => {
+            reads.push({
+              isFresh: () => store.isFresh(request, read),
+              count: (usage) => store.countFresh(request, usage),
+            });
+            return read;
+          });
+          return [key, { page }];
         }),
       );
       return keys.map(

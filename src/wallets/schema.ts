@@ -3,6 +3,7 @@ import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { clientError } from '../graph/errors.ts';
 import type { GlobalId } from '../graph/global-id.ts';
+import { ofPages } from '../graph/plan/conditions.ts';
 import { parseAddress } from '../graph/scalars.ts';
 
 const MAX_WALLETS = 100;
@@ -27,7 +28,10 @@ builder.queryFields((t) => ({
       'The wallet with this address. Every address has a wallet: the connections of an unused one are empty.',
     authScopes: { wallets: true },
     args: { address: t.arg({ type: 'Address', required: true, description: 'The address of the wallet.' }) },
-    extensions: withCost<{ address: string }>({ returns: ({ address }) => [globalIdOf(address)] }),
+    extensions: {
+      ...ofPages(),
+      ...withCost<{ address: string }>({ returns: ({ address }) => [globalIdOf(address)] }),
+    },
     resolve: (_root, { address }) => ({ address }),
   }),
   wallets: t.field({
@@ -41,9 +45,13 @@ builder.queryFields((t) => ({
         description: `The addresses of the wallets, at most ${MAX_WALLETS}.`,
       }),
     },
-    extensions: withCost<{ addresses: readonly string[] }>({
-      returns: ({ addresses }) => (addresses.length > MAX_WALLETS ? [] : distinct(addresses).map(globalIdOf)),
-    }),
+    extensions: {
+      ...ofPages(),
+      ...withCost<{ addresses: readonly string[] }>({
+        returns: ({ addresses }) =>
+          addresses.length > MAX_WALLETS ? [] : distinct(addresses).map(globalIdOf),
+      }),
+    },
     resolve: (_root, { addresses }) => {
       if (addresses.length > MAX_WALLETS)
         throw clientError(

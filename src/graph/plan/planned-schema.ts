@@ -11,7 +11,7 @@ import {
 import type { Context } from '../../context.ts';
 import type { ListPlan } from '../../upstream/parse/plan.ts';
 import { compileEdges, compileNodes } from './compile.ts';
-import { conditionsOf } from './conditions.ts';
+import { inspectDocument, type PlannedDocument } from './conditions.ts';
 import { deriveOf } from './derived-field.ts';
 import { DocumentPlans } from './document-plans.ts';
 import { ListWriting, type PlannedList, writeList } from './list-writer.ts';
@@ -27,6 +27,8 @@ export type PlannedSchema = {
   readonly schema: GraphQLSchema;
   /** Whether plans can write all lists of a document, and it has any. */
   canExecute(document: DocumentNode): boolean;
+  /** Whether it can execute a document whose operations read nothing but pages of lookups. */
+  readsPagesAlone(document: DocumentNode): boolean;
 };
 
 /** The executor does not look at the selections below a leaf. */
@@ -39,20 +41,20 @@ const WrittenList = new GraphQLScalarType<unknown, unknown>({
 /** Changes `schema`, which must have the types of `publicSchema` as objects of its own. */
 export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQLSchema): PlannedSchema => {
   const publicTypes = new PlannedTypes(publicSchema);
-  const documents = new WeakMap<DocumentNode, boolean>();
+  const documents = new WeakMap<DocumentNode, PlannedDocument | null>();
   const operations = new WeakMap<OperationDefinitionNode, DocumentPlans<ListWriting>>();
   const findDerive = deriveFinder(schema);
 
-  const canExecute = (document: DocumentNode): boolean => {
+  const inspect = (document: DocumentNode): PlannedDocument | null => {
     const known = documents.get(document);
     if (known !== undefined) return known;
-    const conditions = conditionsOf(publicSchema, publicTypes, document);
-    documents.set(document, conditions !== null);
-    if (conditions === null) return false;
-    const plans = new DocumentPlans<ListWriting>(schema, document, conditions);
+    const planned = inspectDocument(publicSchema, publicTypes, document);
+    documents.set(document, planned);
+    if (planned === null) return null;
+    const plans = new DocumentPlans<ListWriting>(schema, document, planned.conditions);
     for (const node of document.definitions)
       if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, plans);
-    return true;
+    return planned;
   };
 
   const writingFor = (field: PlannedField, info: GraphQLResolveInfo): ListWriting => {
@@ -73,7 +75,11 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
     field.resolve = (list, _args, context, info) =>
       writeList(list as PlannedList, writingFor(planned, info), context as Context, info);
   }
-  return { schema, canExecute };
+  return {
+    schema,
+    canExecute: (document) => inspect(document) !== null,
+    readsPagesAlone: (document) => inspect(document)?.readsPagesAlone === true,
+  };
 };
 
 /** Finds the functions of derived fields by their coordinates. */

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
+import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace-context.ts';
@@ -29,6 +30,7 @@ import { useErrorCodes } from './plugins/error-codes.ts';
 import { useGetRequests } from './plugins/get-requests.ts';
 import type { Operations } from './plugins/operation-observer.ts';
 import { usePlannedExecution } from './plugins/planned-execution.ts';
+import { useSharedAnswers } from './plugins/shared-answers.ts';
 import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
 import { useSseAccept } from './plugins/sse-accept.ts';
 import { useUpstreamExtension } from './plugins/upstream-extension.ts';
@@ -45,6 +47,7 @@ type Options = BrowserPolicy & {
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
   readonly estimateAnswer: EstimateAnswer;
+  readonly sharedAnswers: SharedAnswers;
   readonly maxAnswerBytes: number;
   readonly budgets: Budgets | null;
   /** Whether clients have to send credentials. */
@@ -91,6 +94,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       useSseAccept(),
       useSubscriptionSize(),
       useAnswerLimit(options),
+      planned !== null && useSharedAnswers(options.sharedAnswers, planned),
       useSocketMemory(),
       useComputeUnitLimits(options),
       useShutdownTimeout(),

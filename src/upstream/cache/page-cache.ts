@@ -1,5 +1,6 @@
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { RequestScope } from '../client/request-scope.ts';
+import type { Usage } from '../client/usage.ts';
 import type { Page } from '../page.ts';
 import type { CacheBudget } from './cache-budget.ts';
 import {
@@ -69,6 +70,10 @@ export type PageCache<Value> = {
     scope: Pick<RequestScope, 'usage' | 'deadline'>,
     fetch: Fetch<Value>,
   ): Promise<Page<Value>>;
+  /** Whether `get` would serve this very page now, as a fresh one. */
+  isFresh(request: PageRequest, page: Page<Value>): boolean;
+  /** Counts a page for which `isFresh` is true as if `get` had served it. */
+  countFresh(request: PageRequest, usage: Usage): void;
 };
 
 type CachedPage<Value> = { readonly page: Page<Value>; readonly result: CacheResult };
@@ -129,6 +134,9 @@ export const createPageCache = <Value>(
     return entry && satisfies(entry.meta, request) ? entry : null;
   };
 
+  const isFreshFor = (meta: EntryMeta, request: PageRequest): boolean =>
+    !meta.invalidated && now() - meta.startedAt < request.maxAgeMs;
+
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
   const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Value>): void => {
     if (!sharedRequestFor(key, request)) fetchPage(key, refreshRequest(stale, request), fetch).detach();
@@ -157,8 +165,18 @@ export const createPageCache = <Value>(
   };
 
   return {
+    isFresh(request, page) {
+      const entry = findEntry(keyOf(request), request);
+      return entry?.value.page === page && isFreshFor(entry.meta, request);
+    },
+    countFresh(request, usage) {
+      const entry = findEntry(keyOf(request), request);
+      if (entry) retainDetails(entry.meta, request, now());
+      usage.cached += 1;
+      onGet('fresh');
+    },
     async get(request, { usage, deadline }, fetch) {
-      const key = JSON.stringify([request.list, request.offset]);
+      const key = keyOf(request);
       let result: CacheResult = 'miss';
       try {
         const cached = fromCache(key, request, fetch);
@@ -181,3 +199,5 @@ export const createPageCache = <Value>(
     },
   };
 };
+
+const keyOf = ({ list, offset }: PageRequest): string => JSON.stringify([list, offset]);
