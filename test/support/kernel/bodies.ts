@@ -93,6 +93,9 @@ const VALUES: readonly unknown[] = [
     'UNIQUE_BUYERS',
     'a'.repeat(100),
     'b'.repeat(300),
+    // With a hash of 66 characters, the longest identity and one that is too long.
+    'c'.repeat(189),
+    'c'.repeat(190),
   ],
   ...[
     0,
