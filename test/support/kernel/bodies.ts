@@ -86,7 +86,9 @@ const VALUES: readonly unknown[] = [
   ...[
     'erc721',
     'ERC 1155',
-    'erc72ı',
+    'erc721ſ',
+    'erc\n721',
+    'unique_buyerſ',
     'ſ',
     'ERC-721é',
     'trade_volume',
