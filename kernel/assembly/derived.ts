@@ -1,7 +1,9 @@
+import { encodeBase64 } from './base64';
 import { BACKSLASH, byteAt, QUOTE } from './bytes';
 import { copyBytes, isSame } from './copy';
 import { CHAINS, TEXTS } from './layout';
 import { emit, emitByte, emitNull, ODD, stopItem } from './output';
+import { hasBackslash } from './scanner';
 import { spanLength, spanStart } from './slot';
 
 /** Fields that upstream does not send as they are: they are made of others. */
@@ -48,43 +50,18 @@ function addText(start: usize, length: usize): void {
 function addJson(slot: usize): void {
   const start = spanStart(slot);
   const length = spanLength(slot);
-  if (start === 0 || hasEscape(start, length)) Id.length = MAX_ID + 1;
+  if (start === 0 || length > MAX_ID || hasBackslash(start, start + length)) Id.length = MAX_ID + 1;
   else if (byteAt(start) === QUOTE) addText(start + 1, length - 2);
   else addText(start, length);
 }
 
-function hasEscape(start: usize, length: usize): bool {
-  if (length > MAX_ID) return true;
-  for (let p = start; p < start + length; p += 1) if (byteAt(p) === BACKSLASH) return true;
-  return false;
-}
-
 /** Encodes the id in quotes, and returns the length. */
 function encode(): usize {
-  store<u32>(id + Id.length, 0);
-  let target = encoded;
-  store<u8>(target, QUOTE);
-  target += 1;
-  for (let at: usize = 0; at < Id.length; at += 3) {
-    const bits = (byteAt(id + at) << 16) | (byteAt(id + at + 1) << 8) | byteAt(id + at + 2);
-    store<u8>(target, digit(bits >> 18));
-    store<u8>(target + 1, digit((bits >> 12) & 63));
-    store<u8>(target + 2, at + 1 < Id.length ? digit((bits >> 6) & 63) : 0x3d);
-    store<u8>(target + 3, at + 2 < Id.length ? digit(bits & 63) : 0x3d);
-    target += 4;
-  }
-  store<u8>(target, QUOTE);
-  return target + 1 - encoded;
-}
-
-const DIGITS = memory.data<u8>([
-  65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 97,
-  98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119,
-  120, 121, 122, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 43, 47,
-]);
-
-function digit(value: u32): u32 {
-  return byteAt(DIGITS + <usize>value);
+  v128.store(id + Id.length, i8x16.splat(0));
+  store<u8>(encoded, QUOTE);
+  const length = encodeBase64(encoded + 1, id, Id.length);
+  store<u8>(encoded + 1 + length, QUOTE);
+  return length + 2;
 }
 
 /** CHAINS: a mask, then entries of a hash table: the span of a name in quotes, and the span of its id. */
