@@ -157,6 +157,10 @@ const VALUES: readonly unknown[] = [
       '"\\u0030x"',
       '  "x"  ',
       '[ "0xAA" , "0x" ]',
+      '["0xaa", "0xbb"]',
+      '["0xaa" ,"0xbb"]',
+      '["0xaa","0xbb" ]',
+      '[ "0xaa"]',
       '"\\b\\f\\n\\r\\t"',
     ])
     .concat([
@@ -347,7 +351,11 @@ const mutateNested = (value: unknown, random: Random): unknown => {
 const mutateMember = (item: Members, random: Random): void => {
   const index = random.below(item.length);
   const name = item[index]?.[0] ?? '"name"';
-  const value = random.once(3) ? random.pick(VALUES) : random.pick(fitting(name));
+  const value = random.once(3)
+    ? random.pick(VALUES)
+    : random.once(4)
+      ? hexOf(random)
+      : random.pick(fitting(name));
   const unknown = { a: [1, { b: '}{"\\' }], n: -1.5e-7 };
   const escaped = `"\\u00${name.charCodeAt(1).toString(16)}${name.slice(2)}`;
   const changes = [
@@ -361,6 +369,9 @@ const mutateMember = (item: Members, random: Random): void => {
   if (change) change();
   else item[index] = [name, value];
 };
+
+const hexOf = (random: Random): string =>
+  `0x${Array.from({ length: random.below(67) }, () => random.pick([...'0123456789abcdefF'])).join('')}`;
 
 const STRINGS = VALUES.filter((value) => typeof value === 'string');
 const FITTING: readonly (readonly [names: RegExp, fits: (value: string) => boolean])[] = [
