@@ -161,6 +161,8 @@ const VALUES: readonly unknown[] = [
       '["0xaa" ,"0xbb"]',
       '["0xaa","0xbb" ]',
       '[ "0xaa"]',
+      '[ 1 ]',
+      '[1e2]',
       '"\\b\\f\\n\\r\\t"',
     ])
     .concat([
