@@ -10,7 +10,7 @@ import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts
 /** Bodies of a few kilobytes that come to much more once they are inflated or read. */
 
 const MEGABYTE = 1024 * 1024;
-/** With room for a slow machine that does other things; thirty of these bodies took 53 s. */
+/** In milliseconds that the gateway runs; thirty of these bodies took 53 s. */
 const LONGEST_WAIT_MS = 3000;
 
 let bodies = 0;

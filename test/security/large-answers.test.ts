@@ -14,7 +14,7 @@ import { servingTransactions } from '../support/upstream/paging.ts';
 const WALLET = addressOf(0xa115);
 const FIELDS =
   'id address chain chainId hash blockHash blockNumber blockTime index from to value data nonce gasPrice gasUsed effectiveGasPrice success transactionType direction';
-/** On a slow machine that does other things too. */
+/** In milliseconds that the gateway runs. */
 const GENEROUS_MS = 4000;
 
 const aliases = (count: number, selection: string) =>

@@ -10,7 +10,7 @@ import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
 /** Subscriptions without a common document: each is executed by itself, and its document stays in memory while it is open. */
 
-/** Generous, for a slow machine that runs other tests too. */
+/** In milliseconds that the gateway runs. */
 const GENEROUS_MS = 4000;
 const FIELDS = 'type typeName chainId blockNumber blockTime transactionHash from to value valueUsd';
 /** A document of about 530 tokens that differs for each number. */

@@ -22,7 +22,7 @@ const MEGABYTE = 1024 * 1024;
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=384' };
 /** A busy machine reads large answers slowly, one after the other. */
 const NO_TIMEOUT = { UPSTREAM_TIMEOUT_MS: '240000' };
-/** Generous, for a slow and busy machine. Without limits the attacks blocked the process for six seconds and more. */
+/** In milliseconds that the gateway runs. Without limits the attacks blocked the process for six seconds and more. */
 const LONGEST_WAIT_MS = 3000;
 
 const items = (field: string, bytes: number) =>
