@@ -8,6 +8,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.compile-
 
 const spawning = findSpawningTests();
 
+const lookups = ['cache', 'lookups', 'pagination', 'upstream'].map((area) => `test/${area}/**/*.test.ts`);
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -23,6 +25,8 @@ export default defineConfig({
     // The first by name run first: those that take longest.
     projects: [
       { extends: true, test: { name: 'processes', include: spawning } },
+      // The laws of lookups hold without kernel and plans as well.
+      { extends: true, test: { name: 'plain', include: lookups, env: { READ_PATH: 'plain' } } },
       { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: spawning } },
     ],
   },
