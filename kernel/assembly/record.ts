@@ -1,22 +1,12 @@
-import { byteAt, COMMA, isNull, LIST, LIST_END, OBJECT, OBJECT_END, QUOTE } from './bytes';
+import { byteAt, COMMA, isNull, LIST, LIST_END, OBJECT, OBJECT_END } from './bytes';
 import { clearBytes } from './copy';
 import { Heap, reserve } from './heap';
-import { ADDRESS_LENGTH, hexEnd, readHexList, setHex } from './hex';
-import { readChainId, readInteger } from './integer';
+import { readHexList } from './hex';
 import { countName } from './names';
-import {
-  LEFT_OUT,
-  readBoolean,
-  readDecimal,
-  readJson,
-  readLenientString,
-  readNumber,
-  readText,
-} from './scalar';
+import { LEFT_OUT } from './scalar';
 import { afterSpace, hasBackslash, stringEnd } from './scanner';
 import { skip, valueAfterName } from './skip';
 import { clear, setList, setRecord } from './slot';
-import { readString } from './string';
 import {
   BIT,
   FIRST,
@@ -33,7 +23,7 @@ import {
   SLOT_OFFSET,
   TABLE,
 } from './table';
-import { readTime } from './time';
+import { readScalar } from './value';
 
 /** The item that is being read. */
 export class Item {
@@ -114,51 +104,7 @@ function readField(p: usize, field: usize, slot: usize): usize {
   return skip(p);
 }
 
-/** As the readers of scalars. */
-function readScalar(p: usize, kind: i32, isRequired: bool, slot: usize): usize {
-  if (kind <= Kind.addressOrEmpty) return readHexKind(p, kind, isRequired, slot);
-  if (kind >= Kind.json) return readLax(p, kind, slot);
-  if (isNull(p)) return isRequired ? 0 : p + 4;
-  switch (kind) {
-    case Kind.string:
-      return byteAt(p) === QUOTE ? readString(p, slot) : 0;
-    case Kind.integer:
-    case Kind.transactionType:
-      return readInteger(p, slot);
-    case Kind.time:
-      return readTime(p, slot);
-    case Kind.chainId:
-      return readChainId(p, slot);
-    case Kind.boolean:
-      return readBoolean(p, slot);
-    case Kind.decimal:
-      return readDecimal(p, slot);
-    default:
-      return readNumber(p, slot);
-  }
-}
-
-function readHexKind(p: usize, kind: i32, isRequired: bool, slot: usize): usize {
-  const end = hexEnd(p);
-  if (end !== 0 && (kind === Kind.hex || end - p === ADDRESS_LENGTH)) {
-    setHex(slot, p, end);
-    return end;
-  }
-  if (isNull(p)) return isRequired ? 0 : p + 4;
-  return kind === Kind.addressOrEmpty && load<u16>(p) === EMPTY ? p + 2 : 0;
-}
-
-/** `""` as a little-endian word. */
-const EMPTY: u16 = 0x2222;
-
-/** Values that no form makes malformed. */
-function readLax(p: usize, kind: i32, slot: usize): usize {
-  if (kind === Kind.text) return readText(p, slot);
-  if (kind === Kind.lenientString) return readLenientString(p, slot);
-  return readJson(p, slot, kind === Kind.texts);
-}
-
-/** As the readers of scalars, of a list or a record. */
+/** As `readScalar`, of a list or a record. */
 function readNested(p: usize, kind: i32, field: usize, slot: usize): usize {
   const byte = byteAt(p);
   if (kind === Kind.lenientObject)
