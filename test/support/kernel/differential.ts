@@ -8,7 +8,7 @@ import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';
 import type { Page } from '../../../src/upstream/page.ts';
 import { MalformedFieldError } from '../../../src/upstream/parse/fields.ts';
 import type { ListName } from './bodies.ts';
-import { CHAIN_IDS, createItemWriter, cursorAt, randomPlan } from './plans.ts';
+import { CHAIN_IDS, createItemWriter, cursorAt, randomPlan, wholePlan } from './plans.ts';
 import type { Random } from './random.ts';
 
 /** Compares the kernel with the plain reader, page by page. */
@@ -21,10 +21,10 @@ export const kernel = createPageKernel();
 export const LISTS = { transactions: TRANSACTIONS, collectibles: COLLECTIBLES } as const;
 
 /** Returns the page as the plain reader reads it; the error of one that it refuses. */
-const readPlain = async (name: ListName, text: string, maxItems: number): Promise<Page<object> | Error> => {
+const readPlain = async (name: ListName, text: string): Promise<Page<object> | Error> => {
   try {
     const body = { json: parseExactJson(text) };
-    const requested = { limit: maxItems, fetchedAt: 0 };
+    const requested = { limit: MAX_ITEMS, fetchedAt: 0 };
     return name === 'transactions'
       ? await transactionsParser.toPage(body, { ...requested, list: { address: WALLET, chains: null } })
       : await collectiblesParser.toPage(body, {
@@ -59,31 +59,34 @@ const assertEqual = (what: string, got: unknown, expected: unknown, text: string
 const messageOf = (page: Page<object> | Error): string =>
   page instanceof Error ? page.message : JSON.stringify({ ...page, items: null });
 
-/** Asserts that the kernel finds on the page what the plain reader does, or leaves it to the plain parser. */
+/**
+ * Asserts that the kernel finds on the page what the plain reader does, or leaves it to the plain parser. It writes a random
+ * selection of the items, or `everything`.
+ */
 export const compare = async (
   name: ListName,
   body: Buffer,
   random: Random,
   counts: Counts,
-  maxItems = MAX_ITEMS,
+  everything = false,
 ): Promise<void> => {
   counts.bodies += 1;
   const list = LISTS[name];
   const at = random.below(body.length + 1);
-  const page = kernel.index([body.subarray(0, at), body.subarray(at)], list, maxItems);
+  const page = kernel.index([body.subarray(0, at), body.subarray(at)], list, MAX_ITEMS);
   const text = body.toString();
-  const plain = isUtf8(body) ? await readPlain(name, text, maxItems) : new SyntaxError('no UTF-8');
+  const plain = isUtf8(body) ? await readPlain(name, text) : new SyntaxError('no UTF-8');
   if (page === null) {
     if (plain instanceof Error) counts.refused += 1;
     else counts.left += 1;
     return;
   }
   if (plain instanceof SyntaxError) fail('what is no JSON of UTF-8', 'a page', plain.message, text);
-  const envelope = await readPlain(name, page.envelope(), maxItems);
+  const envelope = await readPlain(name, page.envelope());
   assertEqual('envelope', messageOf(envelope), messageOf(plain), text);
   if (plain instanceof Error) return;
   compareItems(page, plain, text, counts);
-  const plan = randomPlan(list.table, random);
+  const plan = everything ? wholePlan(list.table, random) : randomPlan(list.table, random);
   compareWritten(page, plain, plan, random, text);
 };
 
@@ -120,7 +123,7 @@ const compareWritten = (
   const compiled = kernel.compile(plan, page.list);
   if (compiled === null) throw new Error(`no plan of ${JSON.stringify(plan)}`);
   const values = { subject: WALLET, chainIds: CHAIN_IDS, cursorOf: cursorAt };
-  const whole = random.once(2);
+  const whole = plan.kind === 'nodes';
   const from = whole ? 0 : random.below(page.length + 1);
   const to = whole ? page.length : from + random.below(page.length - from + 1);
   const writeItem = createItemWriter(plan);

@@ -58,6 +58,12 @@ const recordPlan = (table: RecordTable, random: Random, every: boolean): Plan =>
   return { typeName, fields: random.once(3) ? chosen.toSorted(() => random.below(3) - 1) : chosen };
 };
 
+/** Returns a plan of all fields. */
+export const wholePlan = (table: RecordTable, random: Random): ListPlan => ({
+  kind: 'nodes',
+  node: recordPlan(table, random, true),
+});
+
 /** Returns a plan of many fields, or of some. */
 export const randomPlan = (table: RecordTable, random: Random): ListPlan => {
   const node = recordPlan(table, random, random.once(3));
