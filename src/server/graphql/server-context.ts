@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace-context.ts';
@@ -28,27 +27,19 @@ export type ServerContext = {
   /** The size of the WebSocket message that started the operation, in bytes. */
   readonly messageBytes?: number;
   readonly socketMemory?: SocketMemory;
-  /** Aborts when a WebSocket's client has completed the operation or has disconnected. */
+  /**
+   * Aborts when the client has completed the operation or has disconnected. For an HTTP request that Yoga answers, it is
+   * `request.signal`.
+   */
   readonly clientSignal?: AbortSignal;
   /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
   readonly shutdownSignal?: AbortSignal;
+  /** Whether the operation was reported to the observer, see plugins/operation-observer.ts. */
+  isReported?: boolean;
 };
 
 /** What plugins find in `contextValue` of an operation that runs. */
 export type OperationContext = ServerContext & Context;
 
+/** A plugin of Yoga, for what is about HTTP alone. */
 export type ServerPlugin = Plugin<OperationContext, ServerContext>;
-
-export type GraphQLServer = YogaServerInstance<ServerContext, Context>;
-
-type ResultPayload = {
-  readonly result: unknown;
-  readonly setResult: (result: ExecutionResult) => void;
-};
-
-/** A result hook that calls `hook` with a single result, and not with a stream or a list of results. */
-export const onSingleResult =
-  (hook: (result: ExecutionResult, setResult: ResultPayload['setResult']) => void) =>
-  ({ result, setResult }: ResultPayload): void => {
-    if (!isAsyncIterable(result) && !Array.isArray(result)) hook(result as ExecutionResult, setResult);
-  };

@@ -11,7 +11,7 @@ import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import type { Log } from '../../logger.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import type { FrontPage } from '../browsers/front-page.ts';
-import type { GraphQLServer } from '../graphql/server-context.ts';
+import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
 import { type HttpObserver, observeHttp } from './observer.ts';
@@ -29,7 +29,7 @@ type DeliveryListener = (
 ) => Promise<void>;
 
 type Options = {
-  readonly graphql: GraphQLServer;
+  readonly graphql: Pick<GraphQLServer, 'answer'>;
   readonly ingest: DeliveryListener;
   readonly frontPage: FrontPage;
   readonly health: HealthEndpoints;
@@ -100,7 +100,7 @@ export const createHttpServer = (options: Options): HttpServer => {
       const { shutdownSignal } = shutdown;
       return shutdownSignal.aborted
         ? shutdown.reject(request, response)
-        : void (await graphql(request, response, { shutdownSignal }));
+        : graphql.answer(request, response, shutdownSignal);
     }
     if (path.startsWith('/deliveries/')) return ingest(request, response, path.split('/').slice(2));
     const endpoint = health.byPath.get(path);

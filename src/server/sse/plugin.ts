@@ -6,6 +6,7 @@ import { createStaggeredInterval } from '../../lib/staggered-interval.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
+import type { OperationPlugin } from '../graphql/operation-plugin.ts';
 import type { ServerPlugin } from '../graphql/server-context.ts';
 import { traceOf } from '../http/request-id.ts';
 import { onResponseClosed } from '../http/response-end.ts';
@@ -27,6 +28,9 @@ type Authorized = {
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
+  /** Verifies the caller's key before a subscription starts. */
+  readonly verification: OperationPlugin;
+  /** Makes streams of subscriptions that have started. */
   readonly plugin: ServerPlugin;
   /** Destroys all streams, and those that begin later. They end without a `complete`, so that their clients resume. */
   abortAll(): void;
@@ -58,7 +62,7 @@ export const createEventStreams = ({
     if (isAborted) response.destroy();
   };
   return {
-    plugin: {
+    verification: {
       async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
         const { request, res, verifyKey, expiresAt, trace } = contextValue;
         // A WebSocket verifies the key once for all its operations.
@@ -71,7 +75,10 @@ export const createEventStreams = ({
         } catch (error) {
           setResultAndStopExecution({ errors: [mask(error, trace)] });
         }
+        return;
       },
+    },
+    plugin: {
       onResultProcess({ request, result, setResult, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;

@@ -14,7 +14,7 @@ import {
   type SourceEvent,
 } from '../../streams/event-source.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
-import type { ServerPlugin } from '../graphql/server-context.ts';
+import type { OperationPlugin } from '../graphql/operation-plugin.ts';
 import { createRender, type EventObserver, type Frame, sizeOf } from './frame.ts';
 import { createOpenDocuments } from './open-documents.ts';
 import { operationKey } from './operation-key.ts';
@@ -35,7 +35,7 @@ export type SubscribeResult = ExecutionResult & { readonly subscription?: Subscr
  * Shared execution (fan-out): subscribers with equal operation, variables and rights share the execution of each event and
  * its serialised frame.
  */
-export const useSharedExecution = (mask: MaskError, observer: EventObserver): ServerPlugin => {
+export const useSharedExecution = (mask: MaskError, observer: EventObserver): OperationPlugin => {
   const feeds = new Map<string, EventFeed<Frame>>();
   const documents = createOpenDocuments();
 
@@ -81,7 +81,7 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Se
     return feed;
   };
 
-  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) };
+  return { onSubscribe: ({ setExecuteFn }) => setExecuteFn(subscribe) };
 };
 
 /** A reader whose document counts as open until the reader is closed. */

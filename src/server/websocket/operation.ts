@@ -1,16 +1,16 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
-import type { Context } from '../../context.ts';
 import { SerializedData } from '../../graph/answer/serialize.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/abort.ts';
 import type { TaskTracker } from '../../lib/task-tracker.ts';
 import type { Trace } from '../../lib/trace-context.ts';
+import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
 import type { RequestMemory, RequestReservation } from '../graphql/limits/request-memory.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
+import type { OperationArgs } from '../graphql/operation-plugin.ts';
 import type { Operations } from '../graphql/plugins/operation-observer.ts';
-import type { GraphQLServer } from '../graphql/server-context.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import { traceOf } from '../http/request-id.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
@@ -123,22 +123,22 @@ const prepare = async (
   const text = trusted?.documentOf(payload) ?? payload.query;
   await documents.prepare(text, caller.billingKey, clientSignal);
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
-  const enveloped = graphql.getEnveloped({
+  const document = documents.parse(text);
+  const errors = documents.validate(document);
+  if (errors.length > 0) throw new InvalidOperation(errors);
+  const operation = getOperationAST(document, operationName)?.operation;
+  if (operation === undefined)
+    throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
+  const contextValue = graphql.contextOf({
+    socketCaller: caller,
     trace,
     messageBytes,
     clientSignal,
     shutdownSignal,
     socketMemory,
   });
-  const { schema } = enveloped;
-  const document = enveloped.parse(text);
-  const errors = enveloped.validate(schema, document);
-  if (errors.length > 0) throw new InvalidOperation(errors as readonly GraphQLError[]);
-  const operation = getOperationAST(document, operationName)?.operation;
-  if (operation === undefined)
-    throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
-  const contextValue: Context = await enveloped.contextFactory({ socketCaller: caller });
-  const args: ExecutionArgs = {
+  const { schema, pipeline } = graphql;
+  const args: OperationArgs = {
     schema,
     document,
     contextValue,
@@ -147,13 +147,13 @@ const prepare = async (
   };
   const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {
     await frameWriter.untilDrained();
-    const result: ExecutionResult = await enveloped.execute(args);
+    const result = await pipeline.execute(args);
     const { data } = result;
     return data instanceof SerializedData ? new SerializedAnswer(result, data, frameWriter, id) : result;
   };
   const execute = (): Promise<ExecutionResult | SerializedAnswer> => trackExecution(running.track(answer()));
   const subscribe = async (): Promise<SubscribeResult | SocketSubscription> => {
-    const result: SubscribeResult = await enveloped.subscribe(args);
+    const result = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, frameWriter, id) : result;
   };
   const run = (): Promise<Awaited<OperationResult>> =>

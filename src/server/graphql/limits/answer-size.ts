@@ -1,7 +1,7 @@
 import { answerTooLarge } from '../../../graph/answer/errors.ts';
 import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
-import { onSingleResult, type ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
 
 type Options = {
   readonly estimateAnswer: EstimateAnswer;
@@ -13,7 +13,7 @@ type Options = {
  * Limits the size of an answer. The size is estimated before the operation runs and measured while it runs. A large
  * answer is serialised in slices, and its transport gets its data as JSON.
  */
-export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): ServerPlugin => ({
+export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): OperationPlugin => ({
   onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
     const { answer, scopes } = args.contextValue;
     answer.estimate = estimateAnswer(args, scopes);
@@ -26,11 +26,11 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ser
     if (estimate.bytes > maxAnswerBytes)
       setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, estimate)] });
   },
-  onResultProcess: onSingleResult((result, setResult) => {
+  onHttpResult(result) {
     const { data } = result;
-    if (!(data instanceof SerializedData)) return;
+    if (!(data instanceof SerializedData)) return result;
     // Yoga makes it the body of a Response, which may be bytes as well as text.
     const stringify = (final: object) => assembleJson(final, data) as unknown as string;
-    setResult(Object.assign({ ...result }, { stringify }));
-  }),
+    return Object.assign({ ...result }, { stringify });
+  },
 });

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
 import { clientError } from '../../../graph/errors.ts';
-import type { ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
 import type { Budgets } from './budgets.ts';
 
 /** The limit that an operation exceeds: the cost of one operation, or the budget of its client. */
@@ -17,7 +17,7 @@ type Options = {
 };
 
 /** Rejects an operation whose estimated cost exceeds a limit, before it makes any upstream request. */
-export const useComputeUnitLimits = (options: Options): ServerPlugin => {
+export const useComputeUnitLimits = (options: Options): OperationPlugin => {
   const { estimate, maxComputeUnits, budgets, onComputeUnitRejection } = options;
   const reject = (billingKey: string, cost: Cost): GraphQLError | null => {
     const isTooComplex = cost.computeUnits > maxComputeUnits;
@@ -34,7 +34,10 @@ export const useComputeUnitLimits = (options: Options): ServerPlugin => {
       const rejection = reject(billingKey, cost);
       if (rejection) return setResultAndStopExecution({ errors: [rejection] });
       // An abandoned operation is not settled: what upstream bills for it is unknown.
-      return { onExecuteDone: () => budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits) };
+      return (result) => {
+        budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits);
+        return result;
+      };
     },
     onSubscribe({ args, setResultAndStopExecution }) {
       const { billingKey, scopes } = args.contextValue;

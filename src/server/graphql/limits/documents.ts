@@ -1,25 +1,31 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
-import type { YogaServerOptions } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { parseDocument, validateDocument } from '../../../graph/document/limits.ts';
 import { clientError } from '../../../graph/errors.ts';
+import { withCode } from '../../../graph/mask.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
+import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
 import type { ServerPlugin } from '../server-context.ts';
 import { createBudgets } from './budgets.ts';
 import { MAX_ERRORS } from './error-limit.ts';
 
 /** Limits the documents of every transport, and parses and validates each text once for all clients. */
 export type Documents = {
-  readonly cache: ReturnType<typeof createDocumentCache>;
-  /** Parses and validates within the limits, and prepares the documents of HTTP requests. */
+  /** Prepares, parses and validates the documents of HTTP requests that Yoga answers. */
   readonly plugin: ServerPlugin;
+  /** Has the executor's errors suggest no names where the schema is private. */
+  readonly suggestions: OperationPlugin;
   /**
-   * Parses and validates a text ahead of the pipeline, which then finds it in the cache. A new text waits in a queue that
-   * is fair between clients, and its tokens count against its client's rate limit. Rejects with RATE_LIMITED when the
-   * client has used that up, or has disconnected. The transport of WebSockets calls it in websocket/operation.ts.
+   * Parses and validates a text, which is in the cache then. A new text waits in a queue that is fair between clients, and
+   * its tokens count against its client's rate limit. Rejects with RATE_LIMITED when the client has used that up, or has
+   * disconnected. Of an invalid text `parse` or `validate` has the errors.
    */
   prepare(text: string, billingKey: string, clientSignal: AbortSignal): Promise<void>;
+  /** Returns the document of a text. Throws the error of a text that is none. */
+  parse(text: string): DocumentNode;
+  /** Returns the errors of a document. */
+  validate(document: DocumentNode): readonly GraphQLError[];
 };
 
 type Options = {
@@ -28,8 +34,6 @@ type Options = {
   readonly closed: boolean;
   readonly now: Clock;
 };
-
-type Caches = Exclude<YogaServerOptions<object, object>['parserAndValidationCache'], boolean | undefined>;
 
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** A token of a cached document, as measured: up to 420 bytes, and its validation errors about as much. */
@@ -51,20 +55,33 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
   const validate = (document: DocumentNode): readonly GraphQLError[] => {
     const known = validated.get(document);
     if (known) return known;
-    const errors = validateDocument(schema, document, { maxErrors: MAX_ERRORS, closed });
+    const errors = validateDocument(schema, document, { maxErrors: MAX_ERRORS, closed }).map((error) =>
+      withCode(error, 'GRAPHQL_VALIDATION_FAILED'),
+    );
     validated.set(document, errors);
     return errors;
+  };
+  // Parsing a text that is not GraphQL fails as quickly as a lookup.
+  const parse = (text: string): DocumentNode => {
+    const known = cache.get(text);
+    if (known) return known;
+    try {
+      const document = parseDocument(text);
+      cache.set(text, document);
+      return document;
+    } catch (error) {
+      throw error instanceof GraphQLError ? withCode(error, 'GRAPHQL_PARSE_FAILED') : error;
+    }
   };
   /** Parses and validates a text, and returns its count of tokens. */
   const read = (text: string): number => {
     try {
-      const document = parseDocument(text);
+      const document = parse(text);
       validate(document);
-      cache.documentCache.set(text, document);
       return document.tokenCount ?? 0;
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      // The pipeline parses the text again and returns the error to the client.
+      // The transport parses the text again and returns the error to the client.
       return Math.min(text.length / CHARACTERS_A_TOKEN, MAX_TOKENS_OF_INVALID_TEXT);
     }
   };
@@ -74,10 +91,10 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
     budgets.settle(billingKey, 1, read(text));
   };
   const prepare: Documents['prepare'] = async (text, billingKey, clientSignal) => {
-    if (cache.documentCache.get(text)) return;
+    if (cache.get(text)) return;
     await scheduler.run(billingKey, () => {
       if (clientSignal.aborted) throw rateLimited(null);
-      if (!cache.documentCache.get(text)) readWithinBudget(billingKey, text);
+      if (!cache.get(text)) readWithinBudget(billingKey, text);
     });
   };
 
@@ -86,26 +103,21 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
       if (typeof query === 'string' && httpCaller)
         await prepare(query, httpCaller.billingKey, request.signal);
     },
-    onParse: ({ setParseFn }) => setParseFn(parseDocument),
+    onParse: ({ setParseFn }) => setParseFn(parse),
     onValidate: ({ setValidationFn }) => setValidationFn((_schema, document) => validate(document)),
-    // The executor coerces variables, and its errors suggest names as well.
-    onExecute: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
-    onSubscribe: ({ args }) => void Object.assign(args, { hideSuggestions: closed }),
   };
-  return { cache, plugin, prepare };
+  const hideSuggestions = ({ args }: { readonly args: OperationArgs }) =>
+    void Object.assign(args, { hideSuggestions: closed });
+  const suggestions: OperationPlugin = { onExecute: hideSuggestions, onSubscribe: hideSuggestions };
+  return { plugin, suggestions, prepare, parse, validate };
 };
 
 /** A cache of parsed documents by their text, bounded by their estimated memory. */
 const createDocumentCache = () =>
-  ({
-    documentCache: new LRUCache<string, DocumentNode>({
-      maxSize: MAX_CACHED_BYTES,
-      sizeCalculation: ({ tokenCount = 1 }, text) =>
-        2 * text.length + CACHED_BYTES_A_TOKEN * (tokenCount + 1),
-    }),
-    // Parsing a text that is not GraphQL fails as quickly as a lookup.
-    errorCache: { get: () => undefined, set: () => {} },
-  }) satisfies Caches;
+  new LRUCache<string, DocumentNode>({
+    maxSize: MAX_CACHED_BYTES,
+    sizeCalculation: ({ tokenCount = 1 }, text) => 2 * text.length + CACHED_BYTES_A_TOKEN * (tokenCount + 1),
+  });
 
 const rateLimited = (retryAfterMs: number | null): GraphQLError =>
   clientError(

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { onAbort } from '../../../lib/abort.ts';
-import type { ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
 
 /** The limit for the estimated bytes of one socket's heavy answers, from the start of each until the peer has read it. */
 export const SOCKET_BYTES = 32 * 1024 * 1024;
@@ -11,7 +11,7 @@ const LIGHT_BYTES = 256 * 1024;
  * Backpressure for the heavy operations of one WebSocket: they wait for one another, so that their answers don't pile up
  * unsent. One of them always runs.
  */
-export const useSocketMemory = (): ServerPlugin => ({
+export const useSocketMemory = (): OperationPlugin => ({
   onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
     const { socketMemory, answer, clientSignal = null } = contextValue;
     const bytes = answer.estimate?.bytes ?? 0;

@@ -1,11 +1,11 @@
 import { clientError } from '../../../graph/errors.ts';
-import type { ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
 
 /** The most bytes of a subscription's request or message: its variables stay in memory for as long as it is open. */
 const MAX_BYTES = 32 * 1024;
 
 /** Rejects a subscription whose HTTP request or WebSocket message is larger, whatever is in it. */
-export const useSubscriptionSize = (): ServerPlugin => ({
+export const useSubscriptionSize = (): OperationPlugin => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
     const bytes = contextValue.messageBytes ?? bytesOf(contextValue.request);
     if (bytes !== null && bytes <= MAX_BYTES) return;

@@ -6,7 +6,8 @@ import { traceOf } from '../../http/request-id.ts';
 import { onResponseClosed } from '../../http/response-end.ts';
 import type { SubscribeResult } from '../../subscriptions/shared-execution.ts';
 import { maskErrors, withRequestId } from '../mask-errors.ts';
-import { type OperationContext, onSingleResult, type ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
+import type { OperationContext } from '../server-context.ts';
 
 /** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
@@ -41,7 +42,7 @@ export type Operations = {
    * Masks the errors of each operation and reports the operation once: every operation that ran, and every one that was
    * rejected over HTTP. It must be the first plugin, so that it sees operations that a later plugin stops.
    */
-  readonly plugin: ServerPlugin;
+  readonly plugin: OperationPlugin;
   /**
    * Masks the errors of an operation that was rejected before it ran, reports the operation, and returns the masked
    * errors. The plugin does this itself over HTTP; it doesn't see such operations of WebSockets.
@@ -50,8 +51,6 @@ export type Operations = {
 };
 
 export const createOperations = (observer: OperationObserver): Operations => {
-  const reported = new WeakSet<Request>();
-
   const rejected: Operations['rejected'] = (transport, thrown, trace) => {
     const { errors, unexpectedErrors } = maskErrors(thrown);
     observer.answered({
@@ -71,7 +70,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
   const start = (context: OperationContext, type: OperationType, transport: Transport) => {
     const startedAt = performance.now();
     return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
-      if (context.request) reported.add(context.request);
+      context.isReported = true;
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
@@ -82,37 +81,31 @@ export const createOperations = (observer: OperationObserver): Operations => {
     };
   };
 
-  const plugin: ServerPlugin = {
+  const plugin: OperationPlugin = {
     onExecute({ args: { contextValue, document, operationName } }) {
       const type = getOperationAST(document, operationName)?.operation ?? 'none';
       const end = start(contextValue, type, transportOf(contextValue));
-      return {
-        onExecuteDone: onSingleResult((result, setResult) => {
-          const errors = end(result.errors);
-          if (errors.length > 0) setResult({ ...result, errors });
-        }),
+      return (result) => {
+        const errors = end(result.errors);
+        return errors.length > 0 ? { ...result, errors } : result;
       };
     },
     onSubscribe({ args: { contextValue } }) {
       const { res } = contextValue;
       const end = start(contextValue, 'subscription', res ? 'sse' : transportOf(contextValue));
-      return {
-        onSubscribeResult: onSingleResult((result: SubscribeResult, setResult) => {
-          if (result.subscription) {
-            end([]);
-            if (res) onResponseClosed(res, observer.streaming());
-          } else setResult({ ...result, errors: end(result.errors) });
-        }),
+      return (result: SubscribeResult) => {
+        if (!result.subscription) return { ...result, errors: end(result.errors) };
+        end([]);
+        if (res) onResponseClosed(res, observer.streaming());
+        return result;
       };
     },
-    onResultProcess({ request, result, setResult, serverContext: { res } }) {
-      onSingleResult((single) => {
-        const { errors: thrown = [] } = single;
-        // What a later hook throws after the operation was reported is masked and reported as well.
-        if (reported.has(request) && maskErrors(thrown).unexpectedErrors.length === 0) return;
-        const errors = rejected('http', thrown, traceOf(undefined, res));
-        if (errors.length > 0) setResult({ ...single, errors });
-      })({ result, setResult });
+    onHttpResult(result, { isReported, res }) {
+      const { errors: thrown = [] } = result;
+      // What a later hook throws after the operation was reported is masked and reported as well.
+      if (isReported && maskErrors(thrown).unexpectedErrors.length === 0) return result;
+      const errors = rejected('http', thrown, traceOf(undefined, res));
+      return errors.length > 0 ? { ...result, errors } : result;
     },
   };
   return { plugin, rejected };

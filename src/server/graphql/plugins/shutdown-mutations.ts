@@ -1,14 +1,14 @@
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import { clientError } from '../../../graph/errors.ts';
 import { onAbort } from '../../../lib/abort.ts';
-import type { ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
 
 /**
  * At shutdown, answers an operation that is still running with UPSTREAM_TIMEOUT. Without an answer a WebSocket's client
  * sends its operations again, also a mutation that upstream may have applied. A query on a WebSocket gets no answer, since
  * sending that again is harmless.
  */
-export const useShutdownTimeout = (): ServerPlugin => ({
+export const useShutdownTimeout = (): OperationPlugin => ({
   onExecute({ args: { contextValue, document, operationName }, executeFn, setExecuteFn }) {
     const { shutdownSignal, socketCaller } = contextValue;
     if (!shutdownSignal) return;

@@ -1,5 +1,5 @@
 import { clientError } from '../../../graph/errors.ts';
-import type { ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin } from '../operation-plugin.ts';
 
 /** The media type of an event stream, and the wildcards that match it. */
 const EVENT_STREAM = /text\/event-stream|text\/\*|\*\/\*/;
@@ -8,7 +8,7 @@ const EVENT_STREAM = /text\/event-stream|text\/\*|\*\/\*/;
  * Rejects a subscription over HTTP whose client does not accept an event stream, before it reads any event. Yoga would
  * start it, find no way to send it, and leave it running.
  */
-export const useSseAccept = (): ServerPlugin => ({
+export const useSseAccept = (): OperationPlugin => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
     const accept = contextValue.request?.headers.get('accept') ?? '*/*';
     if (EVENT_STREAM.test(accept)) return;

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLSchema } from 'graphql';
+import type { Caller, Context } from '../../context.ts';
+import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
+import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
+import type { Estimate } from '../../graph/cost/estimate.ts';
+import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
+import type { Trace } from '../../lib/trace-context.ts';
+import { traceOf } from '../http/request-id.ts';
+import type { EventObserver } from '../subscriptions/frame.ts';
+import { useSharedExecution } from '../subscriptions/shared-execution.ts';
+import { useAnswerLimit } from './limits/answer-size.ts';
+import type { Budgets } from './limits/budgets.ts';
+import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
+import { useErrorLimit } from './limits/error-limit.ts';
+import { useSocketMemory } from './limits/socket-memory.ts';
+import { useSubscriptionSize } from './limits/subscription-size.ts';
+import { createPipeline, type Pipeline } from './pipeline.ts';
+import { useErrorStatuses } from './plugins/error-statuses.ts';
+import type { Operations } from './plugins/operation-observer.ts';
+import { usePlannedExecution } from './plugins/planned-execution.ts';
+import { useSharedAnswers } from './plugins/shared-answers.ts';
+import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
+import { useSseAccept } from './plugins/sse-accept.ts';
+import { useUpstreamExtension } from './plugins/upstream-extension.ts';
+import type { OperationContext, ServerContext } from './server-context.ts';
+import { createYogaServer, type YogaOptions } from './yoga.ts';
+
+type Options = Omit<YogaOptions, 'pipeline' | 'contextOf'> & {
+  readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
+  readonly estimate: Estimate;
+  readonly maxComputeUnits: number;
+  readonly estimateAnswer: EstimateAnswer;
+  readonly sharedAnswers: SharedAnswers;
+  /** Null when the executor makes every list of an answer. */
+  readonly planned: PlannedSchema | null;
+  readonly maxAnswerBytes: number;
+  readonly budgets: Budgets | null;
+  readonly events: EventObserver;
+  readonly operations: Operations;
+  readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;
+};
+
+/** GraphQL for all transports. */
+export type GraphQLServer = {
+  readonly schema: GraphQLSchema;
+  readonly pipeline: Pipeline;
+  /** Creates the context of an operation of an authenticated caller. */
+  contextOf(context: ServerContext): OperationContext;
+  /** Answers an HTTP request. */
+  answer(request: IncomingMessage, response: ServerResponse, shutdownSignal: AbortSignal): Promise<void>;
+};
+
+/** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
+export const createGraphQL = (options: Options): GraphQLServer => {
+  const { schema, planned, createContext, documents, eventStreams, mask } = options;
+  const pipeline = createPipeline([
+    // Masks and reports first: it must see operations that a later plugin stops.
+    options.operations.plugin,
+    useUpstreamExtension(),
+    documents.suggestions,
+
+    // The executor is chosen before it is limited.
+    ...(planned === null ? [] : [usePlannedExecution(planned)]),
+
+    // Limits: the budget of compute units is charged last, when nothing else rejects the operation. Each wraps the
+    // execution of those above it, so the shutdown also answers operations that still wait for memory.
+    useErrorLimit(),
+    useSseAccept(),
+    useSubscriptionSize(),
+    useAnswerLimit(options),
+    ...(planned === null ? [] : [useSharedAnswers(options.sharedAnswers, planned)]),
+    useSocketMemory(),
+    useComputeUnitLimits(options),
+    useShutdownTimeout(),
+    useErrorStatuses(),
+
+    // Subscriptions: the executor is replaced before the last check, the one that asks upstream.
+    useSharedExecution(mask, options.events),
+    eventStreams.verification,
+  ]);
+  const contextOf = (given: ServerContext): OperationContext => {
+    const { request, req, res, socketCaller, httpCaller, trace, clientSignal } = given;
+    const caller = socketCaller ?? httpCaller;
+    if (!caller) throw new TypeError('Expected a caller, got none.');
+    const created = createContext(
+      caller,
+      trace ?? traceOf(req?.headers.traceparent, res),
+      clientSignal ?? request?.signal ?? null,
+    );
+    return Object.assign(given, created);
+  };
+  const yoga = createYogaServer({ ...options, pipeline, contextOf });
+  return {
+    schema,
+    pipeline,
+    contextOf,
+    answer: async (request, response, shutdownSignal) =>
+      void (await yoga(request, response, { shutdownSignal })),
+  };
+};
