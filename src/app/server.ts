@@ -110,6 +110,7 @@ export const startServer = async (
     isSandbox: sandbox !== null,
     production: config.production,
     eventStreams,
+    directPosts: readPath === 'fast',
     events: telemetry.events,
     onComputeUnitRejection: telemetry.onComputeUnitRejection,
   });

@@ -14,7 +14,8 @@ export type BrowserPolicy = {
   rejectionOf(headers: RequestHeaders): GraphQLError | null;
 };
 
-type RequestHeaders = { get(name: string): string | null };
+/** The headers of a request, by their names in lower case. */
+export type RequestHeaders = { get(name: string): string | null };
 
 type Options = {
   readonly allowedOrigins: readonly string[];

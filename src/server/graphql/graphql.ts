@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
 import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
@@ -13,9 +12,13 @@ import { useAnswerLimit } from './limits/answer-size.ts';
 import type { Budgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
 import { useErrorLimit } from './limits/error-limit.ts';
+import { createRequestMemory } from './limits/request-memory.ts';
 import { useSocketMemory } from './limits/socket-memory.ts';
 import { useSubscriptionSize } from './limits/subscription-size.ts';
+import type { MaskError } from './mask-errors.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
+import { createCorsHeaders } from './plugins/cors.ts';
+import { createCsrfCheck } from './plugins/csrf.ts';
 import { useErrorStatuses } from './plugins/error-statuses.ts';
 import type { Operations } from './plugins/operation-observer.ts';
 import { usePlannedExecution } from './plugins/planned-execution.ts';
@@ -23,10 +26,18 @@ import { useSharedAnswers } from './plugins/shared-answers.ts';
 import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
 import { useSseAccept } from './plugins/sse-accept.ts';
 import { useUpstreamExtension } from './plugins/upstream-extension.ts';
+import { type AnswerRequest, createDirectPosts } from './posts/direct-posts.ts';
 import type { OperationContext, ServerContext } from './server-context.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
 
-type Options = Omit<YogaOptions, 'pipeline' | 'contextOf'> & {
+/** What the answers by Yoga and the direct ones have in common. */
+type HttpParts = Pick<
+  YogaOptions,
+  'pipeline' | 'contextOf' | 'checkHeaders' | 'corsHeaders' | 'requestMemory'
+>;
+
+type Options = Omit<YogaOptions, keyof HttpParts> & {
+  readonly mask: MaskError;
   readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
@@ -39,6 +50,8 @@ type Options = Omit<YogaOptions, 'pipeline' | 'contextOf'> & {
   readonly events: EventObserver;
   readonly operations: Operations;
   readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;
+  /** Whether ordinary POSTs are answered without the Fetch API. The answers are the same. */
+  readonly directPosts: boolean;
 };
 
 /** GraphQL for all transports. */
@@ -47,8 +60,7 @@ export type GraphQLServer = {
   readonly pipeline: Pipeline;
   /** Creates the context of an operation of an authenticated caller. */
   contextOf(context: ServerContext): OperationContext;
-  /** Answers an HTTP request. */
-  answer(request: IncomingMessage, response: ServerResponse, shutdownSignal: AbortSignal): Promise<void>;
+  readonly answer: AnswerRequest;
 };
 
 /** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
@@ -90,12 +102,19 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     );
     return Object.assign(given, created);
   };
-  const yoga = createYogaServer({ ...options, pipeline, contextOf });
+  const http: HttpParts = {
+    pipeline,
+    contextOf,
+    checkHeaders: createCsrfCheck(options),
+    corsHeaders: createCorsHeaders(options),
+    requestMemory: createRequestMemory(),
+  };
+  const yoga = createYogaServer({ ...options, ...http });
+  const answerByYoga: AnswerRequest = async (...args) => void (await yoga(...args));
   return {
     schema,
     pipeline,
     contextOf,
-    answer: async (request, response, shutdownSignal) =>
-      void (await yoga(request, response, { shutdownSignal })),
+    answer: options.directPosts ? createDirectPosts({ ...options, ...http, answerByYoga }) : answerByYoga,
   };
 };

@@ -18,7 +18,7 @@ export type ServerContext = {
   /** The HTTP request and its response, as Node has them; undefined on a WebSocket. */
   readonly req?: IncomingMessage;
   readonly res?: ServerResponse;
-  /** The caller of an HTTP request, once `useAuthentication` has authenticated it. */
+  /** The caller of an HTTP request, once it is authenticated. */
   httpCaller?: Caller;
   /** The caller of a WebSocket's operation; undefined on HTTP. */
   readonly socketCaller?: Caller;

@@ -5,13 +5,13 @@ import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
 import type { BrowserPolicy } from '../browsers/origin-policy.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../sse/plugin.ts';
+import { MAX_BODY_BYTES, useBodyLimits } from './limits/body-limits.ts';
 import type { Documents } from './limits/documents.ts';
-import { useRequestMemory } from './limits/request-memory.ts';
-import type { MaskError } from './mask-errors.ts';
+import type { RequestMemory } from './limits/request-memory.ts';
 import { type Pipeline, usePipeline } from './pipeline.ts';
 import { useAuthentication } from './plugins/authentication.ts';
-import { corsFor, useCorsResponses } from './plugins/cors.ts';
-import { useCsrfProtection } from './plugins/csrf.ts';
+import { type CorsHeaders, useCors } from './plugins/cors.ts';
+import { type CheckHeaders, useCsrfProtection } from './plugins/csrf.ts';
 import { useGetRequests } from './plugins/get-requests.ts';
 import type { OperationContext, ServerContext } from './server-context.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
@@ -20,7 +20,9 @@ export type YogaOptions = BrowserPolicy & {
   readonly schema: GraphQLSchema;
   readonly pipeline: Pipeline;
   readonly contextOf: (context: ServerContext) => OperationContext;
+  readonly checkHeaders: CheckHeaders;
   readonly authenticate: Authenticate;
+  readonly requestMemory: RequestMemory;
   readonly documents: Documents;
   /** Whether clients have to send credentials. */
   readonly needsCredentials: boolean;
@@ -30,12 +32,10 @@ export type YogaOptions = BrowserPolicy & {
   readonly trusted: TrustedDocuments | null;
   /** Turns off what is for development: GraphiQL, introspection and suggestions. */
   readonly production: boolean;
-  readonly mask: MaskError;
+  readonly corsHeaders: CorsHeaders;
   readonly eventStreams: EventStreams;
   readonly unsent: UnsentLimit;
 };
-
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** Answers HTTP requests of every kind: by GET and POST, with an event stream or a single result, and GraphiQL. */
 export const createYogaServer = (options: YogaOptions) => {
@@ -52,13 +52,13 @@ export const createYogaServer = (options: YogaOptions) => {
       usePipeline(pipeline),
 
       // Requests: headers are checked before credentials, and credentials before memory for the body is reserved.
-      useCsrfProtection(options),
+      useCsrfProtection(options.checkHeaders),
       useGetRequests(),
       useAuthentication(authenticate),
-      useRequestMemory(),
+      useBodyLimits(options.requestMemory),
 
       // Responses: rejected preflights are replaced before other headers are set.
-      useCorsResponses(options),
+      useCors(options.corsHeaders, options),
       page.plugin,
       useUnsentLimit(unsent),
 
@@ -78,6 +78,6 @@ export const createYogaServer = (options: YogaOptions) => {
     logging: false,
     // The pipeline masks errors: it knows the operation that they belong to.
     maskedErrors: false,
-    cors: corsFor(options),
+    cors: false,
   });
 };

@@ -25,6 +25,13 @@ const callbacksFor = (response: ServerResponse): (() => void)[] => {
   return callbacks;
 };
 
+/** Returns a signal that aborts when the connection closes before the response was sent. */
+export const disconnectedSignalOf = (response: ServerResponse): AbortSignal => {
+  const disconnected = new AbortController();
+  onResponseClosed(response, () => response.writableFinished || disconnected.abort());
+  return disconnected.signal;
+};
+
 /** How long the rest of a body is read and discarded after an early response. */
 const LINGER_MS = 1000;
 

@@ -100,7 +100,7 @@ export const createHttpServer = (options: Options): HttpServer => {
       const { shutdownSignal } = shutdown;
       return shutdownSignal.aborted
         ? shutdown.reject(request, response)
-        : graphql.answer(request, response, shutdownSignal);
+        : graphql.answer(request, response, { shutdownSignal });
     }
     if (path.startsWith('/deliveries/')) return ingest(request, response, path.split('/').slice(2));
     const endpoint = health.byPath.get(path);

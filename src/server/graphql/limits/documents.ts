@@ -22,6 +22,8 @@ export type Documents = {
    * disconnected. Of an invalid text `parse` or `validate` has the errors.
    */
   prepare(text: string, billingKey: string, clientSignal: AbortSignal): Promise<void>;
+  /** Returns the document of a text if it is in the cache and valid; else null. */
+  known(text: string): DocumentNode | null;
   /** Returns the document of a text. Throws the error of a text that is none. */
   parse(text: string): DocumentNode;
   /** Returns the errors of a document. */
@@ -73,6 +75,10 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
       throw error instanceof GraphQLError ? withCode(error, 'GRAPHQL_PARSE_FAILED') : error;
     }
   };
+  const known = (text: string): DocumentNode | null => {
+    const document = cache.get(text);
+    return document && validated.get(document)?.length === 0 ? document : null;
+  };
   /** Parses and validates a text, and returns its count of tokens. */
   const read = (text: string): number => {
     try {
@@ -109,7 +115,7 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
   const hideSuggestions = ({ args }: { readonly args: OperationArgs }) =>
     void Object.assign(args, { hideSuggestions: closed });
   const suggestions: OperationPlugin = { onExecute: hideSuggestions, onSubscribe: hideSuggestions };
-  return { plugin, suggestions, prepare, parse, validate };
+  return { plugin, suggestions, prepare, known, parse, validate };
 };
 
 /** A cache of parsed documents by their text, bounded by their estimated memory. */

@@ -1,36 +1,54 @@
-import type { YogaServerOptions } from 'graphql-yoga';
 import { bodyOf } from '../../browsers/origin-errors.ts';
-import type { BrowserPolicy } from '../../browsers/origin-policy.ts';
+import type { BrowserPolicy, RequestHeaders } from '../../browsers/origin-policy.ts';
 import type { ServerPlugin } from '../server-context.ts';
 
-type Cors = NonNullable<YogaServerOptions<object, object>['cors']>;
+/** The headers that every response to a request has for browsers. */
+export type CorsHeaders = (headers: RequestHeaders) => Readonly<Record<string, string>>;
 
 /** How long a browser may reuse the answer to a preflight. Without it a browser asks again every five seconds. */
 const PREFLIGHT_SECONDS = 3600;
 
-/** CORS headers for pages of allowed origins. Pages of other origins get none, and their browsers withhold the response. */
-export const corsFor =
-  ({ allowsCrossOrigin }: Pick<BrowserPolicy, 'allowsCrossOrigin'>): Cors =>
-  (request) => {
-    const origin = request.headers.get('origin');
-    if (origin === null || !allowsCrossOrigin(origin)) return false;
+const FOR_NO_PAGE = { vary: 'Origin' };
+
+/**
+ * CORS headers for pages of allowed origins. Pages of other origins get none, and their browsers withhold the response.
+ * `Vary: Origin` is on every response, since each depends on the origin, also a rejection.
+ */
+export const createCorsHeaders =
+  ({ allowsCrossOrigin }: Pick<BrowserPolicy, 'allowsCrossOrigin'>): CorsHeaders =>
+  (headers) => {
+    const origin = headers.get('origin');
+    if (origin === null || !allowsCrossOrigin(origin)) return FOR_NO_PAGE;
+    const requested = headers.get('access-control-request-headers');
     return {
-      origin: [origin],
-      methods: ['GET', 'POST', 'OPTIONS'],
-      exposedHeaders: ['x-request-id'],
-      credentials: false,
-      maxAge: PREFLIGHT_SECONDS,
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, OPTIONS',
+      ...(requested && { 'access-control-allow-headers': requested }),
+      'access-control-expose-headers': 'x-request-id',
+      'access-control-max-age': String(PREFLIGHT_SECONDS),
+      vary: requested ? 'Access-Control-Request-Headers, Origin' : 'Origin',
     };
   };
 
 /**
- * Completes the responses to browsers. A rejected preflight says why, because the page's browser shows neither the
- * preflight nor the reason. `Vary: Origin` is on every response, since each depends on the origin, also a rejection.
+ * Answers preflights, and adds the headers for browsers to the responses of Yoga. A rejected preflight says why, because
+ * the page's browser shows neither the preflight nor the reason.
  */
-export const useCorsResponses = ({ rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>): ServerPlugin => ({
+export const useCors = (
+  corsHeaders: CorsHeaders,
+  { rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>,
+): ServerPlugin => ({
+  onRequest({ request, endResponse, fetchAPI }) {
+    // Safari waits for a body unless the length says that there is none.
+    if (request.method === 'OPTIONS')
+      endResponse(new fetchAPI.Response(null, { status: 204, headers: { 'content-length': '0' } }));
+  },
   onResponse({ request: { method, headers }, response, setResponse, fetchAPI }) {
     const rejection = method === 'OPTIONS' && headers.has('origin') ? rejectionOf(headers) : null;
-    if (rejection === null) return response.headers.append('vary', 'Origin');
+    if (rejection === null) {
+      for (const [name, value] of Object.entries(corsHeaders(headers))) response.headers.set(name, value);
+      return;
+    }
     const responseHeaders = { 'content-type': 'application/json', vary: 'Origin' };
     setResponse(new fetchAPI.Response(bodyOf(rejection), { status: 403, headers: responseHeaders }));
   },

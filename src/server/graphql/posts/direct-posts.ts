@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+} from 'graphql';
+import type { Caller } from '../../../context.ts';
+import type { Authenticate } from '../../auth/authenticate.ts';
+import { disconnectedSignalOf } from '../../http/response-end.ts';
+import type { UnsentLimit } from '../../http/unsent-limit.ts';
+import { isSmallBody, limitBody } from '../limits/body-limits.ts';
+import type { Documents } from '../limits/documents.ts';
+import type { RequestMemory } from '../limits/request-memory.ts';
+import type { Pipeline } from '../pipeline.ts';
+import type { CorsHeaders } from '../plugins/cors.ts';
+import type { CheckHeaders } from '../plugins/csrf.ts';
+import type { OperationContext, ServerContext } from '../server-context.ts';
+import type { TrustedDocuments } from '../trusted-documents.ts';
+import { type Params, parseParams, readBody } from './request-body.ts';
+import { directMediaTypeOf, headersOf } from './request-head.ts';
+import { sendResult } from './response.ts';
+
+/** Answers an HTTP request. `httpCaller` is its caller, if it is authenticated already. */
+export type AnswerRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: { readonly shutdownSignal: AbortSignal; readonly httpCaller?: Caller },
+) => Promise<void>;
+
+type Options = {
+  readonly schema: GraphQLSchema;
+  readonly pipeline: Pipeline;
+  readonly contextOf: (context: ServerContext) => OperationContext;
+  readonly checkHeaders: CheckHeaders;
+  readonly authenticate: Authenticate;
+  readonly requestMemory: RequestMemory;
+  readonly documents: Pick<Documents, 'known'>;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
+  readonly corsHeaders: CorsHeaders;
+  readonly unsent: Pick<UnsentLimit, 'wrote'>;
+  /** Answers every other request. */
+  readonly answerByYoga: AnswerRequest;
+};
+
+/** A query or a mutation whose document is known and valid. */
+type KnownOperation = { readonly document: DocumentNode; readonly params: Params };
+
+/**
+ * Answers a POST of an ordinary query or mutation without the requests, responses and streams of the Fetch API, which cost
+ * several times as much as the rest. It makes the checks that Yoga's plugins make, in their order, by the same functions.
+ * Yoga answers every other request: also one that is malformed, and one whose document is new or invalid.
+ */
+export const createDirectPosts = (options: Options): AnswerRequest => {
+  const { schema, pipeline, contextOf, checkHeaders, authenticate, documents, trusted, answerByYoga } =
+    options;
+  const otherParams = trusted === null ? [] : ['documentId'];
+
+  /** Returns null for any other body. */
+  const findKnown = async (body: Buffer): Promise<KnownOperation | null> => {
+    const params = await parseParams(body, otherParams);
+    const text = params && trusted ? trusted.documentOf(params) : params?.query;
+    const document = text ? documents.known(text) : null;
+    if (params === null || document === null) return null;
+    const operation = getOperationAST(document, params.operationName)?.operation;
+    return operation === 'query' || operation === 'mutation' ? { document, params } : null;
+  };
+  const execute = ({ document, params }: KnownOperation, contextValue: OperationContext) => {
+    const { operationName, variables: variableValues } = params;
+    return pipeline.execute({ schema, document, contextValue, operationName, variableValues });
+  };
+
+  /** Returns null if Yoga has answered the request. */
+  const resultOf = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: ServerContext & { readonly shutdownSignal: AbortSignal },
+  ): Promise<ExecutionResult | null> => {
+    const headers = headersOf(request);
+    const rejection = checkHeaders('POST', headers);
+    if (rejection) throw rejection;
+    const httpCaller = await authenticate(headers, request.socket.remoteAddress);
+    const isSmall = isSmallBody(request.headers['content-length']);
+    const limit = isSmall ? null : limitBody(options.requestMemory, response);
+    const body = await readBody(request, limit);
+    const operation = await findKnown(body);
+    if (operation) return execute(operation, contextOf(Object.assign(context, { httpCaller })));
+    limit?.release();
+    const { shutdownSignal } = context;
+    await answerByYoga(withBody(request, body), response, { shutdownSignal, httpCaller });
+    return null;
+  };
+
+  return async (request, response, { shutdownSignal }) => {
+    const mediaType = directMediaTypeOf(request);
+    if (mediaType === null) return answerByYoga(request, response, { shutdownSignal });
+    const clientSignal = disconnectedSignalOf(response);
+    const context = { req: request, res: response, clientSignal, shutdownSignal };
+    // The pipeline masks errors of every kind.
+    const result = await resultOf(request, response, context).catch((error: GraphQLError) => ({
+      errors: [error],
+    }));
+    if (result === null) return;
+    const completed = pipeline.completeHttpResult(result, context);
+    sendResult(response, completed, mediaType, options.corsHeaders(headersOf(request)));
+    options.unsent.wrote(request.socket);
+  };
+};
+
+/** The same request. Yoga reads `body` in place of the request's stream, which was read already. */
+const withBody = (request: IncomingMessage, body: Buffer): IncomingMessage =>
+  Object.assign(request, { body: Readable.from(body.length > 0 ? [body] : []) });

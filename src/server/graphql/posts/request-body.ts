@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import { badUserInput } from '../../../graph/errors.ts';
+import { type BodyLimit, isSmallBody, parseBody } from '../limits/body-limits.ts';
+
+/** Reads a whole body. Rejects if it exceeds a limit, or if the client disconnects; no client reads the error then. */
+export const readBody = (request: IncomingMessage, limit: BodyLimit | null): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const onDisconnect = () => reject(badUserInput('Expected a whole body, got a part of one.'));
+    if (request.destroyed) return onDisconnect();
+    const chunks: Buffer[] = [];
+    const onData = (chunk: Buffer): void => {
+      try {
+        limit?.add(chunk);
+        chunks.push(chunk);
+      } catch (error) {
+        // The rest of the body is discarded.
+        request.off('data', onData).resume();
+        reject(error);
+      }
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.once('error', onDisconnect);
+  });
+
+/** The parameters of a request for one operation, each of the type that it must have. */
+export type Params = {
+  readonly query?: string | null;
+  readonly operationName?: string | null;
+  readonly variables?: Readonly<Record<string, unknown>> | null;
+  readonly extensions?: Readonly<Record<string, unknown>> | null;
+};
+
+/**
+ * Returns the parameters of a body; null for any other body. `others` are the names of further parameters. Rejects if the
+ * objects of the body have too many shapes.
+ */
+export const parseParams = async (body: Buffer, others: readonly string[]): Promise<Params | null> => {
+  try {
+    const text = body.toString();
+    const json = isSmallBody(String(body.length)) ? JSON.parse(text) : await parseBody(text);
+    return isObject(json) && areParams(json, others) ? json : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const areParams = (json: Readonly<Record<string, unknown>>, others: readonly string[]): json is Params => {
+  for (const name of Object.keys(json)) {
+    const value = json[name] ?? null;
+    if (value === null) continue;
+    if (name === 'query' || name === 'operationName') {
+      if (typeof value !== 'string') return false;
+    } else if (name === 'variables' || name === 'extensions') {
+      if (!isObject(value)) return false;
+    } else if (!others.includes(name)) return false;
+  }
+  return true;
+};

@@ -1,0 +1,33 @@
+import type { ServerResponse } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { type FetchAPI, processRegularResult } from 'graphql-yoga';
+import type { MediaType } from './request-head.ts';
+
+/** What Yoga makes of a result: the only use of its response is to be read here. */
+class ResultResponse {
+  readonly body: string | Buffer;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(body: string | Buffer, init: Pick<ResultResponse, 'status' | 'headers'>) {
+    this.body = body;
+    this.status = init.status;
+    this.headers = init.headers;
+  }
+}
+
+const RESPONSES = { Response: ResultResponse } as unknown as FetchAPI;
+
+/** Sends a result as Yoga does, with its errors' status and headers, unless the request was answered in the meantime. */
+export const sendResult = (
+  response: ServerResponse,
+  result: ExecutionResult,
+  mediaType: MediaType,
+  headers: Readonly<Record<string, string>>,
+): void => {
+  if (response.headersSent || response.destroyed) return;
+  const made = processRegularResult(result, RESPONSES, mediaType) as unknown as ResultResponse;
+  for (const [name, value] of Object.entries(made.headers)) response.setHeader(name.toLowerCase(), value);
+  response.writeHead(made.status, { 'content-length': Buffer.byteLength(made.body), ...headers });
+  response.end(made.body);
+};
