@@ -72,8 +72,6 @@ export type Caller = {
   readonly expiresAt: number | null;
 };
 
-export type Context = ReturnType<ReturnType<typeof createContext>>;
-
 /** The context in which the resolvers of one event run. */
 type EventContext = { readonly upstream: Usage; readonly chains: Chains; readonly answer: Answer };
 
@@ -89,7 +87,7 @@ export const createContext = (parts: ContextParts) => {
     searchLimiter: new SearchLimiter(),
   };
   return (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) =>
-    contextOf(all, caller, trace, clientSignal);
+    new Context(all, caller, trace, clientSignal);
 };
 
 type SharedParts = ContextParts & {
@@ -98,70 +96,123 @@ type SharedParts = ContextParts & {
   readonly searchLimiter: SearchLimiter;
 };
 
-const contextOf = (parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => {
-  const upstream = createUsage();
-  const reads: PageRead[] = [];
-  const deadline = createDeadline(parts.operationMs, clientSignal, parts.now);
-  const { credential, tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
-  const {
-    client,
-    kernel,
-    maxComputeUnits,
-    freshness,
-    pricing,
-    stores,
-    keyedQueue,
-    verifiedKeys,
-    subscribed,
-  } = parts;
-  const scope: RequestScope = { credential, deadline, usage: upstream, maxComputeUnits, trace };
-  const shared = { client, scope, cachePartition };
-  return {
-    upstream,
-    /** The pages that the operation has read so far. */
-    reads,
-    chains: parts.chains,
-    trace,
-    billingKey,
-    scopes,
-    expiresAt,
-    answer: new Answer(parts.answers, clientSignal),
-    /** Callers with equal keys see the same data. */
-    authorizationKey: () => JSON.stringify([tenant, cachePartition, [...scopes].sort()]),
-    /** Creates the context of one event of the caller's subscription: each event is an operation of its own. */
-    forEvent: (): EventContext => contextOf(parts, caller, trace, null),
-    /** As `verifyKey` of webhooks, in an operation of its own, which the signal aborts. */
-    verifyKey: (signal: AbortSignal): Promise<void> =>
-      contextOf(parts, caller, trace, signal).webhooks.verifyKey(),
-    cursorsOf: parts.cursorsOf,
-    transactions: createTransactionsLoader({
-      ...shared,
+/** What the resolvers of one operation work with. It makes the loaders that they use: most operations use one or none. */
+export class Context {
+  readonly upstream = createUsage();
+  /** The pages that the operation has read so far. */
+  readonly reads: PageRead[] = [];
+  readonly chains: Chains;
+  readonly trace: Trace;
+  readonly billingKey: string;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly expiresAt: number | null;
+  readonly answer: Answer;
+  readonly cursorsOf: CursorsOf;
+  /** Callers with equal keys see the same data. */
+  readonly authorizationKey: () => string;
+  /** Creates the context of one event of the caller's subscription: each event is an operation of its own. */
+  readonly forEvent: () => EventContext;
+  /** As `verifyKey` of webhooks, in an operation of its own, which the signal aborts. */
+  readonly verifyKey: (signal: AbortSignal) => Promise<void>;
+
+  readonly #parts: SharedParts;
+  readonly #caller: Caller;
+  readonly #clientSignal: AbortSignal | null;
+  #requests: OperationRequests | null = null;
+  #transactions: ReturnType<typeof createTransactionsLoader> | null = null;
+  #collectibles: ReturnType<typeof createCollectiblesLoader> | null = null;
+  #webhooks: ReturnType<typeof createWebhookSession> | null = null;
+  #deliveries: ReturnType<typeof createTenantDeliveries> | null = null;
+
+  constructor(parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) {
+    const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
+    this.chains = parts.chains;
+    this.trace = trace;
+    this.billingKey = billingKey;
+    this.scopes = scopes;
+    this.expiresAt = expiresAt;
+    this.answer = new Answer(parts.answers, clientSignal);
+    this.cursorsOf = parts.cursorsOf;
+    // A subscription keeps these functions, and must not keep its first context: they don't refer to it.
+    this.authorizationKey = () => JSON.stringify([tenant, cachePartition, [...scopes].sort()]);
+    this.forEvent = () => new Context(parts, caller, trace, null);
+    this.verifyKey = (signal) => new Context(parts, caller, trace, signal).webhooks.verifyKey();
+    this.#parts = parts;
+    this.#caller = caller;
+    this.#clientSignal = clientSignal;
+  }
+
+  get transactions() {
+    const { kernel, stores, freshness } = this.#parts;
+    this.#transactions ??= createTransactionsLoader({
+      ...this.#operationRequests,
       kernel,
-      reads,
+      reads: this.reads,
       store: stores.transactions,
       freshness: freshness.transactions,
-    }),
-    collectibles: createCollectiblesLoader({
-      ...shared,
+    });
+    return this.#transactions;
+  }
+
+  get collectibles() {
+    const { kernel, stores, freshness, pricing } = this.#parts;
+    this.#collectibles ??= createCollectiblesLoader({
+      ...this.#operationRequests,
       kernel,
-      reads,
+      reads: this.reads,
       store: stores.collectibles,
       freshness: freshness.collectibles,
       pricing,
-    }),
-    webhooks: createWebhookSession({
-      ...shared,
+    });
+    return this.#collectibles;
+  }
+
+  get webhooks() {
+    const { keyedQueue, verifiedKeys, subscribed } = this.#parts;
+    this.#webhooks ??= createWebhookSession({
+      ...this.#operationRequests,
       keyedQueue,
       verifiedKeys,
       subscribed,
-    }),
-    deliveries: createTenantDeliveries({
+    });
+    return this.#webhooks;
+  }
+
+  get deliveries() {
+    const parts = this.#parts;
+    this.#deliveries ??= createTenantDeliveries({
       ...parts,
       publicUrl: parts.publicUrl(),
-      tenant,
+      tenant: this.#caller.tenant,
       maxPageBytes: parts.answers.maxBytes / 3,
-      client: billingKey,
-      clientSignal,
-    }),
-  };
+      client: this.billingKey,
+      clientSignal: this.#clientSignal,
+    });
+    return this.#deliveries;
+  }
+
+  /** One deadline and one limit of cost for all requests of the operation. */
+  get #operationRequests(): OperationRequests {
+    const { client, operationMs, maxComputeUnits, now } = this.#parts;
+    const { credential, cachePartition } = this.#caller;
+    this.#requests ??= {
+      client,
+      cachePartition,
+      scope: {
+        credential,
+        deadline: createDeadline(operationMs, this.#clientSignal, now),
+        usage: this.upstream,
+        maxComputeUnits,
+        trace: this.trace,
+      },
+    };
+    return this.#requests;
+  }
+}
+
+/** What the loaders of one operation have in common. */
+type OperationRequests = {
+  readonly client: UpstreamClient;
+  readonly scope: RequestScope;
+  readonly cachePartition: string;
 };

@@ -5,20 +5,28 @@ import { exchange, type RawResponse } from '../support/clients/raw-exchange.ts';
 import { attack } from '../support/clients/raw-http.ts';
 import { folderOf } from '../support/folder.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
-import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
+import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { runs } from '../support/runs.ts';
 import { addressOf, history } from '../support/upstream/builders.ts';
+import { type FakeService, startFakeService } from '../support/upstream/fake-service.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 import { BODIES, HEADS, MUTATION, NAME, post, query, TWO, WALLET } from './odd-requests.ts';
+
+/** It refuses every request in the same way, at once. */
+let service: FakeService;
+beforeAll(async () => {
+  service = await startFakeService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
 
 /** The same gateway twice: one answers ordinary POSTs directly, the other has Yoga answer all requests. */
 type Pair = readonly [direct: Gateway, byYoga: Gateway];
 
 const startPair = async (env: Record<string, string | undefined> = {}): Promise<Pair> => [
-  await startGateway({ UPSTREAM_URL: nowhere, ...env }, { readPath: 'fast' }),
-  await startGateway({ UPSTREAM_URL: nowhere, ...env }, { readPath: 'plain' }),
+  await startGateway({ UPSTREAM_URL: service.url, ...env }, { readPath: 'fast' }),
+  await startGateway({ UPSTREAM_URL: service.url, ...env }, { readPath: 'plain' }),
 ];
 
 const stopPair = async (pair: Pair | undefined): Promise<void> => {
@@ -221,7 +229,7 @@ describe('the same holds', () => {
   test('for a heavy answer, and for one that exceeds the limit', async () => {
     await using fake = await startFakeWallets();
     fake.transactions.set(addressOf(4), servingTransactions(history(1000)));
-    const pair = await startPair({ UPSTREAM_URL: fake.url, MAX_ANSWER_MB: '1' });
+    const pair = await startPair({ UPSTREAM_URL: fake.url, MAX_ANSWER_MB: '1', CACHE_MAX_MB: '0' });
     const nodes = 'nodes { id hash blockHash from to value blockTime chain }';
     const transactions = (name: string) => `${name}: transactions(first: 1000) { ${nodes} }`;
     const wallet = (...names: string[]) =>

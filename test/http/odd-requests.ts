@@ -39,7 +39,7 @@ export const BODIES: readonly (readonly [what: string, body: string | Buffer])[]
   ['an operation by a number', query(TWO, { operationName: 5 })],
   ['an operation by a list', query(TWO, { operationName: ['A'] })],
   ['a name of the prototype', query(TWO, { operationName: 'constructor' })],
-  ['an upstream that is down', query(WALLET, { variables: { a: addressOf(1) } })],
+  ['a lookup that the service refuses', query(WALLET, { variables: { a: addressOf(1) } })],
   ['a variable that is missing', query(WALLET)],
   ['a variable of the wrong type', query(WALLET, { variables: { a: 5 } })],
   ['an address that is none', query(WALLET, { variables: { a: '0x12' } })],
@@ -64,7 +64,7 @@ export const BODIES: readonly (readonly [what: string, body: string | Buffer])[]
   [
     'an operation that costs too much',
     query(
-      `{ ${Array.from({ length: 30 }, (_, n) => `a${n}: wallet(address: "${addressOf(n)}") { transactions { nodes { hash } } collectibles { nodes { tokenId } } }`).join(' ')} }`,
+      `{ wallets(addresses: ${JSON.stringify(Array.from({ length: 100 }, (_, n) => addressOf(n)))}) { transactions(first: 1000) { nodes { hash } } } }`,
     ),
   ],
   ['many errors', query(`query ($x: Int) { ${'x '.repeat(30)} }`)],

@@ -13,6 +13,7 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
+import { rememberConstants } from '../cost/constant-estimates.ts';
 import { DEFAULT_ITEMS, defaultBytes, evaluateCost } from '../cost/field-cost.ts';
 import { collectFields, type Operation, type OperationInfo, readOperation } from '../cost/operation-info.ts';
 import type { GlobalId } from '../global-id.ts';
@@ -33,15 +34,23 @@ export type EstimateAnswer = (operation: Operation, scopes: ReadonlySet<Scope>) 
  * Estimates an answer from the operation's document and variables. Each paged list counts at its maximum length; inner
  * lists and texts count at their usual size.
  */
-export const createAnswerEstimate =
-  (schema: GraphQLSchema): EstimateAnswer =>
-  (operation, scopes) => {
-    const root = readOperation(schema, operation, scopes);
-    if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 } };
-    const estimator = new AnswerEstimator(root.info);
-    const bytes = estimator.objectBytes(root.type, [root.selectionSet], { path: '', times: 1, items: null });
-    return { bytes, heaviest: estimator.heaviest };
-  };
+export const createAnswerEstimate = (schema: GraphQLSchema): EstimateAnswer =>
+  rememberConstants((operation, scopes) => ({
+    value: estimateOf(schema, operation, scopes),
+    isConstant: true,
+  }));
+
+const estimateOf = (
+  schema: GraphQLSchema,
+  operation: Operation,
+  scopes: ReadonlySet<Scope>,
+): AnswerEstimate => {
+  const root = readOperation(schema, operation, scopes);
+  if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 } };
+  const estimator = new AnswerEstimator(root.info);
+  const bytes = estimator.objectBytes(root.type, [root.selectionSet], { path: '', times: 1, items: null });
+  return { bytes, heaviest: estimator.heaviest };
+};
 
 /** The place of an object in the answer. */
 type Place = {

@@ -11,6 +11,7 @@ import {
 import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/chain-pricing.ts';
 import type { GlobalId } from '../global-id.ts';
+import { rememberConstants } from './constant-estimates.ts';
 import { type BilledLookup, billableTypes, evaluateCost } from './field-cost.ts';
 import { collectFields, type Operation, readOperation } from './operation-info.ts';
 
@@ -45,11 +46,12 @@ type CostNode = { readonly type: GraphQLObjectType; readonly key: string; readon
  */
 export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Estimate => {
   const billable = billableTypes(schema);
-  return (operation, scopes) => {
+  return rememberConstants((operation, scopes) => {
     const root = readOperation(schema, operation, scopes);
-    if (root === null) return total([]);
+    if (root === null) return { value: total([]), isConstant: true };
     const { info, type, selectionSet } = root;
     const lineItems = new Map<string, LineItem>();
+    let hasLookup = false;
 
     /** Lookups of one list of one object count once, at the larger cost. */
     const charge = (list: string, item: LineItem, objects: readonly CostNode[]): void => {
@@ -86,6 +88,7 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
       }));
       if (declared === null) return;
       const { lookup, returns } = declared;
+      hasLookup ||= lookup !== undefined;
       if (lookup)
         charge(`${field.name}${JSON.stringify(lookup.list)}`, { ...lookup, path: path.join('.') }, objects);
       const returned = getNamedType(field.type);
@@ -100,8 +103,9 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
     };
 
     visitObjects([{ type, key: '', times: 1 }], [selectionSet], []);
-    return total([...lineItems.values()]);
-  };
+    // Prices change.
+    return { value: total([...lineItems.values()]), isConstant: !hasLookup };
+  });
 };
 
 const total = (items: readonly LineItem[]): Cost => {

@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Clock } from '../../lib/clock.ts';
+import { rememberLast } from '../../lib/remember-last.ts';
 import type { Log } from '../../logger.ts';
 import { createOriginErrors } from './origin-errors.ts';
 
@@ -30,6 +31,11 @@ type Options = {
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
+/** Whether a Host names loopback. Most requests name the same host as the one before. */
+const isLoopbackHost = rememberLast((host: string) =>
+  LOOPBACK.test(URL.parse(`http://${host}`)?.hostname ?? ''),
+);
+
 export const createBrowserPolicy = (options: Options): BrowserPolicy => {
   const { allowedOrigins, onLoopback, loopbackOrigins, log, now } = options;
   const publicUrl = options.publicUrl === null ? null : new URL(options.publicUrl);
@@ -45,10 +51,7 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
    * its own name resolve to loopback, and would then be of the gateway's origin.
    */
   const isOwnHost = (host: string | null): boolean =>
-    !onLoopback ||
-    host === null ||
-    LOOPBACK.test(URL.parse(`http://${host}`)?.hostname ?? '') ||
-    host === publicUrl?.host;
+    !onLoopback || host === null || isLoopbackHost(host) || host === publicUrl?.host;
 
   /**
    * Whether a page is the gateway's own, by the name in Host: also when PUBLIC_URL doesn't say that name. The scheme

@@ -100,7 +100,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
       trace ?? traceOf(req?.headers.traceparent, res),
       clientSignal ?? request?.signal ?? null,
     );
-    return Object.assign(given, created);
+    return Object.assign(created, given);
   };
   const http: HttpParts = {
     pipeline,

@@ -1,5 +1,5 @@
 import { normalizedExecutor } from '@graphql-tools/executor';
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type {
   Complete,
@@ -10,7 +10,7 @@ import type {
   Start,
   SubscribeFn,
 } from './operation-plugin.ts';
-import type { ServerContext, ServerPlugin } from './server-context.ts';
+import type { OperationContext, ServerContext, ServerPlugin } from './server-context.ts';
 
 /** The stages of an operation behind its document, the same for all transports. */
 export type Pipeline = {
@@ -53,13 +53,23 @@ export const createPipeline = (plugins: readonly OperationPlugin[]): Pipeline =>
   };
 };
 
-/** Has Yoga run its operations through the pipeline. */
-export const usePipeline = ({ execute, subscribe, completeHttpResult }: Pipeline): ServerPlugin => ({
-  onExecute: ({ setExecuteFn }) => setExecuteFn((args) => execute(args as OperationArgs)),
-  onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(args as OperationArgs)),
-  onResultProcess: ({ result, setResult, serverContext }) =>
-    setResult(completeHttpResult(result as ExecutionResult, serverContext)),
-});
+/** Has Yoga run its operations through the pipeline. `contextOf` creates the context of one. */
+export const usePipeline = (
+  { execute, subscribe, completeHttpResult }: Pipeline,
+  contextOf: (given: ServerContext) => OperationContext,
+): ServerPlugin => {
+  const withContext = (args: ExecutionArgs): OperationArgs => {
+    const given = args.contextValue as ServerContext;
+    given.operation = contextOf(given);
+    return { ...args, contextValue: given.operation };
+  };
+  return {
+    onExecute: ({ setExecuteFn }) => setExecuteFn((args) => execute(withContext(args))),
+    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(withContext(args))),
+    onResultProcess: ({ result, setResult, serverContext }) =>
+      setResult(completeHttpResult(result as ExecutionResult, serverContext.operation ?? serverContext)),
+  };
+};
 
 class PendingStart<Run> implements Start<Run> {
   readonly args: OperationArgs;

@@ -34,6 +34,8 @@ export type ServerContext = {
   readonly clientSignal?: AbortSignal;
   /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
   readonly shutdownSignal?: AbortSignal;
+  /** The context of the operation of a request that Yoga answers, once it runs. */
+  operation?: OperationContext;
   /** Whether the operation was reported to the observer, see plugins/operation-observer.ts. */
   isReported?: boolean;
 };
@@ -42,4 +44,4 @@ export type ServerContext = {
 export type OperationContext = ServerContext & Context;
 
 /** A plugin of Yoga, for what is about HTTP alone. */
-export type ServerPlugin = Plugin<OperationContext, ServerContext>;
+export type ServerPlugin = Plugin<ServerContext, ServerContext>;

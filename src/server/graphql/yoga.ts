@@ -43,13 +43,13 @@ export const createYogaServer = (options: YogaOptions) => {
   const closed = options.production || trusted !== null;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
-  return createYoga<ServerContext, OperationContext>({
+  return createYoga<ServerContext>({
     schema: options.schema,
     plugins: [
       // A document is trusted before it is prepared.
       trusted !== null && useTrustedDocuments(trusted),
       documents.plugin,
-      usePipeline(pipeline),
+      usePipeline(pipeline, contextOf),
 
       // Requests: headers are checked before credentials, and credentials before memory for the body is reserved.
       useCsrfProtection(options.checkHeaders),
@@ -65,7 +65,6 @@ export const createYogaServer = (options: YogaOptions) => {
       // Event streams are made of the pipeline's results.
       eventStreams.plugin,
     ],
-    context: contextOf,
     graphqlEndpoint: '/graphql',
     graphiql: !closed && graphiql,
     renderGraphiQL: page.render,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { onResponseClosed } from './response-end.ts';
 
 const ROUTES = ['graphql', 'deliveries', 'health', 'metrics'] as const;
 
@@ -31,7 +32,7 @@ export const observeHttp = (server: Server, observer: HttpObserver): void => {
     };
     requests?.add(end);
     observer.started();
-    response.once('close', end);
+    onResponseClosed(response, end);
   });
 };
 

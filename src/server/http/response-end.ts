@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 
 /** What happens when a response ends: callbacks are called, the rest of the request is discarded, the next request starts. */
 
-const callbacksOf = new WeakMap<ServerResponse, (() => void)[]>();
+const CALLBACKS = Symbol('callbacks of a response');
+
+/** A response that has listeners to its end. A weak map of all responses would cost the collector of garbage more. */
+type WatchedResponse = ServerResponse & { [CALLBACKS]?: (() => void)[] };
 
 /**
  * Calls `callback` once the response was sent or its connection has closed; at once when it already has. All callbacks of
@@ -14,12 +17,13 @@ export const onResponseClosed = (response: ServerResponse, callback: () => void)
   else callbacksFor(response).push(callback);
 };
 
-const callbacksFor = (response: ServerResponse): (() => void)[] => {
-  const known = callbacksOf.get(response);
+const callbacksFor = (response: WatchedResponse): (() => void)[] => {
+  const known = response[CALLBACKS];
   if (known) return known;
   const callbacks: (() => void)[] = [];
-  callbacksOf.set(response, callbacks);
-  response.once('close', () => {
+  response[CALLBACKS] = callbacks;
+  // A response closes once.
+  response.on('close', () => {
     for (const callback of callbacks) callback();
   });
   return callbacks;

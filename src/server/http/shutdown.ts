@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import { settlesWithin } from '../../lib/task-tracker.ts';
+import { onResponseClosed } from './response-end.ts';
 
 /** Enough turns of the event loop to accept waiting connections, and to read requests that arrived on idle ones. */
 const EVENT_LOOP_TURNS = 4;
@@ -46,7 +47,7 @@ export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody)
     const { socket } = request;
     underWay.get(socket)?.set(response, request);
     if (isClosing) closeAfterResponse(socket, response);
-    response.once('close', () => underWay.get(socket)?.delete(response));
+    onResponseClosed(response, () => underWay.get(socket)?.delete(response));
   });
 
   const reject = (request: IncomingMessage, response: ServerResponse): void => {

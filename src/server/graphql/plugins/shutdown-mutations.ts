@@ -20,17 +20,33 @@ export const useShutdownTimeout = (): OperationPlugin => ({
   },
 });
 
-const unlessShutdown = async (
+const unlessShutdown = (
   answer: ExecutionResult | Promise<ExecutionResult>,
   shutdownSignal: AbortSignal,
-): Promise<ExecutionResult> => {
-  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
-  const stopListening = onAbort(shutdownSignal, () => resolve(timeoutResult()));
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    stopListening();
-  }
+): ExecutionResult | Promise<ExecutionResult> => {
+  if (!(answer instanceof Promise)) return answer;
+  const waits = waitsOf(shutdownSignal);
+  return new Promise((resolve, reject) => {
+    const onShutdown = () => resolve(timeoutResult());
+    const stopWaiting = () => waits.delete(onShutdown);
+    waits.add(onShutdown);
+    answer.then(resolve, reject);
+    answer.then(stopWaiting, stopWaiting);
+  });
+};
+
+/** What is called at a shutdown. All requests share its signal: a listener of each would be slow to remove. */
+const allWaits = new WeakMap<AbortSignal, Set<() => void>>();
+
+const waitsOf = (shutdownSignal: AbortSignal): Set<() => void> => {
+  const known = allWaits.get(shutdownSignal);
+  if (known) return known;
+  const waits = new Set<() => void>();
+  allWaits.set(shutdownSignal, waits);
+  onAbort(shutdownSignal, () => {
+    for (const onShutdown of waits) onShutdown();
+  });
+  return waits;
 };
 
 const TIMEOUT =

@@ -19,15 +19,18 @@ import type { CorsHeaders } from '../plugins/cors.ts';
 import type { CheckHeaders } from '../plugins/csrf.ts';
 import type { OperationContext, ServerContext } from '../server-context.ts';
 import type { TrustedDocuments } from '../trusted-documents.ts';
-import { type Params, parseParams, readBody } from './request-body.ts';
+import { type Params, parseLargeParams, parseParams, readBody } from './request-body.ts';
 import { directMediaTypeOf, headersOf } from './request-head.ts';
 import { sendResult } from './response.ts';
 
-/** Answers an HTTP request. `httpCaller` is its caller, if it is authenticated already. */
+/** What is known of an HTTP request. `httpCaller` is its caller, once it is authenticated. */
+type RequestContext = { readonly shutdownSignal: AbortSignal; httpCaller?: Caller };
+
+/** Answers an HTTP request. */
 export type AnswerRequest = (
   request: IncomingMessage,
   response: ServerResponse,
-  context: { readonly shutdownSignal: AbortSignal; readonly httpCaller?: Caller },
+  context: RequestContext,
 ) => Promise<void>;
 
 type Options = {
@@ -60,50 +63,57 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
   const otherParams = trusted === null ? [] : ['documentId'];
 
   /** Returns null for any other body. */
-  const findKnown = async (body: Buffer): Promise<KnownOperation | null> => {
-    const params = await parseParams(body, otherParams);
+  const findKnown = (params: Params | null): KnownOperation | null => {
     const text = params && trusted ? trusted.documentOf(params) : params?.query;
     const document = text ? documents.known(text) : null;
-    if (params === null || document === null) return null;
+    if (!params || !document) return null;
     const operation = getOperationAST(document, params.operationName)?.operation;
     return operation === 'query' || operation === 'mutation' ? { document, params } : null;
   };
+
+  /** Authenticates the caller before it reads the body. Returns null if Yoga has answered the request. */
+  const receive = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: RequestContext,
+  ): Promise<KnownOperation | null> => {
+    const headers = headersOf(request);
+    const rejection = checkHeaders('POST', headers);
+    if (rejection) throw rejection;
+    context.httpCaller = await authenticate(headers, request.socket.remoteAddress);
+    const isSmall = isSmallBody(request.headers['content-length']);
+    const limit = isSmall ? null : limitBody(options.requestMemory, response);
+    const body = await readBody(request, limit);
+    const params = isSmall ? parseParams(body, otherParams) : await parseLargeParams(body, otherParams);
+    const operation = findKnown(params);
+    if (operation) return operation;
+    limit?.release();
+    await answerByYoga(withBody(request, body), response, context);
+    return null;
+  };
+
   const execute = ({ document, params }: KnownOperation, contextValue: OperationContext) => {
     const { operationName, variables: variableValues } = params;
     return pipeline.execute({ schema, document, contextValue, operationName, variableValues });
   };
 
-  /** Returns null if Yoga has answered the request. */
-  const resultOf = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: ServerContext & { readonly shutdownSignal: AbortSignal },
-  ): Promise<ExecutionResult | null> => {
-    const headers = headersOf(request);
-    const rejection = checkHeaders('POST', headers);
-    if (rejection) throw rejection;
-    const httpCaller = await authenticate(headers, request.socket.remoteAddress);
-    const isSmall = isSmallBody(request.headers['content-length']);
-    const limit = isSmall ? null : limitBody(options.requestMemory, response);
-    const body = await readBody(request, limit);
-    const operation = await findKnown(body);
-    if (operation) return execute(operation, contextOf(Object.assign(context, { httpCaller })));
-    limit?.release();
-    const { shutdownSignal } = context;
-    await answerByYoga(withBody(request, body), response, { shutdownSignal, httpCaller });
-    return null;
-  };
-
   return async (request, response, { shutdownSignal }) => {
     const mediaType = directMediaTypeOf(request);
     if (mediaType === null) return answerByYoga(request, response, { shutdownSignal });
-    const clientSignal = disconnectedSignalOf(response);
-    const context = { req: request, res: response, clientSignal, shutdownSignal };
-    // The pipeline masks errors of every kind.
-    const result = await resultOf(request, response, context).catch((error: GraphQLError) => ({
-      errors: [error],
-    }));
-    if (result === null) return;
+    const received: RequestContext = { shutdownSignal };
+    let context: ServerContext = { req: request, res: response };
+    let result: ExecutionResult;
+    try {
+      const operation = await receive(request, response, received);
+      if (operation === null) return;
+      const clientSignal = disconnectedSignalOf(response);
+      const contextValue = contextOf({ ...context, ...received, clientSignal });
+      context = contextValue;
+      result = await execute(operation, contextValue);
+    } catch (error) {
+      // The pipeline masks errors of every kind.
+      result = { errors: [error as GraphQLError] };
+    }
     const completed = pipeline.completeHttpResult(result, context);
     sendResult(response, completed, mediaType, options.corsHeaders(headersOf(request)));
     options.unsent.wrote(request.socket);

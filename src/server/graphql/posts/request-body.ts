@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { badUserInput } from '../../../graph/errors.ts';
-import { type BodyLimit, isSmallBody, parseBody } from '../limits/body-limits.ts';
+import { type BodyLimit, parseBody } from '../limits/body-limits.ts';
 
 /** Reads a whole body. Rejects if it exceeds a limit, or if the client disconnects; no client reads the error then. */
 export const readBody = (request: IncomingMessage, limit: BodyLimit | null): Promise<Buffer> =>
@@ -31,20 +31,31 @@ export type Params = {
   readonly extensions?: Readonly<Record<string, unknown>> | null;
 };
 
-/**
- * Returns the parameters of a body; null for any other body. `others` are the names of further parameters. Rejects if the
- * objects of the body have too many shapes.
- */
-export const parseParams = async (body: Buffer, others: readonly string[]): Promise<Params | null> => {
+/** Returns the parameters of a small body; null for any other body. `others` are the names of further parameters. */
+export const parseParams = (body: Buffer, others: readonly string[]): Params | null => {
   try {
-    const text = body.toString();
-    const json = isSmallBody(String(body.length)) ? JSON.parse(text) : await parseBody(text);
-    return isObject(json) && areParams(json, others) ? json : null;
+    return paramsOf(JSON.parse(body.toString()), others);
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
+    return nullIfNoJson(error);
   }
 };
+
+/** As `parseParams`, for a body of any size. Rejects if the objects of the body have too many shapes. */
+export const parseLargeParams = async (body: Buffer, others: readonly string[]): Promise<Params | null> => {
+  try {
+    return paramsOf(await parseBody(body.toString()), others);
+  } catch (error) {
+    return nullIfNoJson(error);
+  }
+};
+
+const nullIfNoJson = (error: unknown): null => {
+  if (error instanceof SyntaxError) return null;
+  throw error;
+};
+
+const paramsOf = (json: unknown, others: readonly string[]): Params | null =>
+  isObject(json) && areParams(json, others) ? json : null;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { rememberLast } from '../../../lib/remember-last.ts';
 import type { RequestHeaders } from '../../browsers/origin-policy.ts';
 import { MAX_BODY_BYTES } from '../limits/body-limits.ts';
 
@@ -20,7 +21,7 @@ export const directMediaTypeOf = ({ method, url, headers }: IncomingMessage): Me
 };
 
 /** As Yoga chooses it: the first media range that matches counts, whatever its weight. */
-const acceptedMediaType = (accept: string): MediaType | null => {
+const acceptedMediaType = rememberLast((accept): MediaType | null => {
   for (const range of accept.replace(/\s/g, '').toLowerCase().split(',')) {
     const [types = '', ...parameters] = range.split(';');
     const charset = parameters.find((parameter) => parameter.includes('charset=')) ?? 'charset=utf-8';
@@ -30,7 +31,7 @@ const acceptedMediaType = (accept: string): MediaType | null => {
     if (subtype === 'graphql-response+json') return 'application/graphql-response+json';
   }
   return null;
-};
+});
 
 /** The headers of a request, as Node has read them. */
 export const headersOf = ({ headers }: IncomingMessage): RequestHeaders => ({
