@@ -87,6 +87,10 @@ test('at SIGTERM a request whose body is incomplete gets 503 with Retry-After', 
     /^HTTP\/1.1 503 .*retry-after: \d.*"code":"INTERNAL_SERVER_ERROR".*"upstream"/is,
   );
   expect(await delivery).toMatch(/^HTTP\/1.1 503 .*retry-after: \d/is);
+  for (const rejection of [await operation, await delivery])
+    expect(rejection).toMatch(
+      /^x-request-id: \S+\r\ncache-control: no-store\r\n.*^x-frame-options: DENY\r\n/ims,
+    );
   expect(await exit).toBe(0);
   expect(gateway.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });

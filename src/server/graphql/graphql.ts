@@ -6,6 +6,7 @@ import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import { traceOf } from '../http/request-id.ts';
+import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
@@ -110,7 +111,10 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     requestMemory: createRequestMemory(),
   };
   const yoga = createYogaServer({ ...options, ...http });
-  const answerByYoga: AnswerRequest = async (...args) => void (await yoga(...args));
+  const answerByYoga: AnswerRequest = async (request, response, context) => {
+    setCommonHeaders(response);
+    await yoga(request, response, context);
+  };
   return {
     schema,
     pipeline,

@@ -15,9 +15,10 @@ import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
 import { type HttpObserver, observeHttp } from './observer.ts';
-import { nameRequests } from './request-id.ts';
+import { nameRequests, requestIdOf } from './request-id.ts';
 import { ruleViolationOf, toOriginForm } from './request-validation.ts';
 import { closeAfterEarlyResponse, createRequestQueue } from './response-end.ts';
+import { setCommonHeaders } from './response-headers.ts';
 import { createHttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
@@ -73,16 +74,6 @@ const limitsOf = ({ headersMs, requestMs, checkEveryMs }: HttpTimes): ServerOpti
   keepAliveTimeout: 65_000,
 });
 
-/** Set on every response. Only GraphiQL is a page, and sets a content security policy of its own. */
-const SECURITY_HEADERS = new Map([
-  ['cache-control', 'no-store'],
-  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
-  ['cross-origin-resource-policy', 'same-origin'],
-  ['referrer-policy', 'no-referrer'],
-  ['x-content-type-options', 'nosniff'],
-  ['x-frame-options', 'DENY'],
-]);
-
 /**
  * Whether to upgrade the connection. Clients of HTTP/2 may offer it with each request. An offer that the server ignores
  * leaves an ordinary request (RFC 9110, 7.8); without this check Node would refuse a delivery for its offer.
@@ -102,6 +93,7 @@ export const createHttpServer = (options: Options): HttpServer => {
         ? shutdown.reject(request, response)
         : graphql.answer(request, response, { shutdownSignal });
     }
+    setCommonHeaders(response);
     if (path.startsWith('/deliveries/')) return ingest(request, response, path.split('/').slice(2));
     const endpoint = health.byPath.get(path);
     if (endpoint) return answerProbe(request, response, endpoint);
@@ -112,7 +104,7 @@ export const createHttpServer = (options: Options): HttpServer => {
   const fail = (response: ServerResponse, error: unknown): void => {
     log.error('request failed', {
       error: error instanceof Error ? error.stack : String(error),
-      requestId: response.getHeader('x-request-id'),
+      requestId: requestIdOf(response),
     });
     if (response.headersSent) response.destroy();
     else sendJson(response, 500, { error: 'Something went wrong inside the gateway.' });
@@ -120,7 +112,6 @@ export const createHttpServer = (options: Options): HttpServer => {
 
   const limits = limitsOf(times);
   const server = createServer({ ...limits, shouldUpgradeCallback: isForWebSocket }, (request, response) => {
-    response.setHeaders(SECURITY_HEADERS);
     closeAfterEarlyResponse(request, response);
     const violation = ruleViolationOf(request);
     if (violation) {
@@ -173,6 +164,7 @@ const rejectionBody = ({ url }: IncomingMessage): object => {
 };
 
 const sendJson = (response: ServerResponse, status: number, body: object): void => {
+  setCommonHeaders(response);
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 };

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import { settlesWithin } from '../../lib/task-tracker.ts';
 import { onResponseClosed } from './response-end.ts';
+import { setCommonHeaders } from './response-headers.ts';
 
 /** Enough turns of the event loop to accept waiting connections, and to read requests that arrived on idle ones. */
 const EVENT_LOOP_TURNS = 4;
@@ -52,6 +53,7 @@ export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody)
 
   const reject = (request: IncomingMessage, response: ServerResponse): void => {
     if (response.headersSent) return;
+    setCommonHeaders(response);
     const headers = { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' };
     response.writeHead(503, headers).end(JSON.stringify(rejectionBody(request)));
   };

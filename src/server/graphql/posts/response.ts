@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, processRegularResult } from 'graphql-yoga';
+import { writeHeaderBlock } from '../../http/response-headers.ts';
 import type { MediaType } from './request-head.ts';
 
 /** What Yoga makes of a result: the only use of its response is to be read here. */
@@ -27,7 +28,7 @@ export const sendResult = (
 ): void => {
   if (response.headersSent || response.destroyed) return;
   const made = processRegularResult(result, RESPONSES, mediaType) as unknown as ResultResponse;
-  for (const [name, value] of Object.entries(made.headers)) response.setHeader(name.toLowerCase(), value);
-  response.writeHead(made.status, { 'content-length': Buffer.byteLength(made.body), ...headers });
+  const contentLength = String(Buffer.byteLength(made.body));
+  writeHeaderBlock(response, made.status, { ...made.headers, 'content-length': contentLength, ...headers });
   response.end(made.body);
 };
