@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { failWithUsage } from '../command-line.ts';
 import { measureFanout } from './fanout.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
@@ -10,11 +11,12 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   lookups: measureLookups,
 };
 
+const names = Object.keys(BENCHES);
+const usage = `Usage: npm run bench -- <${names.join(' | ')}> [<argument>...]`;
+
 const [name = '', ...args] = process.argv.slice(2);
 const bench = BENCHES[name];
-if (bench === undefined) {
-  process.stderr.write(
-    `Expected the name of a bench (${Object.keys(BENCHES).join(', ')}), got ${JSON.stringify(name)}.\n`,
-  );
-  process.exitCode = 1;
-} else await bench(args);
+if (name === '--help') process.stdout.write(`${usage}\n`);
+else if (bench === undefined)
+  failWithUsage(`Expected the name of a bench (${names.join(', ')}), got ${JSON.stringify(name)}.`, usage);
+else await bench(args);

@@ -69,7 +69,7 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
 export const eventually = async (
   holds: () => boolean,
   shown: () => unknown = () => '',
-  withinMs = 120_000,
+  withinMs = 240_000,
 ): Promise<void> => {
   const deadline = Date.now() + withinMs;
   while (!holds()) {
