@@ -25,9 +25,27 @@ export default defineConfig({
     // The first by name run first: those that take longest.
     projects: [
       { extends: true, test: { name: 'processes', include: spawning } },
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: spawning,
+          // A worker loads the gateway once for all of its files, and not anew for each.
+          isolate: false,
+        },
+      },
       // The laws of lookups hold without kernel and plans as well.
-      { extends: true, test: { name: 'plain', include: lookups, env: { READ_PATH: 'plain' } } },
-      { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: spawning } },
+      {
+        extends: true,
+        test: {
+          name: 'without-plans',
+          include: lookups,
+          exclude: spawning,
+          isolate: false,
+          env: { READ_PATH: 'plain' },
+        },
+      },
     ],
   },
 });
