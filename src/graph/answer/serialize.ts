@@ -77,7 +77,11 @@ const serializeData = async (data: object, answer: Answer): Promise<SerializedDa
 };
 
 /** Returns the JSON of a result whose data is serialised already: the bytes of what JSON.stringify returns. */
-export const assembleJson = (result: object, data: SerializedData): Buffer => {
+export const assembleJson = (result: object, data: SerializedData): Buffer =>
+  Buffer.concat(jsonParts(result, data));
+
+/** As `assembleJson`, without copying the data: the parts of the JSON in their order. */
+export const jsonParts = (result: object, data: SerializedData): Buffer[] => {
   const parts: (Buffer | string)[] = [];
   for (const [key, value] of Object.entries(result)) {
     const text = value === data ? '' : JSON.stringify(value);
@@ -86,5 +90,5 @@ export const assembleJson = (result: object, data: SerializedData): Buffer => {
     if (value === data) parts.push(...data.chunks);
   }
   parts.push('}');
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  return parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
 };

@@ -1,16 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, processRegularResult } from 'graphql-yoga';
+import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
 import { writeHeaderBlock } from '../../http/response-headers.ts';
 import type { MediaType } from './request-head.ts';
 
+/** The JSON of a result: as a text, or in parts of bytes. */
+type Body = string | readonly Buffer[];
+
 /** What Yoga makes of a result: the only use of its response is to be read here. */
 class ResultResponse {
-  readonly body: string | Buffer;
+  readonly body: Body;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(body: string | Buffer, init: Pick<ResultResponse, 'status' | 'headers'>) {
+  constructor(body: Body, init: Pick<ResultResponse, 'status' | 'headers'>) {
     this.body = body;
     this.status = init.status;
     this.headers = init.headers;
@@ -27,8 +31,23 @@ export const sendResult = (
   headers: Readonly<Record<string, string>>,
 ): void => {
   if (response.headersSent || response.destroyed) return;
-  const made = processRegularResult(result, RESPONSES, mediaType) as unknown as ResultResponse;
-  const contentLength = String(Buffer.byteLength(made.body));
+  const made = processRegularResult(inParts(result), RESPONSES, mediaType) as unknown as ResultResponse;
+  const { body } = made;
+  const contentLength = String(byteLengthOf(body));
   writeHeaderBlock(response, made.status, { ...made.headers, 'content-length': contentLength, ...headers });
-  response.end(made.body);
+  if (typeof body === 'string') return void response.end(body);
+  // The headers and all parts are written at once.
+  response.cork();
+  for (const part of body) response.write(part);
+  response.end();
 };
+
+/** Has data that is serialised already sent as it is. */
+const inParts = (result: ExecutionResult): ExecutionResult => {
+  const { data } = result;
+  if (!(data instanceof SerializedData)) return result;
+  return Object.assign({ ...result }, { stringify: (final: object) => jsonParts(final, data) });
+};
+
+const byteLengthOf = (body: Body): number =>
+  typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
