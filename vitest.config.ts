@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { findSpawningTests } from './test/support/spawning-tests.ts';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
-// Each test file has a process of its own, which loads the whole gateway: they share what one of them has compiled.
+// Each worker, and each process of a test, loads the whole gateway: they share what one of them has compiled.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.compile-cache', import.meta.url));
 
 const spawning = findSpawningTests();

@@ -13,10 +13,11 @@ const updated = ({ path, body }: SeenRequest): Reply =>
 
 describe('two concurrent updates of one webhook', () => {
   test('reach the service one after the other, in their order, however long the first takes', async () => {
-    const other = (request: SeenRequest) => ({
-      ...updated(request),
-      latencyMs: request.body.includes('first') ? 200 : 0,
-    });
+    const released = Promise.withResolvers<void>();
+    const other = async (request: SeenRequest) => {
+      if (request.body.includes('first')) await released.promise;
+      return updated(request);
+    };
     await using service = await startFakeService({ other });
     await using gateway = await startGateway({ UPSTREAM_URL: service.url });
     const arrived = () => service.requests.map(({ method, body }) => [method, JSON.parse(body || 'null')]);
@@ -31,6 +32,7 @@ describe('two concurrent updates of one webhook', () => {
       ['PATCH', { name: 'first' }],
       ['PATCH', { name: 'elsewhere' }],
     ]);
+    released.resolve();
     expect((await first).webhook.name).toBe('first');
     expect(await addresses).toMatchObject({ webhookId: KNOWN });
     expect(arrived().at(-1)).toEqual(['PUT', { addresses: [] }]);
