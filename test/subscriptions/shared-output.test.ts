@@ -206,7 +206,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
   const plugin = useSharedExecution(mask, { executed: () => {} });
-  plugin.onSubscribe?.({ setSubscribeFn: shared.resolve } as never);
+  plugin.onSubscribe?.({ setExecuteFn: shared.resolve } as never);
   const codes: unknown[] = [];
 
   for (const fields of [
