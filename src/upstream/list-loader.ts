@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Fetch, PageCache, PageRequest } from './cache/page-cache.ts';
 import type { UpstreamClient } from './client/client.ts';
-import type { ReceivedBody } from './client/received-body.ts';
 import type { UpstreamRequest } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request-scope.ts';
+import type { ReceivedBody } from './client/responses/received-body.ts';
 import type { Usage } from './client/usage.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
 import type { Page } from './page.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactChunks, redactText } from '../../src/upstream/client/redact-key.ts';
+import { redactChunks, redactText } from '../../src/upstream/client/responses/redact-key.ts';
 import { heldKey, startGateway } from '../support/gateway/start.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';

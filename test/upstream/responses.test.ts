@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
-import type { ReceivedBody } from '../../src/upstream/client/received-body.ts';
+import type { ReceivedBody } from '../../src/upstream/client/responses/received-body.ts';
 import { requestScope } from '../support/upstream/request-scope.ts';
 
 const KILOBYTE = 1024;

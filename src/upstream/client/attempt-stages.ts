@@ -2,10 +2,10 @@ import { type CircuitBreaker, circuitOpen, healthAfter } from './circuit-breaker
 import { clientGone, deadlineExceeded, outcomeOf, UpstreamError } from './errors.ts';
 import type { KeyCooldowns } from './key-cooldowns.ts';
 import type { AttemptTimer } from './observer.ts';
-import type { ParseBody } from './received-body.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
+import type { ParseBody } from './responses/received-body.ts';
 import { reserveUsage } from './usage.ts';
 
 /** One attempt of a request on its way through the stages of a pipeline. */

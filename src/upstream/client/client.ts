@@ -14,13 +14,13 @@ import {
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createConnector } from './interim-responses.ts';
-import { parseJson } from './json-body.ts';
 import { createKeyCooldowns } from './key-cooldowns.ts';
 import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
-import type { ParseBody } from './received-body.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
+import { parseJson } from './responses/json-body.ts';
+import type { ParseBody } from './responses/received-body.ts';
 import { createRetry } from './retry.ts';
 import { sendRequest } from './send-request.ts';
 

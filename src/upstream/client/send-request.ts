@@ -1,14 +1,14 @@
 import type { Agent } from 'undici';
 import { onAbort } from '../../lib/abort.ts';
 import { childOf } from '../../lib/trace-context.ts';
-import { readErrorResponse } from './error-response.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
-import { type ParseBody, ReceivedBody } from './received-body.ts';
-import { redactChunks, redactText } from './redact-key.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import type { RequestScope } from './request-scope.ts';
-import { BodyCheck, type BodyLimits, parseBody } from './response-body.ts';
-import { type ResponseHead, ResponseReceiver } from './response-receiver.ts';
+import { readErrorResponse } from './responses/error-response.ts';
+import { type ParseBody, ReceivedBody } from './responses/received-body.ts';
+import { redactChunks, redactText } from './responses/redact-key.ts';
+import { BodyCheck, type BodyLimits, parseBody } from './responses/response-body.ts';
+import { type ResponseHead, ResponseReceiver } from './responses/response-receiver.ts';
 
 type Target = {
   readonly agent: Agent;

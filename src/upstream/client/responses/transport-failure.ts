@@ -1,4 +1,4 @@
-import { UpstreamError } from './errors.ts';
+import { UpstreamError } from '../errors.ts';
 
 /** Failures of undici and the system that occur before a connection exists: upstream has not seen the request. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([

@@ -1,4 +1,4 @@
-import type { Credential } from './request-scope.ts';
+import type { Credential } from '../request-scope.ts';
 
 /** A shorter key could occur in a response by chance. */
 const MIN_REDACTED_LENGTH = 16;

@@ -1,7 +1,7 @@
-import { parseExactJson } from '../../lib/json/exact-json.ts';
-import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
-import { MAX_SHAPES, TooManyShapesError } from '../../lib/json/shapes.ts';
-import { UpstreamError } from './errors.ts';
+import { parseExactJson } from '../../../lib/json/exact-json.ts';
+import { parseInSlices } from '../../../lib/json/parse-in-slices.ts';
+import { MAX_SHAPES, TooManyShapesError } from '../../../lib/json/shapes.ts';
+import { UpstreamError } from '../errors.ts';
 import type { ReceivedBody } from './received-body.ts';
 
 /** Parses a body as JSON with every digit of its numbers; an empty body as null. Rejects with UpstreamError `invalidResponse`. */

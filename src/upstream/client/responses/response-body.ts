@@ -1,7 +1,7 @@
-import { JsonSize } from '../../lib/json/size-scanner.ts';
-import type { MemoryBudget, Reservation } from '../../lib/memory-budget.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
-import { UpstreamError } from './errors.ts';
+import { JsonSize } from '../../../lib/json/size-scanner.ts';
+import type { MemoryBudget, Reservation } from '../../../lib/memory-budget.ts';
+import type { Semaphore } from '../../../lib/semaphore.ts';
+import { UpstreamError } from '../errors.ts';
 import type { ResponseReceiver } from './response-receiver.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { UpstreamError, type UpstreamFailure } from './errors.ts';
-import type { Credential } from './request-scope.ts';
+import { UpstreamError, type UpstreamFailure } from '../errors.ts';
+import type { Credential } from '../request-scope.ts';
 import type { ResponseHead } from './response-receiver.ts';
 
 const MAX_MESSAGE_CHARACTERS = 500;

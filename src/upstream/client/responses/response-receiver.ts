@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { UpstreamError } from './errors.ts';
+import { UpstreamError } from '../errors.ts';
 import { transportFailure } from './transport-failure.ts';
 
 type Controller = Dispatcher.DispatchController;
