@@ -39,12 +39,19 @@ export type PageParser<List, Value> = {
 /** The parsed JSON of a body, or the index of its bytes. */
 type PageBody = { readonly json: unknown } | { readonly page: IndexedPage; readonly kernel: PageKernel };
 
+/**
+ * The plain parser reads larger bodies, in slices and with less memory: the kernel needs four times their size. No page that
+ * keeps the contract is so large.
+ */
+const MAX_INDEXED_BYTES = 8 * 1024 * 1024;
+
 export const createPageParser = <List extends { readonly address: string }, Value>(
   indexedList: IndexedList,
   reader: ItemReader<List, Value>,
 ): PageParser<List, Value> => ({
   async parseBody(body, limit, kernel) {
-    const page = kernel?.index(body.chunks, indexedList, limit) ?? null;
+    const isLarge = body.bytes > MAX_INDEXED_BYTES;
+    const page = isLarge ? null : (kernel?.index(body.chunks, indexedList, limit) ?? null);
     if (kernel && page && isWorthIndexing(page)) return { page, kernel };
     return { json: await parseJson(body) };
   },

@@ -11,6 +11,11 @@ export class ReceivedBody {
     this.type = type;
   }
 
+  /** The number of bytes that have not been taken. */
+  get bytes(): number {
+    return this.#chunks.reduce((sum, { length }) => sum + length, 0);
+  }
+
   /** The bytes, as they arrived; none after `takeText`. */
   get chunks(): readonly Buffer[] {
     return this.#chunks;
