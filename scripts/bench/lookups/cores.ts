@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 /** The command that puts a process onto one core; empty where the machine has no such command, or one core. */
 export type Pin = readonly string[];
 
-/** Who runs where: the server that is measured has a core for itself. */
+/** The core of each process. The server that is measured has one for itself. */
 export type Cores = {
   readonly server: Pin;
   readonly load: Pin;
