@@ -1,24 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-} from 'graphql';
+import { type DocumentNode, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { Caller } from '../../../context.ts';
-import type { Authenticate } from '../../auth/authenticate.ts';
 import { disconnectedSignalOf } from '../../http/response-end.ts';
-import type { UnsentLimit } from '../../http/unsent-limit.ts';
 import { isSmallBody, limitBody } from '../limits/body-limits.ts';
-import type { Documents } from '../limits/documents.ts';
-import type { RequestMemory } from '../limits/request-memory.ts';
-import type { Pipeline } from '../pipeline.ts';
-import type { CorsHeaders } from '../plugins/cors.ts';
-import type { CheckHeaders } from '../plugins/csrf.ts';
 import type { OperationContext, ServerContext } from '../server-context.ts';
-import type { TrustedDocuments } from '../trusted-documents.ts';
+import type { YogaOptions } from '../yoga.ts';
 import { type Params, parseLargeParams, parseParams, readBody } from './request-body.ts';
 import { directMediaTypeOf, headersOf } from './request-head.ts';
 import { sendResult } from './response.ts';
@@ -33,18 +20,19 @@ export type AnswerRequest = (
   context: RequestContext,
 ) => Promise<void>;
 
-type Options = {
-  readonly schema: GraphQLSchema;
-  readonly pipeline: Pipeline;
-  readonly contextOf: (context: ServerContext) => OperationContext;
-  readonly checkHeaders: CheckHeaders;
-  readonly authenticate: Authenticate;
-  readonly requestMemory: RequestMemory;
-  readonly documents: Pick<Documents, 'known'>;
-  /** Null when any document may run. */
-  readonly trusted: TrustedDocuments | null;
-  readonly corsHeaders: CorsHeaders;
-  readonly unsent: Pick<UnsentLimit, 'wrote'>;
+type Options = Pick<
+  YogaOptions,
+  | 'schema'
+  | 'pipeline'
+  | 'contextOf'
+  | 'checkHeaders'
+  | 'authenticate'
+  | 'requestMemory'
+  | 'documents'
+  | 'trusted'
+  | 'corsHeaders'
+  | 'unsent'
+> & {
   /** Answers every other request. */
   readonly answerByYoga: AnswerRequest;
 };
