@@ -114,10 +114,7 @@ export const createListLoader = <List extends AnyList, Value>(
         [...groups].map(([key, group]) => {
           const { list, request } = merge(group);
           const page = store.get(request, scope, fetchPage(list)).then((read) => {
-            reads.push({
-              isFresh: () => store.isFresh(request, read),
-              count: (usage) => store.countFresh(request, usage),
-            });
+            reads.push(new StoredRead(store, request, read));
             return read;
           });
           return [key, { page }];
@@ -150,6 +147,28 @@ export const createListLoader = <List extends AnyList, Value>(
     },
   };
 };
+
+/** A read that may outlive its operation. It holds nothing of the operation, and does not keep the page in memory. */
+class StoredRead<Value> implements PageRead {
+  readonly #store: PageCache<Value>;
+  readonly #request: PageRequest;
+  readonly #page: WeakRef<Page<Value>>;
+
+  constructor(store: PageCache<Value>, request: PageRequest, page: Page<Value>) {
+    this.#store = store;
+    this.#request = request;
+    this.#page = new WeakRef(page);
+  }
+
+  isFresh(): boolean {
+    const page = this.#page.deref();
+    return page !== undefined && this.#store.isFresh(this.#request, page);
+  }
+
+  count(usage: Usage): void {
+    this.#store.countFresh(this.#request, usage);
+  }
+}
 
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
