@@ -26,17 +26,32 @@ export type Reservation = {
   release(): void;
 };
 
+/** Slows the tasks of a budget down while memory that they have released is still used elsewhere. */
+type Throttle = {
+  isOn(): boolean;
+  /** How much they may release a second while it is on. */
+  readonly bytesPerSecond: number;
+};
+
+const NO_THROTTLE: Throttle = { isOn: () => false, bytesPerSecond: Number.POSITIVE_INFINITY };
+
+/** How soon a throttle that was on is looked at again. */
+const THROTTLE_CHECK_MS = 20;
+
 /**
- * While more than `maxBytes` are held, or `isHalted` holds, the task that has waited longest goes on alone, so that one task
- * always ends.
+ * While more than `maxBytes` are held, or the throttle is on, the task that has waited longest goes on alone, so that one
+ * task always ends.
  */
-export const createMemoryBudget = (maxBytes: number, isHalted = () => false): MemoryBudget => {
+export const createMemoryBudget = (maxBytes: number, throttle = NO_THROTTLE): MemoryBudget => {
   const waiting = new Map<Reservation, PromiseWithResolvers<void>>();
   let used = 0;
   /** The task that goes on although the budget is exceeded. */
   let privileged: Reservation | null = null;
+  /** When the throttle lets the next task go on. */
+  let throttledUntil = 0;
+  let willCheck = false;
 
-  const isExceeded = (): boolean => used > maxBytes || isHalted();
+  const isExceeded = (): boolean => used > maxBytes || throttle.isOn();
   const wake = (reservation: Reservation): void => {
     waiting.get(reservation)?.resolve();
     waiting.delete(reservation);
@@ -45,8 +60,19 @@ export const createMemoryBudget = (maxBytes: number, isHalted = () => false): Me
     if (!isExceeded()) for (const reservation of [...waiting.keys()]) wake(reservation);
     const [longest] = waiting.keys();
     if (privileged !== null || longest === undefined) return;
-    privileged = longest;
-    wake(longest);
+    if (performance.now() < throttledUntil && throttle.isOn()) checkLater();
+    else {
+      privileged = longest;
+      wake(longest);
+    }
+  };
+  const checkLater = (): void => {
+    if (willCheck) return;
+    willCheck = true;
+    setTimeout(() => {
+      willCheck = false;
+      advance();
+    }, THROTTLE_CHECK_MS);
   };
 
   return {
@@ -78,6 +104,8 @@ export const createMemoryBudget = (maxBytes: number, isHalted = () => false): Me
           return wait.promise;
         },
         release() {
+          const throttleMs = (1000 * held) / throttle.bytesPerSecond;
+          throttledUntil = Math.max(throttledUntil, performance.now() + throttleMs);
           used -= held;
           held = 0;
           isReleased = true;

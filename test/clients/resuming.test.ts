@@ -104,8 +104,9 @@ const openPages = async (url: string, scenario: string) => {
     const open = async () => {
       page.stop = await follow(`${scenario}: ${name}`, by(url), {
         async refetch() {
+          const { head } = await deliveriesOf(url);
           page.refetched += 1;
-          return (await deliveriesOf(url)).head;
+          return head;
         },
         delivery: ({ payload }) => page.numbers.push((payload as { number: number }).number),
         failed: (errors) => page.failures.push(errors),

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createMemoryBudget } from '../../src/lib/memory-budget.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 test('a task that asks for more bytes than are left gets none, unless it is the only one that holds any', () => {
   const budget = createMemoryBudget(100);
@@ -73,4 +75,45 @@ test('a released task adds no bytes and waits for none, so that the others go on
   await other.available();
   other.release();
   expect(last.isAvailable()).toBe(true);
+});
+
+test('while the throttle is on, each task waits for as long as the bytes of the last take at its rate', async () => {
+  vi.useFakeTimers();
+  let isOn = true;
+  const budget = createMemoryBudget(100, { isOn: () => isOn, bytesPerSecond: 10 });
+  const [a, b, c] = [budget.reserve(), budget.reserve(), budget.reserve()];
+  const order: string[] = [];
+  for (const [name, task] of Object.entries({ a, b, c })) {
+    task.grow(10);
+    void task.available().then(() => order.push(name));
+  }
+  await vi.advanceTimersByTimeAsync(0);
+  expect(order).toEqual(['a']);
+  a.release();
+  await vi.advanceTimersByTimeAsync(900);
+  expect(order).toEqual(['a']);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(order).toEqual(['a', 'b']);
+  b.release();
+  isOn = false;
+  await vi.advanceTimersByTimeAsync(20);
+  expect(order).toEqual(['a', 'b', 'c']);
+});
+
+test('tasks go on soon after the throttle is off', async () => {
+  vi.useFakeTimers();
+  let isOn = true;
+  const budget = createMemoryBudget(100, { isOn: () => isOn, bytesPerSecond: 1 });
+  const [released, other] = [budget.reserve(), budget.reserve()];
+  released.grow(100);
+  released.release();
+  let isAvailable = false;
+  void other.available().then(() => {
+    isAvailable = true;
+  });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(isAvailable).toBe(false);
+  isOn = false;
+  await vi.advanceTimersByTimeAsync(20);
+  expect(isAvailable).toBe(true);
 });

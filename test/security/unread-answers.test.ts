@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UNSENT_TIMES } from '../../src/server/http/unsent-limit.ts';
+import { sleep } from '../support/clients/queries.ts';
 import { head, json } from '../support/clients/raw-http.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
@@ -40,6 +41,12 @@ const ask = (query: string, accept = 'application/json'): string => {
   const body = JSON.stringify({ query });
   return `${json(`content-length: ${body.length}`, `accept: ${accept}`)}${body}`;
 };
+
+const postOf = (query: string): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', accept: 'application/json' },
+  body: JSON.stringify({ query }),
+});
 
 /** Opens a connection that sends the request and does not read. */
 const stalled = async (url: string, request: string): Promise<Socket> => {
@@ -108,6 +115,21 @@ describe('the shipped process bounds the memory of unread answers', () => {
     };
     expect(await growth(2, attack)).toBeLessThan(MEGABYTES);
   });
+});
+
+test('many clients that ask for one kept answer at once, and begin to read late, get all of it', async () => {
+  await using shipped = await start();
+  const { length } = await (await fetch(`${shipped.url}/graphql`, postOf(BIG))).text();
+  using open = new DisposableStack();
+  const sockets = await Promise.all(Array.from({ length: 12 }, () => stalled(shipped.url, ask(BIG))));
+  for (const socket of sockets) open.defer(() => void socket.destroy());
+  await sleep(100);
+  for (const socket of sockets) socket.resume();
+  await eventually(
+    () => sockets.every(({ bytesRead }) => bytesRead > length),
+    () => [length, sockets.map(({ bytesRead, destroyed }) => [bytesRead, destroyed])],
+  );
+  expect(cuts(shipped.lines, 'overLimit')).toBe(0);
 });
 
 test('an answer of more than 64 MB is sent whole if MAX_ANSWER_MB allows it', async () => {

@@ -14,7 +14,7 @@ export type Answers = {
   readonly slices: TimeSlices;
   /**
    * The memory of heavy answers while they are made: half of `maxBytes`, or one answer. Values take several times the
-   * memory of their JSON. They are made one at a time while clients leave too much of other answers unread.
+   * memory of their JSON. They are made one at a time, and slowly, while clients leave too much of other answers unread.
    */
   readonly memory: MemoryBudget;
 };
@@ -23,8 +23,14 @@ export type Answers = {
 export const createAnswers = (maxBytes: number, isUnreadMemoryFull: () => boolean): Answers => ({
   maxBytes,
   slices: createTimeSlices(),
-  memory: createMemoryBudget(maxBytes / 2, isUnreadMemoryFull),
+  memory: createMemoryBudget(maxBytes / 2, {
+    isOn: isUnreadMemoryFull,
+    bytesPerSecond: UNREAD_BYTES_PER_SECOND,
+  }),
 });
+
+/** Clients of ordinary networks read what is made at this rate. */
+const UNREAD_BYTES_PER_SECOND = 32 * 1024 * 1024;
 
 /** An answer of more bytes is heavy: it is serialised in slices, and waits while heavy answers exceed their memory. */
 const MAX_LIGHT_BYTES = 256 * 1024;
@@ -133,6 +139,17 @@ export class Answer implements SlicedWork {
       if (this.#isAvailable) await this.#answers.slices.next(this);
       else await this.#reservation?.available();
     }
+  }
+
+  /** Adds JSON of so many bytes that is made already. Resolves when it may be sent, or when the answer is stopped. */
+  async addMade(bytes: number): Promise<void> {
+    this.add(bytes, 0);
+    if (!this.isHeavy) return;
+    do {
+      await this.#reservation?.available();
+      // An answer that has released its memory is written in the same turn of the event loop, and then counts as unread.
+      await this.#answers.slices.next(this);
+    } while (!this.isStopped && !this.#isAvailable);
   }
 
   /** Ends the answer, whatever its outcome, and releases its memory. */

@@ -8,9 +8,11 @@ import { inOrderOfData } from './error-order.ts';
 /** The data of an answer, serialised as JSON: of a heavy answer, and of one with lists that are written already. */
 export class SerializedData {
   readonly chunks: readonly Buffer[];
+  readonly bytes: number;
 
   constructor(chunks: readonly Buffer[]) {
     this.chunks = chunks;
+    this.bytes = chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Lets JSON.stringify serialise it as well. */
@@ -33,13 +35,28 @@ export const serializeAnswer = async (
     const isSerialized = answer.isHeavy || answer.hasWrittenLists;
     const data =
       isSerialized && !answer.isStopped && result.data ? await serializeData(result.data, answer) : null;
-    if (answer.isStopped) return { data: null, errors: [answer.limitError ?? upstreamError(clientGone())] };
+    if (answer.isStopped) return stoppedResult(answer);
     // Errors come first, as the executor writes them.
     return Object.assign(errors.length > 0 ? { errors } : {}, result, data && { data });
   } finally {
     answer.end();
   }
 };
+
+/** As `serializeAnswer`, of data that an equal operation has serialised. A heavy answer waits for its memory as others do. */
+export const resendAnswer = async (data: SerializedData, answer: Answer): Promise<ExecutionResult> => {
+  try {
+    await answer.addMade(data.bytes);
+    return answer.isStopped ? stoppedResult(answer) : Object.assign<ExecutionResult, object>({}, { data });
+  } finally {
+    answer.end();
+  }
+};
+
+const stoppedResult = ({ limitError }: Answer): ExecutionResult => ({
+  data: null,
+  errors: [limitError ?? upstreamError(clientGone())],
+});
 
 /** A chunk of this size has memory of its own, which returns to the operating system. The memory of smaller ones does not. */
 const CHUNK_CHARACTERS = 512 * 1024;

@@ -66,8 +66,7 @@ export const createSharedAnswers = (budget: CacheBudget): SharedAnswers => {
       if (!(data instanceof SerializedData) || errors || !reads.every((read) => read.isFresh())) return;
       const answer: Kept = { data, reads: [...reads] };
       kept.set(key, answer);
-      const bytes = data.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-      budget.add(key, ENTRY_BYTES + 4 * key.length + bytes + READ_BYTES * reads.length, () => {
+      budget.add(key, ENTRY_BYTES + 4 * key.length + data.bytes + READ_BYTES * reads.length, () => {
         if (kept.get(key) === answer) kept.delete(key);
       });
     },

@@ -16,7 +16,7 @@ export type UnsentLimit = {
   watch(server: Server): void;
   /** Enforces the memory limit after an answer was written to `socket`, when much of it is unsent. */
   wrote(socket: Socket | null | undefined): void;
-  /** Whether more than `maxBytes` were unsent when that was last counted: within a second. */
+  /** Whether more than `maxBytes` are unsent. */
   isExceeded(): boolean;
 };
 
@@ -58,7 +58,12 @@ export const createUnsentLimit = (
   const connections = new Map<Socket, Progress>();
   /** The connections with a large unsent answer. An event of a subscription doesn't count: many connections share it. */
   const pending = new Set<Socket>();
+  /** As last counted, and what was written since. */
   let unsentBytes = 0;
+  const count = (): void => {
+    unsentBytes = 0;
+    for (const { writableLength } of pending) unsentBytes += writableLength;
+  };
   const cut = (socket: Socket, reason: CutReason): void => {
     onCut(reason, socket.writableLength);
     // A reset discards the operating system's buffers; `destroy` does not.
@@ -130,9 +135,14 @@ export const createUnsentLimit = (
     wrote(socket) {
       if (!socket || socket.writableLength <= LARGE_BYTES) return;
       pending.add(socket);
-      cutLargest();
+      unsentBytes += socket.writableLength;
+      // The operating system has taken most answers by then.
+      setImmediate(cutLargest);
     },
-    isExceeded: () => unsentBytes > maxBytes,
+    isExceeded() {
+      if (unsentBytes > maxBytes) count();
+      return unsentBytes > maxBytes;
+    },
   };
 };
 

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import { resendAnswer } from '../../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../../graph/answer/shared-answers.ts';
 import type { PlannedSchema } from '../../../graph/plan/planned-schema.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
@@ -15,7 +16,7 @@ export const useSharedAnswers = (
     setExecuteFn(async (given): Promise<ExecutionResult> => {
       const context = given.contextValue;
       const data = answers.find(key, context);
-      if (data) return Object.assign<ExecutionResult, object>({}, { data });
+      if (data) return resendAnswer(data, context.answer);
       const result = await executeFn(given);
       answers.keep(key, result, context);
       return result;

@@ -104,9 +104,7 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     }
     const completed = pipeline.completeHttpResult(result, context);
     sendResult(response, completed, mediaType, options.corsHeaders(headersOf(request)));
-    const { socket } = request;
-    // The operating system takes most answers at once.
-    if (socket.writableLength > 0) setImmediate(() => options.unsent.wrote(socket));
+    options.unsent.wrote(request.socket);
   };
 };
 
