@@ -6,7 +6,7 @@ import { detachedScope, type RequestScope } from './client/request-scope.ts';
 import type { ReceivedBody } from './client/responses/received-body.ts';
 import type { Usage } from './client/usage.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
-import type { Page } from './page.ts';
+import type { Page, PageItems } from './page.ts';
 import type { PageParser } from './parse/page-parser.ts';
 
 /** Which page of a list. */
@@ -26,6 +26,8 @@ export type ReadPage<Value> = (at: PageRef) => Promise<Page<Value>>;
 
 /** A page that an operation has read. */
 export type PageRead = {
+  /** The operation has ended, and reads the page no more. */
+  release(): void;
   /** Whether the same read now gets the same page, as a fresh one of the cache. */
   isFresh(): boolean;
   /** Counts the page as read from the cache. */
@@ -148,16 +150,25 @@ export const createListLoader = <List extends AnyList, Value>(
   };
 };
 
-/** A read that may outlive its operation. It holds nothing of the operation, and does not keep the page in memory. */
+/** A read that may outlive its operation. Once released it holds nothing of the operation, and does not keep the page in memory. */
 class StoredRead<Value> implements PageRead {
   readonly #store: PageCache<Value>;
   readonly #request: PageRequest;
   readonly #page: WeakRef<Page<Value>>;
+  /** Null once it is released. */
+  #retained: PageItems<Value> | null;
 
   constructor(store: PageCache<Value>, request: PageRequest, page: Page<Value>) {
     this.#store = store;
     this.#request = request;
     this.#page = new WeakRef(page);
+    this.#retained = page.items;
+    page.items.retain();
+  }
+
+  release(): void {
+    this.#retained?.release();
+    this.#retained = null;
   }
 
   isFresh(): boolean {

@@ -36,6 +36,12 @@ export type PageItems<Value> = {
   readonly writer: ItemsWriter | null;
   /** The memory that the items take, in bytes; estimated where only the size of the body that they came in is known. */
   memoryBytes(bodyBytes: number): number;
+  /**
+   * Says that the caller uses the items until it calls `release`. When the last user has released them, their memory is
+   * used again, and they can't be read any more. Items that a user never releases are freed by the garbage collector.
+   */
+  retain(): void;
+  release(): void;
 };
 
 /** Writes the items of a page as JSON, by plans. */

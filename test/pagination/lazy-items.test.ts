@@ -22,6 +22,10 @@ class CountedItems implements PageItems<string> {
     return new Set(this.#names).size < this.length;
   }
 
+  retain(): void {}
+
+  release(): void {}
+
   identity(index: number): string {
     this.asked += 1;
     return this.value(index);

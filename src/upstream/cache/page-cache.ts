@@ -64,6 +64,8 @@ export type PageCache<Value> = {
    * - When that fails because of upstream, a page up to `staleIfErrorMs` old is served, even an invalidated one. As long as
    *   a Retry-After asks to wait (a minute at most), it is served without another request.
    * - Without such a page the failure is passed on, and not cached.
+   *
+   * A caller that retains the page does so before the event loop goes on.
    */
   get(
     request: PageRequest,
@@ -105,7 +107,13 @@ export const createPageCache = <Value>(
       fetch(request, signal).then(
         (fetched) => {
           removeInFlight();
-          entries.put(key, { meta, value: fetched, memoryBytes: fetched.memoryBytes, onEvict: unsubscribe });
+          const { page, memoryBytes } = fetched;
+          const onEvict = () => {
+            unsubscribe();
+            releaseLater(page);
+          };
+          page.items.retain();
+          entries.put(key, { meta, value: fetched, memoryBytes, onEvict });
           return fetched;
         },
         (error: unknown) => {
@@ -199,5 +207,8 @@ export const createPageCache = <Value>(
     },
   };
 };
+
+/** Callers that wait for the page retain it before that. */
+const releaseLater = ({ items }: Page<unknown>): void => void setImmediate(() => items.release());
 
 const keyOf = ({ list, offset }: PageRequest): string => JSON.stringify([list, offset]);

@@ -1,9 +1,10 @@
+import type { BufferPool } from '../../lib/buffer-pool.ts';
 import { ENVELOPE_MEMBERS } from './compile-list.ts';
 import type { IndexedList } from './indexed-list.ts';
 
 /** What the kernel found on a page. Addresses are those of its memory. */
 export type PageImage = {
-  /** The body, the records and side texts behind it, and the rows. */
+  /** The body, the records and side texts behind it, and the rows. It may be longer. */
   readonly buffer: Buffer;
   /** The address of the buffer's first byte. */
   readonly address: number;
@@ -21,10 +22,14 @@ const ROW_IS_ODD = 12;
 const ROW_TIME = 16;
 const ROW_HASH = 24;
 const QUOTE = 0x22;
+const NOTHING = new DataView(new ArrayBuffer(0));
 
 /**
  * A page as its bytes and their index, in one buffer that nothing changes. Its spans lie within it by construction: the
  * kernel makes them of addresses that it has just read or written, and each item's within the item's own bytes.
+ *
+ * Users that call `retain` and `release` have its buffer used again once the last of them has released it. From then on
+ * the page has no buffer, and reading it throws. A page that is not released so is freed by the garbage collector.
  */
 export class IndexedPage {
   readonly list: IndexedList;
@@ -33,9 +38,10 @@ export class IndexedPage {
    * Whether two items that are not odd may have the same identity. Without it no two have. Odd items have no part in it.
    */
   readonly hasRepeats: boolean;
-  /** For the kernel alone. */
-  readonly image: PageImage;
-  readonly #view: DataView;
+  #image: PageImage | null;
+  #view: DataView;
+  readonly #pool: BufferPool;
+  #users = 0;
   readonly #identitySlots: readonly number[];
 
   constructor(
@@ -44,19 +50,40 @@ export class IndexedPage {
     image: PageImage,
     length: number,
     hasRepeats: boolean,
+    pool: BufferPool,
   ) {
     this.list = list;
     this.length = length;
     this.hasRepeats = hasRepeats;
-    this.image = image;
+    this.#image = image;
+    this.#pool = pool;
     this.#identitySlots = identitySlots;
     const { buffer } = image;
     this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
   }
 
+  /** For the kernel alone. */
+  get image(): PageImage {
+    if (this.#image === null)
+      throw new TypeError('Expected a page that is in use, got one that is released.');
+    return this.#image;
+  }
+
   /** The memory that the page takes. */
   get bytes(): number {
     return this.image.buffer.length;
+  }
+
+  retain(): void {
+    this.#users += 1;
+  }
+
+  release(): void {
+    this.#users -= 1;
+    if (this.#users !== 0 || this.#image === null) return;
+    this.#pool.give(this.#image.buffer);
+    this.#image = null;
+    this.#view = NOTHING;
   }
 
   /** Whether the item is left to the plain reader: it is malformed, or has something in a rare form. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { BufferPool } from '../../lib/buffer-pool.ts';
 import { type CompiledList, ENVELOPE_MEMBERS } from './compile-list.ts';
 import type { KernelPlan } from './compile-plan.ts';
 import { exactNumberJson } from './exact-number.ts';
@@ -43,6 +44,7 @@ export class KernelInstance {
   /** The bytes that a page may take. */
   readonly capacity: number;
   readonly kernel: Kernel;
+  readonly #pool: BufferPool;
   readonly #bytes: Buffer;
   readonly #words: DataView;
   /** The items that lie in memory, and of which page. */
@@ -52,8 +54,10 @@ export class KernelInstance {
   #chainIds: Buffer | null = null;
   #subject: string | null = null;
 
-  constructor(instantiate: Instantiate, capacity: number) {
+  /** `pool` has the buffers of kept pages. */
+  constructor(instantiate: Instantiate, capacity: number, pool: BufferPool) {
     this.capacity = capacity;
+    this.#pool = pool;
     this.kernel = instantiate((from, end, style, to, room) => {
       const json = exactNumberJson(this.#bytes.toString('latin1', from, end), style);
       return json === null || json.length > room ? 0 : this.#bytes.write(json, to, 'latin1');
@@ -87,7 +91,8 @@ export class KernelInstance {
     });
     if (length === null) return null;
     const hasRepeats = this.#word(RESULT + 4) !== 0;
-    const page = new IndexedPage(list, compiled.identitySlots, this.#keep(length), length, hasRepeats);
+    const image = this.#keep(length);
+    const page = new IndexedPage(list, compiled.identitySlots, image, length, hasRepeats, this.#pool);
     this.#loaded = { page, from: 0, to: length };
     return page;
   }
@@ -120,11 +125,11 @@ export class KernelInstance {
     return this.kernel.functions.hashOf(TEXTS, this.#bytes.write(identity, TEXTS));
   }
 
-  /** Copies the page and its index to a buffer of just their size. */
+  /** Copies the page and its index to a buffer of the pool. */
   #keep(length: number): PageImage {
     const { PAGE, ROWS, RESULT } = this.kernel.constants;
     const rowsAt = this.#word(RESULT) - PAGE;
-    const buffer = Buffer.allocUnsafeSlow(rowsAt + length * ROW_BYTES);
+    const buffer = this.#pool.take(rowsAt + length * ROW_BYTES);
     this.#bytes.copy(buffer, 0, PAGE, PAGE + rowsAt);
     this.#bytes.copy(buffer, rowsAt, ROWS, ROWS + length * ROW_BYTES);
     const members = Array.from(

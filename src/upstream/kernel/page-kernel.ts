@@ -1,3 +1,4 @@
+import { BufferPool } from '../../lib/buffer-pool.ts';
 import type { ListPlan } from '../parse/plan.ts';
 import { compileChainIds } from './chain-table.ts';
 import { type CompiledList, compileList } from './compile-list.ts';
@@ -43,7 +44,8 @@ const NO_CHAIN_IDS = Buffer.alloc(0);
 
 export const createPageKernel = (): PageKernel => {
   const instantiate = loadKernel();
-  const shared = new KernelInstance(instantiate, capacityFor(SHARED_BODY_BYTES));
+  const pool = new BufferPool();
+  const shared = new KernelInstance(instantiate, capacityFor(SHARED_BODY_BYTES), pool);
   const { constants } = shared.kernel;
   const lists = new Map<IndexedList, CompiledList>();
   const chainImages = new WeakMap<ReadonlyMap<string, number>, Buffer | null>();
@@ -60,7 +62,7 @@ export const createPageKernel = (): PageKernel => {
     if (large !== null && large.capacity >= bytes) return large;
     large = null;
     try {
-      large = new KernelInstance(instantiate, bytes);
+      large = new KernelInstance(instantiate, bytes, pool);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }

@@ -129,6 +129,14 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     return bytes;
   }
 
+  retain(): void {
+    this.#page.retain();
+  }
+
+  release(): void {
+    this.#page.release();
+  }
+
   compile(plan: ListPlan): KernelPlan | null {
     return this.#kernel.compile(plan, this.#page.list);
   }

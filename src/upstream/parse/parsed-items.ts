@@ -50,6 +50,10 @@ export class ParsedItems<Value> implements PageItems<Value> {
     return bodyBytes * MEMORY_PER_BODY_BYTE;
   }
 
+  retain(): void {}
+
+  release(): void {}
+
   #at(index: number): ParsedItem<Value> {
     const item = this.#items[index];
     if (item === undefined) throw new RangeError(`Expected an index below ${this.length}, got ${index}.`);

@@ -1,0 +1,52 @@
+/** The idle buffers together have at most so many bytes. */
+const MAX_IDLE_BYTES = 8 * 1024 * 1024;
+
+/** Smaller buffers are not kept: the garbage collector handles them well. */
+const MIN_POOLED_BYTES = 16 * 1024;
+
+/** So many sizes lie between one power of two and the next. A buffer is at most an eighth larger than was asked for. */
+const SIZES_A_POWER = 8;
+
+/**
+ * Buffers that are used again. V8 counts the memory of buffers as pressure: when a server makes and drops hundreds of
+ * large ones a second, V8 collects its whole heap several times a second, though there is nothing to free in it.
+ *
+ * A buffer that is not given back is an ordinary one: the garbage collector frees it.
+ */
+export class BufferPool {
+  /** By size. */
+  readonly #idle = new Map<number, Buffer[]>();
+  #idleBytes = 0;
+
+  /** Returns a buffer of at least so many bytes. Its contents are those of its last use. */
+  take(bytes: number): Buffer {
+    const size = sizeFor(bytes);
+    const buffer = this.#idle.get(size)?.pop();
+    if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
+    this.#idleBytes -= size;
+    return buffer;
+  }
+
+  /** Takes back a whole buffer of `take`. Nothing may read it or write it from now on. */
+  give(buffer: Buffer): void {
+    const { length } = buffer;
+    if (length < MIN_POOLED_BYTES || length > MAX_IDLE_BYTES) return;
+    // Other sizes are asked for by now.
+    if (this.#idleBytes + length > MAX_IDLE_BYTES) this.#clear();
+    const idle = this.#idle.get(length);
+    if (idle) idle.push(buffer);
+    else this.#idle.set(length, [buffer]);
+    this.#idleBytes += length;
+  }
+
+  #clear(): void {
+    this.#idle.clear();
+    this.#idleBytes = 0;
+  }
+}
+
+const sizeFor = (bytes: number): number => {
+  if (bytes < MIN_POOLED_BYTES) return bytes;
+  const step = 2 ** Math.floor(Math.log2(bytes)) / SIZES_A_POWER;
+  return Math.ceil(bytes / step) * step;
+};
