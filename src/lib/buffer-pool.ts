@@ -50,3 +50,38 @@ const sizeFor = (bytes: number): number => {
   const step = 2 ** Math.floor(Math.log2(bytes)) / SIZES_A_POWER;
   return Math.ceil(bytes / step) * step;
 };
+
+/** Buffers of a pool that have the same users: at first one, which made it. */
+export class BufferLease {
+  readonly #pool: BufferPool;
+  readonly #buffers: Buffer[] = [];
+  #users = 1;
+  /** The bytes of its buffers that its copies do not fill. */
+  unusedBytes = 0;
+
+  constructor(pool: BufferPool) {
+    this.#pool = pool;
+  }
+
+  /** Returns a copy that lies in a buffer of the lease. */
+  copy(bytes: Uint8Array): Buffer {
+    if (bytes.length < MIN_POOLED_BYTES) return Buffer.from(bytes);
+    const buffer = this.#pool.take(bytes.length);
+    buffer.set(bytes);
+    this.#buffers.push(buffer);
+    this.unusedBytes += buffer.length - bytes.length;
+    return buffer.subarray(0, bytes.length);
+  }
+
+  /** Adds a user. */
+  retain(): void {
+    this.#users += 1;
+  }
+
+  /** One user needs the copies no more. The last one gives the buffers back: from then on nothing may read the copies. */
+  release(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    for (const buffer of this.#buffers.splice(0)) this.#pool.give(buffer);
+  }
+}

@@ -66,6 +66,14 @@ const ask = async (document: string, headers = ONE, variables = {}) => {
   return quick ?? expect.fail();
 };
 
+/** An answer is kept from its second time on. */
+const askThrice = async (document: string) => {
+  const first = await ask(document);
+  await ask(document);
+  await ask(document);
+  return first;
+};
+
 describe.each([
   ['one list', TRANSACTIONS],
   ['two lists', BOTH],
@@ -73,22 +81,24 @@ describe.each([
   test('is repeated with a cost of its own, while its pages are fresh', async () => {
     const first = await ask(document);
     grow(4);
-    const second = await ask(document);
-    expect(second.data).toEqual(first.data);
     expect(first.extensions.upstream.requests).toBeGreaterThan(0);
     const { requests } = first.extensions.upstream;
-    expect(second.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: requests });
+    for (let further = 0; further < 4; further += 1) {
+      const next = await ask(document);
+      expect(next.data).toEqual(first.data);
+      expect(next.extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: requests });
+    }
   });
 
   test('is made anew when its pages are too old', async () => {
-    const first = await ask(document);
+    const first = await askThrice(document);
     grow(4);
     clock.advance(3_600_000);
     expect((await ask(document)).data).not.toEqual(first.data);
   });
 
   test('is made anew when a delivery names its wallet', async () => {
-    const first = await ask(document);
+    const first = await askThrice(document);
     for (const gateway of [fast, plain]) {
       const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }', {}, ONE);
       expect(await deliver(deliveryUrl, { body: { transactions: [{ address, from: address }] } })).toBe(200);
@@ -100,7 +110,7 @@ describe.each([
   });
 
   test('is never that of another key, of other variables, or of another wallet', async () => {
-    const first = await ask(document);
+    const first = await askThrice(document);
     grow(4);
     expect((await ask(document, OTHER)).data).not.toEqual(first.data);
     expect((await ask(document, ONE, { first: 1 })).data).not.toEqual(first.data);

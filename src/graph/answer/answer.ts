@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
+import { BufferLease, BufferPool } from '../../lib/buffer-pool.ts';
 import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
 import { answerLimitReached } from './errors.ts';
@@ -17,6 +18,8 @@ export type Answers = {
    * memory of their JSON. They are made one at a time, and slowly, while clients leave too much of other answers unread.
    */
   readonly memory: MemoryBudget;
+  /** The buffers of written lists. */
+  readonly buffers: BufferPool;
 };
 
 /** `isUnreadMemoryFull` returns whether clients leave too much of large answers unread. */
@@ -27,6 +30,7 @@ export const createAnswers = (maxBytes: number, isUnreadMemoryFull: () => boolea
     isOn: isUnreadMemoryFull,
     bytesPerSecond: UNREAD_BYTES_PER_SECOND,
   }),
+  buffers: new BufferPool(),
 });
 
 /** Clients of ordinary networks read what is made at this rate. */
@@ -57,6 +61,8 @@ export class Answer implements SlicedWork {
   hasWrittenLists = false;
   /** The errors of the items of written lists. The executor has the others. */
   readonly itemErrors: GraphQLError[] = [];
+  /** The memory of its written lists; null while it has none. */
+  lease: BufferLease | null = null;
   /** The error of an answer that exceeds the limit; null while it does not. */
   limitError: GraphQLError | null = null;
 
@@ -96,6 +102,12 @@ export class Answer implements SlicedWork {
     const weight = this.#weights.get(value) ?? weightOfJson(value);
     if (weight.values > MAX_UNSLICED_ITEMS) this.#weights.set(value, weight);
     this.add(bytesBeside + weight.bytes, weight.values);
+  }
+
+  /** Returns a copy of a part of a written list. */
+  copy(bytes: Uint8Array): Buffer {
+    this.lease ??= new BufferLease(this.#answers.buffers);
+    return this.lease.copy(bytes);
   }
 
   /** Whether a list of so many items may be completed at once, now. */

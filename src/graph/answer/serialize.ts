@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import type { BufferLease } from '../../lib/buffer-pool.ts';
 import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
@@ -9,10 +10,18 @@ import { inOrderOfData } from './error-order.ts';
 export class SerializedData {
   readonly chunks: readonly Buffer[];
   readonly bytes: number;
+  /** The memory of written lists. A transport that releases it once the answer is sent has it used again. */
+  readonly lease: BufferLease | null;
 
-  constructor(chunks: readonly Buffer[]) {
+  constructor(chunks: readonly Buffer[], lease: BufferLease | null) {
     this.chunks = chunks;
+    this.lease = lease;
     this.bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** The memory that it takes. */
+  get memoryBytes(): number {
+    return this.bytes + (this.lease?.unusedBytes ?? 0);
   }
 
   /** Lets JSON.stringify serialise it as well. */
@@ -90,7 +99,7 @@ const serializeData = async (data: object, answer: Answer): Promise<SerializedDa
     if (answer.isStopped) return null;
   }
   flush();
-  return new SerializedData(chunks);
+  return new SerializedData(chunks, answer.lease);
 };
 
 /** Returns the JSON of a result whose data is serialised already: the bytes of what JSON.stringify returns. */

@@ -14,9 +14,15 @@ export type SharedAnswers = {
    * operation whose variables are too large.
    */
   keyOf(args: Args): string | null;
-  /** Returns the data that is kept under a key, and counts its pages on the operation; null where there is none. */
+  /**
+   * Returns the data that is kept under a key, and counts its pages on the operation; null where there is none. The
+   * caller is one of its users.
+   */
   find(key: string, context: Pick<Context, 'upstream'>): SerializedData | null;
-  /** Keeps the data of a result without errors, with the pages that the operation has read. */
+  /**
+   * Keeps the data of a result without errors, with the pages that the operation has read. The first time under a key it
+   * keeps the key alone: most answers are asked for once, and would only evict pages.
+   */
   keep(key: string, result: ExecutionResult, context: Pick<Context, 'reads'>): void;
 };
 
@@ -24,7 +30,10 @@ type Args = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>
   readonly contextValue: Pick<Context, 'authorizationKey'>;
 };
 
-type Kept = { readonly data: SerializedData; readonly reads: readonly PageRead[] };
+/** `data` is null where the key alone is kept. */
+type Kept = { readonly data: SerializedData | null; readonly reads: readonly PageRead[] };
+
+const keyAlone = (): Kept => ({ data: null, reads: [] });
 
 const MAX_KEY_CHARACTERS = 4096;
 /** The memory of an answer beside its data, and that of each page that it remembers. */
@@ -45,6 +54,17 @@ export const createSharedAnswers = (budget: CacheBudget): SharedAnswers => {
     return lastDocument;
   };
 
+  const put = (key: string, answer: Kept): void => {
+    const { data, reads } = answer;
+    data?.lease?.retain();
+    kept.set(key, answer);
+    const bytes = ENTRY_BYTES + 4 * key.length + (data?.memoryBytes ?? 0) + READ_BYTES * reads.length;
+    budget.add(key, bytes, () => {
+      if (kept.get(key) === answer) kept.delete(key);
+      data?.lease?.release();
+    });
+  };
+
   return {
     keyOf({ document, operationName, variableValues, contextValue }) {
       const parts = [numberOf(document), operationName, variableValues, contextValue.authorizationKey()];
@@ -53,22 +73,19 @@ export const createSharedAnswers = (budget: CacheBudget): SharedAnswers => {
     },
     find(key, { upstream }) {
       const answer = kept.get(key);
-      if (answer === undefined) return null;
+      if (!answer?.data) return null;
       if (!answer.reads.every((read) => read.isFresh())) {
-        budget.remove(key);
+        put(key, keyAlone());
         return null;
       }
+      answer.data.lease?.retain();
       budget.touch(key);
       for (const read of answer.reads) read.count(upstream);
       return answer.data;
     },
     keep(key, { data, errors }, { reads }) {
       if (!(data instanceof SerializedData) || errors || !reads.every((read) => read.isFresh())) return;
-      const answer: Kept = { data, reads: [...reads] };
-      kept.set(key, answer);
-      budget.add(key, ENTRY_BYTES + 4 * key.length + data.bytes + READ_BYTES * reads.length, () => {
-        if (kept.get(key) === answer) kept.delete(key);
-      });
+      put(key, kept.has(key) ? { data, reads: [...reads] } : keyAlone());
     },
   };
 };

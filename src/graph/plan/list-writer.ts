@@ -117,8 +117,9 @@ class ListWriter {
   }
 
   #addBytes(bytes: Uint8Array, items: number): void {
-    this.#context.answer.add(bytes.length + 1, items);
-    this.#parts.push(this.#written === 0 ? this.#text : `${this.#text},`, Buffer.from(bytes));
+    const { answer } = this.#context;
+    answer.add(bytes.length + 1, items);
+    this.#parts.push(this.#written === 0 ? this.#text : `${this.#text},`, answer.copy(bytes));
     this.#text = '';
     this.#written += items;
   }

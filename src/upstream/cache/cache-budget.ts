@@ -6,8 +6,6 @@ export type CacheBudget = {
   add(key: string, bytes: number, evict: () => void): void;
   /** Marks the entry as recently used. */
   touch(key: string): void;
-  /** Evicts the entry. */
-  remove(key: string): void;
   /** The bytes that are counted now. */
   bytes(): number;
 };
@@ -29,7 +27,6 @@ export const createCacheBudget = (maxBytes: number): CacheBudget => {
       if (entries.peek(key) !== entry) evict();
     },
     touch: (key) => void entries.get(key),
-    remove: (key) => void entries.delete(key),
     bytes: () => entries.calculatedSize,
   };
 };

@@ -39,6 +39,9 @@ export const sendResult = (
   // The headers and all parts are written at once.
   response.cork();
   for (const part of body) response.write(part);
+  const { data } = result;
+  // The operating system has all of them by then.
+  if (data instanceof SerializedData && data.lease) response.once('finish', () => data.lease?.release());
   response.end();
 };
 
