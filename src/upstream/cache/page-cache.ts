@@ -107,13 +107,7 @@ export const createPageCache = <Value>(
       fetch(request, signal).then(
         (fetched) => {
           removeInFlight();
-          const { page, memoryBytes } = fetched;
-          const onEvict = () => {
-            unsubscribe();
-            releaseLater(page);
-          };
-          page.items.retain();
-          entries.put(key, { meta, value: fetched, memoryBytes, onEvict });
+          entries.put(key, entryOf(fetched, meta, unsubscribe));
           return fetched;
         },
         (error: unknown) => {
@@ -208,7 +202,20 @@ export const createPageCache = <Value>(
   };
 };
 
-/** Callers that wait for the page retain it before that. */
-const releaseLater = ({ items }: Page<unknown>): void => void setImmediate(() => items.release());
+/** An entry outlives the operation that fetched its page, and holds nothing of it. */
+const entryOf = <Value>(
+  fetched: Fetched<Value>,
+  meta: EntryMeta,
+  unsubscribe: () => void,
+): Entry<Fetched<Value>> => {
+  const { page, memoryBytes } = fetched;
+  page.items.retain();
+  const onEvict = () => {
+    unsubscribe();
+    // Callers that wait for the page retain it before that.
+    setImmediate(() => page.items.release());
+  };
+  return { meta, value: fetched, memoryBytes, onEvict };
+};
 
 const keyOf = ({ list, offset }: PageRequest): string => JSON.stringify([list, offset]);

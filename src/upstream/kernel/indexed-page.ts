@@ -10,8 +10,8 @@ export type PageImage = {
   readonly address: number;
   /** The bytes of the buffer before its rows. */
   readonly rowsAt: number;
-  /** The spans of the envelope's members: address and length, 0 where the page has no such member. */
-  readonly members: readonly (readonly [address: number, length: number])[];
+  /** The spans of the envelope's members: of each its address and length, 0 where the page has no such member. */
+  readonly members: readonly number[];
 };
 
 /** The layout of kernel/assembly/rows.ts and slot.ts. */
@@ -138,7 +138,7 @@ export class IndexedPage {
   /** The JSON of the page without its items: what the plain parser reads of it. */
   envelope(): string {
     const members = ENVELOPE_MEMBERS.flatMap((name, index) => {
-      const [address, length] = this.image.members[index + 1] ?? [0, 0];
+      const [address = 0, length = 0] = this.image.members.slice(2 * index + 2);
       return address === 0 ? [] : [`,"${name}":${this.#text(address, address + length)}`];
     });
     return `{"${this.list.itemsField}":[]${members.join('')}}`;

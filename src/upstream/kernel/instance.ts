@@ -132,10 +132,9 @@ export class KernelInstance {
     const buffer = this.#pool.take(rowsAt + length * ROW_BYTES);
     this.#bytes.copy(buffer, 0, PAGE, PAGE + rowsAt);
     this.#bytes.copy(buffer, rowsAt, ROWS, ROWS + length * ROW_BYTES);
-    const members = Array.from(
-      { length: 1 + ENVELOPE_MEMBERS.length },
-      (_, index) => [this.#word(RESULT + 8 + index * 8), this.#word(RESULT + 12 + index * 8)] as const,
-    );
+    const members: number[] = [];
+    for (let word = 0; word < 2 * (1 + ENVELOPE_MEMBERS.length); word += 1)
+      members.push(this.#word(RESULT + 8 + word * 4));
     return { buffer, address: PAGE, rowsAt, members };
   }
 
