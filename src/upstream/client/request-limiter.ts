@@ -47,7 +47,8 @@ export const createRequestLimiter = (
         timer = null;
         advance();
       },
-      Math.ceil(nextStartAt - now()),
+      // The clock may have passed it since it was compared.
+      Math.max(0, Math.ceil(nextStartAt - now())),
     );
   };
 
