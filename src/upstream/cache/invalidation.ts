@@ -10,24 +10,27 @@ export type InvalidationBus = {
 };
 
 export const createInvalidationBus = (): InvalidationBus => {
-  const subscriptions = new Map<string, Set<Invalidatable>>();
+  /** The targets of each address, by partition. A key of both in one would cost each delivery a new string an address. */
+  const partitions = new Map<string, Map<string, Set<Invalidatable>>>();
   return {
     subscribe(cachePartition, address, target) {
-      const key = keyOf(cachePartition, address);
-      const targets = subscriptions.get(key) ?? new Set();
-      subscriptions.set(key, targets.add(target));
+      const partition = partitions.get(cachePartition) ?? new Map<string, Set<Invalidatable>>();
+      partitions.set(cachePartition, partition);
+      const targets = partition.get(address) ?? new Set();
+      partition.set(address, targets.add(target));
       return () => {
         targets.delete(target);
-        if (targets.size === 0 && subscriptions.get(key) === targets) subscriptions.delete(key);
+        if (targets.size === 0 && partition.get(address) === targets) partition.delete(address);
+        if (partition.size === 0 && partitions.get(cachePartition) === partition)
+          partitions.delete(cachePartition);
       };
     },
     invalidate(cachePartition, addresses) {
+      const partition = partitions.get(cachePartition);
+      if (partition === undefined) return;
       for (const address of addresses) {
-        for (const target of subscriptions.get(keyOf(cachePartition, address)) ?? [])
-          target.invalidated = true;
+        for (const target of partition.get(address) ?? []) target.invalidated = true;
       }
     },
   };
 };
-
-const keyOf = (cachePartition: string, address: string): string => `${cachePartition} ${address}`;
