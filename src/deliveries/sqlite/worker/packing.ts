@@ -4,27 +4,24 @@ import { writeAddresses } from '../row.ts';
 
 /**
  * A batch of deliveries on its way to the writer's thread. To send an object and a buffer for each would cost more than to
- * store them. So all bodies are one block, which is transferred and not copied, and each delivery is a tuple.
+ * store them. So all bodies are one block, which is transferred and not copied, and all numbers are one list.
  */
 export type PackedDeliveries = {
-  readonly rows: readonly PackedRow[];
+  /** The tenants, webhooks and types. Those that the delivery before has too are not repeated. */
+  readonly names: readonly (string | null)[];
+  /** The addresses of each delivery; see `writeAddresses`. */
+  readonly addresses: readonly string[];
+  /** A row of COLUMNS for each delivery. */
+  readonly numbers: Float64Array;
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
-type PackedRow = readonly [
-  tenant: string,
-  webhookId: string | null,
-  type: string | null,
-  chainId: number | null,
-  receivedAt: number,
-  dispatchedAt: number | null,
-  attempt: number | null,
-  addresses: string,
-  /** Where in `bytes` the identity's prefix begins, the body begins, and both end. */
-  start: number,
-  body: number,
-  end: number,
-];
+/**
+ * The columns of `numbers`, in which NaN is null. NAMES: where in `names` the tenant is; the webhook and the type come next.
+ * START, BODY and END: where in `bytes` the identity's prefix begins, the body begins, and both end.
+ */
+const [NAMES, CHAIN, RECEIVED, DISPATCHED, ATTEMPT, START, BODY, END] = [0, 1, 2, 3, 4, 5, 6, 7];
+const COLUMNS = 8;
 
 /** A delivery in the writer's thread. `identity` and `body` are views of the batch's block. */
 export type UnpackedDelivery = Omit<NewDelivery, 'type' | 'addresses' | 'subscribedAddress'> & {
@@ -41,36 +38,56 @@ export const packDeliveries = (deliveries: readonly NewDelivery[]): PackedDelive
   let size = 0;
   for (const delivery of deliveries) size += prefixOf(delivery).length + delivery.body.byteLength;
   const bytes = Buffer.from(new ArrayBuffer(size));
+  const numbers = new Float64Array(deliveries.length * COLUMNS);
+  const names: (string | null)[] = [];
+  const addresses: string[] = [];
   let end = 0;
-  const rows = deliveries.map((delivery): PackedRow => {
-    const { tenant, webhookId, type, chainId, receivedAt, dispatchedAt, attempt } = delivery;
+  let before: NewDelivery | undefined;
+  for (const delivery of deliveries) {
+    const { tenant, webhookId, type } = delivery;
+    if (tenant !== before?.tenant || webhookId !== before.webhookId || type !== before.type)
+      names.push(tenant, webhookId, type);
+    before = delivery;
     const start = end;
     const body = start + bytes.write(prefixOf(delivery), start, 'latin1');
     bytes.set(delivery.body, body);
     end = body + delivery.body.byteLength;
-    const addresses = writeAddresses(delivery);
-    return [tenant, webhookId, type, chainId, receivedAt, dispatchedAt, attempt, addresses, start, body, end];
-  });
-  return { rows, bytes };
+    const at = addresses.length * COLUMNS;
+    numbers[at + NAMES] = names.length - 3;
+    numbers[at + CHAIN] = delivery.chainId ?? Number.NaN;
+    numbers[at + RECEIVED] = delivery.receivedAt;
+    numbers[at + DISPATCHED] = delivery.dispatchedAt ?? Number.NaN;
+    numbers[at + ATTEMPT] = delivery.attempt ?? Number.NaN;
+    numbers[at + START] = start;
+    numbers[at + BODY] = body;
+    numbers[at + END] = end;
+    addresses.push(writeAddresses(delivery));
+  }
+  return { names, addresses, numbers, bytes };
 };
 
-export const unpackDeliveries = ({ rows, bytes }: PackedDeliveries): UnpackedDelivery[] =>
-  rows.map((row): UnpackedDelivery => {
-    const [tenant, webhookId, type, chainId, receivedAt, dispatchedAt, attempt, addresses] = row;
-    const [start, body, end] = [row[8], row[9], row[10]];
+export const unpackDeliveries = (packed: PackedDeliveries): UnpackedDelivery[] => {
+  const { names, numbers, bytes } = packed;
+  return packed.addresses.map((addresses, index): UnpackedDelivery => {
+    const at = index * COLUMNS;
+    const name = numbers[at + NAMES] ?? 0;
+    const end = numbers[at + END];
     return {
-      tenant,
-      webhookId,
-      type,
-      chainId,
-      receivedAt,
-      dispatchedAt,
-      attempt,
+      tenant: names[name] ?? '',
+      webhookId: names[name + 1] ?? null,
+      type: names[name + 2] ?? null,
+      chainId: nullIfNaN(numbers[at + CHAIN]),
+      receivedAt: numbers[at + RECEIVED] ?? Number.NaN,
+      dispatchedAt: nullIfNaN(numbers[at + DISPATCHED]),
+      attempt: nullIfNaN(numbers[at + ATTEMPT]),
       addresses,
-      identity: bytes.subarray(start, end),
-      body: bytes.subarray(body, end),
+      identity: bytes.subarray(numbers[at + START], end),
+      body: bytes.subarray(numbers[at + BODY], end),
     };
   });
+};
+
+const nullIfNaN = (number = Number.NaN): number | null => (Number.isNaN(number) ? null : number);
 
 /** The place of a durable delivery. A duplicate has the place of the original. */
 export type Stored = {

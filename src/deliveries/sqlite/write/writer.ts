@@ -111,7 +111,7 @@ export class Writer {
       let end = 0;
       for (const { packed, resolve } of batches) {
         const start = end;
-        end += packed.rows.length;
+        end += packed.addresses.length;
         resolve(packPlacements(placements.slice(start, end)));
       }
     } catch (error) {
@@ -122,7 +122,7 @@ export class Writer {
   #takeBatches(): PendingBatch[] {
     let deliveries = 0;
     const end = this.#pending.findIndex(({ packed }) => {
-      deliveries += packed.rows.length;
+      deliveries += packed.addresses.length;
       return deliveries >= MAX_COMMIT;
     });
     return this.#pending.splice(0, end === -1 ? this.#pending.length : end + 1);
