@@ -20,6 +20,7 @@ import { createOperations } from '../server/graphql/plugins/operation-observer.t
 import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
 import { createHealthEndpoints, type HealthEndpoints } from '../server/http/health.ts';
 import { traceOf } from '../server/http/request-id.ts';
+import { writeHeaderBlock } from '../server/http/response-headers.ts';
 import { createHttpServer, type HttpServer } from '../server/http/server.ts';
 import { createUnsentLimit } from '../server/http/unsent-limit.ts';
 import { createEventStreams } from '../server/sse/plugin.ts';
@@ -131,6 +132,7 @@ export const startServer = async (
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
       onStored: (tenant, concerned) => invalidation.invalidate(cachePartitionOf(mode, tenant), concerned),
       observer: telemetry.ingest,
+      writeHead: writeHeaderBlock,
     }),
     frontPage: createFrontPage(!config.production && trusted === null),
     health,

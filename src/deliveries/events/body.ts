@@ -14,6 +14,8 @@ const MAX_VALUES = 250_000;
 
 /** Larger bodies are parsed one at a time, and scanned in pieces of this size. Others are parsed at once. */
 const PIECE_BYTES = 65_536;
+/** Bodies of at most this size can't have too many values, and are parsed without a pause. */
+const SMALL_BYTES = 16_384;
 /** Between two slices of this length other work runs. */
 const SLICE_MS = 5;
 
@@ -30,6 +32,7 @@ export class BodyParser {
    * JSON object or array.
    */
   async parse(bytes: Uint8Array): Promise<unknown> {
+    if (bytes.length <= SMALL_BYTES && isShallow(bytes)) return objectOf(JSON.parse(utf8.decode(bytes)));
     return bytes.length <= PIECE_BYTES ? parsePosted(bytes) : this.#large.run(() => parsePosted(bytes));
   }
 }
@@ -51,6 +54,17 @@ const parsePosted = async (bytes: Uint8Array): Promise<unknown> => {
   }
   if (!validator.isComplete) throw new SyntaxError('expected an object or array');
   return utf8.decode(bytes);
+};
+
+const OBJECT_OR_LIST = 0x7b;
+/** The bit in which the codes of `{` and `[` differ. */
+const BRACE = 0x20;
+
+/** Whether the body has too few braces and brackets, those in strings included, to exceed the limit of levels. */
+const isShallow = (bytes: Uint8Array): boolean => {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at += 1) if (((bytes[at] ?? 0) | BRACE) === OBJECT_OR_LIST) count += 1;
+  return count <= MAX_DEPTH;
 };
 
 const objectOf = (value: unknown): object => {

@@ -17,8 +17,11 @@ export const urlOf = (value: unknown): string | null => {
   return SCHEMES.includes(URL.parse(url)?.protocol ?? '') ? url : null;
 };
 
+const ADDRESS_LENGTH = 42;
+
 /** A 20-byte address in lower case. */
-export const addressOf = (value: unknown): string | null => matching(value, /^0x[0-9a-f]{40}$/);
+export const addressOf = (value: unknown): string | null =>
+  typeof value === 'string' && value.length === ADDRESS_LENGTH ? matching(value, /^0x[0-9a-f]{40}$/) : null;
 
 /** 0x-prefixed hex in lower case. */
 export const hexOf = (value: unknown): string | null => matching(value, /^0x[0-9a-f]*$/);
@@ -30,17 +33,21 @@ const matching = (value: unknown, pattern: RegExp): string | null => {
 
 /** A 256-bit integer has 78 digits at most. */
 const MAX_DIGITS = 100;
+/** A float represents it exactly. */
+const SHORT_INTEGER = /^\d{1,15}$/;
 
 /** A decimal string, from a JSON integer, a decimal string or 0x-hex of at most 100 digits. */
 export const integerOf = (value: unknown): string | null => {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
   const text = textOf(value)?.trim() ?? '';
+  if (SHORT_INTEGER.test(text)) return String(Number(text));
   return text.length <= MAX_DIGITS && /^(?:-?\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text).toString() : null;
 };
 
 /** A non-negative integer of at most 2^53 - 1, which a float represents exactly. */
 export const smallIntegerOf = (value: unknown): number | null => {
-  const integer = Number(integerOf(value) ?? Number.NaN);
+  // The sum of -0 and 0 is 0.
+  const integer = typeof value === 'number' ? value + 0 : Number(integerOf(value) ?? Number.NaN);
   return Number.isSafeInteger(integer) && integer >= 0 ? integer : null;
 };
 

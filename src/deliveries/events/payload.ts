@@ -65,13 +65,20 @@ export type BodySummary = {
 /** Summarises a body that `BodyParser` has parsed. No field of the body is required. */
 export const summarize = (body: unknown): BodySummary => {
   const items = itemsOf(body);
-  const chainIds = new Set(items.map(({ raw }) => smallIntegerOf(raw.chain_id)));
+  const chainIds = new Set<number | null>();
+  const addresses = new Set<string>();
+  let lacksSubscriber = false;
+  for (const item of items) {
+    chainIds.add(smallIntegerOf(item.raw.chain_id));
+    for (const address of concernedBy(item, null)) addresses.add(address);
+    lacksSubscriber ||= !item.kind.namesSubscriber;
+  }
   const [chainId = null] = chainIds;
   return {
     type: KINDS.find(({ key }) => isObject(body) && Array.isArray(body[key]))?.type ?? null,
     chainId: chainIds.size === 1 ? chainId : null,
-    addresses: [...new Set(items.flatMap((item) => concernedBy(item, null)))],
-    lacksSubscriber: items.some(({ kind }) => !kind.namesSubscriber),
+    addresses: [...addresses],
+    lacksSubscriber,
   };
 };
 
@@ -116,12 +123,12 @@ export const eventsIn = (
  */
 const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): string[] => {
   const concerned: string[] = [];
-  const objects = isObject(raw.asset) ? [raw, raw.asset] : [raw];
+  const asset = isObject(raw.asset) ? raw.asset : null;
   for (const field of kind.addressFields) {
-    for (const object of objects) {
-      const address = addressOf(object[field]);
-      if (address !== null) concerned.push(address);
-    }
+    const address = addressOf(raw[field]);
+    if (address !== null) concerned.push(address);
+    const assetAddress = asset && addressOf(asset[field]);
+    if (assetAddress !== null) concerned.push(assetAddress);
   }
   if (subscribedAddress !== null && !kind.namesSubscriber) concerned.push(subscribedAddress);
   return concerned;

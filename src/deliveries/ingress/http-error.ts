@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** Writes the status and the headers of a response, whose names are in lower case. */
+export type WriteHead = (
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+) => void;
+
 /** A refused delivery: the HTTP status, and `message` as the error of the JSON body. */
 export class IngressError extends Error {
   readonly status: number;
@@ -27,13 +34,18 @@ const LINGER_MS = 1000;
  * Sends the error. If the request's body has not been read to its end, closes the connection afterwards, with a delay: a
  * sender that is still sending would get a reset instead of the response. Meanwhile the rest of the body is discarded.
  */
-export const sendError = (request: IncomingMessage, response: ServerResponse, error: IngressError): void => {
+export const sendError = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: IngressError,
+  writeHead: WriteHead,
+): void => {
   // The shutdown has answered already.
   if (response.headersSent) return;
   const body = JSON.stringify({ error: error.message });
-  response.writeHead(error.status, {
+  writeHead(response, error.status, {
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
+    'content-length': String(Buffer.byteLength(body)),
     ...error.headers,
     ...(request.complete ? {} : { connection: 'close' }),
   });

@@ -7,7 +7,7 @@ import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
 import { cacheByConnection, type DeliveryUrls } from './delivery-url.ts';
 import { readHeaders, uuidOf } from './headers.ts';
-import { IngressError, sendError, unavailable } from './http-error.ts';
+import { IngressError, sendError, unavailable, type WriteHead } from './http-error.ts';
 import { type BodyLimits, createDecompressionLimit, readRequestBody } from './request-body.ts';
 import { isSigned } from './signature.ts';
 
@@ -43,6 +43,8 @@ export type IngressParts = {
   /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
   readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
   readonly observer?: IngestObserver | undefined;
+  /** Default: that of `node:http`. */
+  readonly writeHead?: WriteHead | undefined;
 };
 
 /** `segments` are those of the path after `/deliveries`, still percent-encoded. Never rejects. */
@@ -67,6 +69,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
   const memory = createMemoryBudget(parts.maxBufferedBytes ?? MAX_BUFFERED_BYTES);
   const shared: Shared = { ...parts, decompressing: createDecompressionLimit(), bodies: new BodyParser() };
   const tenantOf = cacheByConnection(parts.deliveryUrls);
+  const { writeHead = writeHeadOfNode } = parts;
   return async (request, response, segments) => {
     // The sender has disconnected: no answer can reach it.
     request.on('error', ignore);
@@ -81,19 +84,32 @@ export const createIngress = (parts: IngressParts): Ingress => {
       if (request.method !== 'POST')
         throw new IngressError(405, `expected POST, got ${request.method}`, { allow: 'POST' });
       const duplicate = await store(shared, tenant, request, reservation);
-      const body = duplicate ? '{"duplicate":true}' : '{"duplicate":false}';
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+      const { body, headers } = duplicate ? DUPLICATE : STORED;
+      writeHead(response, 200, headers);
       response.end(body);
       report(duplicate ? 'duplicate' : 'stored');
     } catch (error) {
       const refusal = error instanceof IngressError ? error : unavailable();
-      sendError(request, response, refusal);
+      sendError(request, response, refusal, writeHead);
       report(refusal.status);
     } finally {
       reservation.release();
     }
   };
 };
+
+const writeHeadOfNode: WriteHead = (response, status, headers) => response.writeHead(status, headers);
+
+const answerOf = (duplicate: boolean) => {
+  const body = JSON.stringify({ duplicate });
+  return {
+    body,
+    headers: { 'content-type': 'application/json', 'content-length': String(body.length) },
+  };
+};
+
+const STORED = answerOf(false);
+const DUPLICATE = answerOf(true);
 
 type Shared = IngressParts & { readonly decompressing: Semaphore; readonly bodies: BodyParser };
 

@@ -22,7 +22,7 @@ import { setCommonHeaders } from './response-headers.ts';
 import { createHttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
-/** Ingests a delivery of upstream. `segments` are those of the path below `/deliveries`, percent-encoded. */
+/** Ingests a delivery of upstream, and answers with the common headers. `segments` are those of the path below `/deliveries`, percent-encoded. */
 type DeliveryListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -81,6 +81,14 @@ const limitsOf = ({ headersMs, requestMs, checkEveryMs }: HttpTimes): ServerOpti
 const isForWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
+const DELIVERIES = '/deliveries/';
+
+/** The segments of the path below `/deliveries`. */
+const segmentsOf = (url: string): string[] => {
+  const end = url.indexOf('?');
+  return url.slice(DELIVERIES.length, end === -1 ? url.length : end).split('/');
+};
+
 /** Serves all routes of the gateway, except the upgrade to WebSocket. */
 export const createHttpServer = (options: Options): HttpServer => {
   const { graphql, ingest, frontPage, health, eventStreams, log, times = HTTP_TIMES } = options;
@@ -94,7 +102,6 @@ export const createHttpServer = (options: Options): HttpServer => {
         : graphql.answer(request, response, { shutdownSignal });
     }
     setCommonHeaders(response);
-    if (path.startsWith('/deliveries/')) return ingest(request, response, path.split('/').slice(2));
     const endpoint = health.byPath.get(path);
     if (endpoint) return answerProbe(request, response, endpoint);
     if (path === '/' && frontPage(request, response)) return;
@@ -118,10 +125,11 @@ export const createHttpServer = (options: Options): HttpServer => {
       response.setHeader('connection', 'close');
       return sendJson(response, violation.status, { error: violation.message });
     }
-    const start = () => void route(request, response).catch((error: unknown) => fail(response, error));
+    const onError = (error: unknown) => fail(response, error);
     // Pipelined deliveries run at once: their responses are small, and deliveries that are stored together cost less.
-    if (request.url?.startsWith('/deliveries/')) start();
-    else requestQueue(request, response, start);
+    if (request.url?.startsWith(DELIVERIES))
+      void ingest(request, response, segmentsOf(request.url)).catch(onError);
+    else requestQueue(request, response, () => void route(request, response).catch(onError));
   });
 
   nameRequests(server);

@@ -120,6 +120,8 @@ test.each([
   '"text"',
   '"[text"',
   '{"a":1',
+  '['.repeat(201),
+  `${'['.repeat(201)}${']'.repeat(202)}`,
   Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
 ])('refuses the body %j with 400', async (body) => {
   const { url, log } = await startIngress();
@@ -127,14 +129,18 @@ test.each([
   expect(await readAll(log)).toEqual([]);
 });
 
-test.each(['[]', '{"of":"unknown shape"}', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, '\ufeff{}'])(
-  'stores the JSON %.40s',
-  async (body) => {
-    const { url, log } = await startIngress();
-    expect((await post(url, body)).status).toBe(200);
-    expect(Buffer.from((await sole(log)).body).toString()).toBe(body);
-  },
-);
+test.each([
+  '[]',
+  '{"of":"unknown shape"}',
+  `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+  `${'['.repeat(201)}${']'.repeat(201)}`,
+  `["${'{'.repeat(201)}"]`,
+  '\ufeff{}',
+])('stores the JSON %.40s', async (body) => {
+  const { url, log } = await startIngress();
+  expect((await post(url, body)).status).toBe(200);
+  expect(Buffer.from((await sole(log)).body).toString()).toBe(body);
+});
 
 test('accepts 5 MB, and refuses one byte more, with or without Content-Length, also after decompression', async () => {
   const { url, log, port } = await startIngress();
