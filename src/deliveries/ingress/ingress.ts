@@ -86,7 +86,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
       const duplicate = await store(shared, tenant, request, reservation);
       const { body, headers } = duplicate ? DUPLICATE : STORED;
       writeHead(response, 200, headers);
-      response.end(body);
+      response.end(body, 'latin1');
       report(duplicate ? 'duplicate' : 'stored');
     } catch (error) {
       const refusal = error instanceof IngressError ? error : unavailable();
