@@ -46,7 +46,8 @@ const LINGER_MS = 1000;
 export const closeAfterEarlyResponse = (request: IncomingMessage, response: ServerResponse): void => {
   // After the response, neither the request nor the response refers to the socket any more.
   const { socket } = request;
-  response.prependOnceListener('finish', () => {
+  // A response finishes once: a listener that removes itself would cost each request more.
+  response.prependListener('finish', () => {
     if (request.complete) return;
     // Node calls `destroySoon` at once where the client wants no further response.
     socket.destroySoon = () => socket.end();
