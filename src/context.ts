@@ -23,7 +23,8 @@ import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { PageKernel } from './upstream/kernel/page-kernel.ts';
-import type { Freshness, PageRead } from './upstream/list-loader.ts';
+import type { Freshness } from './upstream/list-loader.ts';
+import { ReadLog } from './upstream/read-log.ts';
 import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
@@ -100,7 +101,7 @@ type SharedParts = ContextParts & {
 export class Context {
   readonly upstream = createUsage();
   /** The pages that the operation has read so far. */
-  readonly reads: PageRead[] = [];
+  readonly reads = new ReadLog<Context>();
   readonly chains: Chains;
   readonly trace: Trace;
   readonly billingKey: string;
@@ -147,7 +148,8 @@ export class Context {
     this.#transactions ??= createTransactionsLoader({
       ...this.#operationRequests,
       kernel,
-      reads: this.reads,
+      onRead: (read, page, toStored) =>
+        this.reads.add(page, (other) => other.transactions.repeat(read), toStored),
       store: stores.transactions,
       freshness: freshness.transactions,
     });
@@ -159,7 +161,8 @@ export class Context {
     this.#collectibles ??= createCollectiblesLoader({
       ...this.#operationRequests,
       kernel,
-      reads: this.reads,
+      onRead: (read, page, toStored) =>
+        this.reads.add(page, (other) => other.collectibles.repeat(read), toStored),
       store: stores.collectibles,
       freshness: freshness.collectibles,
       pricing,

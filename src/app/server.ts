@@ -103,7 +103,7 @@ export const startServer = async (
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),
-    sharedAnswers: createSharedAnswers(upstream.cacheBudget),
+    sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.onSharedAnswer),
     maxAnswerBytes,
     maxComputeUnits,
     budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute, now),

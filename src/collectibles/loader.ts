@@ -26,7 +26,7 @@ const collectibles = (pricing: ChainPricing): ListResource<CollectiblesList, Col
 
 export type CollectiblesLoader = ListLoader<CollectiblesList, Collectible>;
 
-type Parts = LoaderParts<Collectible> & { readonly pricing: ChainPricing };
+type Parts = LoaderParts<CollectiblesList, Collectible> & { readonly pricing: ChainPricing };
 
 export const createCollectiblesLoader = (parts: Parts): CollectiblesLoader =>
   createListLoader(parts, collectibles(parts.pricing));

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { SharedFrom } from '../graph/answer/shared-answers.ts';
 import type { CacheResult } from '../upstream/cache/page-cache.ts';
 
 /** Counts how each resource's pages are served. `bytes` returns the memory of all cached pages. */
@@ -20,4 +21,15 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
   });
   return (resource: 'transactions' | 'collectibles') => (source: CacheResult) =>
     pages.inc({ resource, result: source === 'staleIfError' ? 'stale_if_error' : source });
+};
+
+/** Counts the operations whose answers equal operations have made. */
+export const createSharedAnswerMetrics = (registry: Registry) => {
+  const shared = new Counter({
+    name: 'gateway_shared_answers_total',
+    help: 'Operations whose answer an equal operation has made, by where it was: kept (its pages were still fresh), in_flight (it was being made).',
+    labelNames: ['from'],
+    registers: [registry],
+  });
+  return (from: SharedFrom) => shared.inc({ from: from === 'inFlight' ? 'in_flight' : from });
 };

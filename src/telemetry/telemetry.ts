@@ -4,7 +4,7 @@ import type { Log } from '../logger.ts';
 import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
 import type { CutReason } from '../server/http/unsent-limit.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
-import { createCacheMetrics } from './cache-metrics.ts';
+import { createCacheMetrics, createSharedAnswerMetrics } from './cache-metrics.ts';
 import { createIngestMetrics, createLogMetrics, createReaderMetrics } from './delivery-metrics.ts';
 import {
   createCutLine,
@@ -38,6 +38,7 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
     onComputeUnitRejection: createBudgetMetrics(registry),
     upstream: createUpstreamObserver(registry, log),
     pages: createCacheMetrics(registry, cacheBytes),
+    onSharedAnswer: createSharedAnswerMetrics(registry),
     ingest: createIngestMetrics(registry),
     log: createLogObserver(registry, log),
     readers: createReaderMetrics(registry),

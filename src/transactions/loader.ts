@@ -24,5 +24,6 @@ const transactions: ListResource<TransactionsList, Transaction> = {
 
 export type TransactionsLoader = ListLoader<TransactionsList, Transaction>;
 
-export const createTransactionsLoader = (parts: LoaderParts<Transaction>): TransactionsLoader =>
-  createListLoader(parts, transactions);
+export const createTransactionsLoader = (
+  parts: LoaderParts<TransactionsList, Transaction>,
+): TransactionsLoader => createListLoader(parts, transactions);

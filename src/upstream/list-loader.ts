@@ -35,14 +35,18 @@ export type PageRead = {
 };
 
 /** What each list loader of one operation is made of. */
-export type LoaderParts<Value> = {
+export type LoaderParts<List, Value> = {
   readonly client: UpstreamClient;
   readonly scope: RequestScope;
   /** Indexes the bodies of pages; null where the plain parser reads them all. */
   readonly kernel: PageKernel | null;
   readonly store: PageCache<Value>;
-  /** Gets every page that the operation reads. */
-  readonly reads: PageRead[];
+  /** Called when a read begins. `toStored` makes of its page what may outlive the operation. */
+  readonly onRead: (
+    read: ListRead<List>,
+    page: Promise<Page<Value>>,
+    toStored: (page: Page<Value>) => PageRead,
+  ) => void;
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
   readonly freshness: Freshness;
@@ -74,16 +78,19 @@ export type ListResource<List extends AnyList, Value> = {
 export type ListLoader<List, Value> = {
   /** `details` requests decoded data or spam details with each page. */
   read(list: List, details: boolean): ReadPage<Value>;
+  /** Makes a read of another operation. When this operation makes it as well, it gets the same promise, once. */
+  repeat(read: ListRead<List>): Promise<Page<Value>>;
 };
 
-type Key<List> = { readonly list: List; readonly request: PageRequest };
+/** What the reads of one tick that became one request ask for. */
+type ListRead<List> = { readonly list: List; readonly request: PageRequest };
 
 /**
  * Reads the pages of one resource for one operation. Reads of one tick that differ only in limit or details become one
  * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Value>(
-  { client, scope, kernel, store, reads, cachePartition, freshness }: LoaderParts<Value>,
+  { client, scope, kernel, store, onRead, cachePartition, freshness }: LoaderParts<List, Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
   const { name, pageSize, cost, parser, onBilled } = resource;
@@ -108,18 +115,30 @@ export const createListLoader = <List extends AnyList, Value>(
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes) };
     };
 
+  const repeated = new Map<string, Promise<Page<Value>>>();
+  const start = (read: ListRead<List>): Promise<Page<Value>> => {
+    const { list, request } = read;
+    const page = store.get(request, scope, fetchPage(list));
+    onRead(read, page, (settled) => new StoredRead(store, request, settled));
+    return page;
+  };
+  /** Returns the promise of a repeated read, once. */
+  const takeRepeated = (read: ListRead<List>): Promise<Page<Value>> | undefined => {
+    if (repeated.size === 0) return undefined;
+    const key = readKey(read);
+    const page = repeated.get(key);
+    repeated.delete(key);
+    return page;
+  };
+
   // The batch resolves at once, with promises of pages: a slow page must not delay the others.
-  const loader = new DataLoader<Key<List>, { page: Promise<Page<Value>> }, string>(
+  const loader = new DataLoader<ListRead<List>, { page: Promise<Page<Value>> }, string>(
     async (keys) => {
       const groups = Map.groupBy(keys, ({ request }) => pageKey(request));
       const pages = new Map(
         [...groups].map(([key, group]) => {
-          const { list, request } = merge(group);
-          const page = store.get(request, scope, fetchPage(list)).then((read) => {
-            reads.push(new StoredRead(store, request, read));
-            return read;
-          });
-          return [key, { page }];
+          const read = merge(group);
+          return [key, { page: takeRepeated(read) ?? start(read) }];
         }),
       );
       return keys.map(
@@ -146,6 +165,11 @@ export const createListLoader = <List extends AnyList, Value>(
         const request = { cachePartition, address, list: listName, ...page };
         return (await loader.load({ list, request })).page;
       };
+    },
+    repeat(read) {
+      const page = start(read);
+      repeated.set(readKey(read), page);
+      return page;
     },
   };
 };
@@ -181,11 +205,13 @@ class StoredRead<Value> implements PageRead {
   }
 }
 
+const readKey = <List>({ request }: ListRead<List>): string => JSON.stringify(request);
+
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
 /** One request that satisfies all of a page's. */
-const merge = <List>(keys: readonly Key<List>[]): Key<List> => {
-  const [first] = keys as [Key<List>];
+const merge = <List>(keys: readonly ListRead<List>[]): ListRead<List> => {
+  const [first] = keys as [ListRead<List>];
   const requests = keys.map(({ request }) => request);
   return {
     list: first.list,

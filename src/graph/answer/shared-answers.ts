@@ -2,6 +2,7 @@ import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { CacheBudget } from '../../upstream/cache/cache-budget.ts';
 import type { PageRead } from '../../upstream/list-loader.ts';
+import { type AnswerInFlight, AnswersInFlight } from './answers-in-flight.ts';
 import { SerializedData } from './serialize.ts';
 
 /**
@@ -15,16 +16,26 @@ export type SharedAnswers = {
    */
   keyOf(args: Args): string | null;
   /**
-   * Returns the data that is kept under a key, and counts its pages on the operation; null where there is none. The
-   * caller is one of its users.
+   * Returns the data that is kept under a key, and counts its pages on the operation. Resolves with the data of an equal
+   * operation that is being executed. Returns null where there is neither: the caller then calls `make` at once. With
+   * data, the caller is one of its users.
    */
-  find(key: string, context: Pick<Context, 'upstream'>): SerializedData | null;
+  find(key: string, context: Context, clientSignal: AbortSignal | null): MaybePromise<SerializedData | null>;
   /**
-   * Keeps the data of a result without errors, with the pages that the operation has read. The first time under a key it
-   * keeps the key alone: most answers are asked for once, and would only evict pages.
+   * Executes the operation, whose data equal operations get while it is made. After that they get it from `find`, if the
+   * operation is not the first one of its key: most answers are asked for once, and would only evict pages.
    */
-  keep(key: string, result: ExecutionResult, context: Pick<Context, 'reads'>): void;
+  make(
+    key: string,
+    context: Pick<Context, 'reads'>,
+    execute: () => MaybePromise<ExecutionResult>,
+  ): Promise<ExecutionResult>;
 };
+
+type MaybePromise<Value> = Value | Promise<Value>;
+
+/** Where a shared answer was: kept with its pages, or being made. */
+export type SharedFrom = 'kept' | 'inFlight';
 
 type Args = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'> & {
   readonly contextValue: Pick<Context, 'authorizationKey'>;
@@ -40,8 +51,12 @@ const MAX_KEY_CHARACTERS = 4096;
 const ENTRY_BYTES = 1024;
 const READ_BYTES = 512;
 
-/** Answers are kept within the same budget as pages. */
-export const createSharedAnswers = (budget: CacheBudget): SharedAnswers => {
+/** Answers are kept within the same budget as pages. `onShared` is called for each operation that gets a shared one. */
+export const createSharedAnswers = (
+  budget: CacheBudget,
+  onShared: (from: SharedFrom) => void,
+): SharedAnswers => {
+  const inFlight = new AnswersInFlight();
   const kept = new Map<string, Kept>();
   const documents = new WeakMap<DocumentNode, number>();
   let lastDocument = 0;
@@ -65,27 +80,62 @@ export const createSharedAnswers = (budget: CacheBudget): SharedAnswers => {
     });
   };
 
+  /** Returns null where no answer is kept, or one with a page that is not fresh any more. */
+  const findKept = (key: string, { upstream }: Pick<Context, 'upstream'>): SerializedData | null => {
+    const answer = kept.get(key);
+    if (!answer?.data) return null;
+    if (!answer.reads.every((read) => read.isFresh())) {
+      put(key, keyAlone());
+      return null;
+    }
+    answer.data.lease?.retain();
+    budget.touch(key);
+    for (const read of answer.reads) read.count(upstream);
+    return answer.data;
+  };
+
+  const keep = (key: string, data: SerializedData, { stored }: Context['reads'], isShared: boolean): void => {
+    if (!stored.every((read) => read.isFresh())) return;
+    put(key, isShared || kept.has(key) ? { data, reads: [...stored] } : keyAlone());
+  };
+
+  const follow = async (
+    flight: AnswerInFlight,
+    context: Context,
+    clientSignal: AbortSignal | null,
+  ): Promise<SerializedData | null> => {
+    const data = await flight.follow(context, clientSignal);
+    if (data) onShared('inFlight');
+    return data;
+  };
+
   return {
     keyOf({ document, operationName, variableValues, contextValue }) {
       const parts = [numberOf(document), operationName, variableValues, contextValue.authorizationKey()];
       const key = `answer ${JSON.stringify(parts)}`;
       return key.length > MAX_KEY_CHARACTERS ? null : key;
     },
-    find(key, { upstream }) {
-      const answer = kept.get(key);
-      if (!answer?.data) return null;
-      if (!answer.reads.every((read) => read.isFresh())) {
-        put(key, keyAlone());
-        return null;
+    find(key, context, clientSignal) {
+      const data = findKept(key, context);
+      if (data) {
+        onShared('kept');
+        return data;
       }
-      answer.data.lease?.retain();
-      budget.touch(key);
-      for (const read of answer.reads) read.count(upstream);
-      return answer.data;
+      const flight = inFlight.find(key);
+      return flight ? follow(flight, context, clientSignal) : null;
     },
-    keep(key, { data, errors }, { reads }) {
-      if (!(data instanceof SerializedData) || errors || !reads.every((read) => read.isFresh())) return;
-      put(key, kept.has(key) ? { data, reads: [...reads] } : keyAlone());
+    async make(key, { reads }, execute) {
+      const flight = inFlight.begin(key, reads);
+      let made: SerializedData | null = null;
+      try {
+        const result = await execute();
+        const { data, errors } = result;
+        made = data instanceof SerializedData && !errors ? data : null;
+        if (made) keep(key, made, reads, flight.hasFollowers);
+        return result;
+      } finally {
+        flight.end(made);
+      }
     },
   };
 };

@@ -8,7 +8,7 @@ export const usePageRelease = (): OperationPlugin => ({
   onExecute:
     ({ args: { contextValue } }) =>
     (result) => {
-      if (!result.errors) for (const read of contextValue.reads) read.release();
+      if (!result.errors) for (const read of contextValue.reads.stored) read.release();
       return result;
     },
 });

@@ -4,7 +4,10 @@ import type { SharedAnswers } from '../../../graph/answer/shared-answers.ts';
 import type { PlannedSchema } from '../../../graph/plan/planned-schema.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 
-/** Answers an operation that reads nothing but pages with the bytes of an equal one, while those pages are fresh. */
+/**
+ * Answers an operation that reads nothing but pages with the bytes of an equal one: while those pages are fresh, or where
+ * the equal one is being executed and both get the same pages.
+ */
 export const useSharedAnswers = (
   answers: SharedAnswers,
   { readsPagesAlone }: PlannedSchema,
@@ -15,11 +18,11 @@ export const useSharedAnswers = (
     if (key === null) return;
     setExecuteFn(async (given): Promise<ExecutionResult> => {
       const context = given.contextValue;
-      const data = answers.find(key, context);
+      const { clientSignal = context.request?.signal ?? null } = context;
+      const found = answers.find(key, context, clientSignal);
+      const data = found instanceof Promise ? await found : found;
       if (data) return resendAnswer(data, context.answer);
-      const result = await executeFn(given);
-      answers.keep(key, result, context);
-      return result;
+      return answers.make(key, context, () => executeFn(given));
     });
   },
 });
