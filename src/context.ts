@@ -13,6 +13,7 @@ import type { CursorsOf } from './graph/pagination/cursor.ts';
 import type { Clock } from './lib/clock.ts';
 import { createDeadline } from './lib/deadline.ts';
 import { createKeyedQueue, type KeyedQueue } from './lib/keyed-queue.ts';
+import { textOfSet } from './lib/text-of-set.ts';
 import type { Trace } from './lib/trace-context.ts';
 import type { Scope } from './scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
@@ -135,7 +136,7 @@ export class Context {
     this.answer = new Answer(parts.answers, clientSignal);
     this.cursorsOf = parts.cursorsOf;
     // A subscription keeps these functions, and must not keep its first context: they don't refer to it.
-    this.authorizationKey = () => JSON.stringify([tenant, cachePartition, [...scopes].sort()]);
+    this.authorizationKey = () => JSON.stringify([tenant, cachePartition, textOfSet(scopes)]);
     this.forEvent = () => new Context(parts, caller, trace, null);
     this.verifyKey = (signal) => new Context(parts, caller, trace, signal).webhooks.verifyKey();
     this.#parts = parts;

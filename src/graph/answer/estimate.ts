@@ -13,9 +13,9 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
-import { rememberConstants } from '../cost/constant-estimates.ts';
 import { DEFAULT_ITEMS, defaultBytes, evaluateCost } from '../cost/field-cost.ts';
 import { collectFields, type Operation, type OperationInfo, readOperation } from '../cost/operation-info.ts';
+import { rememberEstimates } from '../cost/remembered-estimates.ts';
 import type { GlobalId } from '../global-id.ts';
 
 /** The size that an answer is expected to have, before it is made. */
@@ -35,9 +35,9 @@ export type EstimateAnswer = (operation: Operation, scopes: ReadonlySet<Scope>) 
  * lists and texts count at their usual size.
  */
 export const createAnswerEstimate = (schema: GraphQLSchema): EstimateAnswer =>
-  rememberConstants((operation, scopes) => ({
+  rememberEstimates((operation, scopes) => ({
     value: estimateOf(schema, operation, scopes),
-    isConstant: true,
+    isCurrent: () => true,
   }));
 
 const estimateOf = (

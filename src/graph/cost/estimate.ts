@@ -11,9 +11,9 @@ import {
 import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/chain-pricing.ts';
 import type { GlobalId } from '../global-id.ts';
-import { rememberConstants } from './constant-estimates.ts';
 import { type BilledLookup, billableTypes, evaluateCost } from './field-cost.ts';
 import { collectFields, type Operation, readOperation } from './operation-info.ts';
+import { rememberEstimates } from './remembered-estimates.ts';
 
 /** The field with the largest part of a cost. */
 type CostliestField = {
@@ -46,12 +46,12 @@ type CostNode = { readonly type: GraphQLObjectType; readonly key: string; readon
  */
 export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Estimate => {
   const billable = billableTypes(schema);
-  return rememberConstants((operation, scopes) => {
+  return rememberEstimates((operation, scopes) => {
     const root = readOperation(schema, operation, scopes);
-    if (root === null) return { value: total([]), isConstant: true };
+    const prices = new ReadPrices(pricing);
+    if (root === null) return { value: total([]), isCurrent: prices.areCurrent };
     const { info, type, selectionSet } = root;
     const lineItems = new Map<string, LineItem>();
-    let hasLookup = false;
 
     /** Lookups of one list of one object count once, at the larger cost. */
     const charge = (list: string, item: LineItem, objects: readonly CostNode[]): void => {
@@ -81,14 +81,13 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
       const field = node && parent.getFields()[node.name.value];
       if (!field) return;
       const declared = evaluateCost(field, node, info, (cost, args) => ({
-        lookup: cost.lookup?.(args, pricing),
+        lookup: cost.lookup?.(args, prices),
         returns: cost.returns?.(args),
         count: cost.count?.(args) ?? 1,
         name: `${field.name}${JSON.stringify(args)}`,
       }));
       if (declared === null) return;
       const { lookup, returns } = declared;
-      hasLookup ||= lookup !== undefined;
       if (lookup)
         charge(`${field.name}${JSON.stringify(lookup.list)}`, { ...lookup, path: path.join('.') }, objects);
       const returned = getNamedType(field.type);
@@ -103,10 +102,30 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
     };
 
     visitObjects([{ type, key: '', times: 1 }], [selectionSet], []);
-    // Prices change.
-    return { value: total([...lineItems.values()]), isConstant: !hasLookup };
+    return { value: total([...lineItems.values()]), isCurrent: prices.areCurrent };
   });
 };
+
+/** The prices that an estimate has read: they may change later. */
+class ReadPrices {
+  readonly #pricing: ChainPricing;
+  readonly #read = new Map<string | null, number>();
+
+  constructor(pricing: ChainPricing) {
+    this.#pricing = pricing;
+  }
+
+  priceOf(chains: string | null): number {
+    const price = this.#pricing.priceOf(chains);
+    this.#read.set(chains, price);
+    return price;
+  }
+
+  readonly areCurrent = (): boolean => {
+    for (const [chains, price] of this.#read) if (this.#pricing.priceOf(chains) !== price) return false;
+    return true;
+  };
+}
 
 const total = (items: readonly LineItem[]): Cost => {
   const fields = [...Map.groupBy(items, ({ path }) => path)].map(([path, ofField]) => ({

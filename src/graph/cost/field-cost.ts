@@ -31,7 +31,7 @@ export type BilledLookup = {
  */
 export type FieldCost<Args> = {
   /** Default: the field causes no upstream request that is billed. */
-  readonly lookup?: (args: Args, pricing: ChainPricing) => BilledLookup;
+  readonly lookup?: (args: Args, pricing: Pick<ChainPricing, 'priceOf'>) => BilledLookup;
   /** The objects that the field returns: an operation that names one twice pays once. */
   readonly returns?: (args: Args) => readonly GlobalId[];
   /** The most objects that the field returns, where their ids are not known yet. Default: 1. */

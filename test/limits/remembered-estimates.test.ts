@@ -1,0 +1,105 @@
+import fc, { type GeneratorValue } from 'fast-check';
+import { type DocumentNode, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import { createAnswerEstimate } from '../../src/graph/answer/estimate.ts';
+import { createEstimate } from '../../src/graph/cost/estimate.ts';
+import type { Operation } from '../../src/graph/cost/operation-info.ts';
+import { schema } from '../../src/schema.ts';
+import { ALL_SCOPES, type Scope } from '../../src/scopes.ts';
+import { createChainPricing } from '../../src/upstream/chain-pricing.ts';
+import { RandomDocument } from '../support/lookups/random-document.ts';
+import { runs } from '../support/runs.ts';
+import { addressOf } from '../support/upstream/builders.ts';
+
+/** An estimate that is remembered is the one that would be made now. */
+
+const DEFAULT_CHAINS = 14;
+const SCOPES: readonly ReadonlySet<Scope>[] = [ALL_SCOPES, new Set(['wallets']), new Set(['deliveries'])];
+
+/** Estimates that remember, and those of an operation that is the first. */
+const createEstimates = () => {
+  const pricing = createChainPricing(DEFAULT_CHAINS);
+  const create = () => ({ cost: createEstimate(schema, pricing), answer: createAnswerEstimate(schema) });
+  const remembering = create();
+  return {
+    pricing,
+    compare(operation: Operation, scopes: ReadonlySet<Scope> = ALL_SCOPES) {
+      const first = create();
+      const expected = { cost: first.cost(operation, scopes), answer: first.answer(operation, scopes) };
+      const got = {
+        cost: remembering.cost(operation, scopes),
+        answer: remembering.answer(operation, scopes),
+      };
+      if (JSON.stringify(got) !== JSON.stringify(expected)) expect(got).toEqual(expected);
+      return got;
+    },
+  };
+};
+
+const WALLETS = [
+  addressOf(1),
+  addressOf(2),
+  addressOf(0xabc),
+  addressOf(0xabc).replace('abc', 'ABC'),
+  'none',
+];
+
+test('any operation has the estimates of its first time, whatever variables it had before', () => {
+  fc.assert(
+    fc.property(fc.gen(), (gen) => {
+      const { compare, pricing } = createEstimates();
+      const document = new RandomDocument(gen, schema);
+      const parsed: DocumentNode = parse(document.text, { noLocation: true });
+      const oneOf = <Value>(values: readonly Value[]): Value =>
+        values[gen(fc.nat, values.length - 1)] as Value;
+      const variablesOf = (given: GeneratorValue): Operation['variableValues'] => {
+        const pair = [oneOf(WALLETS), oneOf(WALLETS)] as const;
+        const variables = document.variables(pair, given(fc.boolean) ? 'a cursor' : null);
+        // Callers leave variables out, too.
+        return given(fc.integer, { min: 0, max: 9 }) === 0 ? {} : variables;
+      };
+      for (let time = 0; time < 12; time += 1) {
+        if (time === 6) pricing.record(null, 3);
+        compare({ document: parsed, variableValues: variablesOf(gen) }, oneOf(SCOPES));
+      }
+    }),
+    { numRuns: runs(60), endOnFailure: true },
+  );
+});
+
+test('a wallet that is named twice costs once, and two wallets cost twice, in either order', () => {
+  const { compare } = createEstimates();
+  const document = parse(`query ($one: Address!, $other: Address!) {
+    a: wallet(address: $one) { transactions { nodes { hash } } }
+    b: wallet(address: $other) { transactions { nodes { hash } } }
+  }`);
+  const costOf = (one: string, other: string) =>
+    compare({ document, variableValues: { one, other } }).cost.computeUnits;
+  expect(costOf(addressOf(1), addressOf(2))).toBe(2);
+  expect(costOf(addressOf(3), addressOf(3))).toBe(1);
+  expect(costOf(addressOf(4), addressOf(5))).toBe(2);
+  expect(costOf(addressOf(0xabc), addressOf(0xabc).toUpperCase().replace('0X', '0x'))).toBe(1);
+});
+
+test('a wallet that is named by a literal as well costs once', () => {
+  const { compare } = createEstimates();
+  const document = parse(`query ($address: Address!) {
+    a: wallet(address: $address) { transactions { nodes { hash } } }
+    b: wallet(address: "${addressOf(1)}") { transactions { nodes { hash } } }
+  }`);
+  const costOf = (address: string) => compare({ document, variableValues: { address } }).cost.computeUnits;
+  expect(costOf(addressOf(2))).toBe(2);
+  expect(costOf(addressOf(1))).toBe(1);
+  expect(costOf(addressOf(3))).toBe(2);
+});
+
+test('the price of a request is the newest that upstream has billed', () => {
+  const { compare, pricing } = createEstimates();
+  const document = parse(`query ($address: Address!) {
+    wallet(address: $address) { collectibles { nodes { tokenId } } }
+  }`);
+  const costOf = () => compare({ document, variableValues: { address: addressOf(1) } }).cost.computeUnits;
+  expect(costOf()).toBe(DEFAULT_CHAINS);
+  pricing.record(null, 5);
+  expect(costOf()).toBe(5);
+});
