@@ -80,6 +80,11 @@ export class Answer implements SlicedWork {
     return this.#reservation !== null;
   }
 
+  /** Whether the data is serialised before it is sent: where it is heavy, or has lists that are written already. */
+  get needsSerializing(): boolean {
+    return this.isHeavy || this.hasWrittenLists;
+  }
+
   /** Adds JSON of so many bytes and values. An answer that exceeds `maxBytes` gets its `limitError`. */
   add(bytes: number, values: number): void {
     const before = this.#weight;
@@ -153,10 +158,16 @@ export class Answer implements SlicedWork {
     }
   }
 
-  /** Adds JSON of so many bytes that is made already. Resolves when it may be sent, or when the answer is stopped. */
-  async addMade(bytes: number): Promise<void> {
+  /**
+   * Adds JSON of so many bytes that is made already. Returns null where it may be sent at once. Otherwise resolves when it
+   * may, or when the answer is stopped.
+   */
+  addMade(bytes: number): Promise<void> | null {
     this.add(bytes, 0);
-    if (!this.isHeavy) return;
+    return this.isHeavy ? this.#untilSendable() : null;
+  }
+
+  async #untilSendable(): Promise<void> {
     do {
       await this.#reservation?.available();
       // An answer that has released its memory is written in the same turn of the event loop, and then counts as unread.

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { BufferLease } from '../../lib/buffer-pool.ts';
 import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
@@ -31,19 +32,30 @@ export class SerializedData {
 }
 
 /**
- * Resolves with the result to send, and ends the answer. The data of a heavy answer is serialised in slices. An answer that
+ * Returns the result to send, and ends the answer. The data of a heavy answer is serialised in slices. An answer that
  * exceeds the limit, or whose client has disconnected, has an error and no data. Errors come in the order of the data.
  */
-export const serializeAnswer = async (
-  execution: Promise<ExecutionResult>,
+export const serializeAnswer = (
+  execution: MaybePromise<ExecutionResult>,
+  answer: Answer,
+): MaybePromise<ExecutionResult> => {
+  const isSmall = !(execution instanceof Promise) && !execution.errors && !answer.needsSerializing;
+  if (!isSmall || answer.isStopped) return serializeLater(execution, answer);
+  answer.end();
+  return execution;
+};
+
+const serializeLater = async (
+  execution: MaybePromise<ExecutionResult>,
   answer: Answer,
 ): Promise<ExecutionResult> => {
   try {
     const { errors: thrown = [], ...result } = await execution;
     const errors = inOrderOfData([...answer.itemErrors, ...thrown], result.data);
-    const isSerialized = answer.isHeavy || answer.hasWrittenLists;
     const data =
-      isSerialized && !answer.isStopped && result.data ? await serializeData(result.data, answer) : null;
+      answer.needsSerializing && !answer.isStopped && result.data
+        ? await serializeData(result.data, answer)
+        : null;
     if (answer.isStopped) return stoppedResult(answer);
     // Errors come first, as the executor writes them.
     return Object.assign(errors.length > 0 ? { errors } : {}, result, data && { data });
@@ -53,13 +65,16 @@ export const serializeAnswer = async (
 };
 
 /** As `serializeAnswer`, of data that an equal operation has serialised. A heavy answer waits for its memory as others do. */
-export const resendAnswer = async (data: SerializedData, answer: Answer): Promise<ExecutionResult> => {
-  try {
-    await answer.addMade(data.bytes);
-    return answer.isStopped ? stoppedResult(answer) : Object.assign<ExecutionResult, object>({}, { data });
-  } finally {
+export const resendAnswer = (data: SerializedData, answer: Answer): MaybePromise<ExecutionResult> => {
+  const resend = (): ExecutionResult => {
+    const result = answer.isStopped
+      ? stoppedResult(answer)
+      : Object.assign<ExecutionResult, object>({}, { data });
     answer.end();
-  }
+    return result;
+  };
+  const wait = answer.addMade(data.bytes);
+  return wait ? wait.then(resend) : resend();
 };
 
 const stoppedResult = ({ limitError }: Answer): ExecutionResult => ({
@@ -108,13 +123,18 @@ export const assembleJson = (result: object, data: SerializedData): Buffer =>
 
 /** As `assembleJson`, without copying the data: the parts of the JSON in their order. */
 export const jsonParts = (result: object, data: SerializedData): Buffer[] => {
-  const parts: (Buffer | string)[] = [];
+  const parts: Buffer[] = [];
+  let text = '';
+  let isFirst = true;
   for (const [key, value] of Object.entries(result)) {
-    const text = value === data ? '' : JSON.stringify(value);
-    if (text === undefined) continue;
-    parts.push(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:${text}`);
-    if (value === data) parts.push(...data.chunks);
+    const json = value === data ? '' : JSON.stringify(value);
+    if (json === undefined) continue;
+    text += `${isFirst ? '{' : ','}${JSON.stringify(key)}:${json}`;
+    isFirst = false;
+    if (value !== data) continue;
+    parts.push(Buffer.from(text), ...data.chunks);
+    text = '';
   }
-  parts.push('}');
-  return parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+  parts.push(Buffer.from(`${text}}`));
+  return parts;
 };

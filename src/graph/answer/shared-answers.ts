@@ -1,5 +1,6 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Context } from '../../context.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { CacheBudget } from '../../upstream/cache/cache-budget.ts';
 import type { PageRead } from '../../upstream/list-loader.ts';
 import { type AnswerInFlight, AnswersInFlight } from './answers-in-flight.ts';
@@ -31,8 +32,6 @@ export type SharedAnswers = {
     execute: () => MaybePromise<ExecutionResult>,
   ): Promise<ExecutionResult>;
 };
-
-type MaybePromise<Value> = Value | Promise<Value>;
 
 /** Where a shared answer was: kept with its pages, or being made. */
 export type SharedFrom = 'kept' | 'inFlight';

@@ -1,10 +1,9 @@
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext, ServerContext } from './server-context.ts';
 
 /** What an operation runs with. */
 export type OperationArgs = ExecutionArgs & { readonly contextValue: OperationContext };
-
-export type MaybePromise<Value> = Value | Promise<Value>;
 
 /** Runs a query or a mutation. */
 export type ExecuteFn = (args: OperationArgs) => MaybePromise<ExecutionResult>;

@@ -1,10 +1,10 @@
 import { normalizedExecutor } from '@graphql-tools/executor';
 import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type {
   Complete,
   ExecuteFn,
-  MaybePromise,
   OperationArgs,
   OperationPlugin,
   Start,

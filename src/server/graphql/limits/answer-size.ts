@@ -19,7 +19,7 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     answer.estimate = estimateAnswer(args, scopes);
     if (answer.estimate.bytes > maxAnswerBytes)
       return setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
-    setExecuteFn((given) => serializeAnswer(Promise.resolve(executeFn(given)), answer));
+    setExecuteFn((given) => serializeAnswer(executeFn(given), answer));
   },
   onSubscribe({ args, setResultAndStopExecution }) {
     const estimate = estimateAnswer(args, args.contextValue.scopes);

@@ -1,5 +1,4 @@
-import type { ExecutionResult } from 'graphql';
-import { resendAnswer } from '../../../graph/answer/serialize.ts';
+import { resendAnswer, type SerializedData } from '../../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../../graph/answer/shared-answers.ts';
 import type { PlannedSchema } from '../../../graph/plan/planned-schema.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
@@ -16,13 +15,13 @@ export const useSharedAnswers = (
     if (!readsPagesAlone(args.document)) return;
     const key = answers.keyOf(args);
     if (key === null) return;
-    setExecuteFn(async (given): Promise<ExecutionResult> => {
+    setExecuteFn((given) => {
       const context = given.contextValue;
       const { clientSignal = context.request?.signal ?? null } = context;
+      const answerWith = (data: SerializedData | null) =>
+        data ? resendAnswer(data, context.answer) : answers.make(key, context, () => executeFn(given));
       const found = answers.find(key, context, clientSignal);
-      const data = found instanceof Promise ? await found : found;
-      if (data) return resendAnswer(data, context.answer);
-      return answers.make(key, context, () => executeFn(given));
+      return found instanceof Promise ? found.then(answerWith) : answerWith(found);
     });
   },
 });
