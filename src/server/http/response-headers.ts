@@ -26,9 +26,10 @@ export const setCommonHeaders = (response: ServerResponse): void => {
 export const writeHeaderBlock = (
   response: ServerResponse,
   status: number,
-  headers: Readonly<Record<string, string>>,
+  ...others: readonly Readonly<Record<string, string>>[]
 ): void => {
   const block = [REQUEST_ID, requestIdOf(response), ...SECURITY_BLOCK];
-  for (const name in headers) block.push(name.toLowerCase(), headers[name] ?? '');
+  for (const headers of others)
+    for (const name in headers) block.push(name.toLowerCase(), headers[name] ?? '');
   response.writeHead(status, block);
 };

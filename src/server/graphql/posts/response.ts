@@ -8,11 +8,13 @@ import type { MediaType } from './request-head.ts';
 /** The JSON of a result: as a text, or in parts of bytes. */
 type Body = string | readonly Buffer[];
 
+type Headers = Readonly<Record<string, string>>;
+
 /** What Yoga makes of a result: the only use of its response is to be read here. */
 class ResultResponse {
   readonly body: Body;
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 
   constructor(body: Body, init: Pick<ResultResponse, 'status' | 'headers'>) {
     this.body = body;
@@ -28,22 +30,34 @@ export const sendResult = (
   response: ServerResponse,
   result: ExecutionResult,
   mediaType: MediaType,
-  headers: Readonly<Record<string, string>>,
+  headers: Headers,
 ): void => {
   if (response.headersSent || response.destroyed) return;
-  const made = processRegularResult(inParts(result), RESPONSES, mediaType) as unknown as ResultResponse;
-  const { body } = made;
-  const contentLength = String(byteLengthOf(body));
-  writeHeaderBlock(response, made.status, { ...made.headers, 'content-length': contentLength, ...headers });
-  if (typeof body === 'string') return void response.end(body);
-  // The headers and all parts are written at once.
-  response.cork();
-  for (const part of body) response.write(part);
+  const made =
+    result.errors || result.extensions?.http ? byYoga(result, mediaType) : plain(result, mediaType);
+  const { body, status } = made;
+  const contentLength = { 'content-length': String(lengthOf(body)) };
+  writeHeaderBlock(response, status, made.headers, contentLength, headers);
   const { data } = result;
-  // The operating system has all of them by then.
+  // The operating system has all of the body by then.
   if (data instanceof SerializedData && data.lease) response.once('finish', () => data.lease?.release());
-  response.end();
+  send(response, body);
 };
+
+/** As `byYoga`, for a result that has no say in its status and headers. */
+const plain = (result: ExecutionResult, mediaType: MediaType): ResultResponse => {
+  const { data } = result;
+  const body = data instanceof SerializedData ? jsonParts(result, data) : JSON.stringify(result);
+  return { body, status: 200, headers: CONTENT_TYPES[mediaType] };
+};
+
+const CONTENT_TYPES: Readonly<Record<MediaType, Headers>> = {
+  'application/json': { 'content-type': 'application/json; charset=utf-8' },
+  'application/graphql-response+json': { 'content-type': 'application/graphql-response+json; charset=utf-8' },
+};
+
+const byYoga = (result: ExecutionResult, mediaType: MediaType): ResultResponse =>
+  processRegularResult(inParts(result), RESPONSES, mediaType) as unknown as ResultResponse;
 
 /** Has data that is serialised already sent as it is. */
 const inParts = (result: ExecutionResult): ExecutionResult => {
@@ -52,5 +66,13 @@ const inParts = (result: ExecutionResult): ExecutionResult => {
   return Object.assign({ ...result }, { stringify: (final: object) => jsonParts(final, data) });
 };
 
-const byteLengthOf = (body: Body): number =>
+const lengthOf = (body: Body): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
+
+const send = (response: ServerResponse, body: Body): void => {
+  if (typeof body === 'string') return void response.end(body);
+  // The headers and all parts are written at once.
+  response.cork();
+  for (const part of body) response.write(part);
+  response.end();
+};
