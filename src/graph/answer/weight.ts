@@ -36,30 +36,33 @@ export const weightOfJson = (value: unknown): Weight => {
   return { bytes, values };
 };
 
-/** The weights found by `weightOfTypenames`, by operation and field. */
-const typenameWeights = new WeakMap<VariableValues, Map<FieldNode, Weight>>();
+/** The weights found by `weightOfTypenames` of fields whose selections no variable decides. */
+const constantWeights = new WeakMap<FieldNode, Weight>();
+/** Those of other fields, by operation. */
+const weightsOfOperation = new WeakMap<VariableValues, Map<FieldNode, Weight>>();
 
 /**
  * Returns what `__typename` adds to each object of the field that is being resolved. The executor calls no resolver for
  * `__typename`, so it is counted here. A selection on some types only counts for all types.
  */
 export const weightOfTypenames = (info: GraphQLResolveInfo): Weight => {
-  const [first] = info.fieldNodes;
+  const { fieldNodes, variableValues } = info;
+  const [first] = fieldNodes;
   if (first === undefined) return NONE;
-  let ofOperation = typenameWeights.get(info.variableValues);
-  if (ofOperation === undefined) {
-    ofOperation = new Map();
-    typenameWeights.set(info.variableValues, ofOperation);
-  }
-  let weight = ofOperation.get(first);
-  if (weight === undefined) {
-    weight = countTypenames(info);
-    ofOperation.set(first, weight);
+  const isAlone = fieldNodes.length === 1;
+  const known = (isAlone && constantWeights.get(first)) || weightsOfOperation.get(variableValues)?.get(first);
+  if (known) return known;
+  const { weight, isConstant } = countTypenames(info);
+  if (isConstant && isAlone) constantWeights.set(first, weight);
+  else {
+    const ofOperation = weightsOfOperation.get(variableValues) ?? new Map<FieldNode, Weight>();
+    weightsOfOperation.set(variableValues, ofOperation.set(first, weight));
   }
   return weight;
 };
 
-const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolveInfo): Weight => {
+const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolveInfo) => {
+  let isConstant = true;
   const names = new Set<string>();
   const visited = new Set<string>();
   const visitFragment = (name: string): void => {
@@ -69,6 +72,7 @@ const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolv
   };
   const visit = (set: SelectionSetNode | undefined): void => {
     for (const selection of set?.selections ?? []) {
+      if (selection.directives?.length) isConstant = false;
       if (!isIncluded(selection, variableValues)) continue;
       if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
       else if (selection.kind === Kind.FRAGMENT_SPREAD) visitFragment(selection.name.value);
@@ -78,5 +82,5 @@ const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolv
   for (const { selectionSet } of fieldNodes) visit(selectionSet);
   let bytes = 0;
   for (const name of names) bytes += name.length + TYPENAME_BYTES;
-  return { bytes, values: names.size };
+  return { weight: { bytes, values: names.size }, isConstant };
 };

@@ -21,8 +21,8 @@ import { createPipeline, type Pipeline } from './pipeline.ts';
 import { createCorsHeaders } from './plugins/cors.ts';
 import { createCsrfCheck } from './plugins/csrf.ts';
 import { useErrorStatuses } from './plugins/error-statuses.ts';
+import { useOperationMemory } from './plugins/operation-memory.ts';
 import type { Operations } from './plugins/operation-observer.ts';
-import { usePageRelease } from './plugins/page-release.ts';
 import { usePlannedExecution } from './plugins/planned-execution.ts';
 import { useSharedAnswers } from './plugins/shared-answers.ts';
 import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
@@ -73,7 +73,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     options.operations.plugin,
     useUpstreamExtension(),
     documents.suggestions,
-    usePageRelease(),
+    useOperationMemory(),
 
     // The executor is chosen before it is limited.
     ...(planned === null ? [] : [usePlannedExecution(planned)]),
