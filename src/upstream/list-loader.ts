@@ -125,27 +125,26 @@ export const createListLoader = <List extends AnyList, Value>(
   /** Returns the promise of a repeated read, once. */
   const takeRepeated = (read: ListRead<List>): Promise<Page<Value>> | undefined => {
     if (repeated.size === 0) return undefined;
-    const key = readKey(read);
+    const key = requestKey(read.request);
     const page = repeated.get(key);
     repeated.delete(key);
     return page;
   };
 
+  const pageOf = (read: ListRead<List>): Promise<Page<Value>> => takeRepeated(read) ?? start(read);
+
   // The batch resolves at once, with promises of pages: a slow page must not delay the others.
   const loader = new DataLoader<ListRead<List>, { page: Promise<Page<Value>> }, string>(
     async (keys) => {
+      const [first, ...others] = keys;
+      if (first && others.length === 0) return [{ page: pageOf(first) }];
       const groups = Map.groupBy(keys, ({ request }) => pageKey(request));
-      const pages = new Map(
-        [...groups].map(([key, group]) => {
-          const read = merge(group);
-          return [key, { page: takeRepeated(read) ?? start(read) }];
-        }),
-      );
+      const pages = new Map([...groups].map(([key, group]) => [key, { page: pageOf(merge(group)) }]));
       return keys.map(
         ({ request }) => pages.get(pageKey(request)) ?? new Error('A page was requested but not grouped.'),
       );
     },
-    { cacheKeyFn: ({ request }) => JSON.stringify(request) },
+    { cacheKeyFn: ({ request }) => requestKey(request) },
   );
 
   const { headMs, tailMs, staleMs } = freshness;
@@ -168,7 +167,7 @@ export const createListLoader = <List extends AnyList, Value>(
     },
     repeat(read) {
       const page = start(read);
-      repeated.set(readKey(read), page);
+      repeated.set(requestKey(read.request), page);
       return page;
     },
   };
@@ -205,9 +204,13 @@ class StoredRead<Value> implements PageRead {
   }
 }
 
-const readKey = <List>({ request }: ListRead<List>): string => JSON.stringify(request);
-
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
+
+/** Of one operation, so the partition and the address are those of the list. */
+const requestKey = (request: PageRequest): string => {
+  const { limit, details, maxAgeMs, staleIfErrorMs } = request;
+  return `${pageKey(request)} ${limit} ${details} ${maxAgeMs} ${staleIfErrorMs}`;
+};
 
 /** One request that satisfies all of a page's. */
 const merge = <List>(keys: readonly ListRead<List>[]): ListRead<List> => {

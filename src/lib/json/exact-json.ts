@@ -19,6 +19,7 @@ export const parseExactJson = (text: string): unknown => JSON.parse(withDigitsKe
 
 /** Returns the same JSON with each number that would lose digits as a string. */
 const withDigitsKept = (text: string): string => {
+  if (!CANDIDATE.test(text)) return text;
   const parts: string[] = [];
   let copied = 0;
   let outside = 0;

@@ -137,11 +137,14 @@ export class IndexedPage {
 
   /** The JSON of the page without its items: what the plain parser reads of it. */
   envelope(): string {
-    const members = ENVELOPE_MEMBERS.flatMap((name, index) => {
-      const [address = 0, length = 0] = this.image.members.slice(2 * index + 2);
-      return address === 0 ? [] : [`,"${name}":${this.#text(address, address + length)}`];
-    });
-    return `{"${this.list.itemsField}":[]${members.join('')}}`;
+    const { members } = this.image;
+    let json = `{"${this.list.itemsField}":[]`;
+    for (const [index, name] of ENVELOPE_MEMBERS.entries()) {
+      const address = members[2 * index + 2] ?? 0;
+      const end = address + (members[2 * index + 3] ?? 0);
+      if (address !== 0) json += `,"${name}":${this.#text(address, end)}`;
+    }
+    return `${json}}`;
   }
 
   #row(index: number): number {

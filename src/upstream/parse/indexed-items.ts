@@ -37,6 +37,13 @@ export const isWorthIndexing = (page: IndexedPage): boolean => {
   return odd <= Math.max(1, page.length * MAX_ODD_PART);
 };
 
+const NO_ODD_ITEMS: ReadonlyMap<number, OddItem> = new Map();
+
+const hasOddItems = (page: IndexedPage): boolean => {
+  for (let index = 0; index < page.length; index += 1) if (page.isOdd(index)) return true;
+  return false;
+};
+
 /** Reads an item of a page on its own. `timeBefore` is as in `readItem`. */
 type ReadOne<Value> = (index: number, timeBefore: number | null) => ParsedItem<Value>;
 
@@ -73,6 +80,7 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
   ): Promise<IndexedItems<Value>> {
     const readOne: ReadOne<Value> = (index, timeBefore) =>
       readItem(reader, list, parseExactJson(page.json(index)), index, timeBefore);
+    if (!hasOddItems(page)) return new IndexedItems(page, kernel, list.address, readOne, NO_ODD_ITEMS);
     const odd = new Map<number, OddItem>();
     const slices = createTimeSlices(SLICE_MS);
     for (let index = 0; index < page.length; index += 1) {

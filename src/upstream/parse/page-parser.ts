@@ -1,6 +1,6 @@
 import { parseExactJson } from '../../lib/json/exact-json.ts';
 import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
-import { isObject } from '../../lib/json/raw-object.ts';
+import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
 import { createTimeSlices } from '../../lib/time-slices.ts';
 import { UpstreamError } from '../client/errors.ts';
 import { parseJson } from '../client/responses/json-body.ts';
@@ -58,10 +58,17 @@ export const createPageParser = <List extends { readonly address: string }, Valu
   async toPage(body, requested) {
     if ('json' in body) return parsePage(body.json, reader, requested);
     const { page, kernel } = body;
-    const envelope = await parsePage(await parseInSlices(page.envelope(), parseExactJson), reader, requested);
-    return { ...envelope, items: await IndexedItems.of(page, kernel, reader, requested.list) };
+    const envelope = orInvalidResponse(readEnvelope, (await parseEnvelope(page.envelope())) as RawObject);
+    const items = await IndexedItems.of(page, kernel, reader, requested.list);
+    return { ...envelope, fetchedAt: requested.fetchedAt, items };
   },
 });
+
+/** Most envelopes have a few members, and take less time than a promise. */
+const SMALL_ENVELOPE_CHARACTERS = 4096;
+
+const parseEnvelope = (text: string): unknown =>
+  text.length > SMALL_ENVELOPE_CHARACTERS ? parseInSlices(text, parseExactJson) : parseExactJson(text);
 
 /**
  * Parses the envelope that all lists share, in slices between which other work runs. Rejects with UpstreamError
@@ -73,16 +80,25 @@ export const parsePage = async <List, Value>(
   { list, limit, fetchedAt }: Requested<List>,
 ): Promise<Page<Value>> => {
   const { itemsField } = reader;
-  try {
-    if (!isObject(json)) throw malformed('body', 'an object', json);
-    const items = json[itemsField];
-    if (!Array.isArray(items)) throw malformed(itemsField, 'a list', items);
-    if (items.length > limit)
+  const items = orInvalidResponse((body) => {
+    if (!isObject(body)) throw malformed('body', 'an object', body);
+    const listed = body[itemsField];
+    if (!Array.isArray(listed)) throw malformed(itemsField, 'a list', listed);
+    if (listed.length > limit)
       throw new MalformedFieldError(
         itemsField,
-        `expected at most ${limit}, as requested, got ${items.length}`,
+        `expected at most ${limit}, as requested, got ${listed.length}`,
       );
-    return { ...readEnvelope(json), fetchedAt, items: new ParsedItems(await readItems(items, reader, list)) };
+    return listed;
+  }, json);
+  const envelope = orInvalidResponse(readEnvelope, json as RawObject);
+  return { ...envelope, fetchedAt, items: new ParsedItems(await readItems(items, reader, list)) };
+};
+
+/** Reads a body. Throws UpstreamError `invalidResponse` where it is malformed. */
+const orInvalidResponse = <Body, Value>(read: (body: Body) => Value, body: Body): Value => {
+  try {
+    return read(body);
   } catch (cause) {
     if (!(cause instanceof MalformedFieldError)) throw cause;
     throw new UpstreamError('invalidResponse', `Upstream's answer could not be parsed. ${cause.message}.`, {
