@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringifyChunks } from '../../src/lib/json/chunked-stringify.ts';
 import { RawJson } from '../../src/lib/json/raw-json.ts';
+import { partsOfSmall } from '../../src/lib/json/raw-json-parts.ts';
 import { runs } from '../support/runs.ts';
 
 /** The chunks together are what JSON.stringify returns, and no chunk is long. */
@@ -58,6 +59,30 @@ test('the chunks of any value are together what JSON.stringify returns', () => {
     }),
     { numRuns: runs(300) },
   );
+});
+
+test('the parts of a small value are together what JSON.stringify returns', () => {
+  let written = 0;
+  fc.assert(
+    fc.property(value, (whole) => {
+      const parts = partsOfSmall(whole);
+      if (parts === null) return;
+      written += 1;
+      expect(parts.join('')).toBe(JSON.stringify(whole));
+    }),
+    { numRuns: runs(300) },
+  );
+  expect(written).toBeGreaterThan(0);
+  const list = new RawJson(['[', Buffer.from('1,2'), ']']);
+  expect(partsOfSmall({ a: { nodes: list, b: null }, c: [list] })).toEqual([
+    '{"a":{"nodes":[',
+    Buffer.from('1,2'),
+    '],"b":null},"c":[[',
+    Buffer.from('1,2'),
+    ']]}',
+  ]);
+  expect(partsOfSmall(Array(1000).fill(null))).toBe(null);
+  expect(partsOfSmall({ a: 'x'.repeat(100_000) })).toBe(null);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { BufferLease } from '../../lib/buffer-pool.ts';
 import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
+import { partsOfSmall } from '../../lib/json/raw-json-parts.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
@@ -107,7 +108,9 @@ const serializeData = async (data: object, answer: Answer): Promise<SerializedDa
     }
     if (text.length > CHUNK_CHARACTERS) flush();
   };
-  for (const piece of stringifyChunks(data)) {
+  const small = answer.isHeavy ? null : partsOfSmall(data);
+  small?.forEach(add);
+  for (const piece of small ? [] : stringifyChunks(data)) {
     if (typeof piece === 'string') add(piece);
     else piece.parts.forEach(add);
     if (!answer.canContinue) await answer.nextSlice();
