@@ -62,7 +62,7 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) =
   data: hexOf(raw.data),
   /** The decoded call, as upstream wrote it. */
   function: raw.function ?? null,
-  token: readToken(raw, 'token_'),
+  token: readToken(raw),
   swap: readSwap(raw),
 });
 

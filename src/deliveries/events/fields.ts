@@ -14,6 +14,8 @@ const SCHEMES: readonly string[] = ['http:', 'https:', 'ipfs:'];
 /** The text, if it is an absolute http, https or ipfs URL. */
 export const urlOf = (value: unknown): string | null => {
   const url = textOf(value)?.trim() ?? '';
+  // A failed parse costs as much as the rest of an event.
+  if (url === '') return null;
   return SCHEMES.includes(URL.parse(url)?.protocol ?? '') ? url : null;
 };
 
@@ -40,6 +42,7 @@ const SHORT_INTEGER = /^\d{1,15}$/;
 export const integerOf = (value: unknown): string | null => {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
   const text = textOf(value)?.trim() ?? '';
+  if (text === '') return null;
   if (SHORT_INTEGER.test(text)) return String(Number(text));
   return text.length <= MAX_DIGITS && /^(?:-?\d+|0x[0-9a-f]+)$/i.test(text) ? BigInt(text).toString() : null;
 };

@@ -22,47 +22,66 @@ export type SwapSide = {
 
 export type Swap = { readonly from: SwapSide | null; readonly to: SwapSide | null };
 
-type Prefix = 'token_' | 'from_token_' | 'to_token_';
+/** The names of a token's fields in an item. A name made for each look-up would cost more than the look-up. */
+const namesWith = (prefix: string) => ({
+  address: `${prefix}address`,
+  metadata: `${prefix}metadata`,
+  symbol: `${prefix}symbol`,
+  name: `${prefix}name`,
+  decimals: `${prefix}decimals`,
+  logo: `${prefix}logo`,
+  priceUsd: `${prefix}price_usd`,
+  value: `${prefix}value`,
+  amount: `${prefix}amount`,
+});
+
+type Names = ReturnType<typeof namesWith>;
+
+const TOKEN = namesWith('token_');
+const FROM_TOKEN = namesWith('from_token_');
+const TO_TOKEN = namesWith('to_token_');
+/** The fields of an asset have no prefix, except two. */
+const ASSET: Names = { ...namesWith(''), address: TOKEN.address, metadata: TOKEN.metadata };
 
 /**
- * Reads the token from `token_address` and `token_metadata` under one of the prefixes. A field that the metadata lacks is
- * read from the item instead, as `token_symbol` and so on. Null when the item has no field of the token.
+ * Reads the token from `token_address` and `token_metadata`. A field that the metadata lacks is read from the item instead,
+ * as `token_symbol` and so on. Null when the item has no field of the token.
  */
-export const readToken = (raw: RawObject, prefix: Prefix): TokenInfo | null => {
-  const token = tokenOf(raw[`${prefix}address`], raw[`${prefix}metadata`], raw, prefix);
-  return isEmpty(token) ? null : token;
-};
+export const readToken = (raw: RawObject): TokenInfo | null => tokenUnlessEmpty(raw, TOKEN);
 
 /** Reads the token of a balance change's `asset`, whose fields have no prefix. */
-export const readAsset = (asset: RawObject): TokenInfo =>
-  tokenOf(asset.token_address, asset.token_metadata, asset, '');
+export const readAsset = (asset: RawObject): TokenInfo => tokenOf(asset, ASSET);
 
 /** Reads both sides of a swap; null when the item has neither. */
 export const readSwap = (raw: RawObject): Swap | null => {
-  const [from, to] = [readSide(raw, 'from_token_'), readSide(raw, 'to_token_')];
+  const [from, to] = [readSide(raw, FROM_TOKEN), readSide(raw, TO_TOKEN)];
   return from === null && to === null ? null : { from, to };
 };
 
 /** Upstream does not document the name of the amount: both known names are read. */
-const readSide = (raw: RawObject, prefix: Prefix): SwapSide | null => {
+const readSide = (raw: RawObject, names: Names): SwapSide | null => {
   const side = {
-    token: readToken(raw, prefix),
-    value: integerOf(raw[`${prefix}value`]) ?? integerOf(raw[`${prefix}amount`]),
+    token: tokenUnlessEmpty(raw, names),
+    value: integerOf(raw[names.value]) ?? integerOf(raw[names.amount]),
   };
   return isEmpty(side) ? null : side;
 };
 
-const tokenOf = (address: unknown, metadata: unknown, item: RawObject, prefix: string): TokenInfo => {
-  const details = isObject(metadata) ? metadata : {};
-  const read = <Value>(field: string, as: (value: unknown) => Value | null): Value | null =>
-    as(details[field]) ?? as(item[`${prefix}${field}`]);
+const tokenUnlessEmpty = (item: RawObject, names: Names): TokenInfo | null => {
+  const token = tokenOf(item, names);
+  return isEmpty(token) ? null : token;
+};
+
+const tokenOf = (item: RawObject, names: Names): TokenInfo => {
+  const metadata = item[names.metadata];
+  const details: RawObject = isObject(metadata) ? metadata : {};
   return {
-    address: addressOf(address),
-    symbol: read('symbol', textOf),
-    name: read('name', textOf),
-    decimals: read('decimals', int32Of),
-    logo: read('logo', urlOf),
-    priceUsd: read('price_usd', floatOf),
+    address: addressOf(item[names.address]),
+    symbol: textOf(details.symbol) ?? textOf(item[names.symbol]),
+    name: textOf(details.name) ?? textOf(item[names.name]),
+    decimals: int32Of(details.decimals) ?? int32Of(item[names.decimals]),
+    logo: urlOf(details.logo) ?? urlOf(item[names.logo]),
+    priceUsd: floatOf(details.price_usd) ?? floatOf(item[names.priceUsd]),
   };
 };
 
