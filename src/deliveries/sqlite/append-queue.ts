@@ -1,5 +1,5 @@
 import { LogUnavailableError, UnstorableError } from '../log/errors.ts';
-import type { NewDelivery } from '../log/log.ts';
+import type { AppendResult, NewDelivery } from '../log/log.ts';
 import type { LogThreads } from './worker/log-threads.ts';
 import { type Placement, packDeliveries, type Stored, unpackPlacements } from './worker/packing.ts';
 
@@ -9,13 +9,15 @@ import { type Placement, packDeliveries, type Stored, unpackPlacements } from '.
  */
 const MAX_MESSAGE_BATCHES = 32;
 
+type ResultOf = (delivery: NewDelivery, stored: Stored) => AppendResult;
+
 /** Is called with the deliveries of one message and their placements, both in the same order. */
 type OnPlaced = (deliveries: readonly NewDelivery[], placements: readonly Placement[]) => void;
 
 type PendingBatch = {
   readonly batch: readonly NewDelivery[];
   readonly bytes: number;
-  readonly resolve: (placements: readonly Stored[]) => void;
+  readonly resolve: (results: readonly AppendResult[]) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -23,14 +25,16 @@ type PendingBatch = {
 export class AppendQueue {
   readonly #threads: LogThreads;
   readonly #maxWaitingBytes: number;
+  readonly #resultOf: ResultOf;
   readonly #onPlaced: OnPlaced;
   #pending: PendingBatch[] = [];
   #waitingBytes = 0;
 
   /** `onPlaced` runs before the callers of `append` continue. */
-  constructor(threads: LogThreads, maxWaitingBytes: number, onPlaced: OnPlaced) {
+  constructor(threads: LogThreads, maxWaitingBytes: number, resultOf: ResultOf, onPlaced: OnPlaced) {
     this.#threads = threads;
     this.#maxWaitingBytes = maxWaitingBytes;
+    this.#resultOf = resultOf;
     this.#onPlaced = onPlaced;
   }
 
@@ -39,12 +43,12 @@ export class AppendQueue {
    * are stored. Rejects with LogUnavailableError at once when more than `maxWaitingBytes` wait for the writer (load
    * shedding), unless nothing waits.
    */
-  append(batch: readonly NewDelivery[]): Promise<readonly Stored[]> {
+  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
     let bytes = 0;
     for (const { body } of batch) bytes += body.byteLength;
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes)
       return Promise.reject(new LogUnavailableError('too much waits to be stored'));
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Stored[]>();
+    const { promise, resolve, reject } = Promise.withResolvers<readonly AppendResult[]>();
     this.#waitingBytes += bytes;
     // The first of many batches are sent at once: the writer stores them while the gateway still reads the others.
     const count = this.#pending.push({ batch, bytes, resolve, reject });
@@ -76,18 +80,19 @@ export class AppendQueue {
   };
 
   #settle(batches: readonly PendingBatch[], placements: readonly Placement[]): void {
-    let end = 0;
+    let next = 0;
     for (const { batch, bytes, resolve, reject } of batches) {
       this.#waitingBytes -= bytes;
-      const start = end;
-      end += batch.length;
-      const stored: Stored[] = [];
+      const results: AppendResult[] = [];
       let refusal: string | null = null;
-      for (const placement of placements.slice(start, end)) {
+      for (const delivery of batch) {
+        const placement = placements[next];
+        next += 1;
+        if (placement === undefined) continue;
         if ('refusal' in placement) refusal ??= placement.refusal;
-        else stored.push(placement);
+        else results.push(this.#resultOf(delivery, placement));
       }
-      if (refusal === null) resolve(stored);
+      if (refusal === null) resolve(results);
       else reject(new UnstorableError(refusal));
     }
   }

@@ -22,7 +22,7 @@ import { Cursors } from './read/cursors.ts';
 import { startTrimming } from './trim-schedule.ts';
 import { type StartThread, startThread } from './worker/client.ts';
 import { LogThreads } from './worker/log-threads.ts';
-import { type Placement, unpackPage } from './worker/packing.ts';
+import { type Placement, type Stored, unpackPage } from './worker/packing.ts';
 import type { Head, Opened } from './worker/protocol.ts';
 
 export type SqliteLogOptions = {
@@ -91,8 +91,13 @@ class SqliteLog implements DeliveryLog {
   constructor(options: SqliteLogOptions, threads: LogThreads, { seed, heads }: Opened, unlock: () => void) {
     this.#options = options;
     this.#threads = threads;
-    this.#appends = new AppendQueue(threads, options.maxWaitingBytes ?? MAX_WAITING_BYTES, this.#onPlaced);
     this.#cursors = new Cursors(seed);
+    this.#appends = new AppendQueue(
+      threads,
+      options.maxWaitingBytes ?? MAX_WAITING_BYTES,
+      this.#resultOf,
+      this.#onPlaced,
+    );
     this.#heads = placesOf(heads);
     this.#unlock = unlock;
     threads.observe({
@@ -106,14 +111,18 @@ class SqliteLog implements DeliveryLog {
     this.#trimming = startTrimming(() => this.#trimOnce(), options.onTrimError);
   }
 
-  async append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
-    if (this.#closing) throw new LogClosedError();
-    const stored = await this.#appends.append(batch);
-    return stored.map(({ sequence, fingerprint, duplicate }, index): AppendResult => {
-      const tenant = batch[index]?.tenant ?? '';
-      return { cursor: this.#cursors.cursor(tenant, { sequence, fingerprint }), sequence, duplicate };
-    });
+  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
+    return this.#closing ? Promise.reject(new LogClosedError()) : this.#appends.append(batch);
   }
+
+  readonly #resultOf = (
+    { tenant }: NewDelivery,
+    { sequence, fingerprint, duplicate }: Stored,
+  ): AppendResult => ({
+    cursor: this.#cursors.cursor(tenant, { sequence, fingerprint }),
+    sequence,
+    duplicate,
+  });
 
   async read(
     tenant: string,
