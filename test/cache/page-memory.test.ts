@@ -99,8 +99,6 @@ test.each([
     );
     const many = `query ($address: Address!) { wallet(address: $address) { ${lists.join(' ')} } }`;
     const one = `query ($address: Address!) { wallet(address: $address) { ${lists[0]} } }`;
-    // The first request of a document takes another way.
-    for (const query of [many, one]) await gateway.query(query, { address: freshAddress() });
     const variables = { address: slow.address };
     const asked = gateway.query(many, variables);
     if (!isJoined) {

@@ -20,6 +20,8 @@ export type ServerContext = {
   readonly res?: ServerResponse;
   /** The caller of an HTTP request, once it is authenticated. */
   httpCaller?: Caller;
+  /** The text of the request's document, if it was prepared before Yoga got the request. */
+  readonly preparedText?: string;
   /** The caller of a WebSocket's operation; undefined on HTTP. */
   readonly socketCaller?: Caller;
   /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `req` and `res`. */

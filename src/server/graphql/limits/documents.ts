@@ -105,8 +105,8 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
   };
 
   const plugin: ServerPlugin = {
-    async onParams({ params: { query }, request, context: { httpCaller } }) {
-      if (typeof query === 'string' && httpCaller)
+    async onParams({ params: { query }, request, context: { httpCaller, preparedText } }) {
+      if (typeof query === 'string' && query !== preparedText && httpCaller)
         await prepare(query, httpCaller.billingKey, request.signal);
     },
     onParse: ({ setParseFn }) => setParseFn(parse),

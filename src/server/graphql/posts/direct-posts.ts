@@ -10,8 +10,12 @@ import { type Params, parseLargeParams, parseParams, readBody } from './request-
 import { directMediaTypeOf, headersOf } from './request-head.ts';
 import { sendResult } from './response.ts';
 
-/** What is known of an HTTP request. `httpCaller` is its caller, once it is authenticated. */
-type RequestContext = { readonly shutdownSignal: AbortSignal; httpCaller?: Caller };
+/** What is known of an HTTP request: see `ServerContext`. */
+type RequestContext = {
+  readonly shutdownSignal: AbortSignal;
+  httpCaller?: Caller;
+  preparedText?: string;
+};
 
 /** Answers an HTTP request. */
 export type AnswerRequest = (
@@ -43,18 +47,21 @@ type KnownOperation = { readonly document: DocumentNode; readonly params: Params
 /**
  * Answers a POST of an ordinary query or mutation without the requests, responses and streams of the Fetch API, which cost
  * several times as much as the rest. It makes the checks that Yoga's plugins make, in their order, by the same functions.
- * Yoga answers every other request: also one that is malformed, and one whose document is new or invalid.
+ * Yoga answers every other request: also one that is malformed, and one whose document is invalid.
  */
 export const createDirectPosts = (options: Options): AnswerRequest => {
   const { schema, pipeline, contextOf, checkHeaders, authenticate, documents, trusted, answerByYoga } =
     options;
   const otherParams = trusted === null ? [] : ['documentId'];
 
-  /** Returns null for any other body. */
-  const findKnown = (params: Params | null): KnownOperation | null => {
-    const text = params && trusted ? trusted.documentOf(params) : params?.query;
-    const document = text ? documents.known(text) : null;
-    if (!params || !document) return null;
+  /** Returns the text of a request's document; null for a body without one. */
+  const textOf = (params: Params | null): string | null =>
+    (params && trusted ? trusted.documentOf(params) : params?.query) || null;
+
+  /** Returns null for any other document. */
+  const findKnown = (text: string, params: Params): KnownOperation | null => {
+    const document = documents.known(text);
+    if (!document) return null;
     const operation = getOperationAST(document, params.operationName)?.operation;
     return operation === 'query' || operation === 'mutation' ? { document, params } : null;
   };
@@ -64,6 +71,7 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     request: IncomingMessage,
     response: ServerResponse,
     context: RequestContext,
+    clientSignal: AbortSignal,
   ): Promise<KnownOperation | null> => {
     const headers = headersOf(request);
     const rejection = checkHeaders('POST', headers);
@@ -73,8 +81,14 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     const limit = isSmall ? null : limitBody(options.requestMemory, response);
     const body = await readBody(request, limit);
     const params = isSmall ? parseParams(body, otherParams) : await parseLargeParams(body, otherParams);
-    const operation = findKnown(params);
-    if (operation) return operation;
+    const text = textOf(params);
+    if (params && text !== null) {
+      const { billingKey } = context.httpCaller;
+      if (!documents.known(text)) await documents.prepare(text, billingKey, clientSignal);
+      context.preparedText = text;
+      const operation = findKnown(text, params);
+      if (operation) return operation;
+    }
     limit?.release();
     await answerByYoga(withBody(request, body), response, context);
     return null;
@@ -92,9 +106,9 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     let context: ServerContext = { req: request, res: response };
     let result: ExecutionResult;
     try {
-      const operation = await receive(request, response, received);
-      if (operation === null) return;
       const clientSignal = disconnectedSignalOf(response);
+      const operation = await receive(request, response, received, clientSignal);
+      if (operation === null) return;
       const contextValue = contextOf({ ...context, ...received, clientSignal });
       context = contextValue;
       const executed = execute(operation, contextValue);
