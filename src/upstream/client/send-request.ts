@@ -6,7 +6,7 @@ import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import type { RequestScope } from './request-scope.ts';
 import { readErrorResponse } from './responses/error-response.ts';
 import { type ParseBody, ReceivedBody } from './responses/received-body.ts';
-import { redactChunks, redactText } from './responses/redact-key.ts';
+import { redactText, secretOf } from './responses/redact-key.ts';
 import { BodyCheck, type BodyLimits, parseBody } from './responses/response-body.ts';
 import { type ResponseHead, ResponseReceiver } from './responses/response-receiver.ts';
 
@@ -58,9 +58,9 @@ export const sendRequest = async <Body>(
     const computeUnits = readComputeUnits(headers) ?? request.cost;
     const type = redactText(typeOf(headers), credential);
     const parsed = request.ignoresBody
-      ? await parse(new ReceivedBody([], type))
+      ? await parse(new ReceivedBody([], type, null))
       : await parseBody(receiver, bodyLimits, (chunks) =>
-          parse(new ReceivedBody(redactChunks(chunks, credential), type)),
+          parse(new ReceivedBody(chunks, type, secretOf(credential))),
         );
     return { body: parsed, bytes: request.ignoresBody ? 0 : receiver.bytes, computeUnits };
   } catch (error) {

@@ -68,9 +68,10 @@ export class KernelInstance {
     this.#words = new DataView(memory.buffer);
   }
 
-  /** Returns null for a body that is left to the plain parser. */
+  /** Returns null for a body that is left to the plain parser, such as one that has the secret. */
   index(
     chunks: readonly Uint8Array[],
+    secret: Uint8Array | null,
     list: IndexedList,
     compiled: CompiledList,
     maxItems: number,
@@ -83,6 +84,7 @@ export class KernelInstance {
       end += chunk.length;
     }
     this.#bytes.fill(0, end, end + PADDING);
+    if (secret !== null && this.#contains(secret, end - PAGE)) return null;
     if (!isUtf8(this.#bytes.subarray(PAGE, end))) return null;
     this.#loadList(compiled);
     const length = this.#untilTrap(() => {
@@ -123,6 +125,15 @@ export class KernelInstance {
     const { TEXTS } = this.kernel.constants;
     this.#subject = null;
     return this.kernel.functions.hashOf(TEXTS, this.#bytes.write(identity, TEXTS));
+  }
+
+  /** A secret that there is no room for counts as contained. */
+  #contains(secret: Uint8Array, length: number): boolean {
+    const { TEXTS, TEXTS_END } = this.kernel.constants;
+    if (secret.length === 0 || secret.length > TEXTS_END - TEXTS) return true;
+    this.#subject = null;
+    this.#bytes.set(secret, TEXTS);
+    return this.kernel.functions.contains(length, secret.length) !== 0;
   }
 
   /** Copies the page and its index to a buffer of the pool. */

@@ -28,10 +28,11 @@ export type Constants = { readonly [Name in (typeof CONSTANTS)[number]]: number 
 /** Writes the JSON of a number that the kernel leaves to the host, and returns its length: see kernel/assembly/host.ts. */
 type ExactNumber = (from: number, end: number, style: number, to: number, capacity: number) => number;
 
-/** The functions of an instance: see page.ts and write.ts of kernel/assembly/. */
+/** The functions of an instance: see page.ts, contains.ts and write.ts of kernel/assembly/. */
 type Functions = {
   /** Traps for a body that is left to the plain parser. */
   readonly index: (length: number, list: number, maxItems: number, heapEnd: number) => number;
+  readonly contains: (length: number, textLength: number) => number;
   readonly write: (from: number, to: number) => number;
   readonly hashOf: (text: number, length: number) => bigint;
 };

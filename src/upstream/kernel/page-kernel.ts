@@ -12,9 +12,14 @@ import { loadKernel } from './module.ts';
 export type PageKernel = {
   /**
    * Indexes a page's body, which came in these chunks. Returns null where the plain parser must read it: it is no JSON of
-   * UTF-8, its envelope is unusual, it has more than `maxItems` or 4096 items, or it is too dense.
+   * UTF-8, its envelope is unusual, it has more than `maxItems` or 4096 items, it is too dense, or it has `secret` in it.
    */
-  index(chunks: readonly Uint8Array[], list: IndexedList, maxItems: number): IndexedPage | null;
+  index(
+    chunks: readonly Uint8Array[],
+    list: IndexedList,
+    maxItems: number,
+    secret?: Uint8Array | null,
+  ): IndexedPage | null;
   /** Compiles a plan for the pages of a list. Returns null where the object writer must write them. */
   compile(plan: ListPlan, list: IndexedList): KernelPlan | null;
   /**
@@ -88,10 +93,11 @@ export const createPageKernel = (): PageKernel => {
   };
 
   return {
-    index(chunks, list, maxItems) {
+    index(chunks, list, maxItems, secret = null) {
       const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
       if (bytes > MAX_BODY_BYTES) return null;
-      return instanceFor(capacityFor(bytes))?.index(chunks, list, compiled(list), maxItems) ?? null;
+      const instance = instanceFor(capacityFor(bytes));
+      return instance?.index(chunks, secret, list, compiled(list), maxItems) ?? null;
     },
     compile: (plan, list) => compilePlan(plan, list, compiled(list), constants),
     write(plan, page, from, to, values) {

@@ -51,7 +51,7 @@ export const createPageParser = <List extends { readonly address: string }, Valu
 ): PageParser<List, Value> => ({
   async parseBody(body, limit, kernel) {
     const isLarge = body.bytes > MAX_INDEXED_BYTES;
-    const page = isLarge ? null : (kernel?.index(body.chunks, indexedList, limit) ?? null);
+    const page = isLarge ? null : (kernel?.index(body.chunks, indexedList, limit, body.secret) ?? null);
     if (kernel && page && isWorthIndexing(page)) return { page, kernel };
     return { json: await parseJson(body) };
   },

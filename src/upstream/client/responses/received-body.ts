@@ -1,3 +1,5 @@
+import { redactChunks } from './redact-key.ts';
+
 const utf8 = new TextDecoder();
 
 /** The body of a 2xx response, once all its bytes have arrived. */
@@ -5,10 +7,13 @@ export class ReceivedBody {
   readonly #chunks: Buffer[];
   /** The content type that upstream stated, for error messages. */
   readonly type: string;
+  /** What upstream may repeat in the body, and no client may see; null for nothing. */
+  readonly secret: Buffer | null;
 
-  constructor(chunks: Buffer[], type: string) {
+  constructor(chunks: Buffer[], type: string, secret: Buffer | null) {
     this.#chunks = chunks;
     this.type = type;
+    this.secret = secret;
   }
 
   /** The number of bytes that have not been taken. */
@@ -16,14 +21,17 @@ export class ReceivedBody {
     return this.#chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** The bytes, as they arrived; none after `takeText`. */
+  /** The bytes, as they arrived: the secret may be in them. None after `takeText`. */
   get chunks(): readonly Buffer[] {
     return this.#chunks;
   }
 
-  /** Returns the text, once. Then the bytes can be freed before parsing, which takes several times as much memory. */
+  /**
+   * Returns the text without the secret, once. Then the bytes can be freed before parsing, which takes several times as
+   * much memory.
+   */
   takeText(): string {
-    return utf8.decode(Buffer.concat(this.#chunks.splice(0)));
+    return utf8.decode(Buffer.concat(redactChunks(this.#chunks.splice(0), this.secret)));
   }
 }
 

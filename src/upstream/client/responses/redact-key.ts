@@ -11,12 +11,13 @@ const NOTHING = Buffer.alloc(0);
 export const redactText = (text: string, { key }: Credential): string =>
   key.length >= MIN_REDACTED_LENGTH ? text.replaceAll(key, REPLACEMENT) : text;
 
-/** The bytes without the key, also where it lies across chunks. */
-export const redactChunks = (chunks: Buffer[], { key }: Credential): Buffer[] => {
-  if (key.length < MIN_REDACTED_LENGTH) return chunks;
-  const bytes = Buffer.from(key);
-  return hasBytes(chunks, bytes) ? [replaceBytes(Buffer.concat(chunks), bytes)] : chunks;
-};
+/** The bytes of a key that is removed from bodies; null for a shorter one. */
+export const secretOf = ({ key }: Credential): Buffer | null =>
+  key.length >= MIN_REDACTED_LENGTH ? Buffer.from(key) : null;
+
+/** The bytes without the secret, also where it lies across chunks. */
+export const redactChunks = (chunks: Buffer[], secret: Buffer | null): Buffer[] =>
+  secret !== null && hasBytes(chunks, secret) ? [replaceBytes(Buffer.concat(chunks), secret)] : chunks;
 
 const hasBytes = (chunks: readonly Buffer[], bytes: Buffer): boolean => {
   const overlap = bytes.length - 1;
