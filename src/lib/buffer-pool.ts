@@ -1,5 +1,5 @@
 /** The idle buffers together have at most so many bytes. */
-const MAX_IDLE_BYTES = 8 * 1024 * 1024;
+const MAX_IDLE_BYTES = 16 * 1024 * 1024;
 
 /** Smaller buffers are not kept: the garbage collector handles them well. */
 const MIN_POOLED_BYTES = 16 * 1024;
@@ -31,17 +31,21 @@ export class BufferPool {
   give(buffer: Buffer): void {
     const { length } = buffer;
     if (length < MIN_POOLED_BYTES || length > MAX_IDLE_BYTES) return;
-    // Other sizes are asked for by now.
-    if (this.#idleBytes + length > MAX_IDLE_BYTES) this.#clear();
+    if (this.#idleBytes + length > MAX_IDLE_BYTES) this.#dropOthers(length);
+    if (this.#idleBytes + length > MAX_IDLE_BYTES) return;
     const idle = this.#idle.get(length);
     if (idle) idle.push(buffer);
     else this.#idle.set(length, [buffer]);
     this.#idleBytes += length;
   }
 
-  #clear(): void {
-    this.#idle.clear();
-    this.#idleBytes = 0;
+  /** Drops the buffers of other sizes: those of this size are in use by now. */
+  #dropOthers(size: number): void {
+    for (const [other, idle] of this.#idle) {
+      if (other === size) continue;
+      this.#idle.delete(other);
+      this.#idleBytes -= other * idle.length;
+    }
   }
 }
 

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { BufferLease, BufferPool } from '../../src/lib/buffer-pool.ts';
+
+/** Buffers that are used again. */
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+test.each([1, 100, 16 * KB, 16 * KB + 1, 100_000, 200_000, 5 * MB])(
+  'a buffer for %i bytes has room for them, and is at most an eighth larger',
+  (bytes) => {
+    const { length } = new BufferPool().take(bytes);
+    expect(length).toBeGreaterThanOrEqual(bytes);
+    expect(length).toBeLessThanOrEqual(bytes * 1.125);
+  },
+);
+
+test('a buffer that was given back is the next of its size, and no other is', () => {
+  const pool = new BufferPool();
+  const [one, other] = [pool.take(100_000), pool.take(100_000)];
+  expect(one).not.toBe(other);
+  pool.give(one);
+  expect(pool.take(50_000)).not.toBe(one);
+  expect(pool.take(99_000)).toBe(one);
+  expect(pool.take(99_000)).not.toBe(one);
+});
+
+/** Counts how many of the buffers the pool still has. */
+const kept = (pool: BufferPool, buffers: readonly Buffer[]): number => {
+  const all = new Set(buffers);
+  return buffers.filter(({ length }) => all.has(pool.take(length))).length;
+};
+
+test('idle buffers have 16 MB at most, and those of other sizes are dropped first', () => {
+  const pool = new BufferPool();
+  const old = Array.from({ length: 20 }, () => pool.take(1 * MB));
+  for (const buffer of old) pool.give(buffer);
+  const young = Array.from({ length: 3 }, () => pool.take(2 * MB));
+  for (const buffer of young) pool.give(buffer);
+  expect(kept(pool, young)).toBe(3);
+  expect(kept(pool, old)).toBe(0);
+  for (const buffer of old) pool.give(buffer);
+  expect(kept(pool, old)).toBe(16);
+});
+
+test('the copies of a lease stay until its last user has released it', () => {
+  const pool = new BufferPool();
+  const lease = new BufferLease(pool);
+  const copy = lease.copy(Buffer.alloc(100_000, 'a'));
+  lease.retain();
+  lease.release();
+  pool.take(100_000).fill('b');
+  expect(copy.every((byte) => byte === 0x61)).toBe(true);
+  lease.release();
+  expect(pool.take(100_000).buffer).toBe(copy.buffer);
+});
