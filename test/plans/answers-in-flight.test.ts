@@ -191,6 +191,18 @@ test('an operation that begins after a delivery for its wallet does not wait for
   expect(answers[0]?.length).toBeGreaterThan(answers[2]?.length ?? 0);
 });
 
+test('heavy answers are not shared while they are made: they are made one after another', async () => {
+  const { shared, answers } = await gateways.run(async (held) => {
+    held.serve(address, 900);
+    const asked = [ask(held, ONE, { first: 900 }), ask(held, ONE, { first: 900 })];
+    await held.inFlight(2);
+    held.release();
+    return answersOf(asked);
+  });
+  expect(shared).toBe(0);
+  expect(answers[0]?.length).toBeGreaterThan(256 * 1024);
+});
+
 test.each(TRANSPORTS)('an operation over HTTP shares the answer of one over %s', async (transport, send) => {
   fast.hold();
   fast.serve(address, 3);

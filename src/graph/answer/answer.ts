@@ -63,6 +63,8 @@ export class Answer implements SlicedWork {
   readonly itemErrors: GraphQLError[] = [];
   /** The memory of its written lists; null while it has none. */
   lease: BufferLease | null = null;
+  /** Called when the answer becomes heavy. */
+  onHeavy: (() => void) | null = null;
   /** The error of an answer that exceeds the limit; null while it does not. */
   limitError: GraphQLError | null = null;
 
@@ -193,6 +195,7 @@ export class Answer implements SlicedWork {
     const reservation = this.#answers.memory.reserve();
     reservation.grow(weight);
     this.#reservation = reservation;
+    this.onHeavy?.();
     // An answer that waits for memory stops waiting once its client has disconnected.
     onAbort(this.#clientSignal, () => reservation.release());
   }

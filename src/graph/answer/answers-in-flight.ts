@@ -46,10 +46,11 @@ export class AnswerInFlight {
   }
 
   /**
-   * Ends the flight with the data of an answer without errors, and with null for any other answer. Each follower is a user
-   * of the data from now on: the answer's own client may have read it before the follower goes on.
+   * Ends the flight, once, with the data of an answer without errors, and with null for any other answer. Each follower is
+   * a user of the data from now on: the answer's own client may have read it before the follower goes on.
    */
   end(data: SerializedData | null): void {
+    if (this.#hasEnded) return;
     this.#data = data;
     this.#hasEnded = true;
     for (let user = 0; user < this.#followers; user += 1) data?.lease?.retain();

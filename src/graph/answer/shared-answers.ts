@@ -23,12 +23,13 @@ export type SharedAnswers = {
    */
   find(key: string, context: Context, clientSignal: AbortSignal | null): MaybePromise<SerializedData | null>;
   /**
-   * Executes the operation, whose data equal operations get while it is made. After that they get it from `find`, if the
-   * operation is not the first one of its key: most answers are asked for once, and would only evict pages.
+   * Executes the operation, whose data equal operations get while it is made, unless it is heavy: heavy answers are made
+   * one after another, at a rate that their clients can read. After that they get it from `find`, if the operation is not
+   * the first one of its key: most answers are asked for once, and would only evict pages.
    */
   make(
     key: string,
-    context: Pick<Context, 'reads'>,
+    context: Pick<Context, 'reads' | 'answer'>,
     execute: () => MaybePromise<ExecutionResult>,
   ): Promise<ExecutionResult>;
 };
@@ -123,8 +124,9 @@ export const createSharedAnswers = (
       const flight = inFlight.find(key);
       return flight ? follow(flight, context, clientSignal) : null;
     },
-    async make(key, { reads }, execute) {
+    async make(key, { reads, answer }, execute) {
       const flight = inFlight.begin(key, reads);
+      answer.onHeavy = () => flight.end(null);
       let made: SerializedData | null = null;
       try {
         const result = await execute();
