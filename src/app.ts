@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
 import type { ReadPath } from './app/read-path.ts';
+import { startRedis } from './app/redis.ts';
 import { startServer } from './app/server.ts';
 import { loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
@@ -63,6 +64,7 @@ const start = async (parts: Parts): Promise<App> => {
   const telemetry = createTelemetry(log, cacheBudget.bytes);
   const deadline = createShutdownDeadline();
   const startup = { ...parts, telemetry, deadline };
+  await startRedis(startup);
   const deliveries = await startDeliveries(startup);
   const upstream = await startUpstream(startup, cacheBudget);
   const server = await startServer(startup, upstream, deliveries, trusted);

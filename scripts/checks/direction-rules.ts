@@ -20,6 +20,7 @@ export const rules: IRegularForbiddenRuleType[] = [
   ),
   forbid('lib/ knows nothing of the rest', { path: '^src/lib/' }, { ...own, pathNot: '^src/lib/' }),
   forbid('streams/ knows only lib/', { path: '^src/streams/' }, { ...own, pathNot: '^src/(streams|lib)/' }),
+  forbid('redis/ knows only lib/', { path: '^src/redis/' }, { ...own, pathNot: '^src/(redis|lib)/' }),
   forbid(
     'upstream/ knows nothing else',
     { path: '^src/upstream/' },

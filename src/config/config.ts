@@ -3,6 +3,7 @@ import type { Chain } from '../chains/known-chains.ts';
 import { LOG_LEVELS, type LogLevel } from '../logger.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
+import { type RedisConfig, readRedis } from './redis.ts';
 import { commaList, extraChains, headerName, headerValue, httpUrl, integerIn, origins } from './values.ts';
 
 /** The settings of the gateway. docs/configuration.md has the table of their variables. */
@@ -38,6 +39,8 @@ export type Config = {
     readonly retentionCount: number;
     readonly dataDir: string;
   };
+  /** Where many gateways keep what they share; null when this one is alone. */
+  readonly redis: RedisConfig | null;
   readonly cache: {
     readonly headMs: number;
     readonly tailMs: number;
@@ -145,6 +148,7 @@ export const readConfig = (env: Environment): Config => {
       retentionCount: integer('DELIVERY_RETENTION_COUNT', 1_000_000, 1, 1_000_000_000),
       dataDir: env.DATA_DIR || './data',
     },
+    redis: readRedis(env, read, problems),
     cache: {
       headMs,
       tailMs: integer('CACHE_TAIL_MS', 60_000, 0, MAX_FRESH_MS),
@@ -175,14 +179,9 @@ export const readConfig = (env: Environment): Config => {
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
   };
-  for (const name of UNSUPPORTED.filter((variable) => env[variable]))
-    problems.push(`${name}: this version does not support it, and ignoring it would not be safe`);
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 };
-
-/** A setting of the next version that this one must not ignore: its operator relies on it. */
-const UNSUPPORTED = ['REDIS_URL'] as const;
 
 /**
  * Without UPSTREAM_URL the sandbox replaces upstream. In production a missing UPSTREAM_URL is more likely a mistake, which

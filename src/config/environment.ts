@@ -23,6 +23,9 @@ export const VARIABLES = [
   'DELIVERY_RETENTION_HOURS',
   'DELIVERY_RETENTION_COUNT',
   'DATA_DIR',
+  'REDIS_URL',
+  'REDIS_DURABILITY',
+  'REDIS_MIN_REPLICAS',
   'CACHE_HEAD_MS',
   'CACHE_TAIL_MS',
   'CACHE_STALE_MS',
@@ -39,7 +42,6 @@ export const VARIABLES = [
   'LOG_LEVEL',
   'SANDBOX',
   'SANDBOX_BLOCK_MS',
-  'REDIS_URL',
 ] as const;
 
 export type Variable = (typeof VARIABLES)[number];

@@ -18,11 +18,9 @@ test('docs/configuration.md has every variable that the configuration reads, onc
     { get: (_target, name) => void read.add(String(name)) },
   );
   readConfig(environment);
-  const unsupported = ['REDIS_URL'];
   const listed = rows.flatMap(([names]) => namesIn(names));
-  expect(unsupported.filter((name) => !page.text.includes(name))).toEqual([]);
-  expect([...read].filter((name) => !listed.includes(name) && !unsupported.includes(name))).toEqual([]);
-  expect(listed.toSorted()).toEqual(VARIABLES.filter((name) => !unsupported.includes(name)).toSorted());
+  expect([...read].filter((name) => !listed.includes(name))).toEqual([]);
+  expect(listed.toSorted()).toEqual(VARIABLES.toSorted());
 });
 
 /** The defaults that are values: `HOST, PORT | 127.0.0.1, 4000` has two. */

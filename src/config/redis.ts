@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { Environment, Read } from './environment.ts';
+import { commaList, integerIn } from './values.ts';
+
+/** The Redis that several gateways share. */
+export type RedisConfig = {
+  /** With user and password. Several are nodes of one Cluster. */
+  readonly urls: readonly string[];
+  /** `strict` refuses a Redis that may lose what it has acknowledged. */
+  readonly durability: 'strict' | 'relaxed';
+  /** How many replicas must have a delivery before it is acknowledged. */
+  readonly minReplicas: number;
+};
+
+const DURABILITIES = ['strict', 'relaxed'] as const;
+const MAX_REPLICAS = 100;
+
+/** Reads REDIS_URL and what belongs to it. */
+export const readRedis = (env: Environment, read: Read, problems: string[]): RedisConfig | null => {
+  const urls = read(
+    'REDIS_URL',
+    redisUrls,
+    'redis:// or rediss:// URLs, comma-separated, with one user, password and scheme, and without query; a Cluster has no database',
+    true,
+  );
+  const durability = read('REDIS_DURABILITY', z.enum(DURABILITIES), `one of ${DURABILITIES.join(', ')}`);
+  const minReplicas = read(
+    'REDIS_MIN_REPLICAS',
+    integerIn(0, MAX_REPLICAS),
+    `an integer from 0 to ${MAX_REPLICAS}`,
+  );
+  if (minReplicas !== null && minReplicas > 0 && !env.REDIS_URL)
+    problems.push('REDIS_MIN_REPLICAS: expected REDIS_URL beside it, got none');
+  return urls && { urls, durability: durability ?? 'strict', minReplicas: minReplicas ?? 0 };
+};
+
+/** Nodes of a Cluster have one user and password, since the Cluster names further nodes without them. */
+const redisUrls = commaList
+  .pipe(z.array(z.url({ protocol: /^rediss?$/ })))
+  .refine((urls) => urls.every((text) => isRedisUrl(new URL(text))))
+  .refine((urls) => urls.length === 1 || urls.every((text) => new URL(text).pathname.length < 2))
+  .refine((urls) => new Set(urls.map((text) => accessOf(new URL(text)))).size === 1);
+
+const isRedisUrl = ({ hostname, pathname, search, hash }: URL): boolean =>
+  hostname !== '' && !search && !hash && /^\/?\d{0,3}$/.test(pathname);
+
+const accessOf = ({ protocol, username, password }: URL): string => `${protocol}${username}:${password}`;

@@ -1,0 +1,173 @@
+import { ErrorReply } from '@redis/client';
+import { messageOf } from '../lib/error-text.ts';
+import {
+  createRedisClient,
+  type RedisArgument,
+  type RedisClient,
+  type RedisReply,
+  type RedisTimes,
+} from './client.ts';
+import { RedisReplyError, RedisUnavailableError } from './errors.ts';
+
+const TIMES: RedisTimes = { commandMs: 5000, connectMs: 5000, silentMs: 10_000, pingMs: 3000 };
+
+type Options = {
+  /** `redis://` or `rediss://`, with user, password, port and database as needed; several are nodes of one Cluster. */
+  readonly urls: readonly string[];
+  readonly times?: Partial<RedisTimes> | undefined;
+};
+
+/** What Redis has replied, and how many replicas have it. */
+export type Replicated = { readonly reply: RedisReply; readonly replicas: number };
+
+/**
+ * Opens a connection to one Redis, or to a Cluster. Rejects with RedisUnavailableError when that fails at the first attempt.
+ * From then on it is opened again by itself whenever it is lost.
+ */
+export const connectRedis = async ({ urls, times }: Options): Promise<RedisConnection> => {
+  const connection = new RedisConnection(urls, { ...TIMES, ...times });
+  await connection.open();
+  return connection;
+};
+
+/**
+ * A connection on which each command settles within `commandMs`. While it is lost, or a command had no reply in time and
+ * none has come since, commands reject at once with RedisUnavailableError. A command that was rejected may have been
+ * executed. When Redis refuses a command, it rejects with RedisReplyError.
+ */
+export class RedisConnection {
+  readonly #urls: readonly string[];
+  readonly #times: RedisTimes;
+  readonly #client: RedisClient;
+  readonly #reopened = new Set<() => void>();
+  #isOpen = false;
+  #isClosed = false;
+  /** A command has had no reply in time. With nothing sent any more, the connection falls silent and is dropped. */
+  #isStalled = false;
+  #lastError: unknown;
+
+  constructor(urls: readonly string[], times: RedisTimes) {
+    this.#urls = urls;
+    this.#times = times;
+    this.#client = createRedisClient({
+      urls,
+      times,
+      isReopening: () => this.#isOpen && !this.#isClosed,
+      onReady: () => this.#onReady(),
+      onError: (error) => {
+        this.#lastError = error;
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.#within(this.#times.connectMs, this.#client.connect());
+      // A connection without a password is accepted as well; its commands are not.
+      await this.#within(this.#times.commandMs, this.#client.send(null, ['PING']));
+      this.#isOpen = true;
+    } catch (error) {
+      this.close();
+      const cause = this.#lastError ?? error;
+      throw new RedisUnavailableError(`${this.#name}: ${messageOf(cause)}`, cause);
+    }
+  }
+
+  /** Sends a command. A Cluster sends it to the node of `key`, or to any node when that is null. */
+  send(key: string | null, args: readonly RedisArgument[]): Promise<RedisReply> {
+    return this.#run(() => this.#client.send(key, args));
+  }
+
+  /** Sends a command to every Redis that holds keys; resolves with a reply of each. */
+  sendToPrimaries(args: readonly RedisArgument[]): Promise<readonly RedisReply[]> {
+    return this.#run(async () => {
+      const nodes = await this.#client.primaries();
+      return Promise.all(nodes.map((node) => node.sendCommand(args) as Promise<RedisReply>));
+    });
+  }
+
+  /**
+   * Sends a command that writes under `key`, and waits for at most `waitMs` until as many replicas have what it wrote.
+   * Commands that are sent meanwhile to the same Redis over this connection wait, too.
+   */
+  sendReplicated(
+    key: string,
+    args: readonly RedisArgument[],
+    replicas: number,
+    waitMs: number,
+  ): Promise<Replicated> {
+    return this.#run(async () => {
+      const node = await this.#client.nodeOf(key);
+      const epoch = node.socketEpoch;
+      const sent = node.sendCommand(args);
+      const waited = node.sendCommand(['WAIT', String(replicas), String(waitMs)]);
+      const [reply, acknowledged] = await Promise.all([sent, waited]);
+      // WAIT counts the replicas that have what this connection wrote: after a new one has begun, that is nothing.
+      if (node.socketEpoch !== epoch) throw new Error('the connection was lost');
+      return { reply: reply as RedisReply, replicas: Number(acknowledged) };
+    });
+  }
+
+  /** Calls the listener with each message of the channel. Messages that are published while the connection is lost are lost. */
+  subscribe(channel: string, listener: (message: string) => void): Promise<void> {
+    return this.#run(() => this.#client.subscribe(channel, listener));
+  }
+
+  /** Calls the listener whenever a lost connection is open again. */
+  onReopened(listener: () => void): void {
+    this.#reopened.add(listener);
+  }
+
+  /** Rejects what is under way. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#client.destroy();
+  }
+
+  #onReady(): void {
+    this.#isStalled = false;
+    if (this.#isOpen) for (const listener of this.#reopened) listener();
+  }
+
+  async #run<Reply>(task: () => Promise<unknown>): Promise<Reply> {
+    if (this.#isClosed) throw new RedisUnavailableError(`${this.#name}: the connection is closed`);
+    if (this.#isStalled) throw new RedisUnavailableError(`${this.#name} does not answer`);
+    try {
+      const replied = task();
+      // A late reply shows that Redis answers again.
+      const answered = () => {
+        this.#isStalled = false;
+      };
+      replied.then(answered, answered);
+      return (await this.#within(this.#times.commandMs, replied)) as Reply;
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  async #within<Value>(ms: number, task: Promise<Value>): Promise<Value> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      this.#isStalled = true;
+      reject(new RedisUnavailableError(`${this.#name} has not answered within ${ms} ms`));
+    }, ms);
+    try {
+      return await Promise.race([task, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #failure(error: unknown): RedisUnavailableError | RedisReplyError {
+    if (error instanceof RedisUnavailableError) return error;
+    return error instanceof ErrorReply
+      ? new RedisReplyError(error.message, error)
+      : new RedisUnavailableError(`${this.#name}: ${messageOf(error)}`, error);
+  }
+
+  /** Its host and port, never its user or password. */
+  get #name(): string {
+    return this.#urls.map((url) => `Redis at ${new URL(url).host}`).join(', ');
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+
+/** What the gateway says of its Redis at start. */
+
+const start = (env: Record<string, string>) => startGateway({ UPSTREAM_URL: nowhere, ...env });
+
+test('a Redis that is down is a named problem', async () => {
+  const port = await freePort();
+  await expect(start({ REDIS_URL: `redis://user:hidden@127.0.0.1:${port}` })).rejects.toThrow(
+    new RegExp(`REDIS_URL: Redis at 127.0.0.1:${port}: connect ECONNREFUSED`),
+  );
+});
+
+test.for([
+  ['--appendonly', 'no'],
+  ['--appendfsync', 'everysec'],
+  ['--no-appendfsync-on-rewrite', 'yes'],
+  ['--maxmemory-policy', 'allkeys-lru'],
+])('a Redis with %s %s is refused, unless the loss is accepted', async ([name = '', value = ''], context) => {
+  await needRedis(context);
+  const redis = await startRedis({ settings: [name, value] });
+  await expect(start({ REDIS_URL: redis.url })).rejects.toThrow(
+    new RegExp(`REDIS_URL: expected ${name.slice(2)} \\w+, got ${value}; REDIS_DURABILITY=relaxed`),
+  );
+  await using relaxed = await start({ REDIS_URL: redis.url, REDIS_DURABILITY: 'relaxed' });
+  expect(relaxed.url).toMatch(/^http/);
+});
+
+test('a Redis that does not show its settings is one warning', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis({ settings: ['--rename-command', 'CONFIG', ''] });
+  await using gateway = await start({ REDIS_URL: redis.url });
+  const warnings = gateway.logLines.filter((line) => line.includes('"level":"warn"'));
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toContain('Redis does not show how durable it is');
+});
+
+test.each([
+  [{ REDIS_URL: 'http://127.0.0.1:6379' }, 'REDIS_URL'],
+  [{ REDIS_URL: 'redis://127.0.0.1/name' }, 'REDIS_URL'],
+  [{ REDIS_URL: 'redis://127.0.0.1:1/1,redis://127.0.0.1:2/1' }, 'REDIS_URL'],
+  [{ REDIS_URL: 'redis://a:b@127.0.0.1:1,redis://127.0.0.1:2' }, 'REDIS_URL'],
+  [{ REDIS_URL: 'redis://127.0.0.1', REDIS_DURABILITY: 'none' }, 'REDIS_DURABILITY'],
+  [{ REDIS_MIN_REPLICAS: '1' }, 'REDIS_MIN_REPLICAS'],
+])('%j is a named problem', async (env, name) => {
+  await expect(start(env)).rejects.toThrow(new RegExp(`^The configuration has problems:\\n {2}${name}: `));
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, type TestContext } from 'vitest';
+import { need } from '../available.ts';
+import { findRedis } from './install.ts';
+
+const found = findRedis();
+
+/** Skips the test where there is no real redis-server, and says why; in CI it fails. */
+export const needRedis = async (context: TestContext): Promise<void> => {
+  const program = await found;
+  need(context, typeof program !== 'string', `a redis-server (${program})`);
+};
+
+type Options = {
+  /** Over the settings that lose nothing: `['--appendfsync', 'everysec']`. */
+  readonly settings?: readonly string[];
+  /** The primary that it replicates. */
+  readonly of?: { readonly port: number };
+};
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+
+/** A redis-server of its own on a free port, with a data folder that goes when the test is finished. */
+export const startRedis = async ({ settings = [], of }: Options = {}) => {
+  const folder = await mkdtemp(join(tmpdir(), 'redis-test-'));
+  const port = await freePort();
+  const args = [
+    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...DURABLE],
+    ...(of ? ['--replicaof', '127.0.0.1', String(of.port), '--repl-diskless-sync-delay', '0'] : []),
+    ...settings,
+  ];
+  let child = await startProcess(args);
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  };
+  onTestFinished(async () => {
+    await kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    /** Ends the process as a crash does. */
+    crash: () => kill('SIGKILL'),
+    /** Starts it again on the same port and data. */
+    async restart(): Promise<void> {
+      await kill('SIGKILL');
+      child = await startProcess(args);
+    },
+    /** Halts the process, so that it takes connections and answers nothing, until `resume`. */
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+  };
+};
+
+/** Resolves once it accepts connections. */
+const startProcess = async (args: readonly string[]): Promise<ChildProcess> => {
+  const program = await found;
+  if (typeof program === 'string') throw new Error(program);
+  const child = spawn(program.path, args, { env: program.env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.includes('Ready to accept connections')) resolve();
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`redis-server exited with ${code}: ${output}`)));
+  });
+  return child;
+};
+
+/** A Cluster's node also listens 10,000 above its port. */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    server.close();
+    await once(server, 'close');
+    if (address !== null && typeof address === 'object' && address.port < 55_535) return address.port;
+  }
+};
