@@ -64,8 +64,8 @@ const start = async (parts: Parts): Promise<App> => {
   const telemetry = createTelemetry(log, cacheBudget.bytes);
   const deadline = createShutdownDeadline();
   const startup = { ...parts, telemetry, deadline };
-  await startRedis(startup);
-  const deliveries = await startDeliveries(startup);
+  const redis = await startRedis(startup);
+  const deliveries = await startDeliveries(startup, redis);
   const upstream = await startUpstream(startup, cacheBudget);
   const server = await startServer(startup, upstream, deliveries, trusted);
 

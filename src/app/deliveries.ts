@@ -3,12 +3,16 @@ import { FeedCache } from '../deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
 import { createDeliveryUrls, type DeliveryUrls } from '../deliveries/ingress/delivery-url.ts';
 import { DeliverySecretError, loadDeliverySecret } from '../deliveries/ingress/secret.ts';
-import { LogOpenError } from '../deliveries/log/errors.ts';
+import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
+import { openRedisLog } from '../deliveries/redis/log.ts';
+import { sharedSecret, shareSettings } from '../deliveries/redis/shared-settings.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { settlesWithin } from '../lib/task-tracker.ts';
+import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
+import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';
 
 /** The delivery log, and what its readers share. */
@@ -24,32 +28,75 @@ export type Deliveries = {
 /** The cache of recently executed events, which subscribers that are a little behind read. */
 const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Opens the log in DATA_DIR. Rejects with ConfigError when that folder can't be created, read or written. */
-export const startDeliveries = async (startup: Startup): Promise<Deliveries> => {
-  const {
-    config: { deliveries },
-    log,
-    telemetry,
-  } = startup;
-  const observer = telemetry.log;
-  const onTrimError = (error: unknown) => log.warn('retention failed', { error: messageOf(error) });
+/** Opens the log in Redis, or else in DATA_DIR. Rejects with ConfigError when that is not possible. */
+export const startDeliveries = async (startup: Startup, redis: Redis | null): Promise<Deliveries> => {
+  const { log: opened, secret } =
+    redis === null ? await openInFolder(startup) : await openInRedis(startup, redis);
+  const deliveryLog = observeLog(opened, startup.telemetry.log);
+  startup.opened.defer(() => closeWithin(startup, deliveryLog));
+  return {
+    log: deliveryLog,
+    changeNotifier: new ChangeNotifier(deliveryLog),
+    feedCache: new FeedCache(FEED_CACHE_BYTES),
+    deliveryUrls: createDeliveryUrls(secret),
+    secret,
+  };
+};
+
+type OpenedLog = Pick<Deliveries, 'log' | 'secret'>;
+
+/** Rejects with ConfigError when the folder can't be created, read or written. */
+const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
+  const { deliveries } = startup.config;
   try {
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
-    const deliveryLog = observeLog(await openSqliteLog({ ...deliveries, onTrimError, observer }), observer);
-    startup.opened.defer(() => closeWithin(startup, deliveryLog));
-    return {
-      log: deliveryLog,
-      changeNotifier: new ChangeNotifier(deliveryLog),
-      feedCache: new FeedCache(FEED_CACHE_BYTES),
-      deliveryUrls: createDeliveryUrls(secret),
-      secret,
-    };
+    const observer = startup.telemetry.log;
+    return { secret, log: await openSqliteLog({ ...deliveries, onTrimError: warnOf(startup), observer }) };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);
     throw error;
   }
 };
+
+/** Rejects with ConfigError when Redis fails meanwhile. */
+const openInRedis = async (
+  startup: Startup,
+  { connection, writer, minReplicas }: Redis,
+): Promise<OpenedLog> => {
+  const { config, log } = startup;
+  const { retentionHours, retentionCount } = config.deliveries;
+  const retention = { retentionHours, retentionCount };
+  try {
+    const secret = config.deliveries.secret ?? (await sharedSecret(connection));
+    const differences = await shareSettings(connection, { secret, ...retention });
+    if (differences.length > 0)
+      log.warn('another gateway on this Redis was started with other settings', { differences });
+    return {
+      secret,
+      log: await openRedisLog({
+        ...retention,
+        redis: connection,
+        writer,
+        minReplicas,
+        onTrimError: warnOf(startup),
+      }),
+    };
+  } catch (error) {
+    if (isRedisFailure(error)) throw new ConfigError([`REDIS_URL: ${messageOf(error)}`]);
+    throw error;
+  }
+};
+
+const warnOf =
+  ({ log }: Startup) =>
+  (error: unknown): void =>
+    log.warn('retention failed', { error: messageOf(error) });
+
+const isRedisFailure = (error: unknown): boolean =>
+  error instanceof LogUnavailableError ||
+  error instanceof RedisUnavailableError ||
+  error instanceof RedisReplyError;
 
 /**
  * Closes the log, and waits for that until the shutdown deadline. A slow disk is no failure of the shutdown: every

@@ -5,25 +5,46 @@ import { checkDurability } from '../redis/durability.ts';
 import { RedisUnavailableError } from '../redis/errors.ts';
 import type { Startup } from './startup.ts';
 
+/** The Redis that all gateways share. */
+export type Redis = {
+  readonly connection: RedisConnection;
+  /** For writes that wait for replicas: what is sent over the same connection meanwhile waits, too. */
+  readonly writer: RedisConnection;
+  readonly minReplicas: number;
+};
+
 /**
  * Connects to the Redis of REDIS_URL; null without one. Rejects with ConfigError when it can't be reached, or may lose what
  * it acknowledges while REDIS_DURABILITY is `strict`.
  */
-export const startRedis = async ({ config, log, opened }: Startup): Promise<RedisConnection | null> => {
-  if (config.redis === null) return null;
-  const { urls, durability } = config.redis;
+export const startRedis = async (startup: Startup): Promise<Redis | null> => {
+  const { redis } = startup.config;
+  if (redis === null) return null;
+  const { urls, durability, minReplicas } = redis;
+  const connect = async (): Promise<RedisConnection> => {
+    const connection = await connectRedis({ urls });
+    startup.opened.defer(() => connection.close());
+    return connection;
+  };
   try {
-    const redis = await connectRedis({ urls });
-    opened.defer(() => redis.close());
-    const { problems, unreadable } = await checkDurability(redis);
-    if (unreadable !== null) log.warn('Redis does not show how durable it is', { error: unreadable });
-    if (problems.length > 0 && durability === 'strict')
-      throw new ConfigError(
-        problems.map((problem) => `REDIS_URL: ${problem}; REDIS_DURABILITY=relaxed accepts the loss`),
-      );
-    return redis;
+    const connection = await connect();
+    await checkStartSettings(startup, connection, durability);
+    return { connection, writer: minReplicas === 0 ? connection : await connect(), minReplicas };
   } catch (error) {
     if (error instanceof RedisUnavailableError) throw new ConfigError([`REDIS_URL: ${messageOf(error)}`]);
     throw error;
   }
+};
+
+const checkStartSettings = async (
+  { log }: Startup,
+  connection: RedisConnection,
+  durability: 'strict' | 'relaxed',
+): Promise<void> => {
+  const { problems, unreadable } = await checkDurability(connection);
+  if (unreadable !== null) log.warn('Redis does not show how durable it is', { error: unreadable });
+  if (problems.length > 0 && durability === 'strict')
+    throw new ConfigError(
+      problems.map((problem) => `REDIS_URL: ${problem}; REDIS_DURABILITY=relaxed accepts the loss`),
+    );
 };

@@ -60,6 +60,10 @@ export class RedisConnection {
     });
   }
 
+  get isCluster(): boolean {
+    return this.#urls.length > 1;
+  }
+
   async open(): Promise<void> {
     try {
       await this.#within(this.#times.connectMs, this.#client.connect());
@@ -96,7 +100,7 @@ export class RedisConnection {
     replicas: number,
     waitMs: number,
   ): Promise<Replicated> {
-    return this.#run(async () => {
+    const write = async (): Promise<Replicated> => {
       const node = await this.#client.nodeOf(key);
       const epoch = node.socketEpoch;
       const sent = node.sendCommand(args);
@@ -105,6 +109,16 @@ export class RedisConnection {
       // WAIT counts the replicas that have what this connection wrote: after a new one has begun, that is nothing.
       if (node.socketEpoch !== epoch) throw new Error('the connection was lost');
       return { reply: reply as RedisReply, replicas: Number(acknowledged) };
+    };
+    return this.#run(async () => {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isMoved(error)) throw error;
+        // A command that the Cluster's client routes itself makes it learn where the key is now.
+        await this.#client.send(key, ['EXISTS', key]);
+        return write();
+      }
     });
   }
 
@@ -171,3 +185,6 @@ export class RedisConnection {
     return this.#urls.map((url) => `Redis at ${new URL(url).host}`).join(', ');
   }
 }
+
+const isMoved = (error: unknown): boolean =>
+  error instanceof ErrorReply && /^(MOVED|ASK) /.test(error.message);

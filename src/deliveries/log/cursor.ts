@@ -1,4 +1,5 @@
-import { InvalidCursorError } from './errors.ts';
+import { createHmac } from 'node:crypto';
+import { CursorExpiredError, InvalidCursorError } from './errors.ts';
 
 /**
  * A delivery's place in one tenant's log: its sequence number and a 48-bit fingerprint. After the log was restored from an
@@ -10,7 +11,7 @@ export type Place = { readonly sequence: number; readonly fingerprint: number | 
 /** The content of a cursor. `epoch` identifies the tenant's log: a cursor of another log has another one. */
 export type Position = Place & { readonly epoch: Buffer };
 
-export const EPOCH_BYTES = 8;
+const EPOCH_BYTES = 8;
 
 /** Cursors without a fingerprint, which clients still have from an earlier release. */
 const NUMBERED = 1;
@@ -56,4 +57,30 @@ export const sequenceIn = (cursor: string): number | null => {
   } catch {
     return null;
   }
+};
+
+/** The range of a tenant's log: it holds the sequences floor + 1 … head. */
+export type Extent = { readonly head: number; readonly floor: number };
+
+/** Derived from the log's seed: a tenant without deliveries has cursors too, and a read must not write. */
+export const epochOf = (seed: Uint8Array, tenant: string): Buffer =>
+  createHmac('sha256', seed).update(tenant).digest().subarray(0, EPOCH_BYTES);
+
+/**
+ * Returns the sequence to resume after. `fingerprintAt` returns the fingerprint of the delivery that now has a sequence,
+ * null when it is not known. Throws CursorExpiredError when deliveries after the position are gone or were replaced.
+ */
+export const sequenceToResume = (
+  position: Position,
+  epoch: Buffer,
+  { head, floor }: Extent,
+  fingerprintAt: (sequence: number) => number | null,
+): number => {
+  const { sequence, fingerprint } = position;
+  if (!position.epoch.equals(epoch)) throw new CursorExpiredError('foreign');
+  if (sequence > head) throw new CursorExpiredError('ahead');
+  if (sequence < floor) throw new CursorExpiredError('trimmed');
+  const current = fingerprint === null ? null : fingerprintAt(sequence);
+  if (current !== null && current !== fingerprint) throw new CursorExpiredError('replaced');
+  return sequence;
 };

@@ -16,10 +16,10 @@ import type {
   StoredDelivery,
 } from '../log/log.ts';
 import type { LogObserver } from '../log/observer.ts';
+import { startTrimming } from '../log/trim-schedule.ts';
 import { AppendQueue } from './append-queue.ts';
 import { lockDirectory } from './log-file.ts';
 import { Cursors } from './read/cursors.ts';
-import { startTrimming } from './trim-schedule.ts';
 import { type StartThread, startThread } from './worker/client.ts';
 import { LogThreads } from './worker/log-threads.ts';
 import { type Placement, type Stored, unpackPage } from './worker/packing.ts';

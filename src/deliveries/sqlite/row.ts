@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { LogDamagedError } from '../log/errors.ts';
+import { fingerprintOf, identityOf, identityPrefix } from '../log/identity.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery } from '../log/log.ts';
-import { fingerprintOf, identityOf, identityPrefix } from './identity.ts';
 
 /** A delivery's columns by name. */
 export type Row = Readonly<Record<string, SQLOutputValue>>;

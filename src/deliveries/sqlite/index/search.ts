@@ -1,6 +1,5 @@
 import type { Steps } from '../../../lib/round-robin-scheduler.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
-import { queryTerms } from './terms.ts';
 
 /** The sequences above `low` and below `high`. A search wants at most `limit` of them, from the end that `take` names. */
 export type SequenceRange = {
@@ -90,5 +89,3 @@ export class Search {
     return { sequences, cutAt: null };
   }
 }
-
-export const isFiltering = (filter: DeliveryFilter): boolean => queryTerms(filter).length > 0;

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { termsOf } from '../../log/terms.ts';
 import type { Row } from '../row.ts';
-import { indexedColumns, packPostings, termsOf } from './terms.ts';
+import { indexedColumns, packPostings } from './terms.ts';
 
 /**
  * A tenant's newest deliveries become a segment once there are this many. Until then a filter reads them one by one, which

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Steps } from '../../../lib/round-robin-scheduler.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
+import { queryTerms } from '../../log/terms.ts';
 import { isEmpty, type ScanBudget, type Searcher, type SequenceRange } from './search.ts';
-import { queryTerms, unpackPostings } from './terms.ts';
+import { unpackPostings } from './terms.ts';
 
 const SEGMENTS_AT_ONCE = 32;
 

@@ -1,50 +1,18 @@
-import type { DeliveryFilter, DeliveryType } from '../../log/log.ts';
+import type { Indexed } from '../../log/terms.ts';
 import { type Row, readAddresses } from '../row.ts';
 
 /** The columns of a delivery that a filter can ask for. */
-export type IndexedColumns = {
-  readonly webhookId: string | null;
-  readonly type: string | null;
-  readonly chainId: number | null;
-  /** See `writeAddresses`. */
-  readonly addresses: string;
-};
-
-export const indexedColumns = ({ webhook, type, chain, addresses }: Row): IndexedColumns => ({
+export const indexedColumns = ({ webhook, type, chain, addresses }: Row): Indexed => ({
   webhookId: webhook === null ? null : String(webhook),
   type: type === null ? null : String(type),
   chainId: chain === null ? null : Number(chain),
-  addresses: String(addresses),
+  addresses: readAddresses(String(addresses)).addresses,
 });
-
-const webhookTerm = (id: string) => `webhook ${id}`;
-const typeTerm = (type: DeliveryType | string) => `type ${type}`;
-const chainTerm = (id: number) => `chain ${id}`;
-
-/** Returns the terms of a delivery, each once: its webhook, type and chain, and each address as it is. */
-export const termsOf = ({ webhookId, type, chainId, addresses }: IndexedColumns): Set<string> => {
-  const terms = new Set(readAddresses(addresses).addresses);
-  if (webhookId !== null) terms.add(webhookTerm(webhookId));
-  if (type !== null) terms.add(typeTerm(type));
-  if (chainId !== null) terms.add(chainTerm(chainId));
-  return terms;
-};
 
 const ADDRESS_LENGTH = '0x '.length + 40;
 
 /** Returns an upper bound of the number of terms of a delivery with these addresses. */
 export const maxTermsOf = (addresses: string): number => 3 + Math.ceil(addresses.length / ADDRESS_LENGTH);
-
-/** Returns a list of terms for each field of the filter. A delivery matches if it has at least one term of each list. */
-export const queryTerms = ({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] => {
-  const lists = [
-    address && [address],
-    webhookIds?.map(webhookTerm),
-    chainIds?.map(chainTerm),
-    types?.map(typeTerm),
-  ];
-  return lists.filter((list) => Array.isArray(list));
-};
 
 const POSTING_BYTES = 4;
 

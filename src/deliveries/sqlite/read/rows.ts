@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Steps } from '../../../lib/round-robin-scheduler.ts';
+import type { Extent } from '../../log/cursor.ts';
 import { LogDamagedError } from '../../log/errors.ts';
 import type { StoredDelivery } from '../../log/log.ts';
 import type { Row } from '../row.ts';
-import type { Extent } from './cursors.ts';
 
 /** A body may have five megabytes. */
 const LOADED_AT_ONCE = 16;

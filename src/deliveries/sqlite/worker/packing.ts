@@ -1,5 +1,5 @@
+import { identityPrefix } from '../../log/identity.ts';
 import type { DeliveryPage, NewDelivery, StoredDelivery } from '../../log/log.ts';
-import { identityPrefix } from '../identity.ts';
 import { writeAddresses } from '../row.ts';
 
 /**

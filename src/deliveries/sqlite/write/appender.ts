@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { UnstorableError } from '../../log/errors.ts';
-import { Fingerprints, fingerprintOf, identityOf } from '../identity.ts';
+import { fingerprintOf, identityOf } from '../../log/identity.ts';
+import { Fingerprints } from '../fingerprints.ts';
 import type { Indexer } from '../index/indexer.ts';
 import { maxTermsOf } from '../index/terms.ts';
 import { MAX_SEQUENCE, MAX_TENANT } from '../schema.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { fingerprintOf } from '../identity.ts';
+import type { Extent } from '../../log/cursor.ts';
+import { fingerprintOf } from '../../log/identity.ts';
 import type { Indexer } from '../index/indexer.ts';
-import type { Extent } from '../read/cursors.ts';
 
 /** How much of a tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
 export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };

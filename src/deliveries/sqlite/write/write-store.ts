@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../lib/error-text.ts';
 import { LogOpenError } from '../../log/errors.ts';
+import { BEFORE_FIRST, fingerprintOf } from '../../log/identity.ts';
 import { epochSeed, inTransaction, openForWriting, upgradeSchema } from '../database.ts';
-import { BEFORE_FIRST, fingerprintOf } from '../identity.ts';
 import { Indexer } from '../index/indexer.ts';
 import { checkIntegrity } from '../integrity.ts';
 import { LogFile } from '../log-file.ts';

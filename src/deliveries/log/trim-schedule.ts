@@ -1,5 +1,5 @@
 import { createKeyedQueue } from '../../lib/keyed-queue.ts';
-import { LogDamagedError } from '../log/errors.ts';
+import { LogDamagedError } from './errors.ts';
 
 const TRIM_EVERY_MS = 5000;
 

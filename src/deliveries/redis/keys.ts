@@ -1,0 +1,24 @@
+/**
+ * The keys of the log. Those of one tenant have one hash tag, so a Cluster keeps them on one node, and spreads tenants.
+ *
+ *     gateway:{tenant}:stream            entry n-0 is delivery n: see entry.ts
+ *     gateway:{tenant}:state             head, floor, epoch; the marks of the newest and of the last trimmed delivery
+ *     gateway:{tenant}:identity:bucket   the sequence of each identity
+ *     gateway:{tenant}:index:segment:n   postings: see postings.ts
+ */
+export const tenantKeys = (tenant: string) => {
+  // A brace in a tenant would end its hash tag.
+  const prefix = `gateway:{${encodeURIComponent(tenant)}}:`;
+  return { prefix, entries: [`${prefix}stream`, `${prefix}state`] as const };
+};
+
+/** The channel to which each append publishes `head tenant`. */
+export const CHANNEL = 'gateway:appended';
+/** 32 random bytes that tell this log from any other. */
+export const SEED = 'gateway:seed';
+/** The secret of delivery URLs, where no setting has one. */
+export const SECRET = 'gateway:secret';
+/** What the gateways that share this log must agree on. */
+export const SETTINGS = 'gateway:settings';
+/** All tenants, each with a time at which its oldest delivery was not received yet. */
+export const TENANTS = 'gateway:tenants';

@@ -1,0 +1,152 @@
+import type { RedisConnection } from '../../redis/connection.ts';
+import { encodeCursor } from '../log/cursor.ts';
+import { LogClosedError, ReadAbortedError } from '../log/errors.ts';
+import type {
+  AppendListener,
+  AppendResult,
+  Changes,
+  DeliveryLog,
+  DeliveryPage,
+  DeliveryRange,
+  NewDelivery,
+  ReadOptions,
+  StoredDelivery,
+} from '../log/log.ts';
+import { startTrimming } from '../log/trim-schedule.ts';
+import { AppendQueue } from './append-queue.ts';
+import { SEED } from './keys.ts';
+import { LogReader } from './reader.ts';
+import { RetentionTrimmer } from './retention.ts';
+import { Store } from './store.ts';
+import { Tenants } from './tenants.ts';
+import { WakeUp } from './wake-up.ts';
+
+export type RedisLogOptions = {
+  readonly redis: RedisConnection;
+  /** The connection for appends, of its own where `minReplicas` is not 0. Default: `redis`. */
+  readonly writer?: RedisConnection | undefined;
+  /** How many replicas must have a delivery before it counts as stored. Default: 0. */
+  readonly minReplicas?: number | undefined;
+  readonly retentionHours: number;
+  /** Each tenant keeps at most this many deliveries, the newest. */
+  readonly retentionCount: number;
+  /** Default: the system's clock. */
+  readonly now?: (() => number) | undefined;
+  /** Is called when the log's own trimming begins to fail. It is tried again every 5 seconds. */
+  readonly onTrimError?: ((error: unknown) => void) | undefined;
+  /** Bytes of bodies that may wait for Redis. An append beyond it rejects at once. Default: 64 MB. */
+  readonly maxWaitingBytes?: number | undefined;
+};
+
+const HOUR_MS = 3_600_000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const REPLICAS_WAIT_MS = 1000;
+
+/**
+ * Opens the log in Redis, which any number of gateways share, and begins to trim it. It does not close the connections.
+ * Rejects with LogUnavailableError when Redis fails.
+ */
+export const openRedisLog = async (options: RedisLogOptions): Promise<DeliveryLog> => {
+  const { redis, writer = redis, minReplicas = 0 } = options;
+  const store = new Store({ redis, writer, minReplicas, waitMs: REPLICAS_WAIT_MS });
+  const tenants = await Tenants.open(store);
+  return new RedisLog(options, store, tenants, await WakeUp.listen(redis));
+};
+
+class RedisLog implements DeliveryLog {
+  readonly #store: Store;
+  readonly #appends: AppendQueue;
+  readonly #reader: LogReader;
+  readonly #wakeUp: WakeUp;
+  readonly #trimming: ReturnType<typeof startTrimming>;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: RedisLogOptions, store: Store, tenants: Tenants, wakeUp: WakeUp) {
+    const { retentionHours, retentionCount, now = Date.now, maxWaitingBytes = MAX_WAITING_BYTES } = options;
+    const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
+    const trimmer = new RetentionTrimmer({ store, tenants, retention, now });
+    this.#store = store;
+    this.#appends = new AppendQueue({
+      store,
+      tenants,
+      maxWaitingBytes,
+      onCount: (tenant, count) => trimmer.observeCount(tenant, count),
+    });
+    this.#reader = new LogReader(store, tenants);
+    this.#wakeUp = wakeUp;
+    // A Redis that comes back without its data has another seed.
+    options.redis.onReopened(() => void tenants.refresh().catch(() => {}));
+    this.#trimming = startTrimming(() => this.#open(() => trimmer.trim()), options.onTrimError);
+  }
+
+  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
+    return this.#open(async () => {
+      const stored = await this.#appends.append(batch);
+      return stored.map(({ duplicate, ...place }): AppendResult => {
+        return { cursor: encodeCursor(place), sequence: place.sequence, duplicate };
+      });
+    });
+  }
+
+  read(tenant: string, range: DeliveryRange, { signal }: ReadOptions = {}): Promise<DeliveryPage> {
+    return this.#open(() => abortable(this.#reader.page(tenant, range, signal), signal));
+  }
+
+  get(tenant: string, cursor: string, { signal }: ReadOptions = {}): Promise<StoredDelivery | null> {
+    return this.#open(() => abortable(this.#reader.get(tenant, cursor), signal));
+  }
+
+  head(tenant: string): Promise<string> {
+    return this.#open(() => this.#reader.head(tenant));
+  }
+
+  check(): Promise<void> {
+    return this.#open(async () => void (await this.#store.send(SEED, 'EXISTS', SEED)));
+  }
+
+  changed(mark: string | null): Promise<Changes> {
+    return this.#open(async () => this.#wakeUp.changed(mark));
+  }
+
+  trim(): Promise<void> {
+    return this.#trimming.trim();
+  }
+
+  onAppend(notify: AppendListener): () => void {
+    return this.#wakeUp.onAppend(notify);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#trimming.stop();
+    await this.#appends.drain();
+    // Blocked readers read again, and get LogClosedError.
+    this.#wakeUp.notify(null);
+  }
+
+  async #open<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#closing) throw new LogClosedError();
+    return task();
+  }
+}
+
+/** The read goes on in Redis, but its caller no longer waits for it. */
+const abortable = async <Answer>(
+  answer: Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> => {
+  if (signal === undefined) return answer;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(new ReadAbortedError());
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+};

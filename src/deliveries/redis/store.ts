@@ -1,0 +1,89 @@
+import type { RedisReply } from '../../redis/client.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
+import { RedisReplyError, RedisUnavailableError } from '../../redis/errors.ts';
+import { type RedisScript, runScript } from '../../redis/script.ts';
+import { LogUnavailableError } from '../log/errors.ts';
+
+/** What a script returns: integers, bytes and nulls. */
+export type ScriptReply = readonly (number | Buffer | null)[];
+
+export type Replication = {
+  /** How many replicas must have a delivery before it counts as stored. */
+  readonly minReplicas: number;
+  /** How long an append waits for them, in milliseconds. */
+  readonly waitMs: number;
+};
+
+type Parts = Replication & {
+  readonly redis: RedisConnection;
+  /** For appends that wait for replicas: what is sent over the same connection meanwhile waits, too. */
+  readonly writer: RedisConnection;
+};
+
+/** The commands of the log. Each rejects with LogUnavailableError when Redis fails or refuses it. */
+export class Store {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Runs a script on one tenant's keys. */
+  run(
+    script: RedisScript,
+    keys: readonly [string, string],
+    args: readonly (string | Buffer)[],
+  ): Promise<ScriptReply> {
+    return available(async () => {
+      const send = (command: readonly (string | Buffer)[]) => this.#parts.redis.send(keys[0], command);
+      return listIn(await runScript(send, script, keys, args));
+    });
+  }
+
+  /**
+   * Runs a script that writes. Rejects with LogUnavailableError, too, when fewer replicas than wanted have it in time: then
+   * it is stored, and its sender has to repeat it.
+   */
+  write(
+    script: RedisScript,
+    keys: readonly [string, string],
+    args: readonly (string | Buffer)[],
+  ): Promise<ScriptReply> {
+    const { minReplicas, waitMs, writer } = this.#parts;
+    if (minReplicas === 0) return this.run(script, keys, args);
+    return available(async () => {
+      const send = (command: readonly (string | Buffer)[]) =>
+        writer.sendReplicated(keys[0], command, minReplicas, waitMs);
+      const { reply, replicas } = await runScript(send, script, keys, args);
+      if (replicas < minReplicas)
+        throw new LogUnavailableError(
+          `expected ${minReplicas} replicas of Redis to have a delivery within ${waitMs} ms, got ${replicas}`,
+        );
+      return listIn(reply);
+    });
+  }
+
+  send(key: string, ...command: readonly (string | Buffer)[]): Promise<RedisReply> {
+    return available(() => this.#parts.redis.send(key, command));
+  }
+
+  /** The bytes under a key; null when there are none. */
+  async get(key: string): Promise<Buffer | null> {
+    const reply = await this.send(key, 'GET', key);
+    return Buffer.isBuffer(reply) ? reply : null;
+  }
+}
+
+const listIn = (reply: RedisReply): ScriptReply => (Array.isArray(reply) ? reply : []);
+
+const available = async <Value>(task: () => Promise<Value>): Promise<Value> => {
+  try {
+    return await task();
+  } catch (error) {
+    if (error instanceof RedisReplyError && error.code === 'OOM')
+      throw new LogUnavailableError('the memory of Redis is full (maxmemory)', error);
+    if (error instanceof RedisReplyError || error instanceof RedisUnavailableError)
+      throw new LogUnavailableError(error.message, error);
+    throw error;
+  }
+};

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { epochOf } from '../log/cursor.ts';
+import { SEED, TENANTS } from './keys.ts';
+import type { Store } from './store.ts';
+
+const SEED_BYTES = 32;
+
+/** A tenant whose oldest delivery may be due. */
+export type DueTenant = { readonly tenant: string };
+
+/** What is known of all tenants: the seed of their epochs, and when the retention has to look at each. */
+export class Tenants {
+  readonly #store: Store;
+  #seed: Buffer;
+
+  private constructor(store: Store, seed: Buffer) {
+    this.#store = store;
+    this.#seed = seed;
+  }
+
+  static async open(store: Store): Promise<Tenants> {
+    return new Tenants(store, await readSeed(store));
+  }
+
+  /** Reads the seed again: it is another one when Redis has lost the log. */
+  async refresh(): Promise<void> {
+    this.#seed = await readSeed(this.#store);
+  }
+
+  /** The epoch of a tenant that has no log yet. */
+  epochOf(tenant: string): Buffer {
+    return epochOf(this.#seed, tenant);
+  }
+
+  /** Prepares the first delivery of a tenant; resolves with the epoch of its log. */
+  async register(tenant: string, receivedAt: number): Promise<Buffer> {
+    await this.refresh();
+    await this.#store.send(TENANTS, 'ZADD', TENANTS, 'NX', String(receivedAt), tenant);
+    return this.epochOf(tenant);
+  }
+
+  /** The tenants that may have a delivery from before the time, or all. At most `limit`, from the `offset`th on. */
+  async due(before: number | null, offset: number, limit: number): Promise<string[]> {
+    const max = before === null ? '+inf' : `(${before}`;
+    const range = [TENANTS, '-inf', max, 'LIMIT', String(offset), String(limit)];
+    const reply = await this.#store.send(TENANTS, 'ZRANGEBYSCORE', ...range);
+    return Array.isArray(reply) ? reply.map(String) : [];
+  }
+
+  /** The oldest delivery of the tenant that is left was received then. */
+  async setOldest(tenant: string, receivedAt: number): Promise<void> {
+    await this.#store.send(TENANTS, 'ZADD', TENANTS, String(receivedAt), tenant);
+  }
+}
+
+/** All gateways that start at the same time get the same seed. */
+const readSeed = async (store: Store): Promise<Buffer> => {
+  const made = await store.send(SEED, 'SET', SEED, randomBytes(SEED_BYTES), 'NX', 'GET');
+  if (Buffer.isBuffer(made)) return made;
+  const seed = await store.get(SEED);
+  if (seed === null) throw new Error('Redis has lost the seed of the delivery log');
+  return seed;
+};
