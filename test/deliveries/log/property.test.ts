@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CursorExpiredError } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog, StoredDelivery } from '../../../src/deliveries/log/log.ts';
-import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { runs } from '../../support/runs.ts';
-import { delivery, follow, numberOf, TENANT, temporaryDirectory } from '../support/builders.ts';
+import { delivery, follow, numberOf, TENANT } from '../support/builders.ts';
+import { describeEachStore, type Store } from '../support/stores.ts';
 
 const CHAINS = [1, 2, 3];
 const RETAINED = 12;
@@ -59,12 +59,12 @@ class Client {
 class LogModel {
   readonly chainOf: number[] = [];
   readonly clients: Client[];
-  readonly #dataDir: string;
+  readonly #reopen: () => Promise<DeliveryLog>;
   log: DeliveryLog;
   trimmed = 0;
 
-  constructor(dataDir: string, log: DeliveryLog, start: string) {
-    this.#dataDir = dataDir;
+  constructor(reopen: () => Promise<DeliveryLog>, log: DeliveryLog, start: string) {
+    this.#reopen = reopen;
     this.log = log;
     this.clients = [undefined, [1], [2, 3]].map((chains) => new Client(chains, start));
   }
@@ -135,7 +135,7 @@ class LogModel {
   async #restart(): Promise<void> {
     for (const one of this.clients) await disconnect(one);
     await this.log.close();
-    this.log = await openTrimmedLog(this.#dataDir);
+    this.log = await this.#reopen();
     this.trimmed = Math.max(this.trimmed, this.chainOf.length - RETAINED);
   }
 }
@@ -146,31 +146,32 @@ const disconnect = async (one: Client): Promise<void> => {
 };
 
 /** Resolves once the log has done the trim that it starts when it is opened. */
-const openTrimmedLog = async (dataDir: string) => {
-  const log = await openSqliteLog({
-    dataDir,
-    retentionHours: 1,
-    retentionCount: RETAINED,
-    now: () => 1_000_000,
-  });
+const openTrimmedLog = async ({ openLog }: Store, place: string) => {
+  const log = await openLog({ place, retentionCount: RETAINED });
   await log.trim();
   return log;
 };
 
-test('through appends, retries, disconnects, trims and restarts, no client has a gap, a duplicate or a wrong order', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 1, maxLength: 80, size: 'max' }), async (steps) => {
-      const dataDir = await temporaryDirectory();
-      const log = await openTrimmedLog(dataDir);
-      const model = new LogModel(dataDir, log, await log.head(TENANT));
-      try {
-        for (const step of steps) await model.run(step);
-        for (const one of model.clients) await model.take(one, Number.POSITIVE_INFINITY);
-        for (const { seen } of model.clients) expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
-      } finally {
-        await model.log.close();
-      }
-    }),
-    { numRuns: runs(15) },
-  );
+describeEachStore((store) => {
+  test('through appends, retries, disconnects, trims and restarts, no client has a gap, a duplicate or a wrong order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(arbitraryStep, { minLength: 1, maxLength: 80, size: 'max' }),
+        async (steps) => {
+          const place = await store.newPlace();
+          const log = await openTrimmedLog(store, place);
+          const model = new LogModel(() => openTrimmedLog(store, place), log, await log.head(TENANT));
+          try {
+            for (const step of steps) await model.run(step);
+            for (const one of model.clients) await model.take(one, Number.POSITIVE_INFINITY);
+            for (const { seen } of model.clients)
+              expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+          } finally {
+            await model.log.close();
+          }
+        },
+      ),
+      { numRuns: runs(15) },
+    );
+  });
 });

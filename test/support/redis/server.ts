@@ -25,8 +25,15 @@ type Options = {
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
-/** A redis-server of its own on a free port, with a data folder that goes when the test is finished. */
-export const startRedis = async ({ settings = [], of }: Options = {}) => {
+/** A redis-server of its own, which goes when the test is finished. */
+export const startRedis = async (options: Options = {}) => {
+  const server = await launchRedis(options);
+  onTestFinished(() => server.stop());
+  return server;
+};
+
+/** A redis-server on a free port, with a data folder that goes when it is stopped. */
+export const launchRedis = async ({ settings = [], of }: Options = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'redis-test-'));
   const port = await freePort();
   const args = [
@@ -41,13 +48,13 @@ export const startRedis = async ({ settings = [], of }: Options = {}) => {
     child.kill(signal);
     await exit;
   };
-  onTestFinished(async () => {
-    await kill('SIGKILL');
-    await rm(folder, { recursive: true, force: true });
-  });
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
+    async stop(): Promise<void> {
+      await kill('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
     /** Ends the process as a crash does. */
     crash: () => kill('SIGKILL'),
     /** Starts it again on the same port and data. */

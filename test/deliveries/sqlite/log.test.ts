@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { LogOpenError, LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
+import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
+import {
+  appendNumbers,
+  numberOf,
+  openLog,
+  range,
+  readAll,
+  TENANT,
+  temporaryDirectory,
+} from '../support/builders.ts';
+
+const expiry = (reason: string) => expect.objectContaining({ name: 'CursorExpiredError', reason });
+
+test('a log restored from an older copy refuses cursors that are ahead of it', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir });
+  const [, , ahead] = await appendNumbers(log, [1, 2, 3]);
+  await log.close();
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  database.exec('DELETE FROM delivery WHERE sequence > 2; UPDATE tenant SET head = 2');
+  database.close();
+
+  const restored = await openLog({ dataDir });
+  await expect(restored.read(TENANT, { after: ahead, limit: 1 })).rejects.toEqual(expiry('ahead'));
+});
+
+test('a failed append stores nothing, and the log stores again once it can', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir });
+  await appendNumbers(log, [1]);
+  // Another program that has the file's write lock simulates a disk that refuses writes.
+  const intruder = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  intruder.exec('BEGIN IMMEDIATE');
+  await expect(appendNumbers(log, [2])).rejects.toThrow(LogUnavailableError);
+  intruder.exec('ROLLBACK');
+  intruder.close();
+
+  await appendNumbers(log, [3]);
+  expect((await readAll(log)).map(({ sequence, body }) => [sequence, numberOf({ body })])).toEqual([
+    [1, 1],
+    [2, 3],
+  ]);
+});
+
+test('refuses a directory that is in use, is a file or has no log, and names it', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir });
+  await expect(openLog({ dataDir })).rejects.toThrow(/deliveries\.lock: .*in use by another process/);
+  await log.close();
+
+  const file = join(dataDir, 'file');
+  await writeFile(file, '');
+  await expect(openLog({ dataDir: file })).rejects.toThrow(LogOpenError);
+  await expect(openLog({ dataDir: join(file, 'below') })).rejects.toThrow(file);
+
+  const corrupt = join(dataDir, 'corrupt');
+  await mkdir(corrupt);
+  await writeFile(join(corrupt, 'deliveries.db'), 'x'.repeat(5000));
+  await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/deliveries\.db: file is not a database/);
+  // A failed attempt leaves no lock.
+  await expect(openLog({ dataDir: corrupt })).rejects.toThrow(/not a database/);
+});
+
+test('names a directory that is not writable', async () => {
+  const dataDir = await temporaryDirectory();
+  await chmod(dataDir, 0o555);
+  // Root may write anywhere, so a child process switches to another user.
+  const script = `
+    const { openSqliteLog } = await import('${import.meta.resolve('../../../src/deliveries/sqlite/log.ts')}');
+    if (process.getuid() === 0) process.setgroups([]), process.setgid(65534), process.setuid(65534);
+    const opening = openSqliteLog({ dataDir: ${JSON.stringify(dataDir)}, retentionHours: 1, retentionCount: 1 });
+    process.stdout.write(await opening.then(() => 'opened', ({ name, message }) => name + ' ' + message));
+    process.exit();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stdout).toMatch(new RegExp(`^LogOpenError ${dataDir}: EACCES: permission denied`));
+});
+
+test('refuses a log that lacks deliveries of its sequence', async () => {
+  const dataDir = await temporaryDirectory();
+  await appendAndClose(await openLog({ dataDir }), range(1, 5));
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  database.exec('DELETE FROM delivery WHERE sequence = 3');
+  database.close();
+  await expect(openLog({ dataDir })).rejects.toThrow(/damaged \(of default it should hold 1 to 5, found 4/);
+});
+
+test('refuses a log of a later format', async () => {
+  const dataDir = await temporaryDirectory();
+  await (await openLog({ dataDir })).close();
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  database.exec('PRAGMA user_version = 99');
+  database.close();
+  await expect(openLog({ dataDir })).rejects.toThrow(/version 99/);
+});
+
+test('creates the directory, and leaves two files in it', async () => {
+  const dataDir = join(await temporaryDirectory(), 'a', 'b');
+  await appendAndClose(await openLog({ dataDir }), [1]);
+  expect((await readdir(dataDir)).sort()).toEqual(['deliveries.db', 'deliveries.lock']);
+});
+
+const appendAndClose = async (log: DeliveryLog, numbers: readonly number[]): Promise<void> => {
+  await appendNumbers(log, numbers);
+  await log.close();
+};

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import {
+  address,
+  appendNumbers,
+  delivery,
+  openLog,
+  TENANT,
+  temporaryDirectory,
+} from '../support/builders.ts';
+
+test('an address is not found once its delivery was trimmed', async () => {
+  const dataDir = await temporaryDirectory();
+  const log = await openLog({ dataDir, retentionCount: 1 });
+  await log.append([delivery(1, { addresses: [address(1), address(2)] }), delivery(2)]);
+  await log.trim();
+  const page = await log.read(TENANT, { limit: 10, filter: { address: address(1) } });
+  expect(page.deliveries).toEqual([]);
+  // Its index entry is deleted, too, once the deliveries in the same segment are trimmed.
+  await appendNumbers(log, [3]);
+  await log.trim();
+  await log.close();
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  for (const table of ['posting', 'segment', 'identity'])
+    expect(database.prepare(`SELECT count(*) AS left FROM ${table}`).get()?.left).toBe(0);
+  database.close();
+});

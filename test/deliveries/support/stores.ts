@@ -1,0 +1,69 @@
+import { afterAll, beforeEach, describe, onTestFinished } from 'vitest';
+import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
+import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
+import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
+import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
+import { launchRedis, needRedis } from '../../support/redis/server.ts';
+import { temporaryDirectory } from './builders.ts';
+
+export type OpenOptions = {
+  /** Default: a new place. */
+  readonly place?: string;
+  readonly retentionHours?: number;
+  readonly retentionCount?: number;
+  readonly now?: () => number;
+};
+
+export type Store = {
+  /** Makes a place for a log, whose content stays when that log is closed. */
+  readonly newPlace: () => Promise<string>;
+  /** Opens a log without a limit of retention by default; it is closed when the test has finished. */
+  readonly openLog: (options?: OpenOptions) => Promise<DeliveryLog>;
+};
+
+const DEFAULTS = { retentionHours: 1, retentionCount: 1_000_000, now: () => 1_000_000 };
+
+const sqlite: Store = {
+  newPlace: temporaryDirectory,
+  openLog: async ({ place, ...options } = {}) => {
+    const dataDir = place ?? (await temporaryDirectory());
+    const log = await openSqliteLog({ ...DEFAULTS, ...options, dataDir });
+    onTestFinished(() => log.close());
+    return log;
+  },
+};
+
+/** Each log has a database of one server, which is started by the first test. */
+const redisOnOneServer = (): Store & { stop(): Promise<void> } => {
+  let server: ReturnType<typeof launchRedis> | null = null;
+  let databases = 0;
+  const newPlace = async (): Promise<string> => {
+    server ??= launchRedis({ settings: ['--databases', '10000'] });
+    databases += 1;
+    return `${(await server).url}/${databases}`;
+  };
+  return {
+    newPlace,
+    openLog: async ({ place, ...options } = {}) => openOn([place ?? (await newPlace())], options),
+    stop: async () => (await server)?.stop(),
+  };
+};
+
+const openOn = async (urls: readonly string[], options: OpenOptions): Promise<DeliveryLog> => {
+  const redis: RedisConnection = await connectRedis({ urls });
+  onTestFinished(() => redis.close());
+  const log = await openRedisLog({ ...DEFAULTS, ...options, redis });
+  onTestFinished(() => log.close());
+  return log;
+};
+
+/** Runs the same tests over each store of the log. */
+export const describeEachStore = (tests: (store: Store) => void): void => {
+  describe('in SQLite', () => tests(sqlite));
+  describe('in Redis', () => {
+    const redis = redisOnOneServer();
+    beforeEach(needRedis);
+    afterAll(() => redis.stop());
+    tests(redis);
+  });
+};
