@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { onTestFinished, type TestContext } from 'vitest';
 import { need } from '../available.ts';
 import { findRedis } from './install.ts';
@@ -61,6 +62,18 @@ export const launchRedis = async ({ settings = [], of }: Options = {}) => {
     async restart(): Promise<void> {
       await kill('SIGKILL');
       child = await startProcess(args);
+    },
+    /** Ends it, and starts it again without its data. */
+    async empty(): Promise<void> {
+      await kill('SIGKILL');
+      await rm(join(folder, 'appendonlydir'), { recursive: true });
+      child = await startProcess(args);
+    },
+    /** Makes a replica a primary, which answers like one from then on. */
+    async promote(): Promise<void> {
+      const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
+      await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+      client.destroy();
     },
     /** Halts the process, so that it takes connections and answers nothing, until `resume`. */
     pause: () => void child.kill('SIGSTOP'),

@@ -1,0 +1,181 @@
+import { expect, test, vi } from 'vitest';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { ask, deliveryPathOf, everythingStored, numberOf, post } from '../support/gateway/on-redis.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** Two gateways on one Redis are one. */
+
+const start = (redisUrl: string, env: Record<string, string> = {}) =>
+  startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL: redisUrl, ...env });
+
+const warningsOf = ({ logLines }: { logLines: readonly string[] }) =>
+  logLines.filter((line) => line.includes('"level":"warn"'));
+
+test('an event that is posted to either is seen by subscribers of both, once, in one order', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using first = await start(redis.url);
+  await using second = await start(redis.url);
+  const path = await deliveryPathOf(first.url);
+  const { deliveries } = await ask<{ deliveries: { head: string } }>(second.url, '{ deliveries { head } }');
+  await using here = subscribe(first.url, { after: deliveries.head });
+  await using there = subscribe(second.url, { after: deliveries.head });
+  await Promise.all([here.opened, there.opened]);
+
+  const COUNT = 200;
+  const urls = [first.url, second.url];
+  const numbers = Array.from({ length: COUNT }, (_, index) => index);
+  const statuses = await Promise.all(numbers.map((number) => post(urls[number % 2] ?? '', path, number)));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await eventually(() => here.edges.length >= COUNT && there.edges.length >= COUNT);
+
+  const seen = here.edges.map(numberOf);
+  expect(there.edges.map(numberOf)).toEqual(seen);
+  expect(seen.toSorted((one, other) => one - other)).toEqual(numbers);
+  expect(await everythingStored(second.url)).toEqual(seen);
+  expect(warningsOf(first)).toEqual([]);
+  expect(warningsOf(second)).toEqual([]);
+});
+
+test('a subscriber resumes on another gateway, and a repeat that arrives there is a duplicate', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using first = await start(redis.url);
+  const path = await deliveryPathOf(first.url);
+  const { deliveries } = await ask<{ deliveries: { head: string } }>(first.url, '{ deliveries { head } }');
+  for (const number of [1, 2, 3]) expect(await post(first.url, path, number)).toBe(200);
+  let cursor = '';
+  {
+    await using dashboard = subscribe(first.url, { after: deliveries.head });
+    await eventually(() => dashboard.edges.length >= 2);
+    cursor = dashboard.edges[1]?.cursor ?? '';
+  }
+  await first.stop();
+  await using second = await start(redis.url);
+  expect(await post(second.url, path, 2)).toBe(200);
+  expect(await post(second.url, path, 4)).toBe(200);
+  await using resumed = subscribe(second.url, { after: cursor });
+  await eventually(() => resumed.edges.length >= 2);
+  expect(resumed.edges.map(numberOf)).toEqual([3, 4]);
+  expect(await everythingStored(second.url)).toEqual([1, 2, 3, 4]);
+});
+
+test('settings that must agree are compared at start, and the secret is not shown', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using first = await start(redis.url, { DELIVERY_SECRET: 'one-secret-of-two-gateways' });
+  await using second = await start(redis.url, {
+    DELIVERY_SECRET: 'another-secret-of-the-two',
+    DELIVERY_RETENTION_COUNT: '5',
+  });
+  expect(warningsOf(first)).toEqual([]);
+  expect(warningsOf(second).map((line) => JSON.parse(line).differences)).toEqual([
+    ['DELIVERY_RETENTION_COUNT: 5 here, 1000000 there', 'DELIVERY_SECRET'],
+  ]);
+  expect(second.logLines.join()).not.toContain('secret-of');
+});
+
+test('while Redis is down, deliveries get 503, subscribers wait and lookups go on; then all goes on', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using fake = await startFakeWallets();
+  await using first = await start(redis.url, { UPSTREAM_URL: fake.url });
+  await using second = await start(redis.url);
+  const path = await deliveryPathOf(first.url);
+  await using dashboard = subscribe(second.url);
+  await dashboard.opened;
+  expect(await post(first.url, path, 0)).toBe(200);
+  await eventually(() => dashboard.edges.length === 1);
+
+  await redis.crash();
+  await vi.waitFor(async () => {
+    const refused = await fetch(first.url + path, { method: 'POST', body: '{"activities":[]}' });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+  }, 60_000);
+  const ready = await fetch(`${first.url}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', parts: ['deliveries'] }]);
+  const address = `0x${'a1'.repeat(20)}`;
+  const lookup = await first.query(
+    `{ wallet(address: "${address}") { transactions(first: 1) { nodes { hash } } } }`,
+  );
+  expect(lookup.errors).toBeUndefined();
+  const { errors } = await first.query('{ deliveries(first: 1) { nodes { id } } }');
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', part: 'deliveries' });
+
+  await redis.restart();
+  await vi.waitFor(async () => expect(await post(first.url, path, 1)).toBe(200), 60_000);
+  await eventually(() => dashboard.edges.length === 2);
+  expect(dashboard.edges.map(numberOf)).toEqual([0, 1]);
+  expect(dashboard.faults).toEqual([]);
+  expect((await fetch(`${first.url}/health/ready`)).status).toBe(200);
+});
+
+test('a Redis that does not answer, or is full, is a 503 with its reason in the log', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis({ settings: ['--maxmemory', '8mb'] });
+  await using gateway = await start(redis.url);
+  const path = await deliveryPathOf(gateway.url);
+  let status: number | null = 200;
+  const noise = () => Array.from({ length: 3000 }, () => Math.random());
+  for (let sent = 0; status === 200 && sent < 2000; sent += 1) {
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      body: JSON.stringify({ noise: noise() }),
+    });
+    await response.text();
+    status = response.status;
+  }
+  expect(status).toBe(503);
+  expect(gateway.logLines.join()).toContain('the memory of Redis is full (maxmemory)');
+
+  redis.pause();
+  expect(await post(gateway.url, path, 1)).toBe(503);
+  expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+  redis.resume();
+});
+
+test('a cursor of a log that Redis has lost expires', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using gateway = await start(redis.url);
+  const path = await deliveryPathOf(gateway.url);
+  for (const number of [1, 2]) expect(await post(gateway.url, path, number)).toBe(200);
+  const { deliveries } = await ask<{ deliveries: { head: string } }>(gateway.url, '{ deliveries { head } }');
+  await redis.empty();
+  for (const number of [3, 4, 5])
+    await vi.waitFor(async () => expect(await post(gateway.url, path, number)).toBe(200));
+  await using dashboard = subscribe(gateway.url, { after: deliveries.head });
+  await eventually(() => dashboard.faults.length > 0);
+  expect(dashboard.faults[0]?.extensions).toMatchObject({ code: 'CURSOR_EXPIRED', reason: 'foreign' });
+});
+
+test('a delivery is acknowledged once so many replicas have it, and a promoted replica has lost none', async (context) => {
+  await needRedis(context);
+  const primary = await startRedis();
+  await using gateway = await start(primary.url, { REDIS_MIN_REPLICAS: '1' });
+  const path = await deliveryPathOf(gateway.url);
+  expect(await post(gateway.url, path, 0)).toBe(503);
+  const replica = await startRedis({ of: primary });
+  await vi.waitFor(async () => expect(await post(gateway.url, path, 0)).toBe(200), 60_000);
+  const acknowledged: number[] = [0];
+  let next = 1;
+  const senders = Array.from({ length: 8 }, async () => {
+    for (let status: number | null = 200; status === 200; ) {
+      const number = next;
+      next += 1;
+      status = await post(gateway.url, path, number);
+      if (status === 200) acknowledged.push(number);
+    }
+  });
+  await eventually(() => acknowledged.length > 100);
+  await primary.crash();
+  await Promise.all(senders);
+
+  await replica.promote();
+  await using other = await start(replica.url, { DELIVERY_SECRET: 'whatever-it-was-before' });
+  const stored = await everythingStored(other.url);
+  expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
+  expect(new Set(stored).size).toBe(stored.length);
+});

@@ -1,0 +1,44 @@
+import { activity, deliver } from '../clients/deliver.ts';
+import type { Edge } from '../clients/subscribe.ts';
+
+/** Reads a gateway's delivery URL, which is valid at every gateway on the same Redis. */
+export const deliveryPathOf = async (gatewayUrl: string): Promise<string> => {
+  const { deliveryUrl } = await ask<{ deliveryUrl: string }>(gatewayUrl, '{ deliveryUrl }');
+  return new URL(deliveryUrl).pathname;
+};
+
+export const ask = async <Data>(gatewayUrl: string, query: string): Promise<Data> => {
+  const response = await fetch(`${gatewayUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return ((await response.json()) as { data: Data }).data;
+};
+
+/** Posts the delivery of this number; resolves with the status, or null without an answer. */
+export const post = (gatewayUrl: string, path: string, number: number): Promise<number | null> =>
+  deliver(gatewayUrl + path, { body: activity(number) });
+
+/** The number of a posted delivery. */
+export const numberOf = ({ node }: Pick<Edge, 'node'>): number =>
+  (node.payload as ReturnType<typeof activity>).activities[0]?.block_number ?? -1;
+
+/** The numbers of all deliveries in the log, in its order. */
+export const everythingStored = async (gatewayUrl: string): Promise<number[]> => {
+  const stored: number[] = [];
+  for (let after = ''; ; ) {
+    const { deliveries } = await ask<{
+      deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+    }>(
+      gatewayUrl,
+      `{ deliveries(first: 1000${after && `, after: "${after}"`}) {
+        edges { node { payload } }
+        pageInfo { hasNextPage endCursor }
+      } }`,
+    );
+    stored.push(...deliveries.edges.map(numberOf));
+    if (!deliveries.pageInfo.hasNextPage) return stored;
+    after = deliveries.pageInfo.endCursor;
+  }
+};
