@@ -118,8 +118,8 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/deliveries/', pathNot: '^src/deliveries/log/' },
   ),
   forbid(
-    'deliveries/ events, sqlite and feed know only log/',
-    { path: '^src/deliveries/(events|sqlite|feed)/' },
+    'deliveries/ events, sqlite, redis and feed know only log/',
+    { path: '^src/deliveries/(events|sqlite|redis|feed)/' },
     { path: '^src/deliveries/', pathNot: ['^src/deliveries/log/', '^src/deliveries/$1/'] },
   ),
   forbid(

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { connectRedis, type RedisConnection } from '../redis/connection.ts';
-import { checkDurability } from '../redis/durability.ts';
+import { checkDurability, oldVersion } from '../redis/durability.ts';
 import { RedisUnavailableError } from '../redis/errors.ts';
 import type { Startup } from './startup.ts';
 
@@ -41,6 +41,8 @@ const checkStartSettings = async (
   connection: RedisConnection,
   durability: 'strict' | 'relaxed',
 ): Promise<void> => {
+  const version = await oldVersion(connection);
+  if (version !== null) throw new ConfigError([`REDIS_URL: expected Redis 7 or later, got ${version}`]);
   const { problems, unreadable } = await checkDurability(connection);
   if (unreadable !== null) log.warn('Redis does not show how durable it is', { error: unreadable });
   if (problems.length > 0 && durability === 'strict')

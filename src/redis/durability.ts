@@ -29,6 +29,20 @@ export const checkDurability = async (redis: RedisConnection): Promise<Durabilit
   }
 };
 
+const MIN_VERSION = 7;
+
+/** The oldest version among the Redis that hold keys when it is too old for the gateway; null otherwise, or if they hide it. */
+export const oldVersion = async (redis: RedisConnection): Promise<string | null> => {
+  try {
+    const replies = await redis.sendToPrimaries(['INFO', 'server']);
+    const versions = replies.flatMap((reply) => /^redis_version:(\S+)/m.exec(String(reply))?.[1] ?? []);
+    return versions.find((version) => Number.parseInt(version, 10) < MIN_VERSION) ?? null;
+  } catch (error) {
+    if (error instanceof RedisReplyError) return null;
+    throw error;
+  }
+};
+
 /** Names and values alternate. */
 const settingsIn = (reply: RedisReply): ReadonlyMap<string, string> => {
   const texts = Array.isArray(reply) ? reply.map(String) : [];

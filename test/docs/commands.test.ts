@@ -37,14 +37,16 @@ const curlsOf = async (path: string): Promise<readonly string[]> =>
     .flat()
     .filter((command) => command.startsWith('curl '));
 
-test('every command of a page is npm, node, curl or export, and what it names exists', async () => {
+test('every command of a page is npm, node, curl, export or redis-server, and what it names exists', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const commands = pages.flatMap(commandsOf).flat();
   expect(commands.length).toBeGreaterThan(12);
   for (const command of commands) {
     const [, assignments = '', program] = /^((?:[A-Z_]+=\S+ +)*)(.*)$/s.exec(command) ?? [];
     for (const [, name] of assignments.matchAll(/([A-Z_]+)=/g)) expect(VARIABLES, command).toContain(name);
-    expect(program).toMatch(/^(?:npm (?:start|ci && npm (?:start|test)|run [\w-]+)|node |curl |export )/);
+    expect(program).toMatch(
+      /^(?:npm (?:start|ci && npm (?:start|test)|run [\w-]+)|node |curl |export |redis-server )/,
+    );
   }
   const named = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));
   expect(named.length).toBeGreaterThan(8);

@@ -173,7 +173,7 @@ test('a delivery is acknowledged once so many replicas have it, and a promoted r
   await primary.crash();
   await Promise.all(senders);
 
-  await replica.promote();
+  await replica.run('REPLICAOF', 'NO', 'ONE');
   await using other = await start(replica.url, { DELIVERY_SECRET: 'whatever-it-was-before' });
   const stored = await everythingStored(other.url);
   expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);

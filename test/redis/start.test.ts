@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
 
@@ -26,6 +28,26 @@ test.for([
   );
   await using relaxed = await start({ REDIS_URL: redis.url, REDIS_DURABILITY: 'relaxed' });
   expect(relaxed.url).toMatch(/^http/);
+});
+
+test('a Redis of an older version is refused', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  // The real server, except for what it says of its version.
+  const old = createServer((client) => {
+    const server = connect(redis.port, '127.0.0.1');
+    client.pipe(server);
+    server.on('data', (data) =>
+      client.write(data.toString('latin1').replace(/redis_version:\d/, 'redis_version:6'), 'latin1'),
+    );
+    client.on('error', () => {}).on('close', () => server.destroy());
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void old.close());
+  await once(old, 'listening');
+  const { port } = old.address() as AddressInfo;
+  await expect(start({ REDIS_URL: `redis://127.0.0.1:${port}` })).rejects.toThrow(
+    /REDIS_URL: expected Redis 7 or later, got 6\./,
+  );
 });
 
 test('a Redis that does not show its settings is one warning', async (context) => {

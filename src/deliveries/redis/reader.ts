@@ -47,9 +47,16 @@ export class LogReader {
     this.#search = new Search((key) => store.get(key));
   }
 
+  /** One command and no script, which Redis may have to be sent first: it is executed before what is sent after it. */
   async head(tenant: string): Promise<string> {
-    const state = await this.#read(tenant, {}, 0, 0);
-    return cursorAt(state, state.head);
+    const [, key] = tenantKeys(tenant).entries;
+    const reply = await this.#store.send(key, 'HMGET', key, 'head', 'epoch', 'newest');
+    const [head, epoch, newest] = Array.isArray(reply) ? reply : [];
+    return encodeCursor({
+      epoch: Buffer.isBuffer(epoch) ? epoch : this.#tenants.epochOf(tenant),
+      sequence: Number(head ?? 0),
+      fingerprint: Buffer.isBuffer(newest) ? fingerprintIn(newest) : BEFORE_FIRST,
+    });
   }
 
   /** Returns null when the log does not hold the delivery, or no longer. Rejects with InvalidCursorError. */

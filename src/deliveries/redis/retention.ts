@@ -4,7 +4,7 @@ import type { Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** How much of each tenant's log is kept. */
-export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
+type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
 type Options = {
   readonly store: Store;

@@ -7,7 +7,7 @@ import { LogUnavailableError } from '../log/errors.ts';
 /** What a script returns: integers, bytes and nulls. */
 export type ScriptReply = readonly (number | Buffer | null)[];
 
-export type Replication = {
+type Replication = {
   /** How many replicas must have a delivery before it counts as stored. */
   readonly minReplicas: number;
   /** How long an append waits for them, in milliseconds. */

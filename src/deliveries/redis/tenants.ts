@@ -5,9 +5,6 @@ import type { Store } from './store.ts';
 
 const SEED_BYTES = 32;
 
-/** A tenant whose oldest delivery may be due. */
-export type DueTenant = { readonly tenant: string };
-
 /** What is known of all tenants: the seed of their epochs, and when the retention has to look at each. */
 export class Tenants {
   readonly #store: Store;

@@ -3,10 +3,11 @@ import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
+import { launchCluster } from '../../support/redis/cluster.ts';
 import { launchRedis, needRedis } from '../../support/redis/server.ts';
 import { temporaryDirectory } from './builders.ts';
 
-export type OpenOptions = {
+type OpenOptions = {
   /** Default: a new place. */
   readonly place?: string;
   readonly retentionHours?: number;
@@ -34,7 +35,7 @@ const sqlite: Store = {
 };
 
 /** Each log has a database of one server, which is started by the first test. */
-const redisOnOneServer = (): Store & { stop(): Promise<void> } => {
+export const redisOnOneServer = (): Store & { stop(): Promise<void> } => {
   let server: ReturnType<typeof launchRedis> | null = null;
   let databases = 0;
   const newPlace = async (): Promise<string> => {
@@ -49,6 +50,26 @@ const redisOnOneServer = (): Store & { stop(): Promise<void> } => {
   };
 };
 
+/** A log has a Cluster of its own, which has no databases: the two take turns, and each is emptied for its next log. */
+const redisCluster = (): Store & { stop(): Promise<void> } => {
+  const clusters: ReturnType<typeof launchCluster>[] = [];
+  let places = 0;
+  const newPlace = async (): Promise<string> => {
+    places += 1;
+    clusters[places % 2] ??= launchCluster();
+    const cluster = await clusters[places % 2];
+    await cluster?.empty();
+    return cluster?.urls.join(',') ?? '';
+  };
+  return {
+    newPlace,
+    openLog: async ({ place, ...options } = {}) => openOn((place ?? (await newPlace())).split(','), options),
+    stop: async () => {
+      for (const cluster of clusters) await (await cluster)?.stop();
+    },
+  };
+};
+
 const openOn = async (urls: readonly string[], options: OpenOptions): Promise<DeliveryLog> => {
   const redis: RedisConnection = await connectRedis({ urls });
   onTestFinished(() => redis.close());
@@ -60,10 +81,14 @@ const openOn = async (urls: readonly string[], options: OpenOptions): Promise<De
 /** Runs the same tests over each store of the log. */
 export const describeEachStore = (tests: (store: Store) => void): void => {
   describe('in SQLite', () => tests(sqlite));
-  describe('in Redis', () => {
-    const redis = redisOnOneServer();
-    beforeEach(needRedis);
-    afterAll(() => redis.stop());
-    tests(redis);
-  });
+  for (const [name, create] of [
+    ['in Redis', redisOnOneServer],
+    ['in a Cluster of Redis', redisCluster],
+  ] as const)
+    describe(name, () => {
+      const redis = create();
+      beforeEach(needRedis);
+      afterAll(() => redis.stop());
+      tests(redis);
+    });
 };

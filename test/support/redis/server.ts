@@ -69,11 +69,14 @@ export const launchRedis = async ({ settings = [], of }: Options = {}) => {
       await rm(join(folder, 'appendonlydir'), { recursive: true });
       child = await startProcess(args);
     },
-    /** Makes a replica a primary, which answers like one from then on. */
-    async promote(): Promise<void> {
+    /** Runs one command over a connection of its own. */
+    async run(...command: string[]): Promise<unknown> {
       const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
-      await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
-      client.destroy();
+      try {
+        return await client.sendCommand(command);
+      } finally {
+        client.destroy();
+      }
     },
     /** Halts the process, so that it takes connections and answers nothing, until `resume`. */
     pause: () => void child.kill('SIGSTOP'),

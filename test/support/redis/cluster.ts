@@ -1,0 +1,38 @@
+import { connectRedis } from '../../../src/redis/connection.ts';
+import { launchRedis } from './server.ts';
+
+const NODES = 3;
+const SLOTS = 16_384;
+
+/** A Cluster of three primaries. */
+export const launchCluster = async () => {
+  const nodes = await Promise.all(
+    Array.from({ length: NODES }, () =>
+      launchRedis({ settings: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] }),
+    ),
+  );
+  const [first, ...others] = nodes;
+  await Promise.all(
+    nodes.map(async (node, index) => {
+      const [from, to] = [index, index + 1].map((at) => Math.floor((at * SLOTS) / NODES));
+      await node.run('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? SLOTS) - 1));
+    }),
+  );
+  // Two nodes never choose the same configuration epoch on purpose.
+  await Promise.all(nodes.map((node, index) => node.run('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))));
+  for (const { port } of others) await first?.run('CLUSTER', 'MEET', '127.0.0.1', String(port));
+  for (const node of nodes)
+    while (!String(await node.run('CLUSTER', 'INFO')).includes('cluster_state:ok'))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  const urls = nodes.map(({ url }) => url);
+  return {
+    urls,
+    nodes,
+    async empty(): Promise<void> {
+      const redis = await connectRedis({ urls });
+      await redis.sendToPrimaries(['FLUSHALL']);
+      redis.close();
+    },
+    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  };
+};
