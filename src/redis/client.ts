@@ -34,6 +34,8 @@ export type RedisClient = {
   primaries(): Promise<readonly Node[]>;
   /** Calls the listener with each message of the channel. It has a connection of its own. */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>;
+  /** Opens the connections anew. A Cluster's client follows its nodes by itself. */
+  reconnect(): void;
   destroy(): void;
 };
 
@@ -87,6 +89,9 @@ const createSingle = (url: string, options: Options): RedisClient => {
     nodeOf: async () => client,
     primaries: async () => [client],
     subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
+    reconnect() {
+      for (const one of [client, subscriber]) one.sendCommand(['QUIT']).catch(() => {});
+    },
     destroy() {
       client.destroy();
       subscriber.destroy();
@@ -119,6 +124,7 @@ const createClusterClient = (options: Options): RedisClient => {
     nodeOf: (key) => cluster.getNodeClientForKey(key),
     primaries: () => Promise.all(cluster.masters.map((master) => cluster.nodeClient(master))),
     subscribe: (channel, listener) => cluster.subscribe(channel, listener),
+    reconnect: () => {},
     destroy: () => cluster.destroy(),
   };
 };

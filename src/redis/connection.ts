@@ -175,6 +175,8 @@ export class RedisConnection {
 
   #failure(error: unknown): RedisUnavailableError | RedisReplyError {
     if (error instanceof RedisUnavailableError) return error;
+    // After a failover, the name of the URL leads to another primary.
+    if (error instanceof ErrorReply && error.message.startsWith('READONLY')) this.#client.reconnect();
     return error instanceof ErrorReply
       ? new RedisReplyError(error.message, error)
       : new RedisUnavailableError(`${this.#name}: ${messageOf(error)}`, error);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
-import { deliveryPathOf, everythingStored, numberOf, post } from '../support/gateway/on-redis.ts';
+import { deliveryPathOf, everythingStored, headOf, numberOf, post } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { runs } from '../support/runs.ts';
@@ -59,12 +59,11 @@ test('kill -9 of gateways and of Redis loses no acknowledged delivery, and shows
       expect(dashboard.faults).toEqual([]);
     }
   };
-  const first = await fetch(`${anyOf(gateways).url}/graphql?query={deliveries{head}}`);
-  const { data } = (await first.json()) as { data: { deliveries: { head: string } } };
+  const head = await headOf(anyOf(gateways).url);
   const readers = [0, 1].map(async (index) => {
     const seen: number[] = [];
     seenBy[index] = seen;
-    await read(seen, data.deliveries.head);
+    await read(seen, head);
   });
   const senders = Array.from({ length: SENDERS }, send);
 

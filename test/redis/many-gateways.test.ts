@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
-import { ask, deliveryPathOf, everythingStored, numberOf, post } from '../support/gateway/on-redis.ts';
+import { deliveryPathOf, everythingStored, headOf, numberOf, post } from '../support/gateway/on-redis.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -19,9 +19,9 @@ test('an event that is posted to either is seen by subscribers of both, once, in
   await using first = await start(redis.url);
   await using second = await start(redis.url);
   const path = await deliveryPathOf(first.url);
-  const { deliveries } = await ask<{ deliveries: { head: string } }>(second.url, '{ deliveries { head } }');
-  await using here = subscribe(first.url, { after: deliveries.head });
-  await using there = subscribe(second.url, { after: deliveries.head });
+  const head = await headOf(second.url);
+  await using here = subscribe(first.url, { after: head });
+  await using there = subscribe(second.url, { after: head });
   await Promise.all([here.opened, there.opened]);
 
   const COUNT = 200;
@@ -44,11 +44,11 @@ test('a subscriber resumes on another gateway, and a repeat that arrives there i
   const redis = await startRedis();
   await using first = await start(redis.url);
   const path = await deliveryPathOf(first.url);
-  const { deliveries } = await ask<{ deliveries: { head: string } }>(first.url, '{ deliveries { head } }');
+  const head = await headOf(first.url);
   for (const number of [1, 2, 3]) expect(await post(first.url, path, number)).toBe(200);
   let cursor = '';
   {
-    await using dashboard = subscribe(first.url, { after: deliveries.head });
+    await using dashboard = subscribe(first.url, { after: head });
     await eventually(() => dashboard.edges.length >= 2);
     cursor = dashboard.edges[1]?.cursor ?? '';
   }
@@ -84,8 +84,7 @@ test('while Redis is down, deliveries get 503, subscribers wait and lookups go o
   await using first = await start(redis.url, { UPSTREAM_URL: fake.url });
   await using second = await start(redis.url);
   const path = await deliveryPathOf(first.url);
-  await using dashboard = subscribe(second.url);
-  await dashboard.opened;
+  await using dashboard = subscribe(second.url, { after: await headOf(second.url) });
   expect(await post(first.url, path, 0)).toBe(200);
   await eventually(() => dashboard.edges.length === 1);
 
@@ -142,11 +141,11 @@ test('a cursor of a log that Redis has lost expires', async (context) => {
   await using gateway = await start(redis.url);
   const path = await deliveryPathOf(gateway.url);
   for (const number of [1, 2]) expect(await post(gateway.url, path, number)).toBe(200);
-  const { deliveries } = await ask<{ deliveries: { head: string } }>(gateway.url, '{ deliveries { head } }');
+  const head = await headOf(gateway.url);
   await redis.empty();
   for (const number of [3, 4, 5])
     await vi.waitFor(async () => expect(await post(gateway.url, path, number)).toBe(200));
-  await using dashboard = subscribe(gateway.url, { after: deliveries.head });
+  await using dashboard = subscribe(gateway.url, { after: head });
   await eventually(() => dashboard.faults.length > 0);
   expect(dashboard.faults[0]?.extensions).toMatchObject({ code: 'CURSOR_EXPIRED', reason: 'foreign' });
 });

@@ -74,8 +74,11 @@ class RedisLog implements DeliveryLog {
     });
     this.#reader = new LogReader(store, tenants);
     this.#wakeUp = wakeUp;
-    // A Redis that comes back without its data has another seed.
-    options.redis.onReopened(() => void tenants.refresh().catch(() => {}));
+    // A Redis that comes back may have lost its data, or have older ones.
+    options.redis.onReopened(() => {
+      this.#reader.forget();
+      void tenants.refresh().catch(() => {});
+    });
     this.#trimming = startTrimming(() => this.#open(() => trimmer.trim()), options.onTrimError);
   }
 

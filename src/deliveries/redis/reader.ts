@@ -47,6 +47,11 @@ export class LogReader {
     this.#search = new Search((key) => store.get(key));
   }
 
+  /** Must be called when Redis may have been restored from an older copy. */
+  forget(): void {
+    this.#search.clear();
+  }
+
   /** One command and no script, which Redis may have to be sent first: it is executed before what is sent after it. */
   async head(tenant: string): Promise<string> {
     const [, key] = tenantKeys(tenant).entries;

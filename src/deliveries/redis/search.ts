@@ -42,6 +42,11 @@ export class Search {
     this.#get = get;
   }
 
+  /** Must be called when Redis may have been restored from an older copy: it then fills the segments after that anew. */
+  clear(): void {
+    this.#sealed.clear();
+  }
+
   /** `log` identifies the tenant's log: another one may have the same keys after the first was lost. */
   async find(
     prefix: string,
@@ -50,7 +55,10 @@ export class Search {
     { low, high, limit, take }: SequenceRange,
     maxScanned: number,
   ): Promise<Found> {
-    const lists = queryTerms(filter).map((terms) => terms.map(termAt));
+    // The list with the fewest terms comes first: it is the one that most likely has nothing in a segment.
+    const lists = queryTerms(filter)
+      .sort((one, other) => one.length - other.length)
+      .map((terms) => terms.map(termAt));
     const head = high - 1;
     const segments = segmentsOf(low + 1, head, take);
     const sequences: number[] = [];
@@ -83,25 +91,28 @@ export class Search {
     lists: readonly (readonly PackedTerm[])[],
   ): Promise<{ offsets: number[]; scans: number }> {
     const isSealed = head >= (segment + 1) * SEGMENT_DELIVERIES;
-    const numbers = [...new Set(lists.flatMap((terms) => terms.map(({ bucket }) => bucket)))];
-    const buckets = new Map<number, Buffer>();
-    await Promise.all(
-      numbers.map(async (number) => {
-        const key = `${prefix}index:${segment}:${number}`;
-        buckets.set(number, await (isSealed ? this.#sealedAt(key, log) : this.#at(key)));
-      }),
-    );
     let scans = 0;
-    for (const bucket of buckets.values()) scans += scansOf(bucket);
-    const [first = [], ...others] = lists.map((terms) => {
-      const offsets = terms.flatMap(({ bucket, hash }) =>
-        offsetsOf(buckets.get(bucket) ?? NO_POSTINGS, hash),
+    const postingsOf = async (terms: readonly PackedTerm[]): Promise<number[]> => {
+      const buckets = await Promise.all(
+        terms.map(({ bucket }) => {
+          const key = `${prefix}index:${segment}:${bucket}`;
+          return isSealed ? this.#sealedAt(key, log) : this.#at(key);
+        }),
       );
-      return terms.length === 1 ? offsets : [...new Set(offsets)].sort((one, other) => one - other);
-    });
-    let offsets = first;
-    for (const list of others) {
-      const isIn = new Set(list);
+      const offsets = new Set<number>();
+      for (const [index, { hash }] of terms.entries()) {
+        const bucket = buckets[index] ?? NO_POSTINGS;
+        scans += scansOf(bucket);
+        for (const offset of offsetsOf(bucket, hash)) offsets.add(offset);
+      }
+      return [...offsets].sort((one, other) => one - other);
+    };
+    const [first = [], ...others] = lists;
+    let offsets = await postingsOf(first);
+    for (const terms of others) {
+      // Where one list has nothing, the others are not needed.
+      if (offsets.length === 0) break;
+      const isIn = new Set(await postingsOf(terms));
       offsets = offsets.filter((offset) => isIn.has(offset));
     }
     return { offsets, scans };

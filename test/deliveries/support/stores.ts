@@ -65,7 +65,7 @@ const redisCluster = (): Store & { stop(): Promise<void> } => {
     newPlace,
     openLog: async ({ place, ...options } = {}) => openOn((place ?? (await newPlace())).split(','), options),
     stop: async () => {
-      for (const cluster of clusters) await (await cluster)?.stop();
+      for (const cluster of clusters) await (await cluster)?.[Symbol.asyncDispose]();
     },
   };
 };

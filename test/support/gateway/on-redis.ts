@@ -7,13 +7,19 @@ export const deliveryPathOf = async (gatewayUrl: string): Promise<string> => {
   return new URL(deliveryUrl).pathname;
 };
 
-export const ask = async <Data>(gatewayUrl: string, query: string): Promise<Data> => {
+const ask = async <Data>(gatewayUrl: string, query: string): Promise<Data> => {
   const response = await fetch(`${gatewayUrl}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query }),
   });
   return ((await response.json()) as { data: Data }).data;
+};
+
+/** The cursor at the end of the log. */
+export const headOf = async (gatewayUrl: string): Promise<string> => {
+  const { deliveries } = await ask<{ deliveries: { head: string } }>(gatewayUrl, '{ deliveries { head } }');
+  return deliveries.head;
 };
 
 /** Posts the delivery of this number; resolves with the status, or null without an answer. */

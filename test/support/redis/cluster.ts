@@ -33,6 +33,6 @@ export const launchCluster = async () => {
       await redis.sendToPrimaries(['FLUSHALL']);
       redis.close();
     },
-    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+    [Symbol.asyncDispose]: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
   };
 };

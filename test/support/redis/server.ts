@@ -22,6 +22,8 @@ type Options = {
   readonly settings?: readonly string[];
   /** The primary that it replicates. */
   readonly of?: { readonly port: number };
+  /** Paths of a certificate of `localhost` and its key: then it takes only TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 };
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
@@ -34,11 +36,12 @@ export const startRedis = async (options: Options = {}) => {
 };
 
 /** A redis-server on a free port, with a data folder that goes when it is stopped. */
-export const launchRedis = async ({ settings = [], of }: Options = {}) => {
+export const launchRedis = async ({ settings = [], of, tls }: Options = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'redis-test-'));
   const port = await freePort();
   const args = [
-    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...DURABLE],
+    ...['--bind', '127.0.0.1', '--dir', folder, ...DURABLE],
+    ...(tls === undefined ? ['--port', String(port)] : tlsArguments(port, tls)),
     ...(of ? ['--replicaof', '127.0.0.1', String(of.port), '--repl-diskless-sync-delay', '0'] : []),
     ...settings,
   ];
@@ -51,7 +54,7 @@ export const launchRedis = async ({ settings = [], of }: Options = {}) => {
   };
   return {
     port,
-    url: `redis://127.0.0.1:${port}`,
+    url: tls === undefined ? `redis://127.0.0.1:${port}` : `rediss://localhost:${port}`,
     async stop(): Promise<void> {
       await kill('SIGKILL');
       await rm(folder, { recursive: true, force: true });
@@ -83,6 +86,11 @@ export const launchRedis = async ({ settings = [], of }: Options = {}) => {
     resume: () => void child.kill('SIGCONT'),
   };
 };
+
+const tlsArguments = (port: number, { cert, key }: NonNullable<Options['tls']>): string[] => [
+  ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
+  ...['--tls-cert-file', cert, '--tls-key-file', key],
+];
 
 /** Resolves once it accepts connections. */
 const startProcess = async (args: readonly string[]): Promise<ChildProcess> => {

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { need } from '../support/available.ts';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { folderOf } from '../support/folder.ts';
+import { deliveryPathOf, everythingStored, headOf, numberOf, post } from '../support/gateway/on-redis.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { launchCluster } from '../support/redis/cluster.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
+
+/** The gateway as it is shipped, over Redis by TLS and over a Cluster. */
+
+const run = promisify(execFile);
+const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
+
+test('rediss:// uses TLS, and refuses a certificate that is not trusted', async (context) => {
+  await needRedis(context);
+  const hasOpenssl = await run('openssl', ['version']).then(
+    () => true,
+    () => false,
+  );
+  need(context, hasOpenssl, 'openssl');
+  await using folder = await folderOf({});
+  const [cert, key] = [folder.path('cert.pem'), folder.path('key.pem')];
+  await run('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '2'],
+    ...['-out', cert, '-keyout', key],
+  ]);
+  const redis = await startRedis({ tls: { cert, key } });
+  await expect(spawnGateway({ ...ENV, REDIS_URL: redis.url })).rejects.toThrow(/REDIS_URL: .*self-signed/);
+  await using gateway = await spawnGateway({ ...ENV, REDIS_URL: redis.url, NODE_EXTRA_CA_CERTS: cert });
+  const path = await deliveryPathOf(gateway.url);
+  expect(await post(gateway.url, path, 1)).toBe(200);
+  expect(await everythingStored(gateway.url)).toEqual([1]);
+});
+
+test('two gateways on a Cluster are one, also when one of its nodes was killed and restarted', async (context) => {
+  await needRedis(context);
+  await using cluster = await launchCluster();
+  const env = { ...ENV, REDIS_URL: cluster.urls.join(',') };
+  await using first = await spawnGateway(env);
+  await using second = await spawnGateway(env);
+  const path = await deliveryPathOf(first.url);
+  expect(await post(first.url, path, 0)).toBe(200);
+  const after = await headOf(first.url);
+  await using here = subscribe(first.url, { after });
+  await using there = subscribe(second.url, { after });
+  expect(await post(second.url, path, 1)).toBe(200);
+  await eventually(() => here.edges.length > 0 && there.edges.length > 0);
+
+  for (const node of cluster.nodes) {
+    await node.crash();
+    await node.restart();
+  }
+  let status: number | null = null;
+  while (status !== 200) status = await post(first.url, path, 2);
+  status = null;
+  while (status !== 200) status = await post(second.url, path, 3);
+  await eventually(() => here.edges.length >= 3 && there.edges.length >= 3);
+  expect(here.edges.map(numberOf)).toEqual([1, 2, 3]);
+  expect(there.edges.map(numberOf)).toEqual([1, 2, 3]);
+  expect(await everythingStored(second.url)).toEqual([0, 1, 2, 3]);
+});
