@@ -6,7 +6,7 @@ import { type Entry, entryOf, fingerprintIn } from './entry.ts';
 import { CHANNEL, tenantKeys } from './keys.ts';
 import { packTerms } from './postings.ts';
 import { APPEND } from './scripts.ts';
-import type { ScriptReply, Store } from './store.ts';
+import { bytesIn, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** A durable delivery's place. A duplicate has the place of the original. */
@@ -146,6 +146,3 @@ const placesIn = (reply: ScriptReply, entries: readonly Entry[], pending: readon
       duplicate,
     };
   });
-
-export const bytesIn = (item: number | Buffer | null | undefined): Buffer =>
-  Buffer.isBuffer(item) ? item : Buffer.alloc(0);

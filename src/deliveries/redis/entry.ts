@@ -149,3 +149,6 @@ export const readBody = async (
 /** A mark is the beginning of a header: the identity and the time. Null for an empty one. */
 export const fingerprintIn = (mark: Buffer): number | null =>
   mark.length === 0 ? null : fingerprintOf(mark.subarray(0, 16), mark.readDoubleBE(16));
+
+/** The size of the body before it was compressed. */
+export const sizeIn = (header: Buffer): number => header.readUInt32BE(24);

@@ -24,6 +24,16 @@ export type Found = {
 /** Reads the value of a key; null when there is none. */
 type GetString = (key: string) => Promise<Buffer | null>;
 
+/** A tenant's log. Another one may have the same keys after the first was lost, but not the same epoch. */
+type TenantLog = { readonly prefix: string; readonly epoch: string };
+
+type Select = (sequences: readonly number[]) => Promise<readonly number[]>;
+
+type Part = Pick<SequenceRange, 'low' | 'high'> & { readonly segment: number };
+
+/** To look at so few deliveries costs less than to read a common term's postings. */
+const FEW = 32;
+
 /** Segments whose postings are requested at the same time. */
 const SEGMENTS_AT_ONCE = 8;
 const CACHE_BYTES = 16 * 1024 * 1024;
@@ -47,34 +57,30 @@ export class Search {
     this.#sealed.clear();
   }
 
-  /** `log` identifies the tenant's log: another one may have the same keys after the first was lost. */
+  /** `select` returns those of a few sequences that match the filter, in their order. */
   async find(
-    prefix: string,
-    log: string,
+    log: TenantLog,
     filter: DeliveryFilter,
     { low, high, limit, take }: SequenceRange,
     maxScanned: number,
+    select: Select,
   ): Promise<Found> {
-    // The list with the fewest terms comes first: it is the one that most likely has nothing in a segment.
+    // The list with the fewest terms comes first: it is the one that most likely has little in a segment.
     const lists = queryTerms(filter)
       .sort((one, other) => one.length - other.length)
       .map((terms) => terms.map(termAt));
-    const head = high - 1;
-    const segments = segmentsOf(low + 1, head, take);
+    const segments = segmentsOf(low + 1, high - 1, take);
     const sequences: number[] = [];
     let scanned = 0;
     for (let at = 0; at < segments.length; at += SEGMENTS_AT_ONCE) {
       const some = segments.slice(at, at + SEGMENTS_AT_ONCE);
       const found = await Promise.all(
-        some.map((segment) => this.#matchesIn(prefix, log, segment, head, lists)),
+        some.map((segment) => this.#matchesIn(log, { segment, low, high }, lists, select)),
       );
       for (const [index, segment] of some.entries()) {
-        const { offsets, scans } = found[index] ?? { offsets: [], scans: 0 };
+        const { matches, scans } = found[index] ?? { matches: [], scans: 0 };
         scanned += scans;
-        const matches = offsets
-          .map((offset) => segment * SEGMENT_DELIVERIES + offset)
-          .filter((sequence) => sequence > low && sequence < high);
-        sequences.push(...(take === 'oldest' ? matches : matches.reverse()));
+        sequences.push(...(take === 'oldest' ? matches : matches.toReversed()));
         if (sequences.length >= limit) return { sequences: sequences.slice(0, limit), cutAt: null, scanned };
         const isLast = at + index === segments.length - 1;
         if (scanned >= maxScanned && !isLast) return { sequences, cutAt: endOf(segment, take), scanned };
@@ -83,50 +89,63 @@ export class Search {
     return { sequences, cutAt: null, scanned };
   }
 
+  /** In ascending order. */
   async #matchesIn(
-    prefix: string,
-    log: string,
-    segment: number,
-    head: number,
+    log: TenantLog,
+    { segment, low, high }: Part,
     lists: readonly (readonly PackedTerm[])[],
-  ): Promise<{ offsets: number[]; scans: number }> {
-    const isSealed = head >= (segment + 1) * SEGMENT_DELIVERIES;
-    let scans = 0;
-    const postingsOf = async (terms: readonly PackedTerm[]): Promise<number[]> => {
-      const buckets = await Promise.all(
-        terms.map(({ bucket }) => {
-          const key = `${prefix}index:${segment}:${bucket}`;
-          return isSealed ? this.#sealedAt(key, log) : this.#at(key);
-        }),
-      );
-      const offsets = new Set<number>();
-      for (const [index, { hash }] of terms.entries()) {
-        const bucket = buckets[index] ?? NO_POSTINGS;
-        scans += scansOf(bucket);
-        for (const offset of offsetsOf(bucket, hash)) offsets.add(offset);
-      }
-      return [...offsets].sort((one, other) => one - other);
-    };
+    select: Select,
+  ): Promise<{ readonly matches: readonly number[]; readonly scans: number }> {
     const [first = [], ...others] = lists;
-    let offsets = await postingsOf(first);
+    let { sequences, scans } = await this.#postingsOf(log, segment, first, high);
+    sequences = sequences.filter((sequence) => sequence > low && sequence < high);
     for (const terms of others) {
-      // Where one list has nothing, the others are not needed.
-      if (offsets.length === 0) break;
-      const isIn = new Set(await postingsOf(terms));
-      offsets = offsets.filter((offset) => isIn.has(offset));
+      if (sequences.length <= FEW) {
+        const matches = await select(sequences);
+        return { matches, scans: scans + sequences.length };
+      }
+      const postings = await this.#postingsOf(log, segment, terms, high);
+      scans += postings.scans;
+      const isIn = new Set(postings.sequences);
+      sequences = sequences.filter((sequence) => isIn.has(sequence));
     }
-    return { offsets, scans };
+    return { matches: sequences, scans };
+  }
+
+  /** The deliveries of a segment that have one of the terms, in ascending order. */
+  async #postingsOf(
+    { prefix, epoch }: TenantLog,
+    segment: number,
+    terms: readonly PackedTerm[],
+    high: number,
+  ): Promise<{ sequences: number[]; scans: number }> {
+    const isSealed = high > (segment + 1) * SEGMENT_DELIVERIES;
+    const buckets = await Promise.all(
+      terms.map(({ bucket }) => {
+        const key = `${prefix}index:${segment}:${bucket}`;
+        return isSealed ? this.#sealedAt(key, epoch) : this.#at(key);
+      }),
+    );
+    const offsets = new Set<number>();
+    let scans = 0;
+    for (const [index, { hash }] of terms.entries()) {
+      const bucket = buckets[index] ?? NO_POSTINGS;
+      scans += scansOf(bucket);
+      for (const offset of offsetsOf(bucket, hash)) offsets.add(offset);
+    }
+    const ascending = [...offsets].sort((one, other) => one - other);
+    return { sequences: ascending.map((offset) => segment * SEGMENT_DELIVERIES + offset), scans };
   }
 
   async #at(key: string): Promise<Buffer> {
     return (await this.#get(key)) ?? NO_POSTINGS;
   }
 
-  async #sealedAt(key: string, log: string): Promise<Buffer> {
-    const known = this.#sealed.get(log + key);
+  async #sealedAt(key: string, epoch: string): Promise<Buffer> {
+    const known = this.#sealed.get(epoch + key);
     if (known) return known;
     const bucket = await this.#at(key);
-    this.#sealed.set(log + key, bucket);
+    this.#sealed.set(epoch + key, bucket);
     return bucket;
   }
 }

@@ -4,8 +4,14 @@ import { RedisReplyError, RedisUnavailableError } from '../../redis/errors.ts';
 import { type RedisScript, runScript } from '../../redis/script.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 
-/** What a script returns: integers, bytes and nulls. */
-export type ScriptReply = readonly (number | Buffer | null)[];
+type ScriptItem = number | Buffer | null;
+
+/** What a script returns. */
+export type ScriptReply = readonly ScriptItem[];
+
+/** None for an item that is missing or not bytes. */
+export const bytesIn = (item: ScriptItem | undefined): Buffer =>
+  Buffer.isBuffer(item) ? item : Buffer.alloc(0);
 
 type Replication = {
   /** How many replicas must have a delivery before it counts as stored. */

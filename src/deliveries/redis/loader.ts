@@ -1,0 +1,166 @@
+import { type Extent, encodeCursor } from '../log/cursor.ts';
+import { LogDamagedError, ReadAbortedError } from '../log/errors.ts';
+import { BEFORE_FIRST } from '../log/identity.ts';
+import type { StoredDelivery } from '../log/log.ts';
+import { fingerprintIn, readBody, readHeader, sizeIn } from './entry.ts';
+import { tenantKeys } from './keys.ts';
+import { LOAD, READ } from './scripts.ts';
+import { bytesIn, type ScriptReply, type Store } from './store.ts';
+import type { Tenants } from './tenants.ts';
+
+/** A tenant's log as of one moment. */
+export type State = Extent & {
+  readonly epoch: Buffer;
+  /** The fingerprints of the deliveries at head, at floor and at the ends of the range that was asked for, as far as known. */
+  readonly fingerprints: ReadonlyMap<number, number>;
+  /** The first deliveries of the range. */
+  readonly entries: readonly StoredEntry[];
+};
+
+type StoredEntry = { readonly sequence: number; readonly header: Buffer; readonly body: Buffer };
+
+/** A page begins after `low` and ends before `high`. Default: the ends of the log. */
+export type PageRequest = {
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+  readonly take?: 'oldest' | 'newest' | undefined;
+  readonly limit: number;
+  readonly maxBytes: number;
+};
+
+type Loaded = { readonly loaded: readonly StoredEntry[]; readonly floor: number };
+
+/** Redis serves nothing else while a script runs, so a long page is loaded in portions. */
+const PORTION = 128;
+const PORTION_BYTES = 1024 * 1024;
+
+const STATE_ITEMS = 3;
+const MARKS = 4;
+
+/** Loads the deliveries of tenants, by their sequences. */
+export class Loader {
+  readonly #store: Store;
+  readonly #tenants: Tenants;
+
+  constructor(store: Store, tenants: Tenants) {
+    this.#store = store;
+    this.#tenants = tenants;
+  }
+
+  /** Reads the state of a log, and in the same moment the first deliveries of a range, at most one portion. */
+  async state(tenant: string, { low, high, take = 'oldest', limit, maxBytes }: PageRequest): Promise<State> {
+    const bounds = [Math.min(limit, PORTION), Math.min(maxBytes, PORTION_BYTES)];
+    const args = [String(low ?? ''), String(high ?? ''), take, ...bounds.map(String)];
+    const reply = await this.#store.run(READ, tenantKeys(tenant).entries, args);
+    const [head, floor] = [Number(reply[0]), Number(reply[1])];
+    const epoch = bytesIn(reply[2]);
+    const fingerprints = new Map([[0, BEFORE_FIRST]]);
+    for (const [index, sequence] of [head, floor, low, high].entries()) {
+      const fingerprint = fingerprintIn(bytesIn(reply[STATE_ITEMS + index]));
+      if (sequence !== undefined && fingerprint !== null) fingerprints.set(sequence, fingerprint);
+    }
+    return {
+      head,
+      floor,
+      epoch: epoch.length > 0 ? epoch : this.#tenants.epochOf(tenant),
+      fingerprints,
+      entries: entriesIn(reply, STATE_ITEMS + MARKS),
+    };
+  }
+
+  /** Reads the head alone. It is one command and no script, which Redis may have to be sent first, so it is executed at once. */
+  async head(tenant: string): Promise<string> {
+    const [, key] = tenantKeys(tenant).entries;
+    const reply = await this.#store.send(key, 'HMGET', key, 'head', 'epoch', 'newest');
+    const [head, epoch, newest] = Array.isArray(reply) ? reply : [];
+    return encodeCursor({
+      epoch: Buffer.isBuffer(epoch) ? epoch : this.#tenants.epochOf(tenant),
+      sequence: Number(head ?? 0),
+      fingerprint: Buffer.isBuffer(newest) ? fingerprintIn(newest) : BEFORE_FIRST,
+    });
+  }
+
+  /** Loads until `maxBytes` are reached. What was trimmed since the state was read is left out. */
+  async load(
+    tenant: string,
+    state: State,
+    wanted: readonly number[],
+    maxBytes: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Loaded> {
+    const known = new Map(state.entries.map((entry) => [entry.sequence, entry]));
+    const loaded: StoredEntry[] = wanted.flatMap((sequence) => known.get(sequence) ?? []);
+    let bytes = sizeOf(loaded);
+    let floor = state.floor;
+    for (let at = loaded.length; at < wanted.length && bytes < maxBytes; ) {
+      if (signal?.aborted) throw new ReadAbortedError();
+      const portion = wanted.slice(at, at + PORTION);
+      const next = await this.#portion(tenant, portion, Math.min(maxBytes - bytes, PORTION_BYTES), 'bodies');
+      floor = next.floor;
+      checkComplete(portion, next.loaded, floor);
+      loaded.push(...next.loaded);
+      bytes += sizeOf(next.loaded);
+      const last = next.loaded.at(-1)?.sequence;
+      at += last === undefined ? portion.length : portion.indexOf(last) + 1;
+    }
+    return { loaded, floor };
+  }
+
+  /** Loads no bodies. What was trimmed is left out. */
+  async headers(tenant: string, sequences: readonly number[]): Promise<readonly StoredEntry[]> {
+    if (sequences.length === 0) return [];
+    const { loaded } = await this.#portion(tenant, sequences, Number.POSITIVE_INFINITY, 'headers');
+    return loaded;
+  }
+
+  async deliveryOf(tenant: string, { epoch }: State, entry: StoredEntry): Promise<StoredDelivery> {
+    const { sequence } = entry;
+    const header = readHeader(entry.header);
+    const body = await readBody(sequence, header, entry.body);
+    const { webhookId, type, chainId, receivedAt, dispatchedAt, attempt, addresses, subscribedAddress } =
+      header;
+    const cursor = encodeCursor({ epoch, sequence, fingerprint: fingerprintIn(entry.header) });
+    return {
+      ...{ tenant, sequence, cursor, webhookId, type, chainId, receivedAt, dispatchedAt, attempt },
+      ...{ addresses, subscribedAddress, body },
+    };
+  }
+
+  async #portion(
+    tenant: string,
+    sequences: readonly number[],
+    maxBytes: number,
+    what: 'bodies' | 'headers',
+  ): Promise<Loaded> {
+    const limit = Number.isFinite(maxBytes) ? String(maxBytes) : 'inf';
+    const args = [limit, what, ...sequences.map(String)];
+    const reply = await this.#store.run(LOAD, tenantKeys(tenant).entries, args);
+    return { floor: Number(reply[0]), loaded: entriesIn(reply, 1) };
+  }
+}
+
+/** Three items each, from `first` on. */
+const entriesIn = (reply: ScriptReply, first: number): StoredEntry[] => {
+  const entries: StoredEntry[] = [];
+  for (let at = first; at < reply.length; at += 3)
+    entries.push({
+      sequence: Number(reply[at]),
+      header: bytesIn(reply[at + 1]),
+      body: bytesIn(reply[at + 2]),
+    });
+  return entries;
+};
+
+const sizeOf = (entries: readonly StoredEntry[]): number =>
+  entries.reduce((bytes, { header }) => bytes + sizeIn(header), 0);
+
+/** Throws LogDamagedError when a delivery is missing before the last one that was loaded, and was not trimmed. */
+const checkComplete = (wanted: readonly number[], loaded: readonly StoredEntry[], floor: number): void => {
+  const found = new Set(loaded.map(({ sequence }) => sequence));
+  const last = loaded.at(-1)?.sequence ?? wanted.at(-1);
+  for (const sequence of wanted) {
+    if (sequence > floor && !found.has(sequence))
+      throw new LogDamagedError(`delivery ${sequence} is missing`);
+    if (sequence === last) return;
+  }
+};
