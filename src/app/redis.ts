@@ -22,7 +22,7 @@ export const startRedis = async (startup: Startup): Promise<Redis | null> => {
   if (redis === null) return null;
   const { urls, durability, minReplicas } = redis;
   const connect = async (): Promise<RedisConnection> => {
-    const connection = await connectRedis({ urls });
+    const connection = await connectRedis({ urls, observer: startup.telemetry.redis });
     startup.opened.defer(() => connection.close());
     return connection;
   };

@@ -11,10 +11,17 @@ import { RedisReplyError, RedisUnavailableError } from './errors.ts';
 
 const TIMES: RedisTimes = { commandMs: 5000, connectMs: 5000, silentMs: 10_000, pingMs: 3000 };
 
+/** Reports commands to the metrics. */
+export type RedisObserver = {
+  /** A command has settled: with a reply, refused by Redis, or without an answer. */
+  settled(outcome: 'replied' | 'refused' | 'unavailable', durationMs: number): void;
+};
+
 type Options = {
   /** `redis://` or `rediss://`, with user, password, port and database as needed; several are nodes of one Cluster. */
   readonly urls: readonly string[];
   readonly times?: Partial<RedisTimes> | undefined;
+  readonly observer?: RedisObserver | undefined;
 };
 
 /** What Redis has replied, and how many replicas have it. */
@@ -24,8 +31,8 @@ export type Replicated = { readonly reply: RedisReply; readonly replicas: number
  * Opens a connection to one Redis, or to a Cluster. Rejects with RedisUnavailableError when that fails at the first attempt.
  * From then on it is opened again by itself whenever it is lost.
  */
-export const connectRedis = async ({ urls, times }: Options): Promise<RedisConnection> => {
-  const connection = new RedisConnection(urls, { ...TIMES, ...times });
+export const connectRedis = async ({ urls, times, observer }: Options): Promise<RedisConnection> => {
+  const connection = new RedisConnection(urls, { ...TIMES, ...times }, observer);
   await connection.open();
   return connection;
 };
@@ -39,6 +46,7 @@ export class RedisConnection {
   readonly #urls: readonly string[];
   readonly #times: RedisTimes;
   readonly #client: RedisClient;
+  readonly #observer: RedisObserver | undefined;
   readonly #reopened = new Set<() => void>();
   #isOpen = false;
   #isClosed = false;
@@ -46,8 +54,9 @@ export class RedisConnection {
   #isStalled = false;
   #lastError: unknown;
 
-  constructor(urls: readonly string[], times: RedisTimes) {
+  constructor(urls: readonly string[], times: RedisTimes, observer: RedisObserver | undefined) {
     this.#urls = urls;
+    this.#observer = observer;
     this.#times = times;
     this.#client = createRedisClient({
       urls,
@@ -147,6 +156,7 @@ export class RedisConnection {
   async #run<Reply>(task: () => Promise<unknown>): Promise<Reply> {
     if (this.#isClosed) throw new RedisUnavailableError(`${this.#name}: the connection is closed`);
     if (this.#isStalled) throw new RedisUnavailableError(`${this.#name} does not answer`);
+    const startedAt = performance.now();
     try {
       const replied = task();
       // A late reply shows that Redis answers again.
@@ -154,9 +164,14 @@ export class RedisConnection {
         this.#isStalled = false;
       };
       replied.then(answered, answered);
-      return (await this.#within(this.#times.commandMs, replied)) as Reply;
+      const reply = await this.#within(this.#times.commandMs, replied);
+      this.#observer?.settled('replied', performance.now() - startedAt);
+      return reply as Reply;
     } catch (error) {
-      throw this.#failure(error);
+      const failure = this.#failure(error);
+      const outcome = failure instanceof RedisReplyError ? 'refused' : 'unavailable';
+      this.#observer?.settled(outcome, performance.now() - startedAt);
+      throw failure;
     }
   }
 

@@ -14,6 +14,7 @@ import {
   createUpstreamLines,
 } from './log-events.ts';
 import { createOperationMetrics } from './operation-metrics.ts';
+import { createRedisMetrics } from './redis-metrics.ts';
 import {
   createBudgetMetrics,
   createCutMetrics,
@@ -41,6 +42,7 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
     onSharedAnswer: createSharedAnswerMetrics(registry),
     ingest: createIngestMetrics(registry),
     log: createLogObserver(registry, log),
+    redis: createRedisMetrics(registry),
     readers: createReaderMetrics(registry),
     events: createEventMetrics(registry),
     http: createHttpMetrics(registry),

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { deliveryPathOf, everythingStored, headOf, numberOf, post } from '../support/gateway/on-redis.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
@@ -109,6 +110,9 @@ test('while Redis is down, deliveries get 503, subscribers wait and lookups go o
   expect(dashboard.edges.map(numberOf)).toEqual([0, 1]);
   expect(dashboard.faults).toEqual([]);
   expect((await fetch(`${first.url}/health/ready`)).status).toBe(200);
+  const { sum } = await scrape(first.url);
+  for (const outcome of ['replied', 'unavailable'])
+    expect(sum('gateway_redis_command_duration_seconds_count', { outcome })).toBeGreaterThan(0);
 });
 
 test('a Redis that does not answer, or is full, is a 503 with its reason in the log', async (context) => {

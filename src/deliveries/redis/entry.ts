@@ -1,8 +1,9 @@
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { LogDamagedError } from '../log/errors.ts';
 import { fingerprintOf, identityOf, identityPrefix } from '../log/identity.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery } from '../log/log.ts';
+import { DICTIONARY } from './dictionary.ts';
 
 /**
  * A delivery as an entry of the stream: its header, which is everything but the body, in about 80 bytes, and its body.
@@ -33,18 +34,20 @@ const IS_COMPRESSED = 16;
 const TYPE_SHIFT = 5;
 
 /** A smaller body gains nothing. */
-const MIN_COMPRESSED_BYTES = 256;
+const MIN_COMPRESSED_BYTES = 128;
 /** A larger one goes to a thread. To compress so much takes about as long as to pass it there and back. */
 const MAX_INLINE_BYTES = 32_768;
-const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** With the dictionary, deflate at its fastest level made bodies smaller than zstd did, in less time. */
+const DEFLATE = { dictionary: DICTIONARY, level: 1, windowBits: 13, memLevel: 7 };
 
 const compress = async (body: Buffer): Promise<Buffer> =>
-  body.byteLength <= MAX_INLINE_BYTES ? zstdCompressSync(body, LEVEL) : compressInThread(body, LEVEL);
+  body.byteLength <= MAX_INLINE_BYTES ? deflateRawSync(body, DEFLATE) : deflateInThread(body, DEFLATE);
 const decompress = async (body: Buffer): Promise<Buffer> =>
-  body.byteLength <= MAX_INLINE_BYTES ? zstdDecompressSync(body) : decompressInThread(body);
+  body.byteLength <= MAX_INLINE_BYTES ? inflateRawSync(body, DEFLATE) : inflateInThread(body, DEFLATE);
 
-const compressInThread = promisify<Buffer, object, Buffer>(zstdCompress);
-const decompressInThread = promisify<Buffer, Buffer>(zstdDecompress);
+const deflateInThread = promisify<Buffer, object, Buffer>(deflateRaw);
+const inflateInThread = promisify<Buffer, object, Buffer>(inflateRaw);
 
 /** Compresses the body where that saves an eighth of it. */
 export const entryOf = async (delivery: NewDelivery): Promise<Entry> => {

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { connectRedis } from '../../../src/redis/connection.ts';
+import { activity } from '../../support/clients/deliver.ts';
+import { needRedis } from '../../support/redis/server.ts';
+import { appendNumbers, delivery, range, readAll, TENANT } from '../support/builders.ts';
+import { redisOnOneServer } from '../support/stores.ts';
+
+/** How deliveries lie in Redis. */
+
+const redis = redisOnOneServer();
+beforeEach(needRedis);
+afterAll(() => redis.stop());
+
+test('bodies of any size and content are read as they came, and usual ones take less than half of their size', async () => {
+  const place = await redis.newPlace();
+  const log = await redis.openLog({ place });
+  const usual = range(1, 50).map((number) => Buffer.from(JSON.stringify(activity(number))));
+  const others = [
+    Buffer.from('{}'),
+    Buffer.from(JSON.stringify({ text: 'é'.repeat(200) })),
+    Buffer.from(JSON.stringify({ text: 'x'.repeat(3_000_000) })),
+    randomBytes(1000),
+    randomBytes(100_000),
+  ];
+  const bodies = [...usual, ...others];
+  await log.append(bodies.map((body, index) => delivery(index, { body })));
+  const stored = await readAll(log);
+  expect(stored.map(({ body }) => Buffer.from(body))).toEqual(bodies);
+
+  const connection = await connectRedis({ urls: [place] });
+  const reply = await connection.send(null, ['XRANGE', `gateway:{${TENANT}}:stream`, '1-0', '50-0']);
+  connection.close();
+  const sizes = (reply as readonly [string, readonly Buffer[]][]).map(([, fields]) => fields[3]?.length ?? 0);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  expect(sizes).toHaveLength(50);
+  expect(sum(sizes)).toBeLessThan(sum(usual.map(({ length }) => length)) / 2);
+});
+
+test('a body that is not what was stored is an error, not an answer', async () => {
+  const place = await redis.newPlace();
+  const log = await redis.openLog({ place });
+  await appendNumbers(log, [1, 2]);
+  const connection = await connectRedis({ urls: [place] });
+  const key = `gateway:{${TENANT}}:stream`;
+  const reply = await connection.send(null, ['XRANGE', key, '2-0', '2-0']);
+  const [[, [, header = Buffer.alloc(0)]] = ['', []]] = reply as [string, Buffer[]][];
+  await connection.send(null, ['XDEL', key, '2-0']);
+  await expect(readAll(log)).rejects.toThrow('delivery 2 is missing');
+  await connection.send(null, ['DEL', key]);
+  await connection.send(null, ['XADD', key, '1-0', 'h', header, 'b', '{}']);
+  await expect(log.read(TENANT, { limit: 1 })).rejects.toThrow(
+    'the body of delivery 1 is not what was stored',
+  );
+  connection.close();
+});
