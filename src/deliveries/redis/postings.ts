@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /**
  * The index: for each delivery and each of its terms it has a posting of 6 bytes, 4 of the term's hash and 2 of the
@@ -15,7 +16,16 @@ const HASH_BYTES = 4;
 /** The bucket, then the hash: what the append script gets of each term. */
 const TERM_BYTES = 1 + HASH_BYTES;
 
-const packTerm = (term: string): Buffer => hash('sha256', term, 'buffer').subarray(0, TERM_BYTES);
+/** Most terms are in many deliveries: a hash costs ten times as much as a look-up. */
+const packedTerms = new LRUCache<string, Buffer>({ max: 10_000 });
+
+const packTerm = (term: string): Buffer => {
+  const known = packedTerms.get(term);
+  if (known) return known;
+  const packed = hash('sha256', term, 'buffer').subarray(0, TERM_BYTES);
+  packedTerms.set(term, packed);
+  return packed;
+};
 
 export const packTerms = (terms: Iterable<string>): Buffer => Buffer.concat([...terms].map(packTerm));
 
