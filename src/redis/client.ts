@@ -41,6 +41,8 @@ export type RedisClient = {
 
 type Options = {
   readonly urls: readonly string[];
+  /** Whether the URLs are nodes of a Cluster. */
+  readonly isCluster: boolean;
   readonly times: RedisTimes;
   /** Whether a connection that was lost, or could not be opened, is tried again. */
   readonly isReopening: () => boolean;
@@ -58,11 +60,8 @@ const pauseMs = (retries: number): number =>
 /** Protocol 2, in which all replies are integers, texts, bytes and lists of these. */
 const RESP = 2;
 
-/** Several URLs are nodes of one Cluster. */
-export const createRedisClient = (options: Options): RedisClient => {
-  const [url = '', ...others] = options.urls;
-  return others.length === 0 ? createSingle(url, options) : createClusterClient(options);
-};
+export const createRedisClient = (options: Options): RedisClient =>
+  options.isCluster ? createClusterClient(options) : createSingle(options);
 
 const settingsOf = ({ times, isReopening }: Options) => ({
   disableOfflineQueue: true,
@@ -76,7 +75,8 @@ const settingsOf = ({ times, isReopening }: Options) => ({
   },
 });
 
-const createSingle = (url: string, options: Options): RedisClient => {
+const createSingle = (options: Options): RedisClient => {
+  const [url = ''] = options.urls;
   const create = () =>
     createClient({ url, RESP, ...settingsOf(options) })
       .on('error', options.onError)

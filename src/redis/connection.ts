@@ -28,14 +28,31 @@ type Options = {
 export type Replicated = { readonly reply: RedisReply; readonly replicas: number };
 
 /**
- * Opens a connection to one Redis, or to a Cluster. Rejects with RedisUnavailableError when that fails at the first attempt.
- * From then on it is opened again by itself whenever it is lost.
+ * Opens a connection to one Redis, or to a Cluster: to that also by the URL of one of its nodes. Rejects with
+ * RedisUnavailableError when that fails at the first attempt. From then on it is opened again by itself whenever it is lost.
  */
 export const connectRedis = async ({ urls, times, observer }: Options): Promise<RedisConnection> => {
-  const connection = new RedisConnection(urls, { ...TIMES, ...times }, observer);
+  const parts = { urls, times: { ...TIMES, ...times }, observer };
+  const connection = new RedisConnection({ ...parts, isCluster: urls.length > 1 });
   await connection.open();
-  return connection;
+  if (connection.isCluster || !(await isClusterNode(connection))) return connection;
+  connection.close();
+  const cluster = new RedisConnection({ ...parts, isCluster: true });
+  await cluster.open();
+  return cluster;
 };
+
+const isClusterNode = async (connection: RedisConnection): Promise<boolean> => {
+  try {
+    return String(await connection.send(null, ['INFO', 'cluster'])).includes('cluster_enabled:1');
+  } catch (error) {
+    // The user may not ask.
+    if (error instanceof RedisReplyError) return false;
+    throw error;
+  }
+};
+
+type Parts = Omit<Options, 'times'> & { readonly times: RedisTimes; readonly isCluster: boolean };
 
 /**
  * A connection on which each command settles within `commandMs`. While it is lost, or a command had no reply in time and
@@ -43,6 +60,7 @@ export const connectRedis = async ({ urls, times, observer }: Options): Promise<
  * executed. When Redis refuses a command, it rejects with RedisReplyError.
  */
 export class RedisConnection {
+  readonly isCluster: boolean;
   readonly #urls: readonly string[];
   readonly #times: RedisTimes;
   readonly #client: RedisClient;
@@ -54,12 +72,14 @@ export class RedisConnection {
   #isStalled = false;
   #lastError: unknown;
 
-  constructor(urls: readonly string[], times: RedisTimes, observer: RedisObserver | undefined) {
+  constructor({ urls, times, isCluster, observer }: Parts) {
     this.#urls = urls;
-    this.#observer = observer;
     this.#times = times;
+    this.#observer = observer;
+    this.isCluster = isCluster;
     this.#client = createRedisClient({
       urls,
+      isCluster,
       times,
       isReopening: () => this.#isOpen && !this.#isClosed,
       onReady: () => this.#onReady(),
@@ -67,10 +87,6 @@ export class RedisConnection {
         this.#lastError = error;
       },
     });
-  }
-
-  get isCluster(): boolean {
-    return this.#urls.length > 1;
   }
 
   async open(): Promise<void> {
@@ -82,7 +98,7 @@ export class RedisConnection {
     } catch (error) {
       this.close();
       const cause = this.#lastError ?? error;
-      throw new RedisUnavailableError(`${this.#name}: ${messageOf(cause)}`, cause);
+      throw new RedisUnavailableError(`${this.#name}: ${textOf(cause)}`, cause);
     }
   }
 
@@ -194,7 +210,7 @@ export class RedisConnection {
     if (error instanceof ErrorReply && error.message.startsWith('READONLY')) this.#client.reconnect();
     return error instanceof ErrorReply
       ? new RedisReplyError(error.message, error)
-      : new RedisUnavailableError(`${this.#name}: ${messageOf(error)}`, error);
+      : new RedisUnavailableError(`${this.#name}: ${textOf(error)}`, error);
   }
 
   /** Its host and port, never its user or password. */
@@ -205,3 +221,9 @@ export class RedisConnection {
 
 const isMoved = (error: unknown): boolean =>
   error instanceof ErrorReply && /^(MOVED|ASK) /.test(error.message);
+
+/** The error of a host with several addresses has no message of its own. */
+const textOf = (error: unknown): string =>
+  error instanceof AggregateError && error.message === ''
+    ? error.errors.map(messageOf).join(', ')
+    : messageOf(error);

@@ -16,12 +16,13 @@ const connect = async (url: string) => {
 
 test('a Redis that is not there is named, without its password', async () => {
   const port = await freePort();
-  const failure = await connectRedis({ urls: [`redis://user:hidden@127.0.0.1:${port}/1`] }).catch(
-    (error: unknown) => error,
-  );
-  expect(failure).toBeInstanceOf(RedisUnavailableError);
-  expect(String(failure)).toContain(`Redis at 127.0.0.1:${port}: connect ECONNREFUSED`);
-  expect(String(failure)).not.toContain('hidden');
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const urls = [`redis://user:hidden@${host}:${port}/1`];
+    const failure = await connectRedis({ urls }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RedisUnavailableError);
+    expect(String(failure)).toContain(`Redis at ${host}:${port}: connect ECONNREFUSED`);
+    expect(String(failure)).not.toContain('hidden');
+  }
 });
 
 test('replies are bytes, and a refused command says why', async (context) => {
