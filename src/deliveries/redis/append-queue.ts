@@ -99,14 +99,12 @@ export class AppendQueue {
     });
     const { tenants, onCount } = this.#options;
     let reply = await this.#run(tenant, '', args);
-    if (reply.length === 0) {
-      const receivedAt = Math.min(...pending.map(({ delivery }) => delivery.receivedAt));
-      reply = await this.#run(tenant, await tenants.register(tenant, receivedAt), args);
-    }
+    if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), args);
     const [head, floor] = reply.map(Number);
     for (const [index, stored] of placesIn(reply, entries, pending).entries())
       pending[index]?.resolve(stored);
     onCount(tenant, (head ?? 0) - (floor ?? 0));
+    void tenants.add(tenant);
   }
 
   #run(tenant: string, epoch: Buffer | '', entries: readonly Buffer[]): Promise<ScriptReply> {

@@ -20,5 +20,5 @@ export const SEED = 'gateway:seed';
 export const SECRET = 'gateway:secret';
 /** What the gateways that share this log must agree on. */
 export const SETTINGS = 'gateway:settings';
-/** All tenants, each with a time at which its oldest delivery was not received yet. */
+/** All tenants, each with a time before which none of its deliveries was received; 0 where that is not known. */
 export const TENANTS = 'gateway:tenants';

@@ -8,6 +8,7 @@ const SEED_BYTES = 32;
 /** What is known of all tenants: the seed of their epochs, and when the retention has to look at each. */
 export class Tenants {
   readonly #store: Store;
+  readonly #added = new Set<string>();
   #seed: Buffer;
 
   private constructor(store: Store, seed: Buffer) {
@@ -21,6 +22,7 @@ export class Tenants {
 
   /** Reads the seed again: it is another one when Redis has lost the log. */
   async refresh(): Promise<void> {
+    this.#added.clear();
     this.#seed = await readSeed(this.#store);
   }
 
@@ -30,10 +32,23 @@ export class Tenants {
   }
 
   /** Prepares the first delivery of a tenant; resolves with the epoch of its log. */
-  async register(tenant: string, receivedAt: number): Promise<Buffer> {
+  async newEpoch(tenant: string): Promise<Buffer> {
     await this.refresh();
-    await this.#store.send(TENANTS, 'ZADD', TENANTS, 'NX', String(receivedAt), tenant);
     return this.epochOf(tenant);
+  }
+
+  /**
+   * Lets the retention know of a tenant that has a delivery. Only the first call for a tenant sends a command: another
+   * gateway, or the one before a restart, may have added it already, but Redis may also have lost it since.
+   */
+  async add(tenant: string): Promise<void> {
+    if (this.#added.has(tenant)) return;
+    this.#added.add(tenant);
+    try {
+      await this.#store.send(TENANTS, 'ZADD', TENANTS, 'NX', '0', tenant);
+    } catch {
+      this.#added.delete(tenant);
+    }
   }
 
   /** The tenants that may have a delivery from before the time, or all. At most `limit`, from the `offset`th on. */

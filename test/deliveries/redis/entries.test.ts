@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { activity } from '../../support/clients/deliver.ts';
 import { needRedis } from '../../support/redis/server.ts';
-import { appendNumbers, delivery, range, readAll, TENANT } from '../support/builders.ts';
+import { appendNumbers, delivery, HOUR_MS, range, readAll, TENANT } from '../support/builders.ts';
 import { redisOnOneServer } from '../support/stores.ts';
 
 /** How deliveries lie in Redis. */
@@ -53,4 +53,25 @@ test('a body that is not what was stored is an error, not an answer', async () =
     'the body of delivery 1 is not what was stored',
   );
   connection.close();
+});
+
+test('retention finds a tenant by its age, also after Redis has lost the list of tenants', async () => {
+  const place = await redis.newPlace();
+  let now = 1000;
+  const log = await redis.openLog({ place, now: () => now });
+  await log.append([delivery(1, { receivedAt: now })]);
+  const connection = await connectRedis({ urls: [place] });
+  onTestFinished(() => connection.close());
+  await vi.waitFor(async () => expect(await connection.send(null, ['DEL', 'gateway:tenants'])).toBe(1));
+
+  const other = await redis.openLog({ place, now: () => now });
+  now += HOUR_MS / 2;
+  await other.append([delivery(2, { receivedAt: now })]);
+  await vi.waitFor(async () => expect(await connection.send(null, ['ZCARD', 'gateway:tenants'])).toBe(1));
+  now += HOUR_MS / 2 + 1;
+  await other.trim();
+  expect((await readAll(log)).map(({ sequence }) => sequence)).toEqual([2]);
+  now += HOUR_MS;
+  await log.trim();
+  expect(await readAll(log)).toEqual([]);
 });
