@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 
 const SPAWNS = /from '(node:child_process|\S+\/gateway\/(process|spawn)\.ts)'/;
 
-/** Lists the test files that start processes, most of them the gateway's own. All others are quick. */
+/** Lists the test files that start processes other than Redis, most of them the gateway's own. All others are quick. */
 export const findSpawningTests = (): string[] =>
   globSync('test/**/*.test.ts', { cwd: new URL('../..', import.meta.url) }).filter((path) =>
     SPAWNS.test(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')),

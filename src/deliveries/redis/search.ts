@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DeliveryFilter } from '../log/log.ts';
 import { queryTerms } from '../log/terms.ts';
-import { offsetsOf, type PackedTerm, SEGMENT_DELIVERIES, scansOf, termAt } from './postings.ts';
+import { type HashedTerm, hashTerm, offsetsOf, SEGMENT_DELIVERIES, scansOf } from './postings.ts';
 
 /** The sequences above `low` and below `high`. A search wants at most `limit` of them, from the end that `take` names. */
 export type SequenceRange = {
@@ -68,7 +68,7 @@ export class Search {
     // The list with the fewest terms comes first: it is the one that most likely has little in a segment.
     const lists = queryTerms(filter)
       .sort((one, other) => one.length - other.length)
-      .map((terms) => terms.map(termAt));
+      .map((terms) => terms.map(hashTerm));
     const segments = segmentsOf(low + 1, high - 1, take);
     const sequences: number[] = [];
     let scanned = 0;
@@ -93,7 +93,7 @@ export class Search {
   async #matchesIn(
     log: TenantLog,
     { segment, low, high }: Part,
-    lists: readonly (readonly PackedTerm[])[],
+    lists: readonly (readonly HashedTerm[])[],
     select: Select,
   ): Promise<{ readonly matches: readonly number[]; readonly scans: number }> {
     const [first = [], ...others] = lists;
@@ -116,7 +116,7 @@ export class Search {
   async #postingsOf(
     { prefix, epoch }: TenantLog,
     segment: number,
-    terms: readonly PackedTerm[],
+    terms: readonly HashedTerm[],
     high: number,
   ): Promise<{ sequences: number[]; scans: number }> {
     const isSealed = high > (segment + 1) * SEGMENT_DELIVERIES;

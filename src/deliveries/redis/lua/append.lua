@@ -1,7 +1,7 @@
 -- Appends deliveries to one tenant's log. A duplicate gets the place of the original.
 -- KEYS: the stream, the state.
 -- ARGV: the prefix of the tenant's other keys; the channel and what to publish there; the epoch of a new log, or '' to
--- create none; then for each delivery its identity, its header, its body and the terms of the index (see entry.ts, terms.ts).
+-- create none; then for each delivery its identity, its header, its body and the terms of the index (see entry.ts, postings.ts).
 -- Returns false when there is no log yet and no epoch to create it. Otherwise head, floor and epoch, then two items for each
 -- delivery: its sequence, and the mark of the original, or '' for a delivery that is no duplicate.
 local stream, state = KEYS[1], KEYS[2]
@@ -42,14 +42,18 @@ for at = 5, #ARGV, 4 do
     newest = markOf(header)
     local segment = math.floor(head / SEGMENT)
     local offset = struct.pack('>H', head % SEGMENT)
-    for term = 1, #terms, 5 do
-      local key = string.format('%sindex:%.0f:%d', prefix, segment, string.byte(terms, term))
+    local start = 1
+    while start < #terms do
+      local bucket, count = string.byte(terms, start, start + 1)
+      local stop = start + 1 + 4 * count
+      local key = string.format('%sindex:%.0f:%d', prefix, segment, bucket)
       if not postings[key] then
         postings[key] = {}
         order[#order + 1] = key
       end
       local list = postings[key]
-      list[#list + 1] = string.sub(terms, term + 1, term + 4) .. offset
+      list[#list + 1] = offset .. string.sub(terms, start + 1, stop)
+      start = stop + 1
     end
     reply[#reply + 1] = head
     reply[#reply + 1] = ''
