@@ -19,6 +19,7 @@ import type { Scope } from './scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
 import type { Transaction } from './transactions/rest.ts';
 import type { PageCache } from './upstream/cache/page-cache.ts';
+import type { SharedPages } from './upstream/cache/shared-pages.ts';
 import type { ChainPricing } from './upstream/chain-pricing.ts';
 import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
@@ -40,6 +41,8 @@ export type ContextParts = {
     readonly transactions: PageCache<Transaction>;
     readonly collectibles: PageCache<Collectible>;
   };
+  /** Null where this gateway is alone. */
+  readonly sharedPages: SharedPages | null;
   readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
   /** The deadline of an operation's upstream requests, all together, in milliseconds. */
   readonly operationMs: number;
@@ -145,26 +148,28 @@ export class Context {
   }
 
   get transactions() {
-    const { kernel, stores, freshness } = this.#parts;
+    const { kernel, stores, sharedPages, freshness } = this.#parts;
     this.#transactions ??= createTransactionsLoader({
       ...this.#operationRequests,
       kernel,
       onRead: (read, page, toStored) =>
         this.reads.add(page, (other) => other.transactions.repeat(read), toStored),
       store: stores.transactions,
+      sharedPages,
       freshness: freshness.transactions,
     });
     return this.#transactions;
   }
 
   get collectibles() {
-    const { kernel, stores, freshness, pricing } = this.#parts;
+    const { kernel, stores, sharedPages, freshness, pricing } = this.#parts;
     this.#collectibles ??= createCollectiblesLoader({
       ...this.#operationRequests,
       kernel,
       onRead: (read, page, toStored) =>
         this.reads.add(page, (other) => other.collectibles.repeat(read), toStored),
       store: stores.collectibles,
+      sharedPages,
       freshness: freshness.collectibles,
       pricing,
     });

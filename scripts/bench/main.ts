@@ -3,12 +3,14 @@ import { failWithUsage } from '../command-line.ts';
 import { measureFanout } from './fanout.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
+import { measurePages } from './pages.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   ingest: measureIngest,
   fanout: measureFanout,
   lookups: measureLookups,
+  pages: measurePages,
 };
 
 const names = Object.keys(BENCHES);

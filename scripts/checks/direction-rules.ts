@@ -22,6 +22,11 @@ export const rules: IRegularForbiddenRuleType[] = [
   forbid('streams/ knows only lib/', { path: '^src/streams/' }, { ...own, pathNot: '^src/(streams|lib)/' }),
   forbid('redis/ knows only lib/', { path: '^src/redis/' }, { ...own, pathNot: '^src/(redis|lib)/' }),
   forbid(
+    'shared/ knows redis/ and what it is to share',
+    { path: '^src/shared/' },
+    { ...own, pathNot: '^src/(shared|redis|upstream|lib)/', dependencyTypesNot: ['type-only'] },
+  ),
+  forbid(
     'upstream/ knows nothing else',
     { path: '^src/upstream/' },
     { ...own, pathNot: '^src/(upstream|lib)/' },

@@ -12,7 +12,7 @@ const TIMEOUTS_AN_OPERATION = 3;
 /** Creates the contexts of operations from the started parts. `publicUrl` is called once the gateway listens. */
 export const createOperationContext = (
   { config, now, telemetry }: Startup,
-  { client, kernel, stores, pricing, subscribed }: Upstream,
+  { client, kernel, stores, sharedPages, pricing, subscribed }: Upstream,
   { log, changeNotifier, feedCache, deliveryUrls, secret }: Deliveries,
   answers: Answers,
   publicUrl: () => string,
@@ -22,6 +22,7 @@ export const createOperationContext = (
     client,
     kernel,
     stores,
+    sharedPages,
     freshness: {
       transactions: config.cache,
       collectibles: { ...config.cache, headMs: config.cache.collectiblesMs },

@@ -54,7 +54,7 @@ export const startServer = async (
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
   const { config, log, now, readPath, times, telemetry, opened, deadline } = startup;
-  const { sandbox, gatewayKey, client, pricing, invalidation, subscribed } = upstream;
+  const { sandbox, gatewayKey, client, pricing, invalidation, invalidateShared, subscribed } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
   // The port may be chosen when it is bound, so the default of PUBLIC_URL is known only then.
@@ -130,6 +130,7 @@ export const startServer = async (
       limits: times.deliveryBody,
       findSubscriber: (tenant, webhookId, happenedAt) =>
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
+      onReceived: (tenant, concerned) => invalidateShared(cachePartitionOf(mode, tenant), concerned),
       onStored: (tenant, concerned) => invalidation.invalidate(cachePartitionOf(mode, tenant), concerned),
       observer: telemetry.ingest,
       writeHead: writeHeaderBlock,

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/error-text.ts';
 import type { ShutdownDeadline } from '../lib/shutdown-deadline.ts';
 import type { Log } from '../logger.ts';
+import type { RedisTimes } from '../redis/client.ts';
 import { schema } from '../schema.ts';
 import {
   type Authenticate,
@@ -34,6 +35,8 @@ export type Times = {
   readonly keyVerification?: KeyVerificationTimes | undefined;
   /** For a peer to read the final message of its connection, in milliseconds. */
   readonly closeMs?: number | undefined;
+  /** Of the connections over which gateways share pages and budgets. */
+  readonly shared?: Partial<RedisTimes> | undefined;
   readonly deliveryBody?: Pick<BodyLimits, 'timeoutMs'> | undefined;
 };
 

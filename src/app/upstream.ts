@@ -1,14 +1,17 @@
 import type { Collectible } from '../collectibles/rest.ts';
 import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { Invalidations } from '../shared/pages/invalidations.ts';
 import type { Transaction } from '../transactions/rest.ts';
 import type { CacheBudget } from '../upstream/cache/cache-budget.ts';
 import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/invalidation.ts';
 import { createPageCache, type PageCache } from '../upstream/cache/page-cache.ts';
+import type { SharedPages } from '../upstream/cache/shared-pages.ts';
 import { type ChainPricing, createChainPricing } from '../upstream/chain-pricing.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
 import { createPageKernel, type PageKernel } from '../upstream/kernel/page-kernel.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
+import { startSharedPages } from './shared-pages.ts';
 import type { Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
@@ -23,6 +26,10 @@ export type Upstream = {
   readonly pricing: ChainPricing;
   readonly cacheBudget: CacheBudget;
   readonly invalidation: InvalidationBus;
+  /** Null where this gateway is alone. */
+  readonly sharedPages: SharedPages | null;
+  /** Begins to invalidate the pages of addresses that other gateways see. */
+  readonly invalidateShared: Invalidations['send'];
   readonly stores: {
     readonly transactions: PageCache<Transaction>;
     readonly collectibles: PageCache<Collectible>;
@@ -30,8 +37,15 @@ export type Upstream = {
   readonly subscribed: SubscribedAddresses;
 };
 
-/** Creates the upstream client. Without UPSTREAM_URL it starts the sandbox first. Pages are cached within `cacheBudget`. */
-export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget): Promise<Upstream> => {
+/**
+ * Creates the upstream client. Without UPSTREAM_URL it starts the sandbox first. Pages are cached within `cacheBudget`, and
+ * shared with other gateways under names that `secret` makes.
+ */
+export const startUpstream = async (
+  startup: Startup,
+  cacheBudget: CacheBudget,
+  secret: string,
+): Promise<Upstream> => {
   const { config, now, readPath, telemetry, opened } = startup;
   const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
@@ -48,6 +62,14 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
   // Webhooks of a client can be read only with the client's own key.
   const key = config.auth.mode === 'key' ? null : gatewayKey;
   const invalidation = createInvalidationBus();
+  const shared = await startSharedPages(startup, {
+    secret,
+    upstreamUrl: url,
+    gatewayKey: key,
+    memory: invalidation,
+  });
+  const createCache = <Value>(resource: 'transactions' | 'collectibles'): PageCache<Value> =>
+    createPageCache(cacheBudget, invalidation, telemetry.pages(resource), now, shared !== null);
   return {
     sandbox,
     gatewayKey,
@@ -56,10 +78,9 @@ export const startUpstream = async (startup: Startup, cacheBudget: CacheBudget):
     pricing: createChainPricing(config.cost.defaultChainCount),
     cacheBudget,
     invalidation,
-    stores: {
-      transactions: createPageCache(cacheBudget, invalidation, telemetry.pages('transactions'), now),
-      collectibles: createPageCache(cacheBudget, invalidation, telemetry.pages('collectibles'), now),
-    },
+    sharedPages: shared?.pages ?? null,
+    invalidateShared: (partition, addresses) => shared?.invalidations.send(partition, addresses),
+    stores: { transactions: createCache('transactions'), collectibles: createCache('collectibles') },
     subscribed: new SubscribedAddresses({
       ask: key === null ? null : createAddressLookup(client, { key, owner: 'gateway' }, now),
     }),

@@ -6,6 +6,8 @@ import { commaList, integerIn } from './values.ts';
 export type RedisConfig = {
   /** With user and password. Several are nodes of one Cluster. */
   readonly urls: readonly string[];
+  /** Where pages are shared: the same as `urls` unless it is another Redis. */
+  readonly cacheUrls: readonly string[];
   /** `strict` refuses a Redis that may lose what it has acknowledged. */
   readonly durability: 'strict' | 'relaxed';
   /** How many replicas must have a delivery before it is acknowledged. */
@@ -14,15 +16,13 @@ export type RedisConfig = {
 
 const DURABILITIES = ['strict', 'relaxed'] as const;
 const MAX_REPLICAS = 100;
+const EXPECTED_URLS =
+  'redis:// or rediss:// URLs, comma-separated, with one user, password and scheme, and without query; a Cluster has no database';
 
 /** Reads REDIS_URL and what belongs to it. */
 export const readRedis = (env: Environment, read: Read, problems: string[]): RedisConfig | null => {
-  const urls = read(
-    'REDIS_URL',
-    redisUrls,
-    'redis:// or rediss:// URLs, comma-separated, with one user, password and scheme, and without query; a Cluster has no database',
-    true,
-  );
+  const urls = read('REDIS_URL', redisUrls, EXPECTED_URLS, true);
+  const cacheUrls = read('REDIS_CACHE_URL', redisUrls, EXPECTED_URLS, true);
   const durability = read('REDIS_DURABILITY', z.enum(DURABILITIES), `one of ${DURABILITIES.join(', ')}`);
   const minReplicas = read(
     'REDIS_MIN_REPLICAS',
@@ -31,12 +31,23 @@ export const readRedis = (env: Environment, read: Read, problems: string[]): Red
   );
   if (minReplicas !== null && minReplicas > 0 && !env.REDIS_URL)
     problems.push('REDIS_MIN_REPLICAS: expected REDIS_URL beside it, got none');
-  return urls && { urls, durability: durability ?? 'strict', minReplicas: minReplicas ?? 0 };
+  if (cacheUrls !== null && !env.REDIS_URL)
+    problems.push('REDIS_CACHE_URL: expected REDIS_URL beside it, got none');
+  return (
+    urls && {
+      urls,
+      cacheUrls: cacheUrls ?? urls,
+      durability: durability ?? 'strict',
+      minReplicas: minReplicas ?? 0,
+    }
+  );
 };
 
 /** Nodes of a Cluster have one user and password, since the Cluster names further nodes without them. */
 const redisUrls = commaList
   .pipe(z.array(z.url({ protocol: /^rediss?$/ })))
+  // Only what is a URL is looked at further.
+  .pipe(z.array(z.string()))
   .refine((urls) => urls.every((text) => isRedisUrl(new URL(text))))
   .refine((urls) => urls.length === 1 || urls.every((text) => new URL(text).pathname.length < 2))
   .refine((urls) => new Set(urls.map((text) => accessOf(new URL(text)))).size === 1);

@@ -22,6 +22,7 @@ import {
   createHttpMetrics,
   createSocketMetrics,
 } from './server-metrics.ts';
+import { createSharedMetrics } from './shared-metrics.ts';
 import { createUpstreamMetrics } from './upstream-metrics.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
@@ -40,6 +41,7 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
     upstream: createUpstreamObserver(registry, log),
     pages: createCacheMetrics(registry, cacheBytes),
     onSharedAnswer: createSharedAnswerMetrics(registry),
+    shared: createSharedMetrics(registry),
     ingest: createIngestMetrics(registry),
     log: createLogObserver(registry, log),
     redis: createRedisMetrics(registry),

@@ -1,9 +1,11 @@
 import DataLoader from 'dataloader';
 import type { Fetch, PageCache, PageRequest } from './cache/page-cache.ts';
+import { type PageSource, shareFetch } from './cache/shared-fetch.ts';
+import type { SharedPages } from './cache/shared-pages.ts';
 import type { UpstreamClient } from './client/client.ts';
 import type { UpstreamRequest } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request-scope.ts';
-import type { ReceivedBody } from './client/responses/received-body.ts';
+import { ReceivedBody } from './client/responses/received-body.ts';
 import type { Usage } from './client/usage.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
 import type { Page, PageItems } from './page.ts';
@@ -41,6 +43,8 @@ export type LoaderParts<List, Value> = {
   /** Indexes the bodies of pages; null where the plain parser reads them all. */
   readonly kernel: PageKernel | null;
   readonly store: PageCache<Value>;
+  /** Null where no other gateway has pages. */
+  readonly sharedPages: SharedPages | null;
   /** Called when a read begins. `toStored` makes of its page what may outlive the operation. */
   readonly onRead: (
     read: ListRead<List>,
@@ -90,14 +94,13 @@ type ListRead<List> = { readonly list: List; readonly request: PageRequest };
  * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Value>(
-  { client, scope, kernel, store, onRead, cachePartition, freshness }: LoaderParts<List, Value>,
+  { client, scope, kernel, store, sharedPages, onRead, cachePartition, freshness }: LoaderParts<List, Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
   const { name, pageSize, cost, parser, onBilled } = resource;
 
-  const fetchPage =
-    (list: List): Fetch<Value> =>
-    async (page, signal) => {
+  const sourceOf = (list: List): PageSource<Value> => ({
+    async fetch(page, signal) {
       const fetchedAt = Date.now();
       const { path, query } = resource.request(list, page);
       const request = {
@@ -108,12 +111,27 @@ export const createListLoader = <List extends AnyList, Value>(
         cost: cost(list),
       } as const;
       const ownScope = detachedScope(scope, signal);
-      const parse = (received: ReceivedBody) => parser.parseBody(received, page.limit, kernel);
+      let chunks: readonly Buffer[] = [];
+      const parse = (received: ReceivedBody) => {
+        // The parser takes the bytes.
+        if (sharedPages) chunks = received.sharedChunks();
+        return parser.parseBody(received, page.limit, kernel);
+      };
       const { body, bytes, computeUnits } = await client.read(request, parse, ownScope);
       onBilled?.(list, computeUnits);
       const fetched = await parser.toPage(body, { list, limit: page.limit, fetchedAt });
-      return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes) };
-    };
+      return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
+    },
+    async read(bytes, { limit, fetchedAt }) {
+      const body = await parser.parseBody(new ReceivedBody([bytes], 'application/json', null), limit, kernel);
+      const page = await parser.toPage(body, { list, limit, fetchedAt });
+      return { page, memoryBytes: page.items.memoryBytes(bytes.length) };
+    },
+  });
+  const fetchPage = (list: List): Fetch<Value> => {
+    const source = sourceOf(list);
+    return sharedPages ? shareFetch(sharedPages, source) : source.fetch;
+  };
 
   const repeated = new Map<string, Promise<Page<Value>>>();
   const start = (read: ListRead<List>): Promise<Page<Value>> => {

@@ -40,6 +40,8 @@ export type IngressParts = {
   readonly findSubscriber?:
     | ((tenant: string, webhookId: string, happenedAt: () => number | null) => Promise<string | null>)
     | undefined;
+  /** Called before a delivery is stored: what it causes elsewhere begins before any reader sees it. */
+  readonly onReceived?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
   /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
   readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
   readonly observer?: IngestObserver | undefined;
@@ -115,7 +117,17 @@ type Shared = IngressParts & { readonly decompressing: Semaphore; readonly bodie
 
 /** Resolves once the delivery is durable: whether it is a duplicate. */
 const store = async (
-  { log, signature, now = Date.now, limits, findSubscriber, onStored, decompressing, bodies }: Shared,
+  {
+    log,
+    signature,
+    now = Date.now,
+    limits,
+    findSubscriber,
+    onReceived,
+    onStored,
+    decompressing,
+    bodies,
+  }: Shared,
   tenant: string,
   request: IncomingMessage,
   reservation: Reservation,
@@ -146,6 +158,7 @@ const store = async (
         : [...new Set([...summary.addresses, subscribedAddress])],
     subscribedAddress,
   };
+  onReceived?.(tenant, delivery.addresses);
   const [result] = await log.append([delivery]);
   if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
   if (!result.duplicate) onStored?.(tenant, delivery.addresses);

@@ -2,10 +2,10 @@ import type { CacheBudget } from './cache-budget.ts';
 
 /** What a page was requested with, and whether it is still valid. Times are milliseconds of a monotonic clock. */
 export type EntryMeta = {
-  readonly follows: string | null;
-  readonly limit: number;
-  readonly details: boolean;
-  readonly startedAt: number;
+  follows: string | null;
+  limit: number;
+  details: boolean;
+  startedAt: number;
   /** The time until which each refresh of this page has details too: see `retainDetails`. */
   keepDetailsUntil: number;
   /** Whether a delivery has invalidated the page since it was requested. */

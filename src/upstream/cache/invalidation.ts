@@ -7,6 +7,8 @@ export type InvalidationBus = {
   subscribe(cachePartition: string, address: string, target: Invalidatable): () => void;
   /** Invalidates all subscribed targets of these addresses, which are in lower case. */
   invalidate(cachePartition: string, addresses: readonly string[]): void;
+  /** Invalidates all targets: invalidations may have been missed. */
+  invalidateAll(): void;
 };
 
 export const createInvalidationBus = (): InvalidationBus => {
@@ -31,6 +33,10 @@ export const createInvalidationBus = (): InvalidationBus => {
       for (const address of addresses) {
         for (const target of partition.get(address) ?? []) target.invalidated = true;
       }
+    },
+    invalidateAll() {
+      for (const partition of partitions.values())
+        for (const targets of partition.values()) for (const target of targets) target.invalidated = true;
     },
   };
 };

@@ -39,20 +39,41 @@ export type PageRequest = {
   readonly staleIfErrorMs: number;
 };
 
-type Fetched<Value> = {
+/** What is known of a page that another gateway has fetched, or this one earlier. */
+export type SharedMeta = {
+  /** Milliseconds since its request began. */
+  readonly ageMs: number;
+  readonly follows: string | null;
+  readonly limit: number;
+  readonly details: boolean;
+  /** Whether a delivery has invalidated it since. */
+  readonly invalidated: boolean;
+};
+
+export type Fetched<Value> = {
   readonly page: Page<Value>;
   /** The memory that it takes. */
   readonly memoryBytes: number;
+  /** Where it was shared. `insteadOf` is the failure for which it stands in, if any. */
+  readonly shared?: SharedMeta & { readonly insteadOf: unknown };
 };
 
 /**
  * Where a page came from. `fresh`, `stale` and `staleIfError` are from the cache: the second is being refreshed, the third is
- * served because upstream failed. `coalesced` is from a request of another operation. `miss` is from a new request.
+ * served because upstream failed. `coalesced` is from a request of another operation, `shared` from another gateway. `miss`
+ * is from a new request.
  */
-export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'miss';
+export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
 
-/** Requests a page of upstream. The signal aborts when no operation waits for the page any more. */
-export type Fetch<Value> = (request: PageRequest, signal: AbortSignal) => Promise<Fetched<Value>>;
+/**
+ * Requests a page of upstream, or gets one of another gateway that is younger than `maxAgeMs`. The signal aborts when no
+ * operation waits for the page any more.
+ */
+export type Fetch<Value> = (
+  request: PageRequest,
+  signal: AbortSignal,
+  maxAgeMs: number,
+) => Promise<Fetched<Value>>;
 
 /** A cache of pages with single-flight, stale-while-revalidate and stale-if-error. */
 export type PageCache<Value> = {
@@ -80,14 +101,20 @@ export type PageCache<Value> = {
 
 type CachedPage<Value> = { readonly page: Page<Value>; readonly result: CacheResult };
 
-type InFlight<Value> = { readonly meta: EntryMeta; readonly shared: SharedRequest<Fetched<Value>> };
+type InFlight<Value> = {
+  readonly meta: EntryMeta;
+  /** It may get a page of another gateway that is younger than this; 0 where it can't get an older one. */
+  readonly maxAgeMs: number;
+  readonly shared: SharedRequest<Fetched<Value>>;
+};
 
-/** `onGet` is called with the result of each `get`. */
+/** `onGet` is called with the result of each `get`. `sharesPages` says whether `fetch` may get pages of other gateways. */
 export const createPageCache = <Value>(
   budget: CacheBudget,
   invalidation: InvalidationBus,
   onGet: (result: CacheResult) => void = () => {},
   now: Clock = monotonicClock,
+  sharesPages = false,
 ): PageCache<Value> => {
   const entries = createEntryStore<Fetched<Value>>(budget);
   const inFlight = new Map<string, InFlight<Value>>();
@@ -96,6 +123,7 @@ export const createPageCache = <Value>(
     key: string,
     original: PageRequest,
     fetch: Fetch<Value>,
+    maxAgeMs: number,
   ): SharedRequest<Fetched<Value>> => {
     const meta = createMeta(original, [entries.get(key)?.meta, inFlight.get(key)?.meta], now());
     const request = { ...original, details: meta.details };
@@ -104,9 +132,10 @@ export const createPageCache = <Value>(
       if (inFlight.get(key)?.meta === meta) inFlight.delete(key);
     };
     const shared = startShared((signal) =>
-      fetch(request, signal).then(
+      fetch(request, signal, maxAgeMs).then(
         (fetched) => {
           removeInFlight();
+          if (fetched.shared) describeShared(meta, fetched.shared, now());
           entries.put(key, entryOf(fetched, meta, unsubscribe));
           return fetched;
         },
@@ -119,14 +148,14 @@ export const createPageCache = <Value>(
         },
       ),
     );
-    inFlight.set(key, { meta, shared });
+    inFlight.set(key, { meta, maxAgeMs: sharesPages ? maxAgeMs : 0, shared });
     return shared;
   };
 
   const sharedRequestFor = (key: string, request: PageRequest): SharedRequest<Fetched<Value>> | null => {
     const found = inFlight.get(key);
     if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
-    if (!satisfies(found.meta, request)) return null;
+    if (!satisfies(found.meta, request) || found.maxAgeMs > request.maxAgeMs * 2) return null;
     retainDetails(found.meta, request, now());
     return found.shared;
   };
@@ -141,7 +170,8 @@ export const createPageCache = <Value>(
 
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
   const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Value>): void => {
-    if (!sharedRequestFor(key, request)) fetchPage(key, refreshRequest(stale, request), fetch).detach();
+    if (!sharedRequestFor(key, request))
+      fetchPage(key, refreshRequest(stale, request), fetch, request.maxAgeMs).detach();
   };
 
   /** A page that can be served at once. */
@@ -188,7 +218,13 @@ export const createPageCache = <Value>(
         }
         const coalesced = sharedRequestFor(key, request);
         if (coalesced) result = 'coalesced';
-        return (await (coalesced ?? fetchPage(key, request, fetch)).join(deadline)).page;
+        const flight = coalesced ?? fetchPage(key, request, fetch, request.maxAgeMs * 2);
+        const { page, shared } = await flight.join(deadline);
+        if (shared?.insteadOf) result = 'staleIfError';
+        else if (shared && !coalesced) result = 'shared';
+        // The page may be stale already: then this refreshes it.
+        if (shared) fromCache(key, request, fetch);
+        return page;
       } catch (error) {
         const older = staleIfError(key, request, error);
         if (!older) throw error;
@@ -215,7 +251,18 @@ const entryOf = <Value>(
     // Callers that wait for the page retain it before that.
     setImmediate(() => page.items.release());
   };
-  return { meta, value: fetched, memoryBytes, onEvict };
+  return { meta, value: { page, memoryBytes }, memoryBytes, onEvict };
+};
+
+/** Has the entry say of a page of another gateway what that gateway knows. */
+const describeShared = (
+  meta: EntryMeta,
+  { follows, limit, details, ageMs, invalidated, insteadOf }: SharedMeta & { readonly insteadOf: unknown },
+  now: number,
+): void => {
+  meta.invalidated ||= invalidated;
+  Object.assign(meta, { follows, limit, details, startedAt: now - ageMs });
+  if (insteadOf) meta.retryNotBefore = now + cooldownMsFor(insteadOf);
 };
 
 const keyOf = ({ list, offset }: PageRequest): string => JSON.stringify([list, offset]);

@@ -26,6 +26,11 @@ export class ReceivedBody {
     return this.#chunks;
   }
 
+  /** The chunks without the secret, which stay when `takeText` has taken them: what may be kept outside of this process. */
+  sharedChunks(): readonly Buffer[] {
+    return redactChunks([...this.#chunks], this.secret);
+  }
+
   /**
    * Returns the text without the secret, once. Then the bytes can be freed before parsing, which takes several times as
    * much memory.

@@ -1,0 +1,54 @@
+import { ConfigError } from '../config/config.ts';
+import { messageOf } from '../lib/error-text.ts';
+import { connectRedis, type RedisConnection } from '../redis/connection.ts';
+import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
+import { type Invalidations, openInvalidations } from '../shared/pages/invalidations.ts';
+import { createNames } from '../shared/pages/names.ts';
+import { openSharedPages } from '../shared/pages/shared-pages.ts';
+import { SHARED_TIMES } from '../shared/times.ts';
+import type { InvalidationBus } from '../upstream/cache/invalidation.ts';
+import type { SharedPages } from '../upstream/cache/shared-pages.ts';
+import type { Startup } from './startup.ts';
+
+/** The page cache of all gateways. */
+export type SharedCache = { readonly pages: SharedPages; readonly invalidations: Invalidations };
+
+type Parts = {
+  /** Makes the names of what is shared, so that they show nothing. */
+  readonly secret: string;
+  /** Gateways of other base URLs or keys of upstream share nothing with this one. */
+  readonly upstreamUrl: string;
+  readonly gatewayKey: string | null;
+  readonly memory: InvalidationBus;
+};
+
+/**
+ * Connects to the Redis of pages; null where this gateway is alone, or caches no pages. Rejects with ConfigError when it
+ * can't be reached.
+ */
+export const startSharedPages = async (startup: Startup, parts: Parts): Promise<SharedCache | null> => {
+  const { config, telemetry, times } = startup;
+  const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = config.cache;
+  const ttlMs = Math.max(2 * headMs, 2 * tailMs, 2 * collectiblesMs, staleMs);
+  if (config.redis === null || ttlMs === 0 || maxMb === 0) return null;
+  const { cacheUrls, urls } = config.redis;
+  const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
+  try {
+    const redis = await connectRedis({ urls: cacheUrls, times: { ...SHARED_TIMES, ...times.shared } });
+    startup.opened.defer(() => redis.close());
+    return await open(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer: telemetry.shared });
+  } catch (error) {
+    if (error instanceof RedisUnavailableError || error instanceof RedisReplyError)
+      throw new ConfigError([`${variable}: ${messageOf(error)}`]);
+    throw error;
+  }
+};
+
+type Limits = Pick<Parameters<typeof openSharedPages>[0], 'ttlMs' | 'maxBytes' | 'observer'>;
+
+const open = async (redis: RedisConnection, parts: Parts, limits: Limits): Promise<SharedCache> => {
+  const { secret, upstreamUrl, gatewayKey, memory } = parts;
+  const names = createNames(secret, upstreamUrl, gatewayKey);
+  const invalidations = await openInvalidations({ redis, names, memory, observer: limits.observer });
+  return { invalidations, pages: await openSharedPages({ ...limits, redis, names, invalidations }) };
+};

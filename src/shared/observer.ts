@@ -1,0 +1,13 @@
+/** What gateways ask of the Redis that they share. */
+export type SharedTask = 'find' | 'store' | 'renew' | 'invalidate';
+
+/** Reports what is shared over Redis to the metrics. */
+export type SharedObserver = {
+  /**
+   * A page was looked for: Redis had it (`hit`) or another gateway was fetching it (`waited`), there was none (`lease`), or
+   * Redis does not answer (`unavailable`).
+   */
+  found(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
+  /** A script has run, or failed, after so many milliseconds. */
+  ran(task: SharedTask, durationMs: number, failed: boolean): void;
+};

@@ -1,0 +1,78 @@
+import type { PageRequest } from '../../upstream/cache/page-cache.ts';
+import type { PageLease } from '../../upstream/cache/shared-pages.ts';
+import type { RunShared } from '../run.ts';
+import { encodeBody } from './encoding.ts';
+import type { PageNames } from './names.ts';
+import { END_LEASE, RENEW_LEASE } from './scripts.ts';
+import type { StoredPages } from './stored-pages.ts';
+
+/** After a crash other gateways wait for so many milliseconds. */
+export const LEASE_MS = 2000;
+const RENEWALS_A_LEASE = 3;
+
+type Parts = {
+  readonly run: RunShared;
+  readonly stored: StoredPages;
+  readonly names: PageNames;
+  readonly request: PageRequest;
+  readonly token: string;
+  readonly generation: string;
+  readonly details: boolean;
+  /** How long a page may be served at most. */
+  readonly ttlMs: number;
+  readonly generationMs: number;
+};
+
+/** A lease that this gateway has. It is renewed while the page is fetched. */
+export class HeldLease implements PageLease {
+  readonly details: boolean;
+  readonly #parts: Parts;
+  readonly #startedAt = performance.now();
+  readonly #renewal: NodeJS.Timeout;
+
+  constructor(parts: Parts) {
+    this.details = parts.details;
+    this.#parts = parts;
+    this.#renewal = setInterval(() => this.#renew(), LEASE_MS / RENEWALS_A_LEASE).unref();
+  }
+
+  release(): void {
+    clearInterval(this.#renewal);
+    const { run, names, token, generation } = this.#parts;
+    void run('store', END_LEASE, names.keys, [token, generation, names.page]);
+  }
+
+  store(body: readonly Buffer[], page: { readonly limit: number; readonly fetchedAt: number }): void {
+    this.#store(body, page).catch(() => this.release());
+  }
+
+  async #store(
+    chunks: readonly Buffer[],
+    { limit, fetchedAt }: { readonly limit: number; readonly fetchedAt: number },
+  ): Promise<void> {
+    const { run, stored, names, request, token, generation, ttlMs, generationMs } = this.#parts;
+    const body = await encodeBody(chunks);
+    if (body === null || !stored.add(names.keys[1], body.bytes.length)) return this.release();
+    clearInterval(this.#renewal);
+    const detailsMs = request.details ? detailsMsOf(request) : 0;
+    await run('store', END_LEASE, names.keys, [
+      ...[token, generation, names.page],
+      ...[Math.ceil(performance.now() - this.#startedAt), limit, this.details ? '1' : '0'],
+      ...[followsOf(request), fetchedAt, detailsMs, ttlMs, generationMs],
+      ...[body.encoding, body.bytes],
+    ]);
+  }
+
+  #renew(): void {
+    const { run, names, token } = this.#parts;
+    void run('renew', RENEW_LEASE, [names.keys[2]], [token, LEASE_MS]);
+  }
+}
+
+/** How long refreshes of the page keep its details: as in memory, see `retainDetails`. */
+export const detailsMsOf = ({ maxAgeMs, staleIfErrorMs }: PageRequest): number =>
+  Math.max(maxAgeMs * 2, staleIfErrorMs);
+
+/** As scripts compare it: `-` for any. */
+export const followsOf = ({ follows }: Pick<PageRequest, 'follows'>): string =>
+  follows === null ? '-' : `=${follows}`;

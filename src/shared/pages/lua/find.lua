@@ -1,0 +1,46 @@
+-- Finds a page, or takes the lease to fetch it, or waits for the gateway that has the lease.
+-- KEYS: generation of the address, page, lease, channels that wait.
+-- ARGV: 1 max age, 2 limit, 3 details, 4 follows, 5 the lease that was waited for, 6 a new token, 7 milliseconds of a
+-- lease, 8 of a generation, 9 the channel of this gateway, 10 how long details stay, in milliseconds.
+-- Returns {'page', body, encoding, age, limit, details, follows, fetchedAt, generation is the same},
+-- {'wait', token, milliseconds} or {'lease', generation, details}.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local generation = redis.call('GET', KEYS[1])
+
+local function covers(limit, details, follows)
+  return tonumber(limit) >= tonumber(ARGV[2])
+    and (ARGV[3] == '0' or details == '1')
+    and (ARGV[4] == '-' or ARGV[4] == follows)
+end
+
+local page = redis.call('HMGET', KEYS[2], 'generation', 'startedAt', 'limit', 'details', 'follows', 'token',
+  'keepDetailsUntil')
+if generation and page[1] == generation and covers(page[3], page[4], page[5]) then
+  local age = math.max(0, now - page[2])
+  if age < tonumber(ARGV[1]) or page[6] == ARGV[5] then
+    if ARGV[3] == '1' then
+      redis.call('HSET', KEYS[2], 'keepDetailsUntil', string.format('%.0f', now + ARGV[10]))
+    end
+    local rest = redis.call('HMGET', KEYS[2], 'body', 'encoding', 'fetchedAt')
+    return {'page', rest[1], rest[2], age, page[3], page[4], page[5], rest[3], 1}
+  end
+end
+
+local lease = redis.call('HMGET', KEYS[3], 'token', 'generation', 'limit', 'details', 'follows')
+if generation and lease[2] == generation and covers(lease[3], lease[4], lease[5]) then
+  redis.call('SADD', KEYS[4], ARGV[9])
+  redis.call('PEXPIRE', KEYS[4], ARGV[8])
+  return {'wait', lease[1], redis.call('PTTL', KEYS[3])}
+end
+
+-- Without a generation no page is valid: it may have been evicted, and nothing says what has happened since.
+generation = generation or ARGV[6]
+redis.call('SET', KEYS[1], generation, 'PX', ARGV[8])
+local details = ARGV[3]
+if page[7] and tonumber(page[7]) > now then details = '1' end
+redis.call('DEL', KEYS[3])
+redis.call('HSET', KEYS[3], 'token', ARGV[6], 'generation', generation, 'limit', ARGV[2], 'details', details,
+  'follows', ARGV[4])
+redis.call('PEXPIRE', KEYS[3], ARGV[7])
+return {'lease', generation, details}

@@ -1,0 +1,45 @@
+import { createHmac } from 'node:crypto';
+import type { PageRequest } from '../../upstream/cache/page-cache.ts';
+
+/** The Redis keys of one page. Those of one address have one hash tag, so a Cluster keeps them on one node. */
+export type PageNames = {
+  /** What tells the gateways that wait for the page which one it is. */
+  readonly page: string;
+  /** Of the generation that all pages of the address have, of the page, of its lease, and of the channels that wait. */
+  readonly keys: readonly [generation: string, page: string, lease: string, waiting: string];
+};
+
+/** Names what gateways share. Equal names have equal secrets, base URLs and keys of upstream, and show none of them. */
+export type Names = {
+  generationOf(cachePartition: string, address: string): string;
+  pageOf(request: Pick<PageRequest, 'cachePartition' | 'address' | 'list' | 'offset'>): PageNames;
+  /** The channel of invalidations. */
+  readonly invalidations: string;
+};
+
+/** Changes when gateways before it could not read what is stored. */
+const FORMAT = 1;
+const HASH_CHARACTERS = 22;
+
+export const createNames = (secret: string, upstreamUrl: string, gatewayKey: string | null): Names => {
+  const hashOf = (...parts: readonly (string | null)[]): string =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify([upstreamUrl, gatewayKey, ...parts]))
+      .digest('base64url')
+      .slice(0, HASH_CHARACTERS);
+  const prefixOf = (cachePartition: string, address: string): string =>
+    `gateway:cache:${FORMAT}:{${hashOf('address', cachePartition, address)}}:`;
+  return {
+    invalidations: `gateway:cache:${FORMAT}:invalidated:${hashOf('invalidated')}`,
+    generationOf: (cachePartition, address) => `${prefixOf(cachePartition, address)}generation`,
+    pageOf({ cachePartition, address, list, offset }) {
+      const prefix = prefixOf(cachePartition, address);
+      const page = hashOf('page', list, offset);
+      const keys = ['generation', `page:${page}`, `lease:${page}`, `waiting:${page}`] as const;
+      return {
+        page,
+        keys: [prefix + keys[0], prefix + keys[1], prefix + keys[2], prefix + keys[3]],
+      };
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import type { Fetch, Fetched, PageRequest } from './page-cache.ts';
+import type { PageLease, SharedPage, SharedPages } from './shared-pages.ts';
+import { allowsStale } from './stale-if-error.ts';
+
+/** How the pages of a list are got. */
+export type PageSource<Value> = {
+  /** Requests a page of upstream. Resolves with its body as well. */
+  fetch(
+    request: PageRequest,
+    signal: AbortSignal,
+  ): Promise<Fetched<Value> & { readonly body: readonly Buffer[] }>;
+  /** Reads a body that was fetched before. Rejects when it is none of this list. */
+  read(body: Buffer, page: Pick<SharedPage, 'limit' | 'fetchedAt'>): Promise<Fetched<Value>>;
+};
+
+/** Gets pages of other gateways where they have them, and shares those that it fetches. */
+export const shareFetch =
+  <Value>(shared: SharedPages, source: PageSource<Value>): Fetch<Value> =>
+  async (request, signal, maxAgeMs) => {
+    const found = await shared.get(request, maxAgeMs, signal);
+    if (found?.kind === 'lease') return fetchAndShare(shared, source, found.lease, request, signal);
+    return (found && (await readShared(source, found.page, null))) ?? source.fetch(request, signal);
+  };
+
+const fetchAndShare = async <Value>(
+  shared: SharedPages,
+  source: PageSource<Value>,
+  lease: PageLease,
+  request: PageRequest,
+  signal: AbortSignal,
+): Promise<Fetched<Value>> => {
+  try {
+    const fetched = await source.fetch({ ...request, details: lease.details }, signal);
+    const { page, memoryBytes, body } = fetched;
+    lease.store(body, { limit: request.limit, fetchedAt: page.fetchedAt });
+    // The body is not kept beside the page.
+    return { page, memoryBytes };
+  } catch (error) {
+    lease.release();
+    if (!allowsStale(error) || request.staleIfErrorMs === 0) throw error;
+    const older = await shared.getStale(request);
+    const read = older && (await readShared(source, older, error));
+    if (!read) throw error;
+    return read;
+  }
+};
+
+/** Resolves with null for a body that can't be read: an older or newer gateway may have other limits. */
+const readShared = async <Value>(
+  source: PageSource<Value>,
+  { body, fetchedAt, ...meta }: SharedPage,
+  insteadOf: unknown,
+): Promise<Fetched<Value> | null> => {
+  try {
+    const { page, memoryBytes } = await source.read(body, { limit: meta.limit, fetchedAt });
+    return { page, memoryBytes, shared: { ...meta, insteadOf } };
+  } catch {
+    return null;
+  }
+};
