@@ -29,7 +29,7 @@ import type { Freshness } from './upstream/list-loader.ts';
 import { ReadLog } from './upstream/read-log.ts';
 import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
-import { createVerifiedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
+import { createVerifiedKeys, type SharedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
 
 /** The parts that all operations share. */
 export type ContextParts = {
@@ -59,6 +59,8 @@ export type ContextParts = {
   readonly cursorsOf: CursorsOf;
   /** Returns the URL at which upstream reaches this gateway. It is known once the gateway listens. */
   readonly publicUrl: () => string;
+  /** Null where this gateway is alone. */
+  readonly sharedKeys: SharedKeys | null;
   readonly now: Clock;
 };
 
@@ -88,7 +90,7 @@ export const createContext = (parts: ContextParts) => {
   const all: SharedParts = {
     ...parts,
     keyedQueue: createKeyedQueue(),
-    verifiedKeys: createVerifiedKeys(parts.now),
+    verifiedKeys: createVerifiedKeys(parts.now, parts.sharedKeys),
     searchLimiter: new SearchLimiter(),
   };
   return (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) =>

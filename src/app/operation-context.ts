@@ -12,7 +12,7 @@ const TIMEOUTS_AN_OPERATION = 3;
 /** Creates the contexts of operations from the started parts. `publicUrl` is called once the gateway listens. */
 export const createOperationContext = (
   { config, now, telemetry }: Startup,
-  { client, kernel, stores, sharedPages, pricing, subscribed }: Upstream,
+  { client, kernel, stores, sharedPages, sharedLimits, pricing, subscribed }: Upstream,
   { log, changeNotifier, feedCache, deliveryUrls, secret }: Deliveries,
   answers: Answers,
   publicUrl: () => string,
@@ -39,5 +39,6 @@ export const createOperationContext = (
     subscribed,
     cursorsOf: createCursors(secret),
     publicUrl,
+    sharedKeys: sharedLimits?.keys ?? null,
     now,
   });

@@ -96,6 +96,9 @@ export const startServer = async (
     closeMs: times.closeMs,
   });
   const { maxComputeUnits, clientComputeUnitsPerMinute } = config.cost;
+  const ownBudgets =
+    clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute, now);
+  const clientBudgets = ownBudgets && (upstream.sharedLimits?.budgets(ownBudgets) ?? ownBudgets);
   const graphql = createGraphQL({
     ...shared,
     schema,
@@ -106,7 +109,7 @@ export const startServer = async (
     sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.onSharedAnswer),
     maxAnswerBytes,
     maxComputeUnits,
-    budgets: clientComputeUnitsPerMinute === null ? null : createBudgets(clientComputeUnitsPerMinute, now),
+    budgets: clientBudgets,
     needsCredentials: mode !== 'open',
     isSandbox: sandbox !== null,
     production: config.production,

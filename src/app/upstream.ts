@@ -1,5 +1,6 @@
 import type { Collectible } from '../collectibles/rest.ts';
 import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { SharedLimits } from '../shared/limits/shared-limits.ts';
 import type { Invalidations } from '../shared/pages/invalidations.ts';
 import type { Transaction } from '../transactions/rest.ts';
 import type { CacheBudget } from '../upstream/cache/cache-budget.ts';
@@ -11,7 +12,7 @@ import { createUpstreamClient, type UpstreamClient } from '../upstream/client/cl
 import { createPageKernel, type PageKernel } from '../upstream/kernel/page-kernel.ts';
 import { createAddressLookup } from '../webhooks/address-lookup.ts';
 import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
-import { startSharedPages } from './shared-pages.ts';
+import { startSharedLimits, startSharedPages } from './shared.ts';
 import type { Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
@@ -28,6 +29,7 @@ export type Upstream = {
   readonly invalidation: InvalidationBus;
   /** Null where this gateway is alone. */
   readonly sharedPages: SharedPages | null;
+  readonly sharedLimits: SharedLimits | null;
   /** Begins to invalidate the pages of addresses that other gateways see. */
   readonly invalidateShared: Invalidations['send'];
   readonly stores: {
@@ -51,8 +53,12 @@ export const startUpstream = async (
   const url = config.upstream.url ?? sandbox?.url;
   if (url === undefined) throw new TypeError('Expected UPSTREAM_URL or a sandbox, got neither.');
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
+  const { perSecond } = config.upstream;
+  const sharedLimits = await startSharedLimits(startup, { secret, upstreamUrl: url });
   const client = createUpstreamClient({
     ...config.upstream,
+    sharedRate: perSecond === null ? null : (sharedLimits?.rate(perSecond) ?? null),
+    sharedCooldowns: sharedLimits?.cooldowns ?? null,
     keyHeader: config.upstream.apiKeyHeader,
     url,
     observer: telemetry.upstream,
@@ -79,6 +85,7 @@ export const startUpstream = async (
     cacheBudget,
     invalidation,
     sharedPages: shared?.pages ?? null,
+    sharedLimits,
     invalidateShared: (partition, addresses) => shared?.invalidations.send(partition, addresses),
     stores: { transactions: createCache('transactions'), collectibles: createCache('collectibles') },
     subscribed: new SubscribedAddresses({

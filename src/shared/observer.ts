@@ -1,5 +1,5 @@
 /** What gateways ask of the Redis that they share. */
-export type SharedTask = 'find' | 'store' | 'renew' | 'invalidate';
+export type SharedTask = 'find' | 'store' | 'renew' | 'invalidate' | 'budget' | 'rate' | 'cooldown';
 
 /** Reports what is shared over Redis to the metrics. */
 export type SharedObserver = {

@@ -15,7 +15,7 @@ export const createSharedMetrics = (registry: Registry): SharedObserver => {
   });
   const duration = new Histogram({
     name: 'gateway_shared_duration_seconds',
-    help: 'Time of a command to the Redis that gateways share, by task.',
+    help: 'Time of a command to the Redis that gateways share, by task: find, store, renew (pages and their leases), invalidate, budget, rate, cooldown.',
     labelNames: ['task'],
     buckets: SECONDS,
     registers,

@@ -13,12 +13,23 @@ export type VerifiedKeys = {
   verify(keyId: string, deadline: Deadline, request: (signal: AbortSignal) => Promise<void>): Promise<void>;
 };
 
+/** The keys that other gateways have verified. Its methods never reject. */
+export type SharedKeys = {
+  /** Resolves with the milliseconds for which the key still counts as verified; 0 where it does not. */
+  verifiedForMs(keyId: string): Promise<number>;
+  /** Has the key count as verified for so many milliseconds. */
+  add(keyId: string, ms: number): Promise<void>;
+};
+
 const VERIFIED_MS = 3_600_000;
 
 /** The cache evicts the least recently used key above this number. Upstream is then asked about it again. */
 const MAX_KEYS = 10_000;
 
-export const createVerifiedKeys = (now: () => number = () => performance.now()): VerifiedKeys => {
+export const createVerifiedKeys = (
+  now: () => number = () => performance.now(),
+  shared: SharedKeys | null = null,
+): VerifiedKeys => {
   const verifiedAt = new LRUCache<string, number>({ max: MAX_KEYS });
   const inFlight = new Map<string, SharedRequest<void>>();
 
@@ -27,13 +38,19 @@ export const createVerifiedKeys = (now: () => number = () => performance.now()):
     return at !== undefined && now() - at < VERIFIED_MS;
   };
 
+  const verifyAnywhere = async (keyId: string, request: () => Promise<void>): Promise<void> => {
+    const leftMs = shared ? await shared.verifiedForMs(keyId) : 0;
+    if (leftMs > 0) return void verifiedAt.set(keyId, now() - VERIFIED_MS + leftMs);
+    await request();
+    verifiedAt.set(keyId, now());
+    await shared?.add(keyId, VERIFIED_MS);
+  };
+
   const start = (keyId: string, request: (signal: AbortSignal) => Promise<void>): SharedRequest<void> => {
     const sharedRequest = startShared((signal) =>
-      request(signal)
-        .then(() => void verifiedAt.set(keyId, now()))
-        .finally(() => {
-          if (inFlight.get(keyId) === sharedRequest) inFlight.delete(keyId);
-        }),
+      verifyAnywhere(keyId, () => request(signal)).finally(() => {
+        if (inFlight.get(keyId) === sharedRequest) inFlight.delete(keyId);
+      }),
     );
     inFlight.set(keyId, sharedRequest);
     return sharedRequest;

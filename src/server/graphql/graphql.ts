@@ -10,7 +10,7 @@ import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
-import type { Budgets } from './limits/budgets.ts';
+import type { ClientBudgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
 import { useErrorLimit } from './limits/error-limit.ts';
 import { createRequestMemory } from './limits/request-memory.ts';
@@ -48,7 +48,7 @@ type Options = Omit<YogaOptions, keyof HttpParts> & {
   /** Null when the executor makes every list of an answer. */
   readonly planned: PlannedSchema | null;
   readonly maxAnswerBytes: number;
-  readonly budgets: Budgets | null;
+  readonly budgets: ClientBudgets | null;
   readonly events: EventObserver;
   readonly operations: Operations;
   readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;

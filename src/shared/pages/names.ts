@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import type { PageRequest } from '../../upstream/cache/page-cache.ts';
+import { createHashName } from '../hash-names.ts';
 
 /** The Redis keys of one page. Those of one address have one hash tag, so a Cluster keeps them on one node. */
 export type PageNames = {
@@ -19,14 +19,11 @@ export type Names = {
 
 /** Changes when gateways before it could not read what is stored. */
 const FORMAT = 1;
-const HASH_CHARACTERS = 22;
 
 export const createNames = (secret: string, upstreamUrl: string, gatewayKey: string | null): Names => {
+  const hashName = createHashName(secret);
   const hashOf = (...parts: readonly (string | null)[]): string =>
-    createHmac('sha256', secret)
-      .update(JSON.stringify([upstreamUrl, gatewayKey, ...parts]))
-      .digest('base64url')
-      .slice(0, HASH_CHARACTERS);
+    hashName('page', upstreamUrl, gatewayKey, ...parts);
   const prefixOf = (cachePartition: string, address: string): string =>
     `gateway:cache:${FORMAT}:{${hashOf('address', cachePartition, address)}}:`;
   return {

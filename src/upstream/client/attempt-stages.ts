@@ -3,7 +3,7 @@ import { clientGone, deadlineExceeded, outcomeOf, UpstreamError } from './errors
 import type { KeyCooldowns } from './key-cooldowns.ts';
 import type { AttemptTimer } from './observer.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
-import type { RequestLimiter } from './request-limiter.ts';
+import { awaitSharedRate, type RequestLimiter, type SharedRate } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { ParseBody } from './responses/received-body.ts';
 import { reserveUsage } from './usage.ts';
@@ -96,12 +96,13 @@ export const breakCircuit =
     }
   };
 
-/** Waits for the request limiter, in a queue that client and deadline may leave. */
+/** Waits for the request limiter, in a queue that client and deadline may leave, and then for other gateways' requests. */
 export const limitRequests =
-  (limiter: RequestLimiter): Stage =>
+  (limiter: RequestLimiter, sharedRate: SharedRate | null): Stage =>
   (attempt, next) => {
     const { deadline } = attempt.scope;
     return limiter.run(deadline, async () => {
+      if (sharedRate) await awaitSharedRate(sharedRate, deadline);
       if (deadline.signal?.aborted) throw clientGone();
       if (deadline.remainingMs() === 0) throw deadlineExceeded();
       attempt.beforeSend();

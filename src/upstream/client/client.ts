@@ -14,10 +14,10 @@ import {
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createConnector } from './interim-responses.ts';
-import { createKeyCooldowns } from './key-cooldowns.ts';
+import { createKeyCooldowns, type SharedCooldowns } from './key-cooldowns.ts';
 import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
-import { createRequestLimiter } from './request-limiter.ts';
+import { createRequestLimiter, type SharedRate } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
 import { parseJson } from './responses/json-body.ts';
 import type { ParseBody } from './responses/received-body.ts';
@@ -53,6 +53,9 @@ export type UpstreamClientOptions = {
   readonly connections: number;
   /** Requests per second at most; null for no limit. */
   readonly perSecond: number | null;
+  /** Over several gateways. Default: none, as for the next one. */
+  readonly sharedRate?: SharedRate | null;
+  readonly sharedCooldowns?: SharedCooldowns | null;
   /** Default: no observer. */
   readonly observer?: UpstreamObserver | undefined;
   /** Default: the clock of this process. */
@@ -71,13 +74,15 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const {
     observer = noopObserver,
     now = monotonicClock,
+    sharedRate = null,
+    sharedCooldowns = null,
     bodyMemory = createMemoryBudget(MAX_BODY_BYTES),
   } = options;
   const agent = new Agent({ connections, connect: createConnector(timeoutMs) });
   const bodyLimits = { memory: bodyMemory, large: new Semaphore(1, MAX_WAITING_BODIES) };
   const target = { agent, base: new URL(url), keyHeader, timeoutMs, bodyLimits };
   const breaker = createCircuitBreaker(observer.circuitChanged, now);
-  const cooldowns = createKeyCooldowns(now);
+  const cooldowns = createKeyCooldowns(now, sharedCooldowns);
   const retry = createRetry();
 
   const sendAttempt = createPipeline(
@@ -86,7 +91,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       observeAttempt,
       awaitCooldown(cooldowns),
       breakCircuit(breaker),
-      limitRequests(createRequestLimiter(connections, perSecond, now)),
+      limitRequests(createRequestLimiter(connections, perSecond, now), sharedRate),
       recordCooldown(cooldowns),
     ],
     ({ request, parse, scope }) => sendRequest(target, request, parse, scope),

@@ -23,9 +23,23 @@ export type KeyCooldowns = {
   record(credential: Credential, error: unknown): void;
 };
 
+/** The cooldowns of several gateways. */
+export type SharedCooldowns = {
+  /** A name that shows nothing of the key, the same for all gateways. */
+  nameOf(key: string): string;
+  /** Tells the others of a cooldown. */
+  began(name: string, ms: number): void;
+  /** Calls back for each cooldown of another gateway. Resolves once those are known that began before. */
+  listen(onBegan: (name: string, ms: number) => void): Promise<void>;
+};
+
 const MAX_KEYS = 10_000;
 
-export const createKeyCooldowns = (now: Clock = monotonicClock): KeyCooldowns => {
+export const createKeyCooldowns = (
+  now: Clock = monotonicClock,
+  shared: SharedCooldowns | null = null,
+): KeyCooldowns => {
+  const nameOf = ({ key }: Credential): string => (shared ? shared.nameOf(key) : digestOf(key));
   const endsAt = new LRUCache<string, number>({ max: MAX_KEYS });
 
   const remainingMs = (credential: Credential): number => {
@@ -35,6 +49,10 @@ export const createKeyCooldowns = (now: Clock = monotonicClock): KeyCooldowns =>
     if (leftMs <= 0) endsAt.delete(name);
     return Math.max(0, leftMs);
   };
+
+  void shared?.listen((name, ms) => {
+    endsAt.set(name, Math.max(endsAt.get(name) ?? 0, now() + Math.min(ms, MAX_COOLDOWN_MS)));
+  });
 
   return {
     assertReady(credential) {
@@ -52,13 +70,16 @@ export const createKeyCooldowns = (now: Clock = monotonicClock): KeyCooldowns =>
     record(credential, error) {
       if (!(error instanceof UpstreamError) || error.status !== 429) return;
       const cooldownMs = Math.min(error.retryAfterMs ?? 0, MAX_COOLDOWN_MS);
-      if (cooldownMs > remainingMs(credential)) endsAt.set(nameOf(credential), now() + cooldownMs);
+      if (cooldownMs <= remainingMs(credential)) return;
+      const name = nameOf(credential);
+      endsAt.set(name, now() + cooldownMs);
+      shared?.began(name, cooldownMs);
     },
   };
 };
 
 /** A digest, so that no key stays in memory. */
-const nameOf = ({ key }: Credential): string => hash('sha256', key);
+const digestOf = (key: string): string => hash('sha256', key);
 
 const coolingDown = (leftMs: number): UpstreamError =>
   new UpstreamError('coolingDown', 'Upstream asked this key to wait (Retry-After).', {

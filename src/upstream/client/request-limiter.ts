@@ -1,4 +1,4 @@
-import { raceWithTimeout } from '../../lib/abort.ts';
+import { raceWithTimeout, sleep } from '../../lib/abort.ts';
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { Deadline } from '../../lib/deadline.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
@@ -11,6 +11,23 @@ export type RequestLimiter = {
    * with `rateLimited` when the rate limit alone shows that the deadline would pass.
    */
   run<Answer>(deadline: Deadline, task: () => Promise<Answer>): Promise<Answer>;
+};
+
+/** A rate limit over several gateways. */
+export type SharedRate = {
+  /**
+   * Reserves the next slot, unless it comes later than in `maxWaitMs`. Resolves with the milliseconds until then; null where
+   * other gateways can't be asked.
+   */
+  reserve(maxWaitMs: number): Promise<{ readonly isReserved: boolean; readonly waitMs: number } | null>;
+};
+
+/** Waits for a slot of the shared rate. Rejects as `run` of a limiter does. */
+export const awaitSharedRate = async (rate: SharedRate, deadline: Deadline): Promise<void> => {
+  const slot = await rate.reserve(Math.floor(deadline.remainingMs()));
+  if (slot === null) return;
+  if (!slot.isReserved) throw rateLimited(slot.waitMs);
+  if (slot.waitMs > 0) await sleep(slot.waitMs, deadline.signal);
 };
 
 type Waiter = { readonly start: () => void };

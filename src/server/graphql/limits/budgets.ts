@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+
 /** The state of a bucket that has less than was asked for. */
-type Shortfall = {
+export type Shortfall = {
   readonly left: number;
   /** Milliseconds until the bucket has enough; null when it never does, because more than a minute's budget was asked for. */
   readonly retryAfterMs: number | null;
@@ -9,10 +11,20 @@ type Shortfall = {
 
 /** Rate limit by token bucket: each client's bucket fills at an even rate, and holds at most a minute's budget. */
 export type Budgets = {
+  readonly isShared: false;
   readonly perMinute: number;
   /** Takes `units` from the client's bucket and returns null. When it has fewer, takes none and returns what is left. */
   take(client: string, units: number): Shortfall | null;
   /** Corrects the charge of an operation from `taken` to what it cost, `spent`. */
+  settle(client: string, taken: number, spent: number): void;
+};
+
+/** The budgets of clients: of this gateway alone, or over all gateways. */
+export type ClientBudgets = {
+  /** Whether `take` waits for what other gateways know. */
+  readonly isShared: boolean;
+  readonly perMinute: number;
+  take(client: string, units: number): MaybePromise<Shortfall | null>;
   settle(client: string, taken: number, spent: number): void;
 };
 
@@ -34,6 +46,7 @@ export const createBudgets = (perMinute: number, now: () => number = () => perfo
   };
 
   return {
+    isShared: false,
     perMinute,
     take(client, units) {
       if (units === 0) return null;

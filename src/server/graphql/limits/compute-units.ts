@@ -1,8 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
 import { clientError } from '../../../graph/errors.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
-import type { Budgets } from './budgets.ts';
+import type { ClientBudgets, Shortfall } from './budgets.ts';
 
 /** The limit that an operation exceeds: the cost of one operation, or the budget of its client. */
 export type ComputeUnitLimit = 'operation' | 'client';
@@ -12,37 +13,61 @@ type Options = {
   /** The most that one operation may cost. */
   readonly maxComputeUnits: number;
   /** Null when clients have no budget. */
-  readonly budgets: Budgets | null;
+  readonly budgets: ClientBudgets | null;
   readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;
 };
 
 /** Rejects an operation whose estimated cost exceeds a limit, before it makes any upstream request. */
 export const useComputeUnitLimits = (options: Options): OperationPlugin => {
   const { estimate, maxComputeUnits, budgets, onComputeUnitRejection } = options;
-  const reject = (billingKey: string, cost: Cost): GraphQLError | null => {
-    const isTooComplex = cost.computeUnits > maxComputeUnits;
-    const rejection = isTooComplex
-      ? tooComplex(cost, maxComputeUnits)
-      : budgets && beyondBudget(billingKey, cost, budgets);
-    if (rejection) onComputeUnitRejection(isTooComplex ? 'operation' : 'client');
-    return rejection;
+  const rejectComplex = (cost: Cost): GraphQLError | null => {
+    if (cost.computeUnits <= maxComputeUnits) return null;
+    onComputeUnitRejection('operation');
+    return tooComplex(cost, maxComputeUnits);
+  };
+  /** Takes the cost from the client's budget. Returns an error, and takes nothing, when less is left. */
+  const charge = (client: string, cost: Cost): MaybePromise<GraphQLError | null> => {
+    if (budgets === null) return null;
+    const rejectBeyond = (shortfall: Shortfall | null): GraphQLError | null => {
+      if (shortfall === null) return null;
+      onComputeUnitRejection('client');
+      return beyondBudget(cost, budgets.perMinute, shortfall);
+    };
+    const taken = budgets.take(client, cost.computeUnits);
+    return taken instanceof Promise ? taken.then(rejectBeyond) : rejectBeyond(taken);
   };
   return {
-    onExecute({ args, setResultAndStopExecution }) {
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const { billingKey, upstream, scopes } = args.contextValue;
       const cost = estimate(args, scopes);
-      const rejection = reject(billingKey, cost);
-      if (rejection) return setResultAndStopExecution({ errors: [rejection] });
+      const complex = rejectComplex(cost);
+      if (complex) return setResultAndStopExecution({ errors: [complex] });
+      let isCharged = true;
+      if (budgets?.isShared && cost.computeUnits > 0) {
+        isCharged = false;
+        setExecuteFn(async (given) => {
+          const rejection = await charge(billingKey, cost);
+          if (rejection) return { errors: [rejection] };
+          isCharged = true;
+          return executeFn(given);
+        });
+      } else {
+        const rejection = charge(billingKey, cost);
+        if (rejection && !(rejection instanceof Promise))
+          return setResultAndStopExecution({ errors: [rejection] });
+      }
       // An abandoned operation is not settled: what upstream bills for it is unknown.
       return (result) => {
-        budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits);
+        if (isCharged) budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits);
         return result;
       };
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
+    async onSubscribe({ args, setResultAndStopExecution }) {
       const { billingKey, scopes } = args.contextValue;
-      const rejection = reject(billingKey, estimate(args, scopes));
+      const cost = estimate(args, scopes);
+      const rejection = rejectComplex(cost) ?? (await charge(billingKey, cost));
       if (rejection) setResultAndStopExecution({ errors: [rejection] });
+      return undefined;
     },
   };
 };
@@ -54,21 +79,16 @@ const tooComplex = (cost: Cost, allowed: number): GraphQLError =>
     { ...factsOf(cost), allowedComputeUnits: allowed },
   );
 
-/** Takes the operation's estimated cost from the client's budget. Returns an error, and takes nothing, when less is left. */
-const beyondBudget = (client: string, cost: Cost, budgets: Budgets): GraphQLError | null => {
-  const shortfall = budgets.take(client, cost.computeUnits);
-  if (shortfall === null) return null;
-  const { left, retryAfterMs } = shortfall;
-  return clientError(
+const beyondBudget = (cost: Cost, perMinute: number, { left, retryAfterMs }: Shortfall): GraphQLError =>
+  clientError(
     'COMPUTE_BUDGET_EXCEEDED',
-    `Expected an operation that costs at most ${left} compute units, which is what this client has left of ${budgets.perMinute} a minute, got ${described(cost, 'CLIENT_COMPUTE_UNITS_PER_MINUTE')}`,
+    `Expected an operation that costs at most ${left} compute units, which is what this client has left of ${perMinute} a minute, got ${described(cost, 'CLIENT_COMPUTE_UNITS_PER_MINUTE')}`,
     {
       ...factsOf(cost),
       allowedComputeUnits: left,
       ...(retryAfterMs !== null && { retryAfterMs }),
     },
   );
-};
 
 /** The most characters of a path that are shown: the client chooses its names, which may be long. */
 const MAX_PATH = 200;

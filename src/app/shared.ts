@@ -1,7 +1,9 @@
 import { ConfigError } from '../config/config.ts';
+import type { Variable } from '../config/environment.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { connectRedis, type RedisConnection } from '../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
+import { openSharedLimits, type SharedLimits } from '../shared/limits/shared-limits.ts';
 import { type Invalidations, openInvalidations } from '../shared/pages/invalidations.ts';
 import { createNames } from '../shared/pages/names.ts';
 import { openSharedPages } from '../shared/pages/shared-pages.ts';
@@ -27,16 +29,40 @@ type Parts = {
  * can't be reached.
  */
 export const startSharedPages = async (startup: Startup, parts: Parts): Promise<SharedCache | null> => {
-  const { config, telemetry, times } = startup;
+  const { config, telemetry } = startup;
   const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = config.cache;
   const ttlMs = Math.max(2 * headMs, 2 * tailMs, 2 * collectiblesMs, staleMs);
   if (config.redis === null || ttlMs === 0 || maxMb === 0) return null;
   const { cacheUrls, urls } = config.redis;
   const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
+  return connectFor(startup, variable, cacheUrls, (redis) =>
+    openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer: telemetry.shared }),
+  );
+};
+
+/** Connects to the Redis of limits; null where this gateway is alone. Rejects with ConfigError when it can't be reached. */
+export const startSharedLimits = async (
+  startup: Startup,
+  parts: Pick<Parts, 'secret' | 'upstreamUrl'>,
+): Promise<SharedLimits | null> => {
+  const { config, telemetry } = startup;
+  if (config.redis === null) return null;
+  return connectFor(startup, 'REDIS_URL', config.redis.urls, (redis) =>
+    openSharedLimits({ ...parts, redis, observer: telemetry.shared }),
+  );
+};
+
+/** A connection with short times. Large pages, or the log's writes, never hold up what goes over another one. */
+const connectFor = async <Opened>(
+  { opened, times }: Startup,
+  variable: Variable,
+  urls: readonly string[],
+  open: (redis: RedisConnection) => Promise<Opened>,
+): Promise<Opened> => {
   try {
-    const redis = await connectRedis({ urls: cacheUrls, times: { ...SHARED_TIMES, ...times.shared } });
-    startup.opened.defer(() => redis.close());
-    return await open(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer: telemetry.shared });
+    const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared } });
+    opened.defer(() => redis.close());
+    return await open(redis);
   } catch (error) {
     if (error instanceof RedisUnavailableError || error instanceof RedisReplyError)
       throw new ConfigError([`${variable}: ${messageOf(error)}`]);
@@ -46,7 +72,7 @@ export const startSharedPages = async (startup: Startup, parts: Parts): Promise<
 
 type Limits = Pick<Parameters<typeof openSharedPages>[0], 'ttlMs' | 'maxBytes' | 'observer'>;
 
-const open = async (redis: RedisConnection, parts: Parts, limits: Limits): Promise<SharedCache> => {
+const openPages = async (redis: RedisConnection, parts: Parts, limits: Limits): Promise<SharedCache> => {
   const { secret, upstreamUrl, gatewayKey, memory } = parts;
   const names = createNames(secret, upstreamUrl, gatewayKey);
   const invalidations = await openInvalidations({ redis, names, memory, observer: limits.observer });
