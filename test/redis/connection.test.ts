@@ -91,7 +91,14 @@ test('counts the replicas that have what was written', async (context) => {
   await needRedis(context);
   const primary = await startRedis();
   const redis = await connect(primary.url);
-  expect(await redis.sendReplicated('key', ['SET', 'key', '1'], 1, 50)).toEqual({ reply: 'OK', replicas: 0 });
+  await vi.waitFor(
+    async () =>
+      expect(await redis.sendReplicated('key', ['SET', 'key', '1'], 1, 50)).toEqual({
+        reply: 'OK',
+        replicas: 0,
+      }),
+    60_000,
+  );
   await startRedis({ of: primary });
   await vi.waitFor(
     async () =>

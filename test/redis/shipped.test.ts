@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { need } from '../support/available.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
-import { deliveryPathOf, everythingStored, headOf, numberOf, post } from '../support/gateway/on-redis.ts';
+import { deliveryPathOf, everythingStored, headOf, numberOf, store } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
@@ -32,7 +32,7 @@ test('rediss:// uses TLS, and refuses a certificate that is not trusted', async 
   await expect(spawnGateway({ ...ENV, REDIS_URL: redis.url })).rejects.toThrow(/REDIS_URL: .*self-signed/);
   await using gateway = await spawnGateway({ ...ENV, REDIS_URL: redis.url, NODE_EXTRA_CA_CERTS: cert });
   const path = await deliveryPathOf(gateway.url);
-  expect(await post(gateway.url, path, 1)).toBe(200);
+  await store(gateway.url, path, 1);
   expect(await everythingStored(gateway.url)).toEqual([1]);
 });
 
@@ -44,21 +44,19 @@ test('two gateways on a Cluster are one, also when one of its nodes was killed a
   // One of its nodes is enough to find the others.
   await using second = await spawnGateway({ ...ENV, REDIS_URL: cluster.urls[1] });
   const path = await deliveryPathOf(first.url);
-  expect(await post(first.url, path, 0)).toBe(200);
+  await store(first.url, path, 0);
   const after = await headOf(first.url);
   await using here = subscribe(first.url, { after });
   await using there = subscribe(second.url, { after });
-  expect(await post(second.url, path, 1)).toBe(200);
+  await store(second.url, path, 1);
   await eventually(() => here.edges.length > 0 && there.edges.length > 0);
 
   for (const node of cluster.nodes) {
     await node.crash();
     await node.restart();
   }
-  let status: number | null = null;
-  while (status !== 200) status = await post(first.url, path, 2);
-  status = null;
-  while (status !== 200) status = await post(second.url, path, 3);
+  await store(first.url, path, 2);
+  await store(second.url, path, 3);
   await eventually(() => here.edges.length >= 3 && there.edges.length >= 3);
   expect(here.edges.map(numberOf)).toEqual([1, 2, 3]);
   expect(there.edges.map(numberOf)).toEqual([1, 2, 3]);

@@ -1,4 +1,5 @@
 import { activity, deliver } from '../clients/deliver.ts';
+import { sleep } from '../clients/queries.ts';
 import type { Edge } from '../clients/subscribe.ts';
 
 /** Reads a gateway's delivery URL, which is valid at every gateway on the same Redis. */
@@ -25,6 +26,11 @@ export const headOf = async (gatewayUrl: string): Promise<string> => {
 /** Posts the delivery of this number; resolves with the status, or null without an answer. */
 export const post = (gatewayUrl: string, path: string, number: number): Promise<number | null> =>
   deliver(gatewayUrl + path, { body: activity(number) });
+
+/** Posts it until it is acknowledged, as the service does: on a busy disk Redis may take longer than a gateway waits. */
+export const store = async (gatewayUrl: string, path: string, number: number): Promise<void> => {
+  while ((await post(gatewayUrl, path, number)) !== 200) await sleep(50);
+};
 
 /** The number of a posted delivery. */
 export const numberOf = ({ node }: Pick<Edge, 'node'>): number =>

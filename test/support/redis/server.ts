@@ -27,6 +27,8 @@ type Options = {
 };
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+/** A replica is synced at once. */
+const SYNC = ['--repl-diskless-sync-delay', '0'];
 
 /** A redis-server of its own, which goes when the test is finished. */
 export const startRedis = async (options: Options = {}) => {
@@ -40,9 +42,9 @@ export const launchRedis = async ({ settings = [], of, tls }: Options = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'redis-test-'));
   const port = await freePort();
   const args = [
-    ...['--bind', '127.0.0.1', '--dir', folder, ...DURABLE],
+    ...['--bind', '127.0.0.1', '--dir', folder, ...DURABLE, ...SYNC],
     ...(tls === undefined ? ['--port', String(port)] : tlsArguments(port, tls)),
-    ...(of ? ['--replicaof', '127.0.0.1', String(of.port), '--repl-diskless-sync-delay', '0'] : []),
+    ...(of ? ['--replicaof', '127.0.0.1', String(of.port)] : []),
     ...settings,
   ];
   let child = await startProcess(args);
@@ -109,14 +111,22 @@ const startProcess = async (args: readonly string[]): Promise<ChildProcess> => {
   return child;
 };
 
-/** A Cluster's node also listens 10,000 above its port. */
+/**
+ * Below the ports that the system gives to outgoing connections: one of those could take the port while Redis is restarted.
+ * A Cluster's node also listens 10,000 above its port.
+ */
+const [FIRST_PORT, PORTS] = [11_000, 11_000];
+
 export const freePort = async (): Promise<number> => {
   for (;;) {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
     server.close();
     await once(server, 'close');
-    if (address !== null && typeof address === 'object' && address.port < 55_535) return address.port;
+    return port;
   }
 };
