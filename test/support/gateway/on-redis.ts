@@ -36,12 +36,12 @@ export const store = async (gatewayUrl: string, path: string, number: number): P
 export const numberOf = ({ node }: Pick<Edge, 'node'>): number =>
   (node.payload as ReturnType<typeof activity>).activities[0]?.block_number ?? -1;
 
-/** The numbers of all deliveries in the log, in its order. */
+/** The numbers of all deliveries in the log, in its order. It repeats what a gateway can't read before it is connected again. */
 export const everythingStored = async (gatewayUrl: string): Promise<number[]> => {
   const stored: number[] = [];
   for (let after = ''; ; ) {
     const { deliveries } = await ask<{
-      deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+      deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } } | null;
     }>(
       gatewayUrl,
       `{ deliveries(first: 1000${after && `, after: "${after}"`}) {
@@ -49,6 +49,10 @@ export const everythingStored = async (gatewayUrl: string): Promise<number[]> =>
         pageInfo { hasNextPage endCursor }
       } }`,
     );
+    if (deliveries === null) {
+      await sleep(50);
+      continue;
+    }
     stored.push(...deliveries.edges.map(numberOf));
     if (!deliveries.pageInfo.hasNextPage) return stored;
     after = deliveries.pageInfo.endCursor;
