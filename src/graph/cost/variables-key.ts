@@ -19,8 +19,8 @@ const MAX_CHARACTERS = 512;
 /**
  * Returns the key of variables for an operation. It is null for values that are rare or too long.
  *
- * Of addresses an estimate depends on which ones are equal, and on nothing else: a wallet that an operation names twice
- * counts once. So the key has a number for each address, which makes it the same for all wallets. An operation that names
+ * Of addresses an estimate depends on which ones are equal, and on nothing else: one that an operation names twice counts
+ * once. So the key has a number for each address, which makes it the same for all of them. An operation that names
  * objects by other means, as literals or by ids, has the addresses themselves in its keys.
  */
 export const createVariablesKey = (
