@@ -34,24 +34,35 @@ export const createTimeSlices = (
     isScheduled = true;
     setImmediate(startSlice);
   };
-  /** Resumes one work alone. It runs after this function returns, and may use up the slice. */
-  const startSlice = (): void => {
-    isScheduled = false;
-    startedAt = null;
+  const takeWaiting = (): (() => void) | undefined => {
     for (const [owner, queue] of waiting) {
       waiting.delete(owner);
       const resume = queue.shift();
       if (queue.length > 0) waiting.set(owner, queue);
-      startedAt = now();
-      schedule();
-      resume?.();
-      return;
+      return resume;
     }
+    return undefined;
   };
+  /** Resumes one work alone, and the next one once that waits for something else, while the slice lasts. */
+  const resumeNext = (): void => {
+    const resume = takeWaiting();
+    if (resume === undefined) return;
+    startedAt ??= now();
+    schedule();
+    resume();
+    // The tick comes after all microtasks, and so after the steps of the work.
+    queueMicrotask(() => process.nextTick(() => isSpent() || resumeNext()));
+  };
+  const startSlice = (): void => {
+    isScheduled = false;
+    startedAt = null;
+    resumeNext();
+  };
+  const isSpent = (): boolean => startedAt !== null && now() - startedAt >= sliceMs;
 
   return {
     isOver() {
-      if (startedAt !== null) return now() - startedAt >= sliceMs;
+      if (startedAt !== null) return isSpent();
       startedAt = now();
       schedule();
       return false;

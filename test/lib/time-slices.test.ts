@@ -39,3 +39,23 @@ test('owners take turns, however many works each of them has', async () => {
   expect(done.lastIndexOf('one')).toBeLessThan(250);
   expect(done).toHaveLength(650);
 });
+
+test('works that need little share a slice, also after they have waited', async () => {
+  const { work } = startClock();
+  const done: string[] = [];
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  const long = work({}, 'long', 10, done);
+  const short = Array.from({ length: 90 }, () => work({}, 'short', 1, done));
+  setImmediate(count);
+  await Promise.all([long, ...short]);
+  isDone = true;
+  expect(done).toHaveLength(100);
+  // Nine slices of ten steps.
+  expect(turns).toBeGreaterThan(7);
+  expect(turns).toBeLessThan(12);
+});
