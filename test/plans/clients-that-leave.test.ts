@@ -9,7 +9,7 @@ import {
 import { runs } from '../support/runs.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 
-/** Operations share answers that are being made, whoever asks, leaves or is interrupted by a delivery meanwhile. */
+/** Equal operations share an answer while it is made. Clients that leave meanwhile, and deliveries, change nothing for the others. */
 
 const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());

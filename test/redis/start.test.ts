@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
 
@@ -68,4 +70,24 @@ test.each([
   [{ REDIS_MIN_REPLICAS: '1' }, 'REDIS_MIN_REPLICAS'],
 ])('%j is a named problem', async (env, name) => {
   await expect(start(env)).rejects.toThrow(new RegExp(`^The configuration has problems:\\n {2}${name}: `));
+});
+
+test('REDIS_CACHE_URL needs REDIS_URL beside it, and both are URLs of Redis', async () => {
+  const problemsOf = (env: Environment) => {
+    try {
+      return readConfig(env).redis;
+    } catch (error) {
+      return error instanceof ConfigError ? error.problems : error;
+    }
+  };
+  expect(problemsOf({ REDIS_CACHE_URL: 'redis://127.0.0.1' })).toEqual([
+    'REDIS_CACHE_URL: expected REDIS_URL beside it, got none',
+  ]);
+  expect(problemsOf({ REDIS_URL: 'nonsense', REDIS_CACHE_URL: 'http://127.0.0.1' })).toEqual([
+    expect.stringMatching(/^REDIS_URL: expected redis:/),
+    expect.stringMatching(/^REDIS_CACHE_URL: expected redis:/),
+  ]);
+  await expect(
+    startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL: 'redis://127.0.0.1:9' }),
+  ).rejects.toThrow(/REDIS_URL: /);
 });

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 
 /** The state of a bucket that has less than was asked for. */
