@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { launchRedis } from './server.ts';
 
@@ -8,7 +9,7 @@ const SLOTS = 16_384;
 export const launchCluster = async () => {
   const nodes = await Promise.all(
     Array.from({ length: NODES }, () =>
-      launchRedis({ settings: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] }),
+      launchRedis({ settings: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '10000'] }),
     ),
   );
   const [first, ...others] = nodes;
@@ -20,10 +21,15 @@ export const launchCluster = async () => {
   );
   // Two nodes never choose the same configuration epoch on purpose.
   await Promise.all(nodes.map((node, index) => node.run('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))));
-  for (const { port } of others) await first?.run('CLUSTER', 'MEET', '127.0.0.1', String(port));
-  for (const node of nodes)
-    while (!String(await node.run('CLUSTER', 'INFO')).includes('cluster_state:ok'))
-      await new Promise((resolve) => setTimeout(resolve, 50));
+  // A node forgets another one that does not answer within the node timeout, so each is named until it is known.
+  await vi.waitFor(
+    async () => {
+      for (const { port } of others) await first?.run('CLUSTER', 'MEET', '127.0.0.1', String(port));
+      for (const node of nodes)
+        expect(String(await node.run('CLUSTER', 'INFO'))).toContain('cluster_state:ok');
+    },
+    { timeout: 200_000, interval: 200 },
+  );
   const urls = nodes.map(({ url }) => url);
   return {
     urls,
