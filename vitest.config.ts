@@ -13,8 +13,8 @@ const lookups = ['cache', 'lookups', 'pagination', 'upstream'].map((area) => `te
 export default defineConfig({
   test: {
     pool: 'forks',
-    // One more than the two cores that a run can count on: many tests wait.
-    maxWorkers: 3,
+    // Twice the two cores that a run can count on: many tests wait.
+    maxWorkers: 4,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // What must happen happens late on a busy machine.
