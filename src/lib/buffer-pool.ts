@@ -30,9 +30,12 @@ export class BufferPool {
   /** Takes back a whole buffer of `take`. Nothing may read it or write it from now on. */
   give(buffer: Buffer): void {
     const { length } = buffer;
-    if (length < MIN_POOLED_BYTES || length > MAX_IDLE_BYTES) return;
-    if (this.#idleBytes + length > MAX_IDLE_BYTES) this.#dropOthers(length);
-    if (this.#idleBytes + length > MAX_IDLE_BYTES) return;
+    if (length < MIN_POOLED_BYTES) return;
+    if (length <= MAX_IDLE_BYTES && this.#idleBytes + length > MAX_IDLE_BYTES) this.#dropOthers(length);
+    if (this.#idleBytes + length > MAX_IDLE_BYTES) {
+      freeBuffer(buffer);
+      return;
+    }
     const idle = this.#idle.get(length);
     if (idle) idle.push(buffer);
     else this.#idle.set(length, [buffer]);
@@ -45,6 +48,7 @@ export class BufferPool {
       if (other === size) continue;
       this.#idle.delete(other);
       this.#idleBytes -= other * idle.length;
+      idle.forEach(freeBuffer);
     }
   }
 }
@@ -53,6 +57,15 @@ const sizeFor = (bytes: number): number => {
   if (bytes < MIN_POOLED_BYTES) return bytes;
   const step = 2 ** Math.floor(Math.log2(bytes)) / SIZES_A_POWER;
   return Math.ceil(bytes / step) * step;
+};
+
+/**
+ * Returns the memory of a buffer to the operating system at once: the garbage collector may leave hundreds of megabytes
+ * for seconds. The buffer has no bytes then. One that shares its memory with others is left to the garbage collector.
+ */
+export const freeBuffer = (buffer: Buffer): void => {
+  const { buffer: memory } = buffer;
+  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length) memory.transfer(0);
 };
 
 /** Buffers of a pool that have the same users: at first one, which made it. */
@@ -70,11 +83,24 @@ export class BufferLease {
   /** Returns a copy that lies in a buffer of the lease. */
   copy(bytes: Uint8Array): Buffer {
     if (bytes.length < MIN_POOLED_BYTES) return Buffer.from(bytes);
-    const buffer = this.#pool.take(bytes.length);
+    const buffer = this.#take(bytes.length);
     buffer.set(bytes);
+    return buffer;
+  }
+
+  /** Returns the text as UTF-8 that lies in a buffer of the lease. */
+  encode(text: string): Buffer {
+    if (text.length < MIN_POOLED_BYTES) return Buffer.from(text);
+    const buffer = this.#take(Buffer.byteLength(text));
+    buffer.write(text);
+    return buffer;
+  }
+
+  #take(bytes: number): Buffer {
+    const buffer = this.#pool.take(bytes);
     this.#buffers.push(buffer);
-    this.unusedBytes += buffer.length - bytes.length;
-    return buffer.subarray(0, bytes.length);
+    this.unusedBytes += buffer.length - bytes;
+    return buffer.subarray(0, bytes);
   }
 
   /** Adds a user. */

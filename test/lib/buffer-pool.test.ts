@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BufferLease, BufferPool } from '../../src/lib/buffer-pool.ts';
+import { BufferLease, BufferPool, freeBuffer } from '../../src/lib/buffer-pool.ts';
 
 /** Buffers that are used again. */
 
@@ -39,8 +39,9 @@ test('idle buffers have 16 MB at most, and those of other sizes are dropped firs
   for (const buffer of young) pool.give(buffer);
   expect(kept(pool, young)).toBe(3);
   expect(kept(pool, old)).toBe(0);
-  for (const buffer of old) pool.give(buffer);
-  expect(kept(pool, old)).toBe(16);
+  const others = Array.from({ length: 20 }, () => pool.take(1 * MB));
+  for (const buffer of others) pool.give(buffer);
+  expect(kept(pool, others)).toBe(16);
 });
 
 test('the copies of a lease stay until its last user has released it', () => {
@@ -53,4 +54,27 @@ test('the copies of a lease stay until its last user has released it', () => {
   expect(copy.every((byte) => byte === 0x61)).toBe(true);
   lease.release();
   expect(pool.take(100_000).buffer).toBe(copy.buffer);
+});
+
+test('the memory of a buffer that the pool has no room for is free at once', () => {
+  const pool = new BufferPool();
+  const full = Array.from({ length: 16 }, () => pool.take(1 * MB));
+  const [more, larger] = [pool.take(1 * MB), pool.take(20 * MB)];
+  for (const buffer of [...full, more, larger]) pool.give(buffer);
+  expect(full.map(({ length }) => length)).toEqual(Array(16).fill(1 * MB));
+  expect([more.length, larger.length]).toEqual([0, 0]);
+  pool.give(pool.take(2 * MB));
+  expect(full.map(({ length }) => length)).toEqual(Array(16).fill(0));
+});
+
+test('a part of a larger memory is not freed', () => {
+  const whole = Buffer.alloc(100_000, 'a');
+  freeBuffer(whole.subarray(0, 50_000));
+  expect(whole.toString()).toBe('a'.repeat(100_000));
+  freeBuffer(whole);
+  expect(whole.length).toBe(0);
+});
+
+test.each(['é'.repeat(50_000), 'x'.repeat(16 * KB), 'short'])('a text is encoded as UTF-8', (text) => {
+  expect(new BufferLease(new BufferPool()).encode(text).toString()).toBe(text);
 });

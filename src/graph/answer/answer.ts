@@ -117,6 +117,12 @@ export class Answer implements SlicedWork {
     return this.lease.copy(bytes);
   }
 
+  /** Returns a part of the answer's JSON as UTF-8. */
+  encode(text: string): Buffer {
+    this.lease ??= new BufferLease(this.#answers.buffers);
+    return this.lease.encode(text);
+  }
+
   /** Whether a list of so many items may be completed at once, now. */
   canCompleteAtOnce(items: number): boolean {
     return items <= MAX_UNSLICED_ITEMS && this.canContinue;

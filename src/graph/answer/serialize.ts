@@ -3,6 +3,7 @@ import type { BufferLease } from '../../lib/buffer-pool.ts';
 import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
 import { partsOfSmall } from '../../lib/json/raw-json-parts.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { totalLength } from '../../lib/total-length.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
@@ -12,13 +13,13 @@ import { inOrderOfData } from './error-order.ts';
 export class SerializedData {
   readonly chunks: readonly Buffer[];
   readonly bytes: number;
-  /** The memory of written lists. A transport that releases it once the answer is sent has it used again. */
+  /** The memory of large chunks. A transport that releases it once the answer is sent has it used again. */
   readonly lease: BufferLease | null;
 
   constructor(chunks: readonly Buffer[], lease: BufferLease | null) {
     this.chunks = chunks;
     this.lease = lease;
-    this.bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+    this.bytes = totalLength(chunks);
   }
 
   /** The memory that it takes. */
@@ -93,7 +94,7 @@ const serializeData = async (data: object, answer: Answer): Promise<SerializedDa
   let text = '';
   const flush = (): void => {
     if (text === '') return;
-    const chunk = Buffer.from(text);
+    const chunk = answer.encode(text);
     chunks.push(chunk);
     bytes += chunk.length;
     text = '';

@@ -68,15 +68,15 @@ export class EventStream extends Readable {
     if (!this.#canPush) return;
     try {
       const frame = this.#reader.take();
-      if (frame !== null) this.#push(frame.eventStreamBlock);
+      if (frame !== null) this.#push(...frame.eventStreamBlock);
     } catch (error) {
       this.#end(error);
     }
   }
 
-  #push(chunk: string | Buffer): void {
+  #push(...chunks: readonly (string | Buffer)[]): void {
     this.#canPush = false;
-    this.push(chunk);
+    for (const chunk of chunks) this.push(chunk);
   }
 
   #end(error: unknown): void {

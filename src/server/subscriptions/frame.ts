@@ -5,35 +5,51 @@ import {
   type ValidatedSubscriptionArgs,
 } from 'graphql';
 import type { Context } from '../../context.ts';
-import { assembleJson, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
+import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
+import { totalLength } from '../../lib/total-length.ts';
 import type { SourceEvent } from '../../streams/event-source.ts';
 import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
 
+/** A longer server-sent event is not copied into one part. */
+const MAX_JOINED_BYTES = 65_536;
+
 /** The result of executing one event, as JSON: executed and serialised once for all subscribers that share it. */
 export class Frame {
   readonly cursor: string;
-  readonly payload: Buffer;
-  #eventStreamBlock: Buffer | null = null;
+  /** The JSON. */
+  readonly parts: readonly Buffer[];
+  readonly #bytes: number;
+  #eventStreamBlock: readonly Buffer[] | null = null;
 
-  constructor(cursor: string, payload: Buffer) {
+  constructor(cursor: string, parts: readonly Buffer[]) {
     this.cursor = cursor;
-    this.payload = payload;
+    this.parts = parts;
+    this.#bytes = totalLength(parts);
   }
 
-  /** The payload as a server-sent event whose id is the cursor. */
-  get eventStreamBlock(): Buffer {
-    this.#eventStreamBlock ??= Buffer.concat([
-      Buffer.from(`id: ${this.cursor}\nevent: next\ndata: `),
-      this.payload,
-      Buffer.from('\n\n'),
-    ]);
+  /** The parts of a server-sent event whose id is the cursor. */
+  get eventStreamBlock(): readonly Buffer[] {
+    this.#eventStreamBlock ??= this.#createEventStreamBlock();
     return this.#eventStreamBlock;
   }
-}
 
-/** The bytes of a frame in memory: its payload, and the copy for server-sent events. */
-export const sizeOf = ({ payload }: Frame): number => 2 * payload.length;
+  /** Its bytes in memory, those of the server-sent event among them. */
+  get memoryBytes(): number {
+    return this.#isJoined ? 2 * this.#bytes : this.#bytes;
+  }
+
+  #createEventStreamBlock(): readonly Buffer[] {
+    const id = Buffer.from(`id: ${this.cursor}\nevent: next\ndata: `);
+    const block = [id, ...this.parts, Buffer.from('\n\n')];
+    return this.#isJoined ? [Buffer.concat(block)] : block;
+  }
+
+  /** Whether the server-sent event is a copy in one part: each part costs a subscriber a write. */
+  get #isJoined(): boolean {
+    return this.#bytes <= MAX_JOINED_BYTES;
+  }
+}
 
 export type EventObserver = {
   /** Called when an event was executed and serialised, once for all subscribers that share it. */
@@ -68,7 +84,7 @@ export const createRender = (
     };
     return new Frame(
       event.cursor,
-      data instanceof SerializedData ? assembleJson(result, data) : Buffer.from(JSON.stringify(result)),
+      data instanceof SerializedData ? jsonParts(result, data) : [Buffer.from(JSON.stringify(result))],
     );
   };
 };

@@ -15,7 +15,7 @@ import {
 } from '../../streams/event-source.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
 import type { OperationPlugin } from '../graphql/operation-plugin.ts';
-import { createRender, type EventObserver, type Frame, sizeOf } from './frame.ts';
+import { createRender, type EventObserver, type Frame } from './frame.ts';
 import { createOpenDocuments } from './open-documents.ts';
 import { operationKey } from './operation-key.ts';
 
@@ -74,7 +74,7 @@ export const useSharedExecution = (mask: MaskError, observer: EventObserver): Op
     if (known) return known;
     const feed = source.feed({
       render: createRender(operation, mask, observer),
-      sizeOf,
+      sizeOf: ({ memoryBytes }) => memoryBytes,
       onIdle: () => feeds.delete(key),
     });
     feeds.set(key, feed);

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { assembleJson, type SerializedData } from '../../graph/answer/serialize.ts';
+import { jsonParts, type SerializedData } from '../../graph/answer/serialize.ts';
 import type { EventReader } from '../../streams/event-source.ts';
 import type { Frame } from '../subscriptions/frame.ts';
 import type { Subscription } from '../subscriptions/shared-execution.ts';
@@ -36,7 +36,8 @@ const nextPrefix = (id: string): string => `{"id":${JSON.stringify(id)},"type":"
 /** The answer to a query or a mutation whose data is JSON already: graphql-ws would serialise it a second time. */
 export class SerializedAnswer extends OperationStream {
   /** Null after it is sent. */
-  #payload: Buffer | null;
+  #payload: readonly Buffer[] | null;
+  readonly #data: SerializedData;
   readonly #frameWriter: FrameWriter;
   readonly #id: string;
 
@@ -48,20 +49,25 @@ export class SerializedAnswer extends OperationStream {
   ) {
     super();
     // `errors` comes last, as in the answers that graphql-ws writes.
-    this.#payload = assembleJson({ ...result, ...(errors && { errors }) }, data);
+    this.#payload = jsonParts({ ...result, ...(errors && { errors }) }, data);
+    this.#data = data;
     this.#frameWriter = frameWriter;
     this.#id = id;
   }
 
   next(): Promise<Step> {
-    if (this.#payload) this.#frameWriter.sendAnswer(nextPrefix(this.#id), this.#payload, '}');
+    const payload = this.#payload;
     this.#payload = null;
+    if (payload) this.#frameWriter.sendAnswer(nextPrefix(this.#id), payload, '}', this.#release);
     return END;
   }
 
   protected cancel(): void {
+    if (this.#payload) this.#release();
     this.#payload = null;
   }
+
+  readonly #release = (): void => this.#data.lease?.release();
 }
 
 /** The events that a subscription sends in a row before other work has its turn. */
@@ -123,7 +129,7 @@ export class SocketSubscription extends OperationStream {
         if (!frame) return true;
         // Most events come alone, and are written without a batch.
         if (sent === 1) this.#frameWriter.batch();
-        this.#frameWriter.send(this.#prefix, frame.payload, '}');
+        this.#frameWriter.send(this.#prefix, frame.parts, '}');
       }
       return false;
     } finally {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { totalLength } from '../../lib/total-length.ts';
 import { untilDrained } from './backpressure.ts';
 
 /** The bytes of a batch that are collected before the operating system gets them. */
@@ -47,14 +48,17 @@ export class FrameWriter {
     this.#stream.uncork();
   }
 
-  /** Sends a text message that consists of the three parts. `suffix` must be ASCII. */
-  send(prefix: string, payload: Buffer, suffix: string): void {
-    writeTextFrame(this.#stream, prefix, payload, suffix);
+  /**
+   * Sends a text message: the prefix, the parts of the payload, and the suffix, which must be ASCII. Calls `onWritten` once
+   * the operating system has all of it, or the socket has closed.
+   */
+  send(prefix: string, payload: readonly Buffer[], suffix: string, onWritten?: () => void): void {
+    writeTextFrame(this.#stream, prefix, payload, suffix, onWritten);
   }
 
-  /** Sends the answer to an operation, which no other socket shares. */
-  sendAnswer(prefix: string, payload: Buffer, suffix: string): void {
-    this.send(prefix, payload, suffix);
+  /** Sends the answer to an operation, as `send`. */
+  sendAnswer(prefix: string, payload: readonly Buffer[], suffix: string, onWritten: () => void): void {
+    this.send(prefix, payload, suffix, onWritten);
     this.#onAnswer();
   }
 
@@ -92,33 +96,40 @@ export class FrameWriter {
 const FIN_AND_TEXT = 0x81;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
-/** Frames up to this length are copied into one buffer. The payload of a longer frame is written without a copy. */
+/** Frames up to this length are copied into one buffer. The payload of a longer one is written without a copy. */
 const MAX_COPIED_BYTES = 16_384;
 
 /**
  * Writes an unfragmented, unmasked text frame (RFC 6455, section 5.2).
  *
- * `Sender.frame` of `ws` is not used: it takes a payload in one piece. The three parts would be joined first, which copies
- * a long payload for each of its subscribers.
+ * `Sender.frame` of `ws` is not used: it takes a payload in one piece. The parts would be joined first, which copies a long
+ * payload for each of its subscribers.
  */
-const writeTextFrame = (stream: Duplex, prefix: string, payload: Buffer, suffix: string): void => {
+const writeTextFrame = (
+  stream: Duplex,
+  prefix: string,
+  payload: readonly Buffer[],
+  suffix: string,
+  onWritten?: () => void,
+): void => {
   const prefixBytes = Buffer.byteLength(prefix);
-  const length = prefixBytes + payload.length + suffix.length;
+  const length = prefixBytes + totalLength(payload) + suffix.length;
   const isCopied = length <= MAX_COPIED_BYTES;
   const headerBytes = headerLength(length);
   const frame = Buffer.allocUnsafe(headerBytes + (isCopied ? length : prefixBytes));
   writeHeader(frame, length);
   frame.write(prefix, headerBytes);
   if (isCopied) {
-    payload.copy(frame, headerBytes + prefixBytes);
-    frame.write(suffix, headerBytes + prefixBytes + payload.length, 'latin1');
-    stream.write(frame);
+    let end = headerBytes + prefixBytes;
+    for (const part of payload) end += part.copy(frame, end);
+    frame.write(suffix, end, 'latin1');
+    stream.write(frame, onWritten);
     return;
   }
   stream.cork();
   stream.write(frame);
-  stream.write(payload);
-  stream.write(suffix, 'latin1');
+  for (const part of payload) stream.write(part);
+  stream.write(suffix, 'latin1', onWritten);
   stream.uncork();
 };
 

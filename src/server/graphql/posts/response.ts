@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, processRegularResult } from 'graphql-yoga';
 import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
+import { totalLength } from '../../../lib/total-length.ts';
 import { writeHeaderBlock } from '../../http/response-headers.ts';
 import type { MediaType } from './request-head.ts';
 
@@ -39,8 +40,8 @@ export const sendResult = (
   const contentLength = { 'content-length': String(lengthOf(body)) };
   writeHeaderBlock(response, status, made.headers, contentLength, headers);
   const { data } = result;
-  // The operating system has all of the body by then.
-  if (data instanceof SerializedData && data.lease) response.once('finish', () => data.lease?.release());
+  // By then the operating system has all of the body, or the connection is closed.
+  if (data instanceof SerializedData && data.lease) response.once('close', () => data.lease?.release());
   send(response, body);
 };
 
@@ -67,7 +68,7 @@ const inParts = (result: ExecutionResult): ExecutionResult => {
 };
 
 const lengthOf = (body: Body): number =>
-  typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
+  typeof body === 'string' ? Buffer.byteLength(body) : totalLength(body);
 
 const send = (response: ServerResponse, body: Body): void => {
   if (typeof body === 'string') return void response.end(body);

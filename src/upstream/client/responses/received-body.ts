@@ -1,3 +1,5 @@
+import { freeBuffer } from '../../../lib/buffer-pool.ts';
+import { totalLength } from '../../../lib/total-length.ts';
 import { redactChunks } from './redact-key.ts';
 
 const utf8 = new TextDecoder();
@@ -18,7 +20,7 @@ export class ReceivedBody {
 
   /** The number of bytes that have not been taken. */
   get bytes(): number {
-    return this.#chunks.reduce((sum, { length }) => sum + length, 0);
+    return totalLength(this.#chunks);
   }
 
   /** The bytes, as they arrived: the secret may be in them. None after `takeText`. */
@@ -36,7 +38,10 @@ export class ReceivedBody {
    * much memory.
    */
   takeText(): string {
-    return utf8.decode(Buffer.concat(redactChunks(this.#chunks.splice(0), this.secret)));
+    const bytes = Buffer.concat(redactChunks(this.#chunks.splice(0), this.secret));
+    const text = utf8.decode(bytes);
+    freeBuffer(bytes);
+    return text;
   }
 }
 
