@@ -1,3 +1,5 @@
+import { sleep } from './queries.ts';
+
 export type Delivery = {
   readonly webhookId?: string;
   readonly type?: string;
@@ -25,6 +27,11 @@ export const deliver = async (url: string, delivery: Delivery): Promise<number |
   } catch {
     return null;
   }
+};
+
+/** Posts it until it is acknowledged, as the service does: on a busy disk Redis may take longer than a gateway waits. */
+export const deliverUntilStored = async (url: string, delivery: Delivery): Promise<void> => {
+  while ((await deliver(url, delivery)) !== 200) await sleep(50);
 };
 
 /** A body of type activities. Bodies of different numbers differ. */

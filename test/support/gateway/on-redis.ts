@@ -1,4 +1,4 @@
-import { activity, deliver } from '../clients/deliver.ts';
+import { activity, deliver, deliverUntilStored } from '../clients/deliver.ts';
 import { sleep } from '../clients/queries.ts';
 import type { Edge } from '../clients/subscribe.ts';
 
@@ -27,10 +27,8 @@ export const headOf = async (gatewayUrl: string): Promise<string> => {
 export const post = (gatewayUrl: string, path: string, number: number): Promise<number | null> =>
   deliver(gatewayUrl + path, { body: activity(number) });
 
-/** Posts it until it is acknowledged, as the service does: on a busy disk Redis may take longer than a gateway waits. */
-export const store = async (gatewayUrl: string, path: string, number: number): Promise<void> => {
-  while ((await post(gatewayUrl, path, number)) !== 200) await sleep(50);
-};
+export const store = (gatewayUrl: string, path: string, number: number): Promise<void> =>
+  deliverUntilStored(gatewayUrl + path, { body: activity(number) });
 
 /** The number of a posted delivery. */
 export const numberOf = ({ node }: Pick<Edge, 'node'>): number =>
