@@ -13,7 +13,7 @@ const startReader = ({ url, token, after }: Options, transport: typeof byWebSock
   const cuts: number[] = [];
   for (let at = 0; cuts.length < CUTS; cuts.push(at)) at += 1 + Math.floor(Math.random() * MOST_BETWEEN_CUTS);
   const client = startLoadClient({
-    url,
+    url: () => url,
     transport,
     after,
     cuts,

@@ -1,28 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Pool } from 'undici';
+import { Agent } from 'undici';
 import { expect, test } from 'vitest';
 import { byEventStream, byWebSocket, startLoadClient } from '../support/clients/load-client.ts';
 import { eventually } from '../support/clients/subscribe.ts';
+import { folderOf } from '../support/folder.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere } from '../support/gateway/start.ts';
+import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
 
-const CLIENTS = 200;
-const EVENT_STREAMS = 10;
-const CUTS = 20;
-const DELIVERIES = 10_000;
 const IN_FLIGHT = 64;
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+/** One in so many clients reads by an event stream, the others by WebSocket. */
+const EVENT_STREAMS = 20;
+
+type Storm = {
+  /** The settings of each gateway. They have one log. */
+  readonly gateways: readonly Record<string, string>[];
+  readonly clients: number;
+  /** How often each client is disconnected. */
+  readonly cuts: number;
+  readonly deliveries: number;
+};
 
 /** mulberry32: pseudo-random numbers from 0 to 1, the same for the same seed. */
 const createRandom = (seed: number) => () => {
@@ -41,17 +38,22 @@ const ask = async <Data>(url: string, query: string, variables: object = {}): Pr
   return ((await response.json()) as { data: Data }).data;
 };
 
-/** Posts each number until it is answered 2xx, as the service does. */
-const postAll = async (deliveryUrl: string, onPosted: (posted: number) => void): Promise<void> => {
-  const { origin, pathname } = new URL(deliveryUrl);
-  const pool = new Pool(origin, { connections: IN_FLIGHT });
+/** Posts each number until it is answered 2xx, as the service does, and each time to another gateway. */
+const postAll = async (
+  { urls, path, count }: { urls: readonly string[]; path: string; count: number },
+  onPosted: (posted: number) => void,
+): Promise<void> => {
+  const agent = new Agent({ connections: IN_FLIGHT });
   let next = 0;
   let posted = 0;
+  let turn = 0;
   const post = async (number: number): Promise<void> => {
     for (;;) {
+      turn += 1;
       try {
-        const { statusCode, body } = await pool.request({
-          path: pathname,
+        const { statusCode, body } = await agent.request({
+          origin: urls[turn % urls.length] ?? '',
+          path,
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: `{"number":${number}}`,
@@ -65,13 +67,13 @@ const postAll = async (deliveryUrl: string, onPosted: (posted: number) => void):
     }
   };
   const sender = async () => {
-    while (next < DELIVERIES) {
+    while (next < count) {
       await post(next++);
       onPosted(++posted);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
-  await pool.close();
+  await agent.close();
 };
 
 type Page = {
@@ -95,20 +97,20 @@ const readLog = async (url: string, start: string) => {
   }
 };
 
-test('200 clients that are disconnected 20 times each, over a restart, get all of 10,000 deliveries once and in order', async () => {
+const runStorm = async ({ gateways, clients: count, cuts: cutsEach, deliveries: total }: Storm) => {
   const seed = Number(process.env.STORM_SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = createRandom(seed);
-  await using made = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-storm-'));
-  made.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const env = {
-    UPSTREAM_URL: nowhere,
-    UPSTREAM_API_KEY: 'held',
-    DATA_DIR: dataDir,
-    PORT: String(await freePort()),
-  };
-  const first = made.use(await spawnGateway(env));
-  const { url } = first;
+  await using started = new AsyncDisposableStack();
+  const start = async (env: Record<string, string>) => started.use(await spawnGateway(env));
+  const envs = await Promise.all(
+    gateways.map(async (env) => ({
+      ...{ UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'held', PORT: String(await freePort()) },
+      ...env,
+    })),
+  );
+  const running = await Promise.all(envs.map(start));
+  const urls = running.map(({ url }) => url);
+  const [url = ''] = urls;
   const { deliveryUrl, deliveries } = await ask<{ deliveryUrl: string; deliveries: { head: string } }>(
     url,
     '{ deliveryUrl deliveries { head } }',
@@ -117,12 +119,12 @@ test('200 clients that are disconnected 20 times each, over a restart, get all o
   /** The events of the client that is furthest ahead; all others must get the same. */
   const order: string[] = [];
   const wrong: string[] = [];
-  const clients = Array.from({ length: CLIENTS }, (_, number) => {
+  const clients = Array.from({ length: count }, (_, number) => {
     const cuts = new Set<number>();
-    while (cuts.size < CUTS) cuts.add(1 + Math.floor(random() * (DELIVERIES - 1)));
+    while (cuts.size < cutsEach) cuts.add(1 + Math.floor(random() * (total - 1)));
     return startLoadClient({
-      url,
-      transport: number < EVENT_STREAMS ? byEventStream : byWebSocket,
+      url: () => urls[Math.floor(random() * urls.length)] ?? '',
+      transport: number % EVENT_STREAMS === 0 ? byEventStream : byWebSocket,
       after: deliveries.head,
       cuts: [...cuts].sort((one, other) => one - other),
       onCursor(index, cursor) {
@@ -131,22 +133,23 @@ test('200 clients that are disconnected 20 times each, over a restart, get all o
       },
     });
   });
-  made.defer(() => {
+  started.defer(() => {
     for (const { stop } of clients) stop();
   });
 
   const half = Promise.withResolvers<void>();
-  const posting = postAll(deliveryUrl, (posted) => posted === DELIVERIES / 2 && half.resolve());
+  const path = new URL(deliveryUrl).pathname;
+  const posting = postAll({ urls, path, count: total }, (posted) => posted === total / 2 && half.resolve());
   await half.promise;
-  expect(await first.end('SIGTERM')).toBe(0);
-  const second = made.use(await spawnGateway(env));
-  expect(second.url).toBe(url);
+  expect(await running[0]?.end('SIGTERM')).toBe(0);
+  const again = await start(envs[0] ?? {});
+  expect(again.url).toBe(url);
   await posting;
   const received = () => clients.reduce((sum, client) => sum + client.received, 0);
-  for (let before = -1; before < received() && received() < CLIENTS * DELIVERIES; ) {
+  for (let before = -1; before < received() && received() < count * total; ) {
     before = received();
     await eventually(
-      () => received() > before || received() >= CLIENTS * DELIVERIES,
+      () => received() > before || received() >= count * total,
       () => ({ seed, before }),
     );
   }
@@ -154,7 +157,20 @@ test('200 clients that are disconnected 20 times each, over a restart, get all o
   const log = await readLog(url, deliveries.head);
   expect(wrong.slice(0, 5), `seed ${seed}`).toEqual([]);
   expect(order, `seed ${seed}`).toEqual(log.map(({ cursor }) => cursor));
-  expect(clients.map((client) => client.received)).toEqual(clients.map(() => DELIVERIES));
-  expect(clients.every(({ connections }) => connections > CUTS)).toBe(true);
-  expect(new Set(log.map(({ node }) => node.payload.number)).size).toBe(DELIVERIES);
+  expect(clients.map((client) => client.received)).toEqual(clients.map(() => total));
+  expect(clients.every(({ connections }) => connections > cutsEach)).toBe(true);
+  expect(new Set(log.map(({ node }) => node.payload.number)).size).toBe(total);
+};
+
+test('200 clients that are disconnected 20 times each, over a restart, get all of 10,000 deliveries once and in order', async () => {
+  await using folder = await folderOf({});
+  const gateways = [{ DATA_DIR: folder.path('log') }];
+  await runStorm({ gateways, clients: 200, cuts: 20, deliveries: 10_000 });
+});
+
+test('on three gateways over one Redis, clients that reconnect at any of them get all once and in order', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  const gateways = Array.from({ length: 3 }, () => ({ REDIS_URL: redis.url }));
+  await runStorm({ gateways, clients: 60, cuts: 20, deliveries: 2000 });
 });

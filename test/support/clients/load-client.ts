@@ -80,7 +80,8 @@ export const byEventStream: Transport = (gatewayUrl, after, onCursor, onEnd, cre
 };
 
 type Options = {
-  readonly url: string;
+  /** The gateway of the next connection. */
+  readonly url: () => string;
   readonly transport: Transport;
   readonly after: string;
   /** The numbers of received deliveries at which it cuts its connection, ascending. */
@@ -101,7 +102,7 @@ export const startLoadClient = ({ url, transport, after, cuts, credentials, onCu
     if (isStopped) return;
     client.connections += 1;
     const cut = transport(
-      url,
+      url(),
       last,
       (cursor) => {
         onCursor(client.received, cursor);
