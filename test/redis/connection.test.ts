@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { RedisTimes } from '../../src/redis/client.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../../src/redis/errors.ts';
+import { startForwarder } from '../support/redis/forwarder.ts';
 import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
 
 const connect = async (url: string, times: Partial<RedisTimes> = {}) => {
@@ -111,24 +110,15 @@ test('after a failover, a connection to the former primary is opened anew', asyn
   await needRedis(context);
   const first = await startRedis();
   const second = await startRedis({ of: first });
-  // As a name that is resolved for each connection.
-  const primary = { port: first.port };
-  const name = createServer((client) => {
-    const server = connectSocket(primary.port, '127.0.0.1');
-    client.pipe(server).pipe(client);
-    client.on('error', () => {}).on('close', () => server.destroy());
-    server.on('error', () => {}).on('close', () => client.destroy());
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void name.close());
-  await once(name, 'listening');
-  const redis = await connect(`redis://127.0.0.1:${(name.address() as AddressInfo).port}`);
+  const primary = await startForwarder(first);
+  const redis = await connect(primary.url);
   await vi.waitFor(
     async () =>
       expect(await redis.sendReplicated('key', ['SET', 'key', '1'], 1, 100)).toMatchObject({ replicas: 1 }),
     60_000,
   );
   await second.run('REPLICAOF', 'NO', 'ONE');
-  primary.port = second.port;
+  primary.lead(second);
   await first.run('REPLICAOF', '127.0.0.1', String(second.port));
   await expect(redis.send('key', ['SET', 'key', '2'])).rejects.toMatchObject({ code: 'READONLY' });
   await vi.waitFor(async () => expect(await redis.send('key', ['SET', 'key', '3'])).toBe('OK'), 60_000);

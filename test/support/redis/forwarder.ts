@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A port that leads to a Redis, and after a failover to another one, as a name that is resolved for each connection. */
+export const startForwarder = async (to: { readonly port: number }) => {
+  let target: { readonly port: number } | null = to;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    open.add(client);
+    client.on('error', () => {}).on('close', () => open.delete(client));
+    if (target === null) return client.destroy();
+    const redis = connect(target.port, '127.0.0.1');
+    client.pipe(redis).pipe(client);
+    client.on('close', () => redis.destroy());
+    redis.on('error', () => {}).on('close', () => client.destroy());
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.close();
+    for (const client of open) client.destroy();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    /** Connections that are opened from now on go there. */
+    lead(next: { readonly port: number }): void {
+      target = next;
+    },
+    /** Ends all connections, and takes none until it leads somewhere again. */
+    cut(): void {
+      target = null;
+      for (const client of open) client.destroy();
+    },
+  };
+};
