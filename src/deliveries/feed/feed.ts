@@ -1,5 +1,5 @@
 import type { EventFeed, EventReader, Rendering } from '../../streams/event-source.ts';
-import { isTransient, ReadAbortedError } from '../log/errors.ts';
+import { CursorExpiredError, isTransient, ReadAbortedError } from '../log/errors.ts';
 import type { DeliveryFilter, DeliveryLog, StoredDelivery } from '../log/log.ts';
 import { type FeedCache, FeedPages, type FeedPosition, positionOf, renderPage } from './cache.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
@@ -33,6 +33,10 @@ const PAGE_BYTES = 32_768;
 const PAGE_SCAN_LIMIT = 10_000;
 
 const RETRY_MS = 1000;
+
+/** The log has lost its newest deliveries, by a restore or a failover. Readers that go back must not get them again. */
+const isOfLostCopy = (error: unknown): boolean =>
+  error instanceof CursorExpiredError && (error.reason === 'ahead' || error.reason === 'replaced');
 
 /** The pause before a failed read is retried. Jitter keeps readers from retrying in step after an outage. */
 const retryDelayMs = (): number => RETRY_MS * (0.5 + Math.random());
@@ -167,7 +171,10 @@ export class Feed<Item> implements EventFeed<Item> {
       // New readers may have been opened since the abort.
       if (error instanceof ReadAbortedError) this.#readIfBlocked(cursor);
       else if (isTransient(error)) this.#retryLater(cursor);
-      else this.#fail(this.#blocked.release(cursor), error);
+      else {
+        if (isOfLostCopy(error)) this.#pages.clear();
+        this.#fail(this.#blocked.release(cursor), error);
+      }
     }
   }
 
