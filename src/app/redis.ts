@@ -22,7 +22,9 @@ export const startRedis = async (startup: Startup): Promise<Redis | null> => {
   if (redis === null) return null;
   const { urls, durability, minReplicas } = redis;
   const connect = async (): Promise<RedisConnection> => {
-    const connection = await connectRedis({ urls, observer: startup.telemetry.redis });
+    const { redis: observe, redisCommands } = startup.telemetry;
+    const observer = { ...redisCommands, ...observe('REDIS_URL') };
+    const connection = await connectRedis({ urls, observer });
     startup.opened.defer(() => connection.close());
     return connection;
   };

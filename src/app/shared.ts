@@ -4,6 +4,7 @@ import { messageOf } from '../lib/error-text.ts';
 import { connectRedis, type RedisConnection } from '../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
 import { openSharedLimits, type SharedLimits } from '../shared/limits/shared-limits.ts';
+import type { SharedObserver } from '../shared/observer.ts';
 import { type Invalidations, openInvalidations } from '../shared/pages/invalidations.ts';
 import { createNames } from '../shared/pages/names.ts';
 import { openSharedPages } from '../shared/pages/shared-pages.ts';
@@ -29,14 +30,14 @@ type Parts = {
  * can't be reached.
  */
 export const startSharedPages = async (startup: Startup, parts: Parts): Promise<SharedCache | null> => {
-  const { config, telemetry } = startup;
+  const { config } = startup;
   const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = config.cache;
   const ttlMs = Math.max(2 * headMs, 2 * tailMs, 2 * collectiblesMs, staleMs);
   if (config.redis === null || ttlMs === 0 || maxMb === 0) return null;
   const { cacheUrls, urls } = config.redis;
   const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
-  return connectFor(startup, variable, cacheUrls, (redis) =>
-    openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer: telemetry.shared }),
+  return connectFor(startup, variable, cacheUrls, (redis, observer) =>
+    openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer }),
   );
 };
 
@@ -45,24 +46,25 @@ export const startSharedLimits = async (
   startup: Startup,
   parts: Pick<Parts, 'secret' | 'upstreamUrl'>,
 ): Promise<SharedLimits | null> => {
-  const { config, telemetry } = startup;
-  if (config.redis === null) return null;
-  return connectFor(startup, 'REDIS_URL', config.redis.urls, (redis) =>
-    openSharedLimits({ ...parts, redis, observer: telemetry.shared }),
+  const { redis: settings } = startup.config;
+  if (settings === null) return null;
+  return connectFor(startup, 'REDIS_URL', settings.urls, (redis, observer) =>
+    openSharedLimits({ ...parts, redis, observer }),
   );
 };
 
 /** A connection with short times. Large pages, or the log's writes, never hold up what goes over another one. */
 const connectFor = async <Opened>(
-  { opened, times }: Startup,
+  { opened, times, telemetry }: Startup,
   variable: Variable,
   urls: readonly string[],
-  open: (redis: RedisConnection) => Promise<Opened>,
+  open: (redis: RedisConnection, observer: SharedObserver) => Promise<Opened>,
 ): Promise<Opened> => {
   try {
-    const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared } });
+    const observer = telemetry.redis(variable);
+    const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared }, observer });
     opened.defer(() => redis.close());
-    return await open(redis);
+    return await open(redis, { ...telemetry.shared, ...observer });
   } catch (error) {
     if (error instanceof RedisUnavailableError || error instanceof RedisReplyError)
       throw new ConfigError([`${variable}: ${messageOf(error)}`]);

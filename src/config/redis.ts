@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { parseSentinelUrl } from '../redis/sentinel-url.ts';
 import type { Environment, Read } from './environment.ts';
 import { commaList, integerIn } from './values.ts';
 
 /** The Redis that several gateways share. */
 export type RedisConfig = {
-  /** With user and password. Several are nodes of one Cluster. */
+  /** With user and password. Several are nodes of one Cluster; a single one may be of Sentinels. */
   readonly urls: readonly string[];
   /** Where pages are shared: the same as `urls` unless it is another Redis. */
   readonly cacheUrls: readonly string[];
@@ -17,7 +18,7 @@ export type RedisConfig = {
 const DURABILITIES = ['strict', 'relaxed'] as const;
 const MAX_REPLICAS = 100;
 const EXPECTED_URLS =
-  'redis:// or rediss:// URLs, comma-separated, with one user, password and scheme, and without query; a Cluster has no database';
+  'redis:// or rediss:// URLs, comma-separated, with one user, password and scheme, and without query; a Cluster has no database; or redis+sentinel://host:port,host:port/name of Sentinels';
 
 /** Reads REDIS_URL and what belongs to it. */
 export const readRedis = (env: Environment, read: Read, problems: string[]): RedisConfig | null => {
@@ -44,13 +45,20 @@ export const readRedis = (env: Environment, read: Read, problems: string[]): Red
 };
 
 /** Nodes of a Cluster have one user and password, since the Cluster names further nodes without them. */
-const redisUrls = commaList
+const nodeUrls = commaList
   .pipe(z.array(z.url({ protocol: /^rediss?$/ })))
   // Only what is a URL is looked at further.
   .pipe(z.array(z.string()))
   .refine((urls) => urls.every((text) => isRedisUrl(new URL(text))))
   .refine((urls) => urls.length === 1 || urls.every((text) => new URL(text).pathname.length < 2))
   .refine((urls) => new Set(urls.map((text) => accessOf(new URL(text)))).size === 1);
+
+const sentinelUrl = z
+  .string()
+  .refine((text) => parseSentinelUrl(text) !== null)
+  .transform((text) => [text]);
+
+const redisUrls = z.union([sentinelUrl, nodeUrls]);
 
 const isRedisUrl = ({ hostname, pathname, search, hash }: URL): boolean =>
   hostname !== '' && !search && !hash && /^\/?\d{0,3}$/.test(pathname);

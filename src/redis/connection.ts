@@ -1,35 +1,40 @@
 import { ErrorReply } from '@redis/client';
 import { messageOf } from '../lib/error-text.ts';
-import {
-  createRedisClient,
-  type RedisArgument,
-  type RedisClient,
-  type RedisReply,
-  type RedisTimes,
-} from './client.ts';
+import type { RedisArgument, RedisClient, RedisClientOptions, RedisReply, RedisTimes } from './client.ts';
+import { createClusterClient } from './cluster.ts';
 import { RedisReplyError, RedisUnavailableError } from './errors.ts';
+import { SentinelClient } from './sentinel.ts';
+import { parseSentinelUrl } from './sentinel-url.ts';
+import { createSingleClient } from './single.ts';
 
 const TIMES: RedisTimes = { commandMs: 5000, connectMs: 5000, silentMs: 10_000, pingMs: 3000 };
 
-/** Reports commands to the metrics. */
+/** Reports commands and connections to metrics and the logger. */
 export type RedisObserver = {
   /** A command has settled: with a reply, refused by Redis, or without an answer. */
   settled(outcome: 'replied' | 'refused' | 'unavailable', durationMs: number): void;
+  /** The first connection is lost, after all were open. */
+  lost(error: string): void;
+  /** All connections are open again. */
+  restored(): void;
 };
 
 type Options = {
-  /** `redis://` or `rediss://`, with user, password, port and database as needed; several are nodes of one Cluster. */
+  /**
+   * `redis://` or `rediss://`, with user, password, port and database as needed; several are nodes of one Cluster. Or one
+   * of Sentinels, see `parseSentinelUrl`.
+   */
   readonly urls: readonly string[];
   readonly times?: Partial<RedisTimes> | undefined;
-  readonly observer?: RedisObserver | undefined;
+  readonly observer?: Partial<RedisObserver> | undefined;
 };
 
 /** What Redis has replied, and how many replicas have it. */
 export type Replicated = { readonly reply: RedisReply; readonly replicas: number };
 
 /**
- * Opens a connection to one Redis, or to a Cluster: to that also by the URL of one of its nodes. Rejects with
- * RedisUnavailableError when that fails at the first attempt. From then on it is opened again by itself whenever it is lost.
+ * Opens a connection to one Redis, to the primary that Sentinels name, or to a Cluster: to that also by the URL of one of
+ * its nodes. Rejects with RedisUnavailableError when that fails at the first attempt. From then on it is opened again by itself whenever it is lost.
  */
 export const connectRedis = async ({ urls, times, observer }: Options): Promise<RedisConnection> => {
   const parts = { urls, times: { ...TIMES, ...times }, observer };
@@ -64,8 +69,10 @@ export class RedisConnection {
   readonly #urls: readonly string[];
   readonly #times: RedisTimes;
   readonly #client: RedisClient;
-  readonly #observer: RedisObserver | undefined;
+  readonly #observer: Partial<RedisObserver>;
   readonly #reopened = new Set<() => void>();
+  /** The names of the connections that are lost. */
+  readonly #lost = new Set<string>();
   #isOpen = false;
   #isClosed = false;
   /** A command has had no reply in time. With nothing sent any more, the connection falls silent and is dropped. */
@@ -75,14 +82,14 @@ export class RedisConnection {
   constructor({ urls, times, isCluster, observer }: Parts) {
     this.#urls = urls;
     this.#times = times;
-    this.#observer = observer;
+    this.#observer = observer ?? {};
     this.isCluster = isCluster;
-    this.#client = createRedisClient({
-      urls,
-      isCluster,
+    this.#client = createClient(urls, isCluster, {
       times,
       isReopening: () => this.#isOpen && !this.#isClosed,
-      onReady: () => this.#onReady(),
+      onReady: (name) => this.#onReady(name),
+      onLost: (name) => this.#onLost(name),
+      onDropped: (name) => this.#onOpen(name),
       onError: (error) => {
         this.#lastError = error;
       },
@@ -164,9 +171,20 @@ export class RedisConnection {
     this.#client.destroy();
   }
 
-  #onReady(): void {
+  #onReady(name: string): void {
     this.#isStalled = false;
+    this.#onOpen(name);
     if (this.#isOpen) for (const listener of this.#reopened) listener();
+  }
+
+  #onOpen(name: string): void {
+    if (this.#lost.delete(name) && this.#lost.size === 0) this.#observer.restored?.();
+  }
+
+  #onLost(name: string): void {
+    if (!this.#isOpen || this.#isClosed) return;
+    if (this.#lost.size === 0) this.#observer.lost?.(`${this.#name}: ${textOf(this.#lastError)}`);
+    this.#lost.add(name);
   }
 
   async #run<Reply>(task: () => Promise<unknown>): Promise<Reply> {
@@ -181,12 +199,12 @@ export class RedisConnection {
       };
       replied.then(answered, answered);
       const reply = await this.#within(this.#times.commandMs, replied);
-      this.#observer?.settled('replied', performance.now() - startedAt);
+      this.#observer.settled?.('replied', performance.now() - startedAt);
       return reply as Reply;
     } catch (error) {
       const failure = this.#failure(error);
       const outcome = failure instanceof RedisReplyError ? 'refused' : 'unavailable';
-      this.#observer?.settled(outcome, performance.now() - startedAt);
+      this.#observer.settled?.(outcome, performance.now() - startedAt);
       throw failure;
     }
   }
@@ -215,9 +233,23 @@ export class RedisConnection {
 
   /** Its host and port, never its user or password. */
   get #name(): string {
+    const [first = ''] = this.#urls;
+    const sentinel = parseSentinelUrl(first);
+    if (sentinel !== null) return `Redis ${sentinel.name} of the Sentinels at ${sentinel.hosts.join(', ')}`;
     return this.#urls.map((url) => `Redis at ${new URL(url).host}`).join(', ');
   }
 }
+
+const createClient = (
+  urls: readonly string[],
+  isCluster: boolean,
+  options: RedisClientOptions,
+): RedisClient => {
+  if (isCluster) return createClusterClient(urls, options);
+  const [url = ''] = urls;
+  const sentinel = parseSentinelUrl(url);
+  return sentinel === null ? createSingleClient(url, options) : new SentinelClient(sentinel, options);
+};
 
 const isMoved = (error: unknown): boolean =>
   error instanceof ErrorReply && /^(MOVED|ASK) /.test(error.message);

@@ -10,4 +10,6 @@ export type SharedObserver = {
   found(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
   /** A script has run, or failed, after so many milliseconds. */
   ran(task: SharedTask, durationMs: number, failed: boolean): void;
+  /** Redis has refused a script, with this reply: its memory is full, or the user may not run it. */
+  refused(reply: string): void;
 };

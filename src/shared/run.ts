@@ -1,5 +1,6 @@
 import type { RedisArgument, RedisReply } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
+import { RedisReplyError } from '../redis/errors.ts';
 import { type RedisScript, runScript } from '../redis/script.ts';
 import type { SharedObserver, SharedTask } from './observer.ts';
 
@@ -22,8 +23,9 @@ export const createRunShared =
       const reply = await runScript(send, script, keys, texts);
       observer.ran(task, performance.now() - startedAt, false);
       return reply;
-    } catch {
+    } catch (error) {
       observer.ran(task, performance.now() - startedAt, true);
+      if (error instanceof RedisReplyError) observer.refused(error.message);
       return undefined;
     }
   };

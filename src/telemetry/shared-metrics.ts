@@ -5,7 +5,7 @@ import type { SharedObserver } from '../shared/observer.ts';
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5];
 
 /** Counts what gateways share over Redis. */
-export const createSharedMetrics = (registry: Registry): SharedObserver => {
+export const createSharedMetrics = (registry: Registry): Omit<SharedObserver, 'refused'> => {
   const registers = [registry];
   const found = new Counter({
     name: 'gateway_shared_pages_total',

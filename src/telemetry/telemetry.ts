@@ -14,7 +14,8 @@ import {
   createUpstreamLines,
 } from './log-events.ts';
 import { createOperationMetrics } from './operation-metrics.ts';
-import { createRedisMetrics } from './redis-metrics.ts';
+import { createRedisLines, type RedisState } from './redis-lines.ts';
+import { createRedisGauge, createRedisMetrics } from './redis-metrics.ts';
 import {
   createBudgetMetrics,
   createCutMetrics,
@@ -44,7 +45,8 @@ export const createTelemetry = (log: Log, cacheBytes: () => number) => {
     shared: createSharedMetrics(registry),
     ingest: createIngestMetrics(registry),
     log: createLogObserver(registry, log),
-    redis: createRedisMetrics(registry),
+    redisCommands: createRedisMetrics(registry),
+    redis: createRedisObserver(registry, log),
     readers: createReaderMetrics(registry),
     events: createEventMetrics(registry),
     http: createHttpMetrics(registry),
@@ -101,6 +103,31 @@ const createLogObserver = (registry: Registry, log: Log): LogObserver => {
       metrics.refused(error);
       lines.refused(error);
     },
+  };
+};
+
+/** Returns the observer of all connections to the Redis that a variable names. */
+const createRedisObserver = (registry: Registry, log: Log) => {
+  const gauge = createRedisGauge(registry);
+  const states = new Map<string, RedisState>();
+  return (variable: string): RedisState => {
+    const known = states.get(variable);
+    if (known !== undefined) return known;
+    const count = gauge(variable);
+    const lines = createRedisLines(log, variable);
+    const state: RedisState = {
+      ...lines,
+      lost(error) {
+        count(1);
+        lines.lost(error);
+      },
+      restored() {
+        count(-1);
+        lines.restored();
+      },
+    };
+    states.set(variable, state);
+    return state;
   };
 };
 

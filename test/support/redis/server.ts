@@ -26,6 +26,8 @@ type Options = {
   readonly tls?: { readonly cert: string; readonly key: string };
 };
 
+export type RedisServer = Awaited<ReturnType<typeof launchRedis>>;
+
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 /** A replica is synced at once. */
 const SYNC = ['--repl-diskless-sync-delay', '0'];
@@ -47,7 +49,7 @@ export const launchRedis = async ({ settings = [], of, tls }: Options = {}) => {
     ...(of ? ['--replicaof', '127.0.0.1', String(of.port)] : []),
     ...settings,
   ];
-  let child = await startProcess(args);
+  let child = await startRedisProcess(args);
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
@@ -66,13 +68,13 @@ export const launchRedis = async ({ settings = [], of, tls }: Options = {}) => {
     /** Starts it again on the same port and data. */
     async restart(): Promise<void> {
       await kill('SIGKILL');
-      child = await startProcess(args);
+      child = await startRedisProcess(args);
     },
     /** Ends it, and starts it again without its data. */
     async empty(): Promise<void> {
       await kill('SIGKILL');
       await rm(join(folder, 'appendonlydir'), { recursive: true });
-      child = await startProcess(args);
+      child = await startRedisProcess(args);
     },
     /** Runs one command over a connection of its own. */
     async run(...command: string[]): Promise<unknown> {
@@ -94,8 +96,11 @@ const tlsArguments = (port: number, { cert, key }: NonNullable<Options['tls']>):
   ...['--tls-cert-file', cert, '--tls-key-file', key],
 ];
 
-/** Resolves once it accepts connections. */
-const startProcess = async (args: readonly string[]): Promise<ChildProcess> => {
+/** Resolves once it says that it accepts connections. */
+export const startRedisProcess = async (
+  args: readonly string[],
+  ready = 'Ready to accept connections',
+): Promise<ChildProcess> => {
   const program = await found;
   if (typeof program === 'string') throw new Error(program);
   const child = spawn(program.path, args, { env: program.env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -103,7 +108,7 @@ const startProcess = async (args: readonly string[]): Promise<ChildProcess> => {
   await new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      if (output.includes('Ready to accept connections')) resolve();
+      if (output.includes(ready)) resolve();
     });
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`redis-server exited with ${code}: ${output}`)));

@@ -1,0 +1,114 @@
+import { sleep } from '../lib/abort.ts';
+import {
+  pauseMs,
+  type RedisArgument,
+  type RedisClient,
+  type RedisClientOptions,
+  type RedisNode,
+} from './client.ts';
+import { Primary, type Subscription } from './primary.ts';
+import type { SentinelUrl } from './sentinel-url.ts';
+import { askSentinels, watchSentinels } from './sentinels.ts';
+
+/** The only connection that an observer hears of. */
+const NAME = 'primary';
+
+/**
+ * The client of the primary that Sentinels name. A connection that is lost is not opened again by itself: the Sentinels are
+ * asked first, because there may be another primary by then. The library's own client of Sentinels would repeat commands
+ * and hide a change of connections, after which WAIT counts for nothing that was written before.
+ */
+export class SentinelClient implements RedisClient {
+  readonly #sentinel: SentinelUrl;
+  readonly #options: RedisClientOptions;
+  readonly #subscriptions: Subscription[] = [];
+  readonly #destroyed = new AbortController();
+  #primary: Primary | null = null;
+  #watch: { close(): void } | null = null;
+  /** The URL of the primary that was announced while another one was being connected to. */
+  #announced: string | null = null;
+
+  constructor(sentinel: SentinelUrl, options: RedisClientOptions) {
+    this.#sentinel = sentinel;
+    this.#options = options;
+  }
+
+  /** One attempt: finds the primary, connects to it, and subscribes to what was subscribed before. */
+  async connect(): Promise<void> {
+    const { times, onError, onReady } = this.#options;
+    const { signal } = this.#destroyed;
+    this.#announced = null;
+    const url = await askSentinels(this.#sentinel, times.connectMs / 2, signal);
+    const primary = new Primary({
+      url,
+      times,
+      onFailed: (error) => {
+        onError(error);
+        this.#lose(primary);
+      },
+    });
+    await primary.open(this.#subscriptions, signal);
+    if (this.#announced !== null && this.#announced !== url) {
+      primary.destroy();
+      throw new Error('the Sentinels have named another primary meanwhile');
+    }
+    this.#primary = primary;
+    this.#watch ??= watchSentinels(this.#sentinel, times, (announced) => this.#switch(announced));
+    onReady(NAME);
+  }
+
+  async send(_key: string | null, args: readonly RedisArgument[]): Promise<unknown> {
+    return this.#connected.commands.sendCommand([...args]);
+  }
+
+  async nodeOf(): Promise<RedisNode> {
+    return this.#connected.commands;
+  }
+
+  async primaries(): Promise<readonly RedisNode[]> {
+    return [this.#connected.commands];
+  }
+
+  async subscribe(...subscription: Subscription): Promise<void> {
+    await this.#connected.subscribe(subscription);
+    this.#subscriptions.push(subscription);
+  }
+
+  reconnect(): void {
+    this.#lose(this.#primary);
+  }
+
+  destroy(): void {
+    this.#destroyed.abort();
+    this.#watch?.close();
+    this.#primary?.destroy();
+    this.#primary = null;
+  }
+
+  get #connected(): Primary {
+    if (this.#primary === null) throw new Error('there is no connection to a primary');
+    return this.#primary;
+  }
+
+  #switch(url: string): void {
+    this.#announced = url;
+    if (this.#primary?.url !== url) this.#lose(this.#primary);
+  }
+
+  #lose(primary: Primary | null): void {
+    if (primary === null || primary !== this.#primary) return;
+    this.#primary = null;
+    primary.destroy();
+    this.#options.onLost(NAME);
+    void this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    const { isReopening, onError } = this.#options;
+    const { signal } = this.#destroyed;
+    for (let retries = 1; this.#primary === null && isReopening(); retries += 1) {
+      await sleep(pauseMs(retries), signal);
+      if (!signal.aborted) await this.connect().catch(onError);
+    }
+  }
+}
