@@ -46,8 +46,8 @@ export type DeliveryFilter = {
   readonly webhookIds?: readonly string[] | undefined;
   readonly types?: readonly DeliveryType[] | undefined;
   readonly chainIds?: readonly number[] | undefined;
-  /** `0x` and 40 hex digits, lower case. */
-  readonly address?: string | undefined;
+  /** Lists of addresses (`0x` and 40 hex digits, lower case). A delivery concerns at least one address of each list. */
+  readonly addresses?: readonly (readonly string[])[] | undefined;
 };
 
 export type DeliveryRange = {

@@ -6,14 +6,19 @@ const typeTerm = (type: string) => `type ${type}`;
 const chainTerm = (id: number) => `chain ${id}`;
 
 /** Returns a list of terms for each field of the filter. A delivery matches if it has at least one term of each list. */
-export const queryTerms = ({ address, webhookIds, chainIds, types }: DeliveryFilter): string[][] => {
+export const queryTerms = ({
+  addresses = [],
+  webhookIds,
+  chainIds,
+  types,
+}: DeliveryFilter): (readonly string[])[] => {
   const lists = [
-    address && [address],
+    ...addresses,
     webhookIds?.map(webhookTerm),
     chainIds?.map(chainTerm),
     types?.map(typeTerm),
   ];
-  return lists.filter((list) => Array.isArray(list));
+  return lists.filter((list) => list !== undefined);
 };
 
 export const isFiltering = (filter: DeliveryFilter): boolean => queryTerms(filter).length > 0;

@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
+import { Wallet } from '../../wallets/schema.ts';
 import { Webhook } from '../../webhooks/schema/webhook.ts';
 import {
   countOf,
@@ -59,6 +60,28 @@ builder.objectField(Webhook, 'deliveries', (t) =>
     extensions: withCost<Range>({ count: countOf }),
     resolve: ({ webhookId }, range, { deliveries }) =>
       deliveriesPage(deliveries, range, { webhookIds: [webhookId] }),
+  }),
+);
+
+builder.objectField(Wallet, 'deliveries', (t) =>
+  t.field({
+    type: WebhookDeliveryConnection,
+    nullable: true,
+    description:
+      "The caller's stored deliveries that concern this wallet, as DeliveryFilter.address finds them, oldest first. Null when the log can not be read.",
+    authScopes: { deliveries: true },
+    args: {
+      ...rangeArguments,
+      filter: t.arg({
+        type: DeliveryFilter,
+        description: 'Only deliveries that match this filter, too. Default: all of the wallet.',
+      }),
+    },
+    extensions: withCost<Range>({ count: countOf }),
+    resolve: ({ address }, { filter, ...range }, { deliveries }) => {
+      const { addresses = [], ...others } = logFilter(filter);
+      return deliveriesPage(deliveries, range, { ...others, addresses: [[address], ...addresses] });
+    },
   }),
 );
 

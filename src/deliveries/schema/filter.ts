@@ -27,16 +27,27 @@ export const DeliveryFilter = builder.inputType('DeliveryFilter', {
       description:
         'Deliveries with at least one event that concerns this address: as a side of a transaction or transfer, the counterparty, the spender or the token contract. Addresses in logs or call data do not count. The service omits the subscribed side of an activity, so that side finds an activity only if Activity.subscribedAddress is known.',
     }),
+    addresses: t.field({
+      type: ['Address'],
+      description: `Deliveries with at least one event that concerns one of these addresses, as for address; at most ${MAX_ALTERNATIVES}.`,
+    }),
   }),
 });
 
+type FilterInput = typeof DeliveryFilter.$inferInput | null | undefined;
+
 /** Maps the argument to the log's filter. Throws OPERATION_TOO_COMPLEX for a list that is too long. */
-export const logFilter = (filter: typeof DeliveryFilter.$inferInput | null | undefined): LogFilter => ({
+export const logFilter = (filter: FilterInput): LogFilter => ({
   webhookIds: alternatives('webhookIds', filter?.webhookIds),
   types: alternatives('types', filter?.types)?.map((type) => type.toLowerCase() as DeliveryType),
   chainIds: alternatives('chainIds', filter?.chainIds),
-  address: filter?.address ?? undefined,
+  addresses: addressLists(filter),
 });
+
+const addressLists = (filter: FilterInput): readonly (readonly string[])[] => {
+  const addresses = alternatives('addresses', filter?.addresses);
+  return [...(filter?.address ? [[filter.address]] : []), ...(addresses ? [[...new Set(addresses)]] : [])];
+};
 
 const alternatives = <Value>(name: string, values: readonly Value[] | null | undefined) => {
   if (values && values.length > MAX_ALTERNATIVES)

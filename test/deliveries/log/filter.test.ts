@@ -21,22 +21,24 @@ const arbitraryDelivery = fc
 
 const someOf = <Value>(values: readonly Value[]) => fc.option(fc.subarray([...values]), { nil: undefined });
 
+const someAddresses = fc.uniqueArray(fc.integer({ min: 1, max: 5 }).map(address));
+
 const arbitraryFilter: fc.Arbitrary<DeliveryFilter> = fc.record({
   webhookIds: someOf(WEBHOOKS),
   types: someOf(TYPES),
   chainIds: someOf(CHAINS),
-  address: fc.option(fc.integer({ min: 1, max: 5 }).map(address), { nil: undefined }),
+  addresses: fc.option(fc.array(someAddresses, { maxLength: 2 }), { nil: undefined }),
 });
 
 /** The filter's contract, implemented without an index. */
 const matches = (
-  { webhookIds, types, chainIds, address: wanted }: DeliveryFilter,
+  { webhookIds, types, chainIds, addresses = [] }: DeliveryFilter,
   one: NewDelivery,
 ): boolean =>
   (webhookIds === undefined || webhookIds.some((id) => id === one.webhookId)) &&
   (types === undefined || types.some((type) => type === one.type)) &&
   (chainIds === undefined || chainIds.some((id) => id === one.chainId)) &&
-  (wanted === undefined || one.addresses.includes(wanted));
+  addresses.every((list) => list.some((wanted) => one.addresses.includes(wanted)));
 
 describeEachStore(({ openLog }) => {
   test('pages of any size, in either direction, have each matching delivery once and in order', async () => {

@@ -24,7 +24,7 @@ const openMany = async (place: string, retentionCount = COUNT): Promise<Delivery
   return log;
 };
 
-const rare = { filter: { address: address(1), chainIds: [1], types: ['activities'] } } as const;
+const rare = { filter: { addresses: [[address(1)]], chainIds: [1], types: ['activities'] } } as const;
 
 const walk = async (log: DeliveryLog, range: DeliveryRange) => {
   const found: number[] = [];
@@ -49,7 +49,7 @@ test('a rare filter finds all its deliveries, in either direction, also when the
   expect(cut).toMatchObject({ isCut: true, hasMore: true });
   expect(cut.deliveries.map(numberOf)).toEqual([3, 16_383]);
   expect(await walk(log, { ...rare, limit: 10, maxScanned: 1 })).toEqual({ found: RARE, pages: 3 });
-  const never = { limit: 1, filter: { address: address(3) } };
+  const never = { limit: 1, filter: { addresses: [[address(3)]] } };
   const nothing = await log.read(TENANT, never);
   expect(nothing).toMatchObject({ deliveries: [], hasMore: false });
   expect(nothing.scannedTo).toBe(nothing.head);

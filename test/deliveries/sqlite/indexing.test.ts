@@ -51,14 +51,16 @@ const indexedIn = (dataDir: string) => {
 };
 
 const FILTERS: readonly (readonly [DeliveryFilter, (number: number) => boolean])[] = [
-  [{ address: address(7) }, (number) => number % 1000 === 7],
-  [{ address: address(100_000 + 4444) }, (number) => number === 4444],
+  [{ addresses: [[address(7)]] }, (number) => number % 1000 === 7],
+  [{ addresses: [[address(100_000 + 4444)]] }, (number) => number === 4444],
+  // Each delivery has one address of both kinds: delivery 7 has both that are wanted.
+  [{ addresses: [[address(7), address(100_007)]] }, (number) => number % 1000 === 7],
   [{ webhookIds: [OTHER_WEBHOOK], types: ['balances'] }, (number) => number % 3 === 0 && number % 5 !== 0],
   [
-    { address: address(1), chainIds: [2, 3], webhookIds: [OTHER_WEBHOOK] },
+    { addresses: [[address(1)]], chainIds: [2, 3], webhookIds: [OTHER_WEBHOOK] },
     (number) => number % 3 === 0 && [2, 3].includes(number % 7),
   ],
-  [{ address: address(1), types: ['activities'] }, () => false],
+  [{ addresses: [[address(1)]], types: ['activities'] }, () => false],
 ];
 
 const numbersBy = async (log: DeliveryLog, filter: DeliveryFilter, take: 'oldest' | 'newest') => {
@@ -109,11 +111,11 @@ test('a trimmed delivery is in no index, and is stored again when it is sent aga
   await fill(log, 1, MANY);
   await log.trim();
   expect((await readAll(log)).map(numberOf)).toEqual(range(MANY - 499, MANY));
-  expect(await numbersBy(log, { address: address(1) }, 'oldest')).toEqual(range(MANY - 499, MANY));
+  expect(await numbersBy(log, { addresses: [[address(1)]] }, 'oldest')).toEqual(range(MANY - 499, MANY));
   expect(await fill(log, MANY - 499, MANY)).not.toContain(false);
   expect(await fill(log, 1, 1000)).not.toContain(true);
   await log.trim();
-  expect(await numbersBy(log, { address: address(1) }, 'newest')).toEqual(range(501, 1000));
+  expect(await numbersBy(log, { addresses: [[address(1)]] }, 'newest')).toEqual(range(501, 1000));
   await log.close();
   expect(indexedIn(dataDir).identities).toBeLessThanOrEqual(500);
 });

@@ -12,7 +12,7 @@ const FIELDS: DeliveryFilter = {
   webhookIds: [WEBHOOK],
   types: ['balances', 'activities'],
   chainIds: [1, 10],
-  address: address(1),
+  addresses: [[address(1), address(2)]],
 };
 
 const filters = fc

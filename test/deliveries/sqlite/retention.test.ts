@@ -15,7 +15,7 @@ test('an address is not found once its delivery was trimmed', async () => {
   const log = await openLog({ dataDir, retentionCount: 1 });
   await log.append([delivery(1, { addresses: [address(1), address(2)] }), delivery(2)]);
   await log.trim();
-  const page = await log.read(TENANT, { limit: 10, filter: { address: address(1) } });
+  const page = await log.read(TENANT, { limit: 10, filter: { addresses: [[address(1)]] } });
   expect(page.deliveries).toEqual([]);
   // Its index entry is deleted, too, once the deliveries in the same segment are trimmed.
   await appendNumbers(log, [3]);

@@ -16,8 +16,8 @@ export const appendMany = async (log: DeliveryLog): Promise<DeliveryLog> => {
   return log;
 };
 
-export const rare: DeliveryRange = { limit: 1, filter: { address: address(1) } };
-export const never: DeliveryRange = { limit: 1, filter: { address: address(3) } };
+export const rare: DeliveryRange = { limit: 1, filter: { addresses: [[address(1)]] } };
+export const never: DeliveryRange = { limit: 1, filter: { addresses: [[address(3)]] } };
 
 export const extensionsOf = async (promise: Promise<unknown>): Promise<object> => {
   const error = await promise.then(() => null, toClientError);

@@ -91,7 +91,8 @@ export class SegmentSearch implements Searcher {
       all.push(postings);
     }
     const [shortest = [], ...others] = all.sort((one, other) => lengthOf(one) - lengthOf(other));
-    let matches = shortest.flatMap((offsets) => [...offsets]);
+    // A delivery may have several addresses of one list.
+    let matches = [...new Set(shortest.flatMap((offsets) => [...offsets]))];
     for (const postings of others) {
       const isIn = new Uint8Array(last - first + 1);
       for (const offsets of postings) for (const offset of offsets) isIn[offset] = 1;
@@ -101,10 +102,7 @@ export class SegmentSearch implements Searcher {
     return matches.map((offset) => first + offset).filter((sequence) => sequence <= last);
   }
 
-  /**
-   * Returns no delivery twice: `terms` is either a single term, or terms of one kind (webhook, type, chain), and a delivery
-   * has at most one of each kind.
-   */
+  /** Returns the deliveries that have one of the terms; with several addresses, a delivery may be there for each of them. */
   #postingsOf(tenant: number, first: number, terms: readonly string[], budget: ScanBudget): Postings {
     const postings = this.#postings
       .all(tenant, first, JSON.stringify(terms))

@@ -72,7 +72,7 @@ export const tailStatement = (
   return { sql, values: conditions.map(({ value }) => value) };
 };
 
-const conditionsOf = ({ address, webhookIds, chainIds, types }: DeliveryFilter): Condition[] => {
+const conditionsOf = ({ addresses = [], webhookIds, chainIds, types }: DeliveryFilter): Condition[] => {
   const oneOf = (column: string, values: readonly (string | number)[] | undefined): Condition[] =>
     values === undefined
       ? []
@@ -82,6 +82,9 @@ const conditionsOf = ({ address, webhookIds, chainIds, types }: DeliveryFilter):
     ...oneOf('chain', chainIds),
     ...oneOf('type', types),
     // All addresses have the same length, and "0x" occurs only at an address's start: a text that contains it has it.
-    ...(address === undefined ? [] : [{ sql: 'instr(addresses, ?)', value: address }]),
+    ...addresses.map((list) => ({
+      sql: 'EXISTS (SELECT 1 FROM json_each(?) WHERE instr(addresses, value))',
+      value: JSON.stringify(list),
+    })),
   ];
 };
