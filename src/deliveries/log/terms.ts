@@ -12,12 +12,7 @@ export const queryTerms = ({
   chainIds,
   types,
 }: DeliveryFilter): (readonly string[])[] => {
-  const lists = [
-    ...addresses,
-    webhookIds?.map(webhookTerm),
-    chainIds?.map(chainTerm),
-    types?.map(typeTerm),
-  ];
+  const lists = [...addresses, webhookIds?.map(webhookTerm), chainIds?.map(chainTerm), types?.map(typeTerm)];
   return lists.filter((list) => list !== undefined);
 };
 
