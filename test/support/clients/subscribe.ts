@@ -60,7 +60,8 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
     stop,
     async [Symbol.asyncDispose]() {
       stop();
-      await client.dispose();
+      // It rejects while its connection can't be opened: there is none to close then.
+      await Promise.allSettled([client.dispose()]);
     },
   };
 };
