@@ -65,7 +65,7 @@ test('every relative link leads to a file, and every anchor to a heading', async
 
 test('every path of the project that a page names exists', async () => {
   const named = pages.flatMap(({ text }) =>
-    [...text.matchAll(/(?<![\w./-])(?:src|test|scripts|examples|docs)\/[\w./-]*\w\/?/g)].map(
+    [...text.matchAll(/(?<![\w./-])(?:src|test|scripts|examples|docs|deploy)\/[\w./@-]*\w\/?/g)].map(
       ([path]) => path,
     ),
   );

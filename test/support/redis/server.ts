@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { onTestFinished, type TestContext } from 'vitest';
 import { need } from '../available.ts';
-import { findRedis } from './install.ts';
+import { findProgram, REDIS } from '../debian-program.ts';
 
-const found = findRedis();
+const found = findProgram(REDIS);
 
 /** Skips the test where there is no real redis-server, and says why; in CI it fails. */
 export const needRedis = async (context: TestContext): Promise<void> => {
@@ -20,6 +20,8 @@ export const needRedis = async (context: TestContext): Promise<void> => {
 type Options = {
   /** Over the settings that lose nothing: `['--appendfsync', 'everysec']`. */
   readonly settings?: readonly string[];
+  /** The path of a configuration, in place of the settings that lose nothing. */
+  readonly config?: string;
   /** The primary that it replicates. */
   readonly of?: { readonly port: number };
   /** Paths of a certificate of `localhost` and its key: then it takes only TLS. */
@@ -40,11 +42,12 @@ export const startRedis = async (options: Options = {}) => {
 };
 
 /** A redis-server on a free port, with a data folder that goes when it is stopped. */
-export const launchRedis = async ({ settings = [], of, tls }: Options = {}) => {
+export const launchRedis = async ({ settings = [], config, of, tls }: Options = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'redis-test-'));
   const port = await freePort();
   const args = [
-    ...['--bind', '127.0.0.1', '--dir', folder, ...DURABLE, ...SYNC],
+    ...(config === undefined ? DURABLE : [config]),
+    ...['--bind', '127.0.0.1', '--dir', folder, ...SYNC],
     ...(tls === undefined ? ['--port', String(port)] : tlsArguments(port, tls)),
     ...(of ? ['--replicaof', '127.0.0.1', String(of.port)] : []),
     ...settings,
