@@ -75,6 +75,7 @@ export class SentinelClient implements RedisClient {
   }
 
   reconnect(): void {
+    this.#options.onError(new Error('it is no primary any more'));
     this.#lose(this.#primary);
   }
 
@@ -92,7 +93,9 @@ export class SentinelClient implements RedisClient {
 
   #switch(url: string): void {
     this.#announced = url;
-    if (this.#primary?.url !== url) this.#lose(this.#primary);
+    if (this.#primary?.url === url) return;
+    this.#options.onError(new Error('the Sentinels have named another primary'));
+    this.#lose(this.#primary);
   }
 
   #lose(primary: Primary | null): void {

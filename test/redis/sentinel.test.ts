@@ -46,6 +46,23 @@ test('a connection follows SENTINEL FAILOVER to the new primary, with its subscr
   expect(reopened).toBeGreaterThan(0);
 });
 
+test('a primary that hangs is left as soon as its replica is promoted', async (context) => {
+  await needRedis(context);
+  const { primary, replica, sentinels } = await startWatchedRedis();
+  const lost: string[] = [];
+  const redis = await connectRedis({
+    urls: [sentinels.url],
+    // Only the Sentinels' announcement shows it in time.
+    times: { silentMs: 600_000, pingMs: 300_000 },
+    observer: { lost: (error) => void lost.push(error) },
+  });
+  onTestFinished(() => redis.close());
+  primary.pause();
+  await vi.waitFor(async () => expect(await redis.send('key', ['SET', 'key', '1'])).toBe('OK'), 120_000);
+  expect(String(await replica.run('GET', 'key'))).toBe('1');
+  expect(lost).toEqual([expect.stringMatching(/: the Sentinels have named another primary$/)]);
+});
+
 test('when the primary is killed, three Sentinels promote its replica, and nothing acknowledged is lost', async (context) => {
   await needRedis(context);
   const { primary, replica, sentinels } = await startWatchedRedis({ count: 3 });

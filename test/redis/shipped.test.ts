@@ -1,39 +1,60 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { need } from '../support/available.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
 import { deliveryPathOf, everythingStored, headOf, numberOf, store } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
+import { NAME, startSentinels } from '../support/redis/sentinel.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 
-/** The gateway as it is shipped, over Redis by TLS and over a Cluster. */
+/** The gateway as it is shipped, over Redis and Sentinels by TLS and over a Cluster. */
 
 const run = promisify(execFile);
 const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
 
-test('rediss:// uses TLS, and refuses a certificate that is not trusted', async (context) => {
-  await needRedis(context);
+/** A certificate of this machine, signed by itself. */
+const certificateIn = async (context: TestContext, folder: { path(name: string): string }) => {
   const hasOpenssl = await run('openssl', ['version']).then(
     () => true,
     () => false,
   );
   need(context, hasOpenssl, 'openssl');
-  await using folder = await folderOf({});
   const [cert, key] = [folder.path('cert.pem'), folder.path('key.pem')];
   await run('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '2'],
+    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-days', '2'],
     ...['-out', cert, '-keyout', key],
   ]);
-  const redis = await startRedis({ tls: { cert, key } });
+  return { cert, key };
+};
+
+test('rediss:// uses TLS, and refuses a certificate that is not trusted', async (context) => {
+  await needRedis(context);
+  await using folder = await folderOf({});
+  const tls = await certificateIn(context, folder);
+  const redis = await startRedis({ tls });
   await expect(spawnGateway({ ...ENV, REDIS_URL: redis.url })).rejects.toThrow(/REDIS_URL: .*self-signed/);
-  await using gateway = await spawnGateway({ ...ENV, REDIS_URL: redis.url, NODE_EXTRA_CA_CERTS: cert });
+  await using gateway = await spawnGateway({ ...ENV, REDIS_URL: redis.url, NODE_EXTRA_CA_CERTS: tls.cert });
   const path = await deliveryPathOf(gateway.url);
   await store(gateway.url, path, 1);
   expect(await everythingStored(gateway.url)).toEqual([1]);
+});
+
+test('rediss+sentinel:// uses TLS for the Sentinels and for the primary', async (context) => {
+  await needRedis(context);
+  await using folder = await folderOf({});
+  const tls = await certificateIn(context, folder);
+  const { hosts } = await startSentinels({ primary: await startRedis({ tls }), tls });
+  const env = { ...ENV, REDIS_URL: `rediss+sentinel://${hosts}/${NAME}` };
+  await expect(spawnGateway(env)).rejects.toThrow(/REDIS_URL: .*no Sentinel answers: self-signed/);
+  await using gateway = await spawnGateway({ ...env, NODE_EXTRA_CA_CERTS: tls.cert });
+  const path = await deliveryPathOf(gateway.url);
+  await store(gateway.url, path, 1);
+  expect(await everythingStored(gateway.url)).toEqual([1]);
+  expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
 test('two gateways on a Cluster are one, also when its nodes are killed and restarted under load', async (context) => {

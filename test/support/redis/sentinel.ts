@@ -15,10 +15,12 @@ type Options = {
   readonly settings?: readonly string[];
   /** The password that they want of their own clients. */
   readonly password?: string;
+  /** Paths of the certificate that they and the primary have, and of its key: then they use only TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 };
 
 /** Real Sentinels that watch a primary, and find it down after a second. They go when the test is finished. */
-export const startSentinels = async ({ primary, count = 1, settings = [], password }: Options) => {
+export const startSentinels = async ({ primary, count = 1, settings = [], password, tls }: Options) => {
   const quorum = Math.floor(count / 2) + 1;
   const start = async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sentinel-test-'));
@@ -28,7 +30,8 @@ export const startSentinels = async ({ primary, count = 1, settings = [], passwo
     await writeFile(
       file,
       [
-        ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`],
+        ...['bind 127.0.0.1', `dir ${folder}`],
+        ...(tls === undefined ? [`port ${port}`] : tlsLines(port, tls)),
         ...(password === undefined ? [] : [`requirepass ${password}`]),
         `sentinel monitor ${NAME} 127.0.0.1 ${primary.port} ${quorum}`,
         `sentinel down-after-milliseconds ${NAME} 1000`,
@@ -76,6 +79,11 @@ export const startSentinels = async ({ primary, count = 1, settings = [], passwo
     },
   };
 };
+
+const tlsLines = (port: number, { cert, key }: NonNullable<Options['tls']>): string[] => [
+  ...['port 0', `tls-port ${port}`, 'tls-auth-clients no', 'tls-replication yes'],
+  ...[`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${cert}`],
+];
 
 /** A primary and its replica, with Sentinels that can promote it. */
 export const startWatchedRedis = async (options: Omit<Options, 'primary'> = {}) => {
