@@ -12,6 +12,7 @@ import {
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { NAME, startSentinels, startWatchedRedis } from '../support/redis/sentinel.ts';
 import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+import { runs } from '../support/runs.ts';
 
 /** Gateways whose Redis is found by Sentinels, real ones, which promote a replica. */
 
@@ -65,7 +66,8 @@ test('a primary that hangs is left as soon as its replica is promoted', async (c
 
 test('when the primary is killed, three Sentinels promote its replica, and nothing acknowledged is lost', async (context) => {
   await needRedis(context);
-  const { primary, replica, sentinels } = await startWatchedRedis({ count: 3 });
+  const { sentinels, ...servers } = await startWatchedRedis({ count: 3 });
+  let { primary, replica } = servers;
   const env = { ...ENV, REDIS_URL: sentinels.url, REDIS_MIN_REPLICAS: '1' };
   await using first = await startGateway(env);
   await using second = await startGateway(env);
@@ -85,11 +87,18 @@ test('when the primary is killed, three Sentinels promote its replica, and nothi
       if ((await post(urls[index % 2] ?? '', path, number)) === 200) acknowledged.push(number);
     }
   });
-  await eventually(() => acknowledged.length > 50);
-  await primary.crash();
-  await vi.waitFor(async () => expect(await sentinels.primaryPort()).toBe(replica.port), 120_000);
-  // Until it has a replica of its own, it acknowledges nothing.
-  await startRedis({ of: replica });
+  for (let round = 0; round < runs(1); round += 1) {
+    await sentinels.ready(replica);
+    const before = acknowledged.length + 50;
+    await eventually(() => acknowledged.length > before);
+    if (round % 2 === 0) await primary.crash();
+    else await sentinels.run('SENTINEL', 'FAILOVER', NAME);
+    await vi.waitFor(async () => expect(await sentinels.primaryPort()).toBe(replica.port), 120_000);
+    await primary.crash();
+    // Until it has a replica of its own, it acknowledges nothing.
+    primary = replica;
+    replica = await startRedis({ of: primary });
+  }
   const enough = acknowledged.length + 50;
   await eventually(() => acknowledged.length > enough);
   isSending = false;
@@ -98,9 +107,10 @@ test('when the primary is killed, three Sentinels promote its replica, and nothi
   const stored = await everythingStored(second.url);
   expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
   expect(new Set(stored).size).toBe(stored.length);
-  await eventually(() => dashboard.edges.length >= stored.length - 1);
-  expect(dashboard.edges.map(numberOf)).toEqual(stored.slice(1));
-  expect(dashboard.faults).toEqual([]);
+  await eventually(() => dashboard.faults.length > 0 || dashboard.edges.length >= stored.length - 1);
+  if (dashboard.faults.length === 0) expect(dashboard.edges.map(numberOf)).toEqual(stored.slice(1));
+  // It was shown what no replica had yet, and what was therefore not acknowledged.
+  else expect(dashboard.faults[0]?.extensions.code).toBe('CURSOR_EXPIRED');
 });
 
 test('a Sentinel that has missed a failover is outvoted', async (context) => {
