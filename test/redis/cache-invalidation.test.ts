@@ -3,10 +3,12 @@ import { activity, deliver } from '../support/clients/deliver.ts';
 import { newestOf, poll } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { deliveryPathOf } from '../support/gateway/on-redis.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import {
   growing,
+  hasRun,
   held,
   redisServers,
   startOnRedis,
@@ -37,6 +39,31 @@ test('a delivery invalidates its address on all gateways, in memory and in Redis
   expect(await usageOf(first, other)).toMatchObject({ requests: 0 });
   expect(await usageOf(second, other)).toMatchObject({ requests: 0 });
   expect(fake.requests.length).toBe(requests + 1);
+});
+
+test('one command invalidates all addresses of a delivery', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using gateways = await startTwo(redis.url);
+  const { fake, first, second } = gateways;
+  const addresses = [growing(fake), growing(fake), growing(fake)];
+  const pollAll = () => Promise.all(addresses.map(async (address) => newestOf(await poll(second, address))));
+  const before = await pollAll();
+  const { activities } = activity(1);
+  const [from, to, token_address] = addresses;
+  const body = {
+    activities: activities.map((one) => ({ ...one, from, tx_from: from, tx_to: to, token_address })),
+  };
+  expect(await deliver(first.url + (await deliveryPathOf(first.url)), { body })).toBe(200);
+  await vi.waitFor(async () => {
+    const after = await pollAll();
+    for (const [index, newest] of before.entries()) expect(after[index]).not.toBe(newest);
+  }, 20_000);
+  await hasRun(first, 'invalidate');
+  const commands = (await scrape(first.url)).sum('gateway_shared_duration_seconds_count', {
+    task: 'invalidate',
+  });
+  expect(commands).toBe(1);
 });
 
 test('a request that began before an invalidation does not bring the old page back', async (context) => {

@@ -28,7 +28,7 @@ type Address = { readonly cachePartition: string; readonly address: string };
 const RETRY_MS = 500;
 /** More than arrive until pages expire. Beyond it the oldest is forgotten. */
 const MAX_PENDING = 100_000;
-const FLUSHED_AT_ONCE = 100;
+const SENT_AT_ONCE = 100;
 const ID_BYTES = 6;
 
 /**
@@ -44,8 +44,9 @@ export const openInvalidations = async (options: Options): Promise<Invalidations
     void invalidations.flush();
   });
   await redis.subscribe(names.invalidations, (message) => {
-    const [sender, cachePartition = '', address = ''] = message.split(' ');
-    if (sender !== id) memory.invalidate(cachePartition, [address]);
+    const [sender, ...texts] = message.split(' ');
+    if (sender === id) return;
+    for (let at = 0; at < texts.length; at += 2) memory.invalidate(texts[at] ?? '', [texts[at + 1] ?? '']);
   });
   return invalidations;
 };
@@ -54,13 +55,17 @@ class RedisInvalidations implements Invalidations {
   readonly #names: Names;
   readonly #id: string;
   readonly #run: RunShared;
+  readonly #isCluster: boolean;
   readonly #pending = new Map<string, Address>();
+  /** Of this turn of the event loop. Many deliveries concern the same addresses, such as that of a token. */
+  readonly #unsent = new Map<string, Address>();
   #retry: NodeJS.Timeout | undefined;
 
   constructor({ redis, names, observer }: Options, id: string) {
     this.#names = names;
     this.#id = id;
     this.#run = createRunShared(redis, observer);
+    this.#isCluster = redis.isCluster;
   }
 
   send(cachePartition: string, addresses: readonly string[]): void {
@@ -75,35 +80,53 @@ class RedisInvalidations implements Invalidations {
   async flush(): Promise<void> {
     clearTimeout(this.#retry);
     this.#retry = undefined;
-    const addresses = [...this.#pending.values()];
-    for (let start = 0; start < addresses.length; start += FLUSHED_AT_ONCE) {
-      const sent = addresses.slice(start, start + FLUSHED_AT_ONCE).map((address) => this.#send(address));
-      if (!(await Promise.all(sent)).every((isSent) => isSent)) return;
-    }
+    for (const some of portionsOf([...this.#pending.values()])) if (!(await this.#sendAll(some))) return;
   }
 
   #add(address: Address): void {
-    this.#pending.set(keyOf(address), address);
+    const key = keyOf(address);
+    if (this.#unsent.size === 0) setImmediate(() => this.#sendUnsent());
+    this.#unsent.set(key, address);
+    this.#pending.set(key, address);
     if (this.#pending.size > MAX_PENDING) {
       const [oldest = ''] = this.#pending.keys();
       this.#pending.delete(oldest);
     }
-    void this.#send(address);
   }
 
-  async #send(address: Address): Promise<boolean> {
-    const { cachePartition, address: name } = address;
-    const message = `${this.#id} ${cachePartition} ${name}`;
-    const keys = [this.#names.generationOf(cachePartition, name)];
+  #sendUnsent(): void {
+    const addresses = [...this.#unsent.values()];
+    this.#unsent.clear();
+    for (const some of portionsOf(addresses)) void this.#sendAll(some);
+  }
+
+  /** A Cluster has the keys of each address on a node of their own. */
+  async #sendAll(addresses: readonly Address[]): Promise<boolean> {
+    if (!this.#isCluster) return this.#send(addresses);
+    const sent = await Promise.all(addresses.map((address) => this.#send([address])));
+    return sent.every((isSent) => isSent);
+  }
+
+  async #send(addresses: readonly Address[]): Promise<boolean> {
+    const keys = addresses.map(({ cachePartition, address }) =>
+      this.#names.generationOf(cachePartition, address),
+    );
+    const message = [this.#id, ...addresses.map(keyOf)].join(' ');
     const reply = await this.#run('invalidate', INVALIDATE, keys, [this.#names.invalidations, message]);
     if (reply === undefined) {
       this.#retry ??= setTimeout(() => void this.flush(), RETRY_MS).unref();
       return false;
     }
     // Otherwise a later one of the same address is still on its way.
-    if (this.#pending.get(keyOf(address)) === address) this.#pending.delete(keyOf(address));
+    for (const address of addresses)
+      if (this.#pending.get(keyOf(address)) === address) this.#pending.delete(keyOf(address));
     return true;
   }
 }
+
+const portionsOf = (addresses: readonly Address[]): Address[][] =>
+  Array.from({ length: Math.ceil(addresses.length / SENT_AT_ONCE) }, (_, index) =>
+    addresses.slice(index * SENT_AT_ONCE, (index + 1) * SENT_AT_ONCE),
+  );
 
 const keyOf = ({ cachePartition, address }: Address): string => `${cachePartition} ${address}`;

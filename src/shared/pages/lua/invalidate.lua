@@ -1,4 +1,5 @@
--- Invalidates all pages of an address, and what is being fetched of it. KEYS: generation. ARGV: 1 channel, 2 message.
-redis.call('DEL', KEYS[1])
+-- Invalidates all pages of some addresses, and what is being fetched of them. KEYS: their generations. ARGV: 1 channel,
+-- 2 message.
+redis.call('DEL', unpack(KEYS))
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 return 1
