@@ -77,3 +77,14 @@ export const deliveryRequest = (url: URL): Request => {
   const bytes = Buffer.concat([Buffer.from(head, 'latin1'), template]);
   return { bytes, stamp: (number) => stampBody(bytes, head.length, number) };
 };
+
+/** Reads the delivery URL of a gateway in `open`. */
+export const deliveryUrlOf = async (url: string): Promise<URL> => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ deliveryUrl }' }),
+  });
+  const { data } = (await response.json()) as { data: { deliveryUrl: string } };
+  return new URL(data.deliveryUrl);
+};

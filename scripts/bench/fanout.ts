@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { DELIVERY_BYTES, deliveryBody } from './delivery.ts';
+import { DELIVERY_BYTES, deliveryBody, deliveryUrlOf } from './delivery.ts';
 import { answerOf, median, startServer } from './processes.ts';
 
 /**
@@ -106,17 +106,11 @@ const startGateway = async (dataDir: string): Promise<Server> => {
     UPSTREAM_API_KEY: 'none-is-asked',
     LOG_LEVEL: 'info',
   });
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ deliveryUrl }' }),
-  });
-  const { data } = (await response.json()) as { data: { deliveryUrl: string } };
   return {
     name: 'gateway',
     child,
     port: Number(new URL(url).port),
-    path: new URL(data.deliveryUrl).pathname,
+    path: (await deliveryUrlOf(url)).pathname,
   };
 };
 

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
-import { DELIVERY_BYTES, deliveryRequest } from './delivery.ts';
+import { DELIVERY_BYTES, deliveryRequest, deliveryUrlOf } from './delivery.ts';
 import { type Measured, measurePosts } from './posts.ts';
 import type { Task } from './sqlite-alone.ts';
 
@@ -81,16 +81,6 @@ const gatewayEnv = (dataDir: string) => ({
   UPSTREAM_API_KEY: 'unused',
   DATA_DIR: dataDir,
 });
-
-const deliveryUrlOf = async (url: string): Promise<URL> => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ deliveryUrl }' }),
-  });
-  const { data } = (await response.json()) as { data: { deliveryUrl: string } };
-  return new URL(data.deliveryUrl);
-};
 
 const startSqlite = () => {
   const program = fileURLToPath(new URL('./sqlite-alone.ts', import.meta.url));

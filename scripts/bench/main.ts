@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
+import { measureAppend } from './append.ts';
 import { measureFanout } from './fanout.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
@@ -8,6 +9,7 @@ import { measurePages } from './pages.ts';
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   ingest: measureIngest,
+  append: measureAppend,
   fanout: measureFanout,
   lookups: measureLookups,
   pages: measurePages,

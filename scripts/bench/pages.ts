@@ -6,20 +6,24 @@ import { scrape } from '../../test/support/gateway/prometheus.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { launchRedis } from '../../test/support/redis/server.ts';
 
-const ROUNDS = 3;
-const WALLETS = 300;
-const QUERY =
-  'query ($address: Address!) { wallet(address: $address) { transactions(first: 20) { nodes { hash blockTime from to value } } } }';
+const ROUNDS = 5;
+/** The first rounds: in them code is compiled, and the memory of pages is filled. */
+const WARM_UPS = 3;
+/** As many pages as CACHE_MAX_MB has room for. */
+const WALLETS = 200;
+const queryFor = (first: number): string =>
+  `query ($address: Address!) { wallet(address: $address) { transactions(first: ${first}) { nodes { hash blockTime from to value } } } }`;
 
 type Cost = { readonly cpuUs: number; readonly medianMs: number };
 
 /**
  * What a page of 156 KB costs that another gateway has fetched, against fetching and reading it, in turns within one run.
- * Each turn asks for the same wallets one after the other, whose answers have 20 small items:
+ * Each turn asks for the same wallets one after the other, whose answers have 20 small items or 19:
  *
  * - `fetched`: a gateway without Redis requests each page of a static upstream on loopback, which answers at once.
  * - `shared`: a gateway finds each page in Redis, where a third one has stored it just before.
- * - `in memory`: the same gateway again. It is what the answer itself costs, and is subtracted from both.
+ * - `in memory`: the same gateway again, which makes another answer of the same page. It is what the answer itself costs, and
+ *   is subtracted from both.
  *
  * CPU is that of the whole process, as its metrics have it. Times are those of a client, from the request to the answer.
  */
@@ -39,17 +43,16 @@ export const measurePages = async (): Promise<void> => {
 
   const costs = new Map<string, Cost[]>();
   let number = 0;
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = 0; round < WARM_UPS + ROUNDS; round += 1) {
     const addresses = Array.from({ length: WALLETS }, () => `0x${(++number).toString(16).padStart(40, '0')}`);
     const measured = {
-      fetched: await ask(alone.url, addresses),
-      stored: await ask(first.url, addresses),
-      shared: await ask(second.url, addresses),
-      'in memory': await ask(second.url, addresses),
+      fetched: await ask(alone.url, addresses, 20),
+      stored: await ask(first.url, addresses, 20),
+      shared: await ask(second.url, addresses, 20),
+      'in memory': await ask(second.url, addresses, 19),
     };
-    // The first round warms up.
     for (const [name, cost] of Object.entries(measured))
-      if (round > 0) costs.set(name, [...(costs.get(name) ?? []), cost]);
+      if (round >= WARM_UPS) costs.set(name, [...(costs.get(name) ?? []), cost]);
   }
   const hits = (await scrape(second.url)).sum('gateway_shared_pages_total', { result: 'hit' });
   if (hits !== number) throw new Error(`expected ${number} pages from Redis, got ${hits}`);
@@ -71,7 +74,7 @@ const median = (values: readonly number[]): number =>
 const cpuSecondsOf = async (url: string): Promise<number> =>
   (await scrape(url)).sum('process_cpu_seconds_total');
 
-const ask = async (url: string, addresses: readonly string[]): Promise<Cost> => {
+const ask = async (url: string, addresses: readonly string[], first: number): Promise<Cost> => {
   const before = await cpuSecondsOf(url);
   const times: number[] = [];
   for (const address of addresses) {
@@ -79,7 +82,7 @@ const ask = async (url: string, addresses: readonly string[]): Promise<Cost> => 
     const response = await fetch(`${url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: QUERY, variables: { address } }),
+      body: JSON.stringify({ query: queryFor(first), variables: { address } }),
     });
     const { errors } = (await response.json()) as { errors?: unknown };
     if (errors) throw new Error(JSON.stringify(errors));

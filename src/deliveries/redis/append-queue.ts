@@ -1,10 +1,8 @@
 import { LogUnavailableError } from '../log/errors.ts';
-import { fingerprintOf } from '../log/identity.ts';
 import type { NewDelivery } from '../log/log.ts';
-import { termsOf } from '../log/terms.ts';
+import { packBatch } from './batch.ts';
 import { type Entry, entryOf, fingerprintIn } from './entry.ts';
 import { CHANNEL, tenantKeys } from './keys.ts';
-import { packTerms } from './postings.ts';
 import { APPEND } from './scripts.ts';
 import { bytesIn, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
@@ -18,7 +16,9 @@ export type Stored = {
 };
 
 type Pending = {
-  readonly delivery: NewDelivery;
+  readonly bytes: number;
+  /** Is made while deliveries before it are stored. */
+  readonly entry: Promise<Entry>;
   readonly resolve: (stored: Stored) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -36,13 +36,14 @@ const MAX_DELIVERIES = 64;
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Sends deliveries to Redis: those of one tenant and one turn of the event loop as one script. Redis executes all scripts
- * that have arrived by then, syncs them to its disk at once, and then answers them: that is the group commit.
+ * Sends deliveries to Redis, those of one tenant as one script. What arrives while Redis stores and syncs them is the next
+ * script: that is the group commit.
  */
 export class AppendQueue {
   readonly #options: Options;
-  readonly #running = new Set<Promise<void>>();
-  #pending = new Map<string, Pending[]>();
+  readonly #waiting = new Map<string, Pending[]>();
+  /** By tenant. */
+  readonly #storing = new Map<string, Promise<void>>();
   #waitingBytes = 0;
 
   constructor(options: Options) {
@@ -65,51 +66,68 @@ export class AppendQueue {
 
   /** Sends what waits, and resolves when all of it is stored or was refused. */
   async drain(): Promise<void> {
-    this.#flush();
-    await Promise.all(this.#running);
+    for (const tenant of this.#waiting.keys()) this.#start(tenant);
+    await Promise.all(this.#storing.values());
   }
 
   #add(delivery: NewDelivery): Promise<Stored> {
     const { promise, resolve, reject } = Promise.withResolvers<Stored>();
-    if (this.#pending.size === 0) setImmediate(() => this.#flush());
-    const pending = this.#pending.get(delivery.tenant) ?? [];
-    this.#pending.set(delivery.tenant, pending);
-    pending.push({ delivery, resolve, reject });
+    const { tenant, body } = delivery;
+    const entry = entryOf(delivery);
+    // It rejects when the group is stored.
+    entry.catch(() => {});
+    const pending = { bytes: body.byteLength, entry, resolve, reject };
+    const waiting = this.#waiting.get(tenant);
+    if (waiting) waiting.push(pending);
+    else {
+      this.#waiting.set(tenant, [pending]);
+      // What else arrives in this turn of the event loop goes with it.
+      if (!this.#storing.has(tenant)) setImmediate(() => this.#start(tenant));
+    }
     return promise;
   }
 
-  #flush(): void {
-    const pending = this.#pending;
-    this.#pending = new Map();
-    for (const [tenant, all] of pending)
-      for (const some of portionsOf(all)) {
-        const running = this.#store(tenant, some).catch((error: unknown) => {
-          for (const { reject } of some) reject(error);
-        });
-        this.#running.add(running);
-        void running.then(() => this.#running.delete(running));
-      }
+  #start(tenant: string): void {
+    if (this.#waiting.has(tenant) && !this.#storing.has(tenant))
+      this.#storing.set(tenant, this.#storeWaiting(tenant));
+  }
+
+  /** Stores what waits, and then what has arrived meanwhile, until nothing waits. */
+  async #storeWaiting(tenant: string): Promise<void> {
+    for (let waiting = this.#take(tenant); waiting.length > 0; waiting = this.#take(tenant))
+      await Promise.all(portionsOf(waiting).map((some) => this.#storeOrReject(tenant, some)));
+    this.#storing.delete(tenant);
+  }
+
+  #take(tenant: string): readonly Pending[] {
+    const waiting = this.#waiting.get(tenant) ?? [];
+    this.#waiting.delete(tenant);
+    return waiting;
+  }
+
+  async #storeOrReject(tenant: string, pending: readonly Pending[]): Promise<void> {
+    try {
+      await this.#store(tenant, pending);
+    } catch (error) {
+      for (const { reject } of pending) reject(error);
+    }
   }
 
   async #store(tenant: string, pending: readonly Pending[]): Promise<void> {
-    const entries = await Promise.all(pending.map(({ delivery }) => entryOf(delivery)));
-    const args = entries.flatMap(({ identity, header, body }, index) => {
-      const delivery = pending[index]?.delivery;
-      return [identity, header, body, packTerms(delivery ? termsOf(delivery) : [])];
-    });
+    const entries = await Promise.all(pending.map(({ entry }) => entry));
+    const batch = packBatch(entries);
     const { tenants, onCount } = this.#options;
-    let reply = await this.#run(tenant, '', args);
-    if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), args);
+    let reply = await this.#run(tenant, '', batch);
+    if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), batch);
     const [head, floor] = reply.map(Number);
-    for (const [index, stored] of placesIn(reply, entries, pending).entries())
-      pending[index]?.resolve(stored);
+    for (const [index, stored] of placesIn(reply, entries).entries()) pending[index]?.resolve(stored);
     onCount(tenant, (head ?? 0) - (floor ?? 0));
     void tenants.add(tenant);
   }
 
-  #run(tenant: string, epoch: Buffer | '', entries: readonly Buffer[]): Promise<ScriptReply> {
+  #run(tenant: string, epoch: Buffer | '', batch: Buffer): Promise<ScriptReply> {
     const { prefix, entries: keys } = tenantKeys(tenant);
-    return this.#options.store.write(APPEND, keys, [prefix, CHANNEL, tenant, epoch, ...entries]);
+    return this.#options.store.write(APPEND, keys, [prefix, CHANNEL, tenant, epoch, batch]);
   }
 }
 
@@ -117,7 +135,7 @@ const portionsOf = (all: readonly Pending[]): Pending[][] => {
   const portions: Pending[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const pending of all) {
-    const size = pending.delivery.body.byteLength;
+    const size = pending.bytes;
     if (bytes + size > MAX_BYTES || (portions.at(-1)?.length ?? 0) >= MAX_DELIVERIES) {
       portions.push([]);
       bytes = 0;
@@ -128,19 +146,22 @@ const portionsOf = (all: readonly Pending[]): Pending[][] => {
   return portions;
 };
 
-/** Head, floor and epoch come before the places, of two items each. */
-const PLACES_AT = 3;
+/** Head, floor, epoch and the head before come first, then the duplicates: three items each. */
+const DUPLICATES_AT = 4;
+const DUPLICATE_ITEMS = 3;
 
-const placesIn = (reply: ScriptReply, entries: readonly Entry[], pending: readonly Pending[]): Stored[] =>
-  entries.map(({ identity }, index): Stored => {
-    const [sequence, original] = reply.slice(PLACES_AT + 2 * index, PLACES_AT + 2 * index + 2);
-    const mark = bytesIn(original);
-    const duplicate = mark.length > 0;
-    const receivedAt = pending[index]?.delivery.receivedAt ?? 0;
-    return {
-      epoch: bytesIn(reply[2]),
-      sequence: Number(sequence),
-      fingerprint: duplicate ? fingerprintIn(mark) : fingerprintOf(identity, receivedAt),
-      duplicate,
-    };
+const placesIn = (reply: ScriptReply, entries: readonly Entry[]): Stored[] => {
+  const epoch = bytesIn(reply[2]);
+  const originals = new Map<number, Pick<Stored, 'sequence' | 'fingerprint'>>();
+  for (let at = DUPLICATES_AT; at < reply.length; at += DUPLICATE_ITEMS) {
+    const [index, sequence, mark] = reply.slice(at, at + DUPLICATE_ITEMS);
+    originals.set(Number(index), { sequence: Number(sequence), fingerprint: fingerprintIn(bytesIn(mark)) });
+  }
+  let sequence = Number(reply[3]);
+  return entries.map(({ header }, index) => {
+    const original = originals.get(index);
+    if (original) return { epoch, ...original, duplicate: true };
+    sequence += 1;
+    return { epoch, sequence, fingerprint: fingerprintIn(header), duplicate: false };
   });
+};

@@ -3,7 +3,9 @@ import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zli
 import { LogDamagedError } from '../log/errors.ts';
 import { fingerprintOf, identityOf, identityPrefix } from '../log/identity.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery } from '../log/log.ts';
+import { termsOf } from '../log/terms.ts';
 import { DICTIONARY } from './dictionary.ts';
+import { packTerms } from './postings.ts';
 
 /**
  * A delivery as an entry of the stream: its header, which is everything but the body, in about 80 bytes, and its body.
@@ -16,7 +18,12 @@ import { DICTIONARY } from './dictionary.ts';
  *    29  webhookId (16 bytes), chainId, dispatchedAt, attempt (a double each): those that are not null
  *        the index of the subscribed address, 4 bytes; the addresses, 20 bytes each
  */
-export type Entry = { readonly identity: Buffer; readonly header: Buffer; readonly body: Buffer };
+export type Entry = {
+  readonly header: Buffer;
+  readonly body: Buffer;
+  /** What the index has of it, which is not in the stream: see `packTerms`. */
+  readonly terms: Buffer;
+};
 
 const FIXED_BYTES = 29;
 const UUID_BYTES = 16;
@@ -66,9 +73,9 @@ export const entryOf = async (delivery: NewDelivery): Promise<Entry> => {
   const small = body.byteLength < MIN_COMPRESSED_BYTES ? body : await compress(body);
   const isCompressed = small.byteLength <= body.byteLength * 0.875;
   return {
-    identity,
     header: headerOf(delivery, identity, isCompressed),
     body: isCompressed ? small : body,
+    terms: packTerms(termsOf(delivery)),
   };
 };
 
