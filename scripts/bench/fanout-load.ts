@@ -4,10 +4,11 @@ import { connect, type Socket } from 'node:net';
 /** The subscribers of the bench: bare sockets that count bytes, so that the servers' work is what is measured. */
 
 type Question =
-  | { ask: 'subscribe'; port: number; document: string; count: number }
+  /** They are spread evenly over the ports. Events are published at the first one. */
+  | { ask: 'subscribe'; ports: readonly number[]; document: string; count: number }
   | { ask: 'publish'; port: number; path: string; body: string };
 
-/** What one server's subscribers have had of the event under way. */
+/** What the subscribers of one server, or of several that are one, have had of the event under way. */
 type Crowd = { readonly sockets: Socket[]; waitingFor: number; all: () => void };
 
 const AT_ONCE = 50;
@@ -15,6 +16,7 @@ const AT_ONCE = 50;
 const SETTLE_MS = 4000;
 const BETWEEN_MS = 100;
 
+/** By the port where events are published. */
 const crowds = new Map<number, Crowd>();
 const landing = Buffer.alloc(65_536);
 
@@ -81,11 +83,12 @@ const subscribe = (port: number, document: string, crowd: Crowd): Promise<void> 
     crowd.sockets.push(socket);
   });
 
-const gather = async (port: number, document: string, count: number): Promise<void> => {
+const gather = async (ports: readonly number[], document: string, count: number): Promise<void> => {
   const crowd: Crowd = { sockets: [], waitingFor: 0, all: () => {} };
-  crowds.set(port, crowd);
+  crowds.set(ports[0] ?? 0, crowd);
   while (crowd.sockets.length < count)
-    await Promise.all(Array.from({ length: AT_ONCE }, () => subscribe(port, document, crowd)));
+    for (const port of ports)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => subscribe(port, document, crowd)));
   await pause(SETTLE_MS);
 };
 
@@ -112,10 +115,9 @@ const publish = async (port: number, path: string, body: string): Promise<number
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 process.on('message', async (question: Question) => {
-  const { port } = question;
   const answer =
     question.ask === 'subscribe'
-      ? await gather(port, question.document, question.count)
-      : await publish(port, question.path, question.body);
+      ? await gather(question.ports, question.document, question.count)
+      : await publish(question.port, question.path, question.body);
   process.send?.(answer ?? 0);
 });

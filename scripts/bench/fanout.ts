@@ -1,10 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { DELIVERY_BYTES, deliveryBody, deliveryUrlOf } from './delivery.ts';
+import { DELIVERY_BYTES, deliveryBody } from './delivery.ts';
+import { type Gateway, startGateway } from './gateway.ts';
 import { answerOf, median, startServer } from './processes.ts';
+import { DASHBOARD } from './subscriptions.ts';
 
 /**
  * How soon one event of 512 bytes is with 5,000 WebSocket subscribers, and what an idle one costs in memory: the
@@ -17,32 +19,11 @@ const SUBSCRIBERS = 5000;
 const ROUNDS = 15;
 
 const DOCUMENTS = {
-  'what a dashboard shows': `subscription {
-    deliveries {
-      cursor
-      node {
-        id
-        type
-        chainId
-        receivedAt
-        events {
-          __typename
-          ... on TransactionEvent { transaction { hash direction value } }
-          ... on Activity { typeName transactionHash from to tokenAddress value }
-          ... on BalanceChange { tokenSymbol amountDelta }
-        }
-      }
-    }
-  }`,
+  'what a dashboard shows': DASHBOARD,
   'the least that resumes': 'subscription { deliveries { cursor } }',
 };
 
-type Server = {
-  readonly name: string;
-  readonly child: ChildProcess;
-  readonly port: number;
-  readonly path: string;
-};
+type Server = Gateway & { readonly name: string };
 
 type Measured = { readonly bytesEach: number; readonly times: number[] };
 
@@ -76,11 +57,11 @@ const compare = async (document: string): Promise<[Measured, Measured]> => {
   const load = fork(new URL('fanout-load.ts', import.meta.url));
   const servers: Server[] = [];
   try {
-    servers.push(await startGateway(dataDir), await startStock());
+    servers.push({ name: 'gateway', ...(await startGateway({ DATA_DIR: dataDir })) }, await startStock());
     const measured: Measured[] = [];
     for (const server of servers) {
       const before = await memoryOf(server);
-      await answerOf(load, { ask: 'subscribe', port: server.port, document, count: SUBSCRIBERS });
+      await answerOf(load, { ask: 'subscribe', ports: [server.port], document, count: SUBSCRIBERS });
       measured.push({ bytesEach: ((await memoryOf(server)) - before) / SUBSCRIBERS, times: [] });
     }
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -95,23 +76,6 @@ const compare = async (document: string): Promise<[Measured, Measured]> => {
     for (const { child } of servers) child.kill();
     await rm(dataDir, { recursive: true, force: true });
   }
-};
-
-const startGateway = async (dataDir: string): Promise<Server> => {
-  const { child, url } = await startServer('src/main.ts', {
-    HOST: '127.0.0.1',
-    PORT: '0',
-    DATA_DIR: dataDir,
-    UPSTREAM_URL: 'http://127.0.0.1:9',
-    UPSTREAM_API_KEY: 'none-is-asked',
-    LOG_LEVEL: 'info',
-  });
-  return {
-    name: 'gateway',
-    child,
-    port: Number(new URL(url).port),
-    path: (await deliveryUrlOf(url)).pathname,
-  };
 };
 
 const startStock = async (): Promise<Server> => {

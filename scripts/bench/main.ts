@@ -2,6 +2,7 @@ import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
 import { measureAppend } from './append.ts';
 import { measureFanout } from './fanout.ts';
+import { measureGateways } from './gateways.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measurePages } from './pages.ts';
@@ -11,6 +12,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   ingest: measureIngest,
   append: measureAppend,
   fanout: measureFanout,
+  gateways: measureGateways,
   lookups: measureLookups,
   pages: measurePages,
 };
