@@ -3,9 +3,9 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { openRedisLog } from '../../src/deliveries/redis/log.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
+import { findProgram, REDIS } from '../../test/support/debian-program.ts';
 import { scrape } from '../../test/support/gateway/prometheus.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
-import { findRedis } from '../../test/support/redis/install.ts';
 import { launchRedis } from '../../test/support/redis/server.ts';
 import {
   concernedBy,
@@ -103,7 +103,7 @@ export const measureAppend = async (): Promise<void> => {
 };
 
 const xaddRate = async (port: number): Promise<number> => {
-  const redis = await findRedis();
+  const redis = await findProgram(REDIS);
   if (typeof redis === 'string') throw new Error(redis);
   const program = redis.path.replace(/redis-server$/, 'redis-benchmark');
   const load = ['-p', String(port), '-c', String(IN_FLIGHT), '-n', String(XADDS), '--csv'];
