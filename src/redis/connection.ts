@@ -178,7 +178,7 @@ export class RedisConnection {
   }
 
   #onOpen(name: string): void {
-    if (this.#lost.delete(name) && this.#lost.size === 0) this.#observer.restored?.();
+    if (this.#lost.delete(name) && this.#lost.size === 0 && !this.#isClosed) this.#observer.restored?.();
   }
 
   #onLost(name: string): void {

@@ -12,9 +12,9 @@ import {
   store,
 } from '../support/gateway/on-redis.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
-import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import type { Gateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
-import { growing, redisServers } from '../support/redis/sharing-gateways.ts';
+import { growing, redisServers, startOnRedis } from '../support/redis/sharing-gateways.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
@@ -31,10 +31,7 @@ test('each Redis that is lost and back is one line each, however many commands f
   await needRedis(context);
   const redis = await redisServers();
   await using fake = await startFakeWallets();
-  await using gateway = await startGateway({
-    UPSTREAM_URL: fake.url,
-    AUTH: 'open',
-    REDIS_URL: redis.log.url,
+  await using gateway = await startOnRedis(fake, redis.log.url, {
     REDIS_CACHE_URL: redis.cache.url,
     CLIENT_COMPUTE_UNITS_PER_MINUTE: '100000',
   });
@@ -83,9 +80,6 @@ const large = (fake: FakeWallets): string => {
   return address;
 };
 
-const start = (fake: { readonly url: string }, env: Record<string, string>) =>
-  startGateway({ UPSTREAM_URL: fake.url, AUTH: 'open', ...env });
-
 const faultsOf = async (gateway: Gateway, addresses: readonly string[]) => {
   const replies = await Promise.all(addresses.map((address) => poll(gateway, address)));
   return replies.flatMap(({ errors }) => errors ?? []);
@@ -95,8 +89,7 @@ test('a full Redis of the log refuses deliveries with its reason, and answers al
   await needRedis(context);
   const redis = await startRedis();
   await using fake = await startFakeWallets();
-  await using gateway = await start(fake, {
-    REDIS_URL: redis.url,
+  await using gateway = await startOnRedis(fake, redis.url, {
     CLIENT_COMPUTE_UNITS_PER_MINUTE: '100000',
     UPSTREAM_RPS: '1000',
   });
@@ -131,9 +124,9 @@ test('a full Redis of pages fails no lookup and no delivery, and is one line', a
   const log = await startRedis();
   const cache = await startRedis({ settings: ['--appendonly', 'no', '--maxmemory', '3mb'] });
   await using fake = await startFakeWallets();
-  const env = { REDIS_URL: log.url, REDIS_CACHE_URL: cache.url };
-  await using first = await start(fake, env);
-  await using second = await start(fake, env);
+  const env = { REDIS_CACHE_URL: cache.url };
+  await using first = await startOnRedis(fake, log.url, env);
+  await using second = await startOnRedis(fake, log.url, env);
   const path = await deliveryPathOf(first.url);
   await cache.run('CONFIG', 'SET', 'maxmemory', '1');
   const addresses = Array.from({ length: 30 }, () => large(fake));
@@ -154,9 +147,9 @@ test('a cache that evicts what it was given fails no lookup, and no page of befo
     settings: ['--appendonly', 'no', '--maxmemory', '2500kb', '--maxmemory-policy', 'allkeys-lru'],
   });
   await using fake = await startFakeWallets();
-  const env = { REDIS_URL: log.url, REDIS_CACHE_URL: cache.url, CACHE_HEAD_MS: '600000' };
-  await using first = await start(fake, env);
-  await using second = await start(fake, env);
+  const env = { REDIS_CACHE_URL: cache.url };
+  await using first = await startOnRedis(fake, log.url, env);
+  await using second = await startOnRedis(fake, log.url, env);
   const path = await deliveryPathOf(first.url);
   for (let round = 0; round < 10; round += 1) {
     const changing = growing(fake);

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished, type TestContext, vi } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, type TestContext, vi } from 'vitest';
 import { need } from '../available.ts';
 import { findProgram, HAPROXY } from '../debian-program.ts';
 import { root } from '../pages.ts';
@@ -15,12 +19,18 @@ export const needHaproxy = async (context: TestContext): Promise<void> => {
   need(context, typeof program !== 'string', `haproxy (${program})`);
 };
 
-/** HAProxy with the project's configuration, in front of gateways on these ports of 127.0.0.1. It goes when the test is finished. */
+/**
+ * HAProxy with the project's configuration, in front of gateways on these ports of 127.0.0.1. It goes when the test is
+ * finished.
+ */
 export const startHaproxy = async ([first, second]: readonly [number, number]) => {
   const program = await found;
   if (typeof program === 'string') throw new Error(program);
+  const folder = await mkdtemp(join(tmpdir(), 'haproxy-test-'));
+  const [socket, more] = [join(folder, 'socket'), join(folder, 'more.cfg')];
+  await writeFile(more, `global\n    stats socket ${socket}\n`);
   const port = await freePort();
-  const child = spawn(program.path, ['-db', '-f', join(root, 'deploy/haproxy.cfg')], {
+  const child = spawn(program.path, ['-db', '-f', join(root, 'deploy/haproxy.cfg'), '-f', more], {
     env: {
       ...program.env,
       BIND: `127.0.0.1:${port}`,
@@ -29,13 +39,29 @@ export const startHaproxy = async ([first, second]: readonly [number, number]) =
     },
     stdio: 'ignore',
   });
-  const url = `http://127.0.0.1:${port}`;
   const exit = once(child, 'exit');
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await exit;
+    await rm(folder, { recursive: true });
   });
-  // Before its first checks it takes all gateways for ready.
+  const url = `http://127.0.0.1:${port}`;
   await vi.waitFor(() => fetch(url), 60_000);
-  return { url };
+
+  /** Lines such as `ready,gateway-1,…,UP,…,L7OK,200,…`, of servers that were checked. */
+  const checked = async (): Promise<readonly string[]> => {
+    const admin = connect(socket);
+    admin.end('show stat\n');
+    const lines = (await text(admin)).split('\n');
+    return lines.filter((line) => /^\w+,gateway-\d,/.test(line) && line.includes(',L7OK,200,'));
+  };
+  return {
+    url,
+    /** Waits until it takes this gateway, 1 or 2, for ready. */
+    isReady: (gateway: number) =>
+      vi.waitFor(async () => {
+        const ready = (await checked()).filter((line) => line.startsWith(`ready,gateway-${gateway},`));
+        expect(ready).toEqual([expect.stringContaining(',UP,')]);
+      }, 60_000),
+  };
 };
