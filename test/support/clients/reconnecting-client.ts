@@ -51,6 +51,7 @@ export const startReconnectingClient = (
       socket?.send(JSON.stringify({ type: 'ping' }));
       await eventually(() => pongs > before);
     },
-    [Symbol.asyncDispose]: async () => void (await client.dispose()),
+    // It rejects while its connection can't be opened: there is none to close then.
+    [Symbol.asyncDispose]: async () => void (await Promise.allSettled([client.dispose()])),
   };
 };
