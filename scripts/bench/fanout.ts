@@ -67,7 +67,9 @@ const compare = async (document: string): Promise<[Measured, Measured]> => {
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [index, { port, path }] of servers.entries()) {
         const body = deliveryBody(round).toString();
-        measured[index]?.times.push(await answerOf<number>(load, { ask: 'publish', port, path, body }));
+        const time = await answerOf<number | null>(load, { ask: 'publish', port, path, body });
+        if (time === null) throw new Error('an event has not reached all subscribers');
+        measured[index]?.times.push(time);
       }
     }
     return measured as [Measured, Measured];
