@@ -94,8 +94,17 @@ export class AppendQueue {
 
   /** Stores what waits, and then what has arrived meanwhile, until nothing waits. */
   async #storeWaiting(tenant: string): Promise<void> {
-    for (let waiting = this.#take(tenant); waiting.length > 0; waiting = this.#take(tenant))
-      await Promise.all(portionsOf(waiting).map((some) => this.#storeOrReject(tenant, some)));
+    for (let waiting = this.#take(tenant); waiting.length > 0; waiting = this.#take(tenant)) {
+      const storing: Promise<void>[] = [];
+      for (const some of portionsOf(waiting)) {
+        // A portion is not sent before the one in front of it, though its bodies may be compressed earlier.
+        await Promise.allSettled(some.map(({ entry }) => entry));
+        storing.push(this.#storeOrReject(tenant, some));
+        // The first one may have to begin the log.
+        if (!this.#options.tenants.has(tenant)) await storing[0];
+      }
+      await Promise.all(storing);
+    }
     this.#storing.delete(tenant);
   }
 

@@ -37,6 +37,11 @@ export class Tenants {
     return this.epochOf(tenant);
   }
 
+  /** Whether this gateway has stored a delivery of the tenant. */
+  has(tenant: string): boolean {
+    return this.#added.has(tenant);
+  }
+
   /**
    * Lets the retention know of a tenant that has a delivery. Only the first call for a tenant sends a command: another
    * gateway, or the one before a restart, may have added it already, but Redis may also have lost it since.

@@ -26,7 +26,10 @@ test('bodies of any size and content are read as they came, and usual ones take 
   const bodies = [...usual, ...others];
   await log.append(bodies.map((body, index) => delivery(index, { body })));
   const stored = await readAll(log);
-  expect(stored.map(({ body }) => Buffer.from(body))).toEqual(bodies);
+  // Lists of millions of bytes would take minutes to compare where they differ.
+  expect(stored.map(({ body }, index) => Buffer.compare(body, bodies[index] ?? Buffer.alloc(0)))).toEqual(
+    bodies.map(() => 0),
+  );
 
   const connection = await connectRedis({ urls: [place] });
   const reply = await connection.send(null, ['XRANGE', `gateway:{${TENANT}}:stream`, '1-0', '50-0']);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { needRedis, startRedis } from '../../support/redis/server.ts';
@@ -28,6 +29,22 @@ test('what arrives while Redis stores a delivery is stored by the next script, i
   // Two appends; on a busy machine, the retention as well.
   expect(Number(scripts)).toBeLessThan(10);
   expect((await readAll(log)).map(numberOf)).toEqual([0, ...numbers]);
+});
+
+test('deliveries of one batch are stored in its order, though some take long to compress', async () => {
+  const log = await redis.openLog();
+  const large = (number: number) =>
+    delivery(number, { body: Buffer.from(`"${number} ${randomBytes(1_500_000).toString('hex')}"`) });
+  const bodies: Uint8Array[] = [];
+  for (const start of [0, 10, 20]) {
+    const batch = [delivery(start), large(start + 1), delivery(start + 2), large(start + 3), delivery(start + 4)];
+    await log.append(batch);
+    bodies.push(...batch.map(({ body }) => body));
+  }
+  const stored = await readAll(log);
+  expect(stored.map(({ body }) => bodies.findIndex((one) => Buffer.compare(one, body) === 0))).toEqual(
+    range(0, bodies.length - 1),
+  );
 });
 
 test('duplicates among the deliveries of one script have the place of their original', async () => {
