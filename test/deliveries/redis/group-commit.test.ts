@@ -37,7 +37,13 @@ test('deliveries of one batch are stored in its order, though some take long to 
     delivery(number, { body: Buffer.from(`"${number} ${randomBytes(1_500_000).toString('hex')}"`) });
   const bodies: Uint8Array[] = [];
   for (const start of [0, 10, 20]) {
-    const batch = [delivery(start), large(start + 1), delivery(start + 2), large(start + 3), delivery(start + 4)];
+    const batch = [
+      delivery(start),
+      large(start + 1),
+      delivery(start + 2),
+      large(start + 3),
+      delivery(start + 4),
+    ];
     await log.append(batch);
     bodies.push(...batch.map(({ body }) => body));
   }
