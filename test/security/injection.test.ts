@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Attack, attack, crowd, head, json, send } from '../support/clients/raw-http.ts';
 import { listenTo, message, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
-import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { PRODUCTION, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { ADDRESS } from '../support/payloads/expensive-documents.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
@@ -44,12 +44,12 @@ const postFirstChunk = (body: string): Attack =>
 const bodyOf = (values: number, query = '{ __typename }') =>
   JSON.stringify({ query, variables: objects(values - AROUND) });
 
-describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
+describe('the shipped process in production', () => {
   let shipped: Shipped;
   let before: number;
   let answer = () => {};
   beforeAll(async () => {
-    shipped = await startGatewayProcess({ ...env, ...SLOW });
+    shipped = await startGatewayProcess({ ...PRODUCTION, ...SLOW });
     before = await shipped.megabytes();
   });
   beforeEach(() => {

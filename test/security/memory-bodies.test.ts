@@ -5,7 +5,7 @@ import WebSocket from 'ws';
 import { deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { overHttp, TRANSPORTS } from '../support/clients/transports.ts';
-import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { PRODUCTION, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
@@ -68,12 +68,12 @@ const byEventStream: Listen = (url, query, received, ended) => {
   return () => client.dispose();
 };
 
-describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
+describe('the shipped process in production', () => {
   let shipped: Shipped;
   let url: string;
   let before: number;
   beforeAll(async () => {
-    shipped = await startGatewayProcess({ ...env, ...SMALL_HEAP });
+    shipped = await startGatewayProcess({ ...PRODUCTION, ...SMALL_HEAP });
     ({ deliveryUrl: url } = await deliveriesOf(shipped.url));
     // What it takes to store and to read a body of the largest size.
     await store([dense(4.9 * MEGABYTE), long()]);

@@ -11,7 +11,7 @@ import {
 } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
-import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { PRODUCTION, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import { codesOf, type GraphQLFault } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -76,12 +76,12 @@ const BREACHES: readonly (readonly [name: string, frames: readonly Buffer[], cod
   ['an id that is in use', subscribeTwice, 4409],
 ];
 
-describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
+describe('the shipped process in production', () => {
   let gateway: Shipped;
   let url: string;
   let head: string;
   beforeAll(async () => {
-    gateway = await startGatewayProcess(env);
+    gateway = await startGatewayProcess(PRODUCTION);
     ({ deliveryUrl: url, head } = await deliveriesOf(gateway.url));
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
@@ -221,10 +221,10 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   });
 });
 
-describe.each(CONFIGURATIONS)('the shipped process in %s, with clients that send no key,', (_name, env) => {
+describe('the shipped process in production, with clients that send no key,', () => {
   let gateway: Shipped;
   beforeAll(async () => {
-    gateway = await startGatewayProcess({ ...env, ...byKey });
+    gateway = await startGatewayProcess({ ...PRODUCTION, ...byKey });
   });
   afterAll(() => gateway[Symbol.asyncDispose]());
 

@@ -117,10 +117,10 @@ test.each(READERS)(
 );
 
 /** The number of subscribers that stall at once. */
-const STALLED = 300;
+const STALLED = 150;
 
 test.each(READERS)(
-  'three hundred stalled subscribers by %s cost only what their sockets buffer',
+  'many stalled subscribers by %s cost only what their sockets buffer',
   async (_name, open) => {
     await using gateway = await startGatewayProcess();
     await using clients = new AsyncDisposableStack();

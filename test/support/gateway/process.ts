@@ -39,8 +39,10 @@ const keyChecked = async ({ requests }: FakeWallets): Promise<void> => {
 
 export type Shipped = Awaited<ReturnType<typeof startGatewayProcess>>;
 
-/** Every attack is made on both. */
+export const PRODUCTION = { NODE_ENV: 'production' };
+
+/** Attacks are made on both; those on memory, which NODE_ENV does not change, on PRODUCTION alone. */
 export const CONFIGURATIONS: readonly (readonly [name: string, env: Record<string, string>])[] = [
   ['the default configuration', {}],
-  ['production', { NODE_ENV: 'production' }],
+  ['production', PRODUCTION],
 ];
