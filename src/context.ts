@@ -17,7 +17,7 @@ import { textOfSet } from './lib/text-of-set.ts';
 import type { Trace } from './lib/trace-context.ts';
 import type { Scope } from './scopes.ts';
 import { createTransactionsLoader } from './transactions/loader.ts';
-import type { Transaction } from './transactions/rest.ts';
+import type { Transaction, TransactionsList } from './transactions/rest.ts';
 import type { PageCache } from './upstream/cache/page-cache.ts';
 import type { SharedPages } from './upstream/cache/shared-pages.ts';
 import type { ChainPricing } from './upstream/chain-pricing.ts';
@@ -25,11 +25,13 @@ import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
 import { createUsage, type Usage } from './upstream/client/usage.ts';
 import type { PageKernel } from './upstream/kernel/page-kernel.ts';
-import type { Freshness } from './upstream/list-loader.ts';
+import type { Freshness, WatchedLists } from './upstream/list-loader.ts';
 import { ReadLog } from './upstream/read-log.ts';
+import type { DeliveredAddresses } from './webhooks/delivered-addresses.ts';
 import { createWebhookSession } from './webhooks/session.ts';
 import type { SubscribedAddresses } from './webhooks/subscribed-addresses.ts';
 import { createVerifiedKeys, type SharedKeys, type VerifiedKeys } from './webhooks/verified-keys.ts';
+import { createWatchedWallets } from './webhooks/watched-wallets.ts';
 
 /** The parts that all operations share. */
 export type ContextParts = {
@@ -44,6 +46,10 @@ export type ContextParts = {
   /** Null where this gateway is alone. */
   readonly sharedPages: SharedPages | null;
   readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
+  /** Null where the gateway can't know what is delivered to it. */
+  readonly watchedTransactions: WatchedLists<TransactionsList> | null;
+  /** Null likewise. */
+  readonly delivered: DeliveredAddresses | null;
   /** The deadline of an operation's upstream requests, all together, in milliseconds. */
   readonly operationMs: number;
   /** The most compute units that one operation may cost, whatever its estimate. */
@@ -56,6 +62,8 @@ export type ContextParts = {
   readonly readerObserver: ReaderObserver;
   readonly deliveryUrls: DeliveryUrls;
   readonly subscribed: SubscribedAddresses;
+  /** The most wallets that one tenant may watch. */
+  readonly maxWatchedWallets: number;
   readonly cursorsOf: CursorsOf;
   /** Returns the URL at which upstream reaches this gateway. It is known once the gateway listens. */
   readonly publicUrl: () => string;
@@ -150,7 +158,7 @@ export class Context {
   }
 
   get transactions() {
-    const { kernel, stores, sharedPages, freshness } = this.#parts;
+    const { kernel, stores, sharedPages, freshness, watchedTransactions } = this.#parts;
     this.#transactions ??= createTransactionsLoader({
       ...this.#operationRequests,
       kernel,
@@ -159,6 +167,7 @@ export class Context {
       store: stores.transactions,
       sharedPages,
       freshness: freshness.transactions,
+      watched: watchedTransactions,
     });
     return this.#transactions;
   }
@@ -173,20 +182,28 @@ export class Context {
       store: stores.collectibles,
       sharedPages,
       freshness: freshness.collectibles,
+      watched: null,
       pricing,
     });
     return this.#collectibles;
   }
 
   get webhooks() {
-    const { keyedQueue, verifiedKeys, subscribed } = this.#parts;
+    const { keyedQueue, verifiedKeys, subscribed, delivered } = this.#parts;
     this.#webhooks ??= createWebhookSession({
       ...this.#operationRequests,
       keyedQueue,
       verifiedKeys,
       subscribed,
+      delivered,
     });
     return this.#webhooks;
+  }
+
+  get watchedWallets() {
+    const { keyedQueue, maxWatchedWallets } = this.#parts;
+    const { webhooks, deliveries } = this;
+    return createWatchedWallets({ webhooks, destination: deliveries, keyedQueue, max: maxWatchedWallets });
   }
 
   get deliveries() {

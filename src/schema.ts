@@ -8,6 +8,7 @@ import './webhooks/schema/webhook.ts';
 import './webhooks/schema/connection.ts';
 import './webhooks/schema/addresses.ts';
 import './webhooks/schema/mutations.ts';
+import './webhooks/schema/watched-wallets.ts';
 import './deliveries/schema/fields.ts';
 import { lexicographicSortSchema } from 'graphql';
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';

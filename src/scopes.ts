@@ -1,5 +1,5 @@
 /** The scopes of a token. Each allows one part of the schema. */
-export const SCOPES = ['wallets', 'webhooks', 'deliveries'] as const;
+export const SCOPES = ['wallets', 'webhooks', 'deliveries', 'watch'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 

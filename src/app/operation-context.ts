@@ -5,6 +5,7 @@ import { createCursors } from '../graph/pagination/cursor.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
+import type { WatchedTransactions } from './watched-transactions.ts';
 
 /** The deadline of an operation, in upstream timeouts: all its upstream requests and their retries share it. */
 const TIMEOUTS_AN_OPERATION = 3;
@@ -15,6 +16,7 @@ export const createOperationContext = (
   { client, kernel, stores, sharedPages, sharedLimits, pricing, subscribed }: Upstream,
   { log, changeNotifier, feedCache, deliveryUrls, secret }: Deliveries,
   answers: Answers,
+  watched: WatchedTransactions | null,
   publicUrl: () => string,
 ) =>
   createContext({
@@ -27,6 +29,8 @@ export const createOperationContext = (
       transactions: config.cache,
       collectibles: { ...config.cache, headMs: config.cache.collectiblesMs },
     },
+    watchedTransactions: watched?.lists ?? null,
+    delivered: watched?.delivered ?? null,
     operationMs: config.upstream.timeoutMs * TIMEOUTS_AN_OPERATION,
     maxComputeUnits: config.cost.maxComputeUnits,
     pricing,
@@ -37,6 +41,7 @@ export const createOperationContext = (
     readerObserver: telemetry.readers,
     deliveryUrls,
     subscribed,
+    maxWatchedWallets: config.maxWatchedWallets,
     cursorsOf: createCursors(secret),
     publicUrl,
     sharedKeys: sharedLimits?.keys ?? null,

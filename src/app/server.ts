@@ -29,6 +29,7 @@ import type { Deliveries } from './deliveries.ts';
 import { createOperationContext } from './operation-context.ts';
 import { createAuthenticate, type Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
+import { createWatchedTransactions } from './watched-transactions.ts';
 
 type Server = {
   /** The address that it listens on: `http://host:port`. */
@@ -70,7 +71,12 @@ export const startServer = async (
     times.unsent,
   );
   const answers = createAnswers(maxAnswerBytes, unsent.isExceeded);
-  const contextOf = createOperationContext(startup, upstream, deliveries, answers, publicUrl);
+  const watched = createWatchedTransactions(startup, upstream, deliveries, publicUrl);
+  const contextOf = createOperationContext(startup, upstream, deliveries, answers, watched, publicUrl);
+  const concernedBy = (webhookId: string | null, named: readonly string[]) => {
+    const others = watched?.delivered.unnamedBy(webhookId, named) ?? [];
+    return others.length === 0 ? named : [...named, ...others];
+  };
   const mask = createErrorMask(telemetry.onUnexpectedError);
   /** What all transports share. */
   const shared = {
@@ -133,8 +139,10 @@ export const startServer = async (
       limits: times.deliveryBody,
       findSubscriber: (tenant, webhookId, happenedAt) =>
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
-      onReceived: (tenant, concerned) => invalidateShared(cachePartitionOf(mode, tenant), concerned),
-      onStored: (tenant, concerned) => invalidation.invalidate(cachePartitionOf(mode, tenant), concerned),
+      onReceived: (tenant, named, webhookId) =>
+        invalidateShared(cachePartitionOf(mode, tenant), concernedBy(webhookId, named)),
+      onStored: (tenant, named, webhookId) =>
+        invalidation.invalidate(cachePartitionOf(mode, tenant), concernedBy(webhookId, named)),
       observer: telemetry.ingest,
       writeHead: writeHeaderBlock,
     }),

@@ -47,11 +47,15 @@ export type Config = {
     readonly staleMs: number;
     /** As `headMs`, for a wallet's newest page of collectibles. */
     readonly collectiblesMs: number;
+    /** As `headMs`, for a wallet's newest page of transactions while its transactions are delivered here. */
+    readonly watchedMs: number;
     readonly maxMb: number;
   };
   /** Chains in addition to those that the gateway knows. */
   readonly extraChains: readonly Chain[];
   readonly maxSockets: number;
+  /** The most wallets that one tenant may watch. */
+  readonly maxWatchedWallets: number;
   /** The largest answer, or event of a subscription. */
   readonly maxAnswerMb: number;
   readonly cost: {
@@ -159,6 +163,7 @@ export const readConfig = (env: Environment): Config => {
         0,
         MAX_FRESH_MS,
       ),
+      watchedMs: integer('CACHE_WATCHED_MS', 30_000, 0, MAX_FRESH_MS),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),
     },
     cost: {
@@ -174,6 +179,7 @@ export const readConfig = (env: Environment): Config => {
       read('EXTRA_CHAINS', extraChains, 'id:name[:tag…], comma-separated, each id and name once') ?? [],
     maxAnswerMb: integer('MAX_ANSWER_MB', 32, 1, 256),
     maxSockets: integer('MAX_SOCKETS', 20_000, 1, 1_000_000),
+    maxWatchedWallets: integer('MAX_WATCHED_WALLETS', 100, 1, 2000),
     trustedDocuments: env.TRUSTED_DOCUMENTS || null,
     production: env.NODE_ENV === 'production',
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',

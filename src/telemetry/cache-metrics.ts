@@ -7,7 +7,7 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
   const registers = [registry];
   const pages = new Counter({
     name: 'gateway_page_cache_requests_total',
-    help: 'Pages that operations requested, by resource and result: fresh, stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
+    help: 'Pages that operations requested, by resource and result: fresh, watched (fresh because no delivery has named its wallet), stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
     labelNames: ['resource', 'result'],
     registers,
   });

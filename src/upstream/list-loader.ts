@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Fetch, PageCache, PageRequest } from './cache/page-cache.ts';
+import { type Fetch, maxAgeOf, type PageCache, type PageRequest } from './cache/page-cache.ts';
 import { type PageSource, shareFetch } from './cache/shared-fetch.ts';
 import type { SharedPages } from './cache/shared-pages.ts';
 import type { UpstreamClient } from './client/client.ts';
@@ -54,6 +54,16 @@ export type LoaderParts<List, Value> = {
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
   readonly freshness: Freshness;
+  /** Null where no deliveries tell of changes. */
+  readonly watched: WatchedLists<List> | null;
+};
+
+/** The lists of which a delivery tells each change. */
+export type WatchedLists<List> = {
+  /** The age in milliseconds up to which a newest page is fresh that no delivery has invalidated; 0 for other lists. */
+  maxAgeMs(list: List): number;
+  /** Called with the newest page of a list. `listName` identifies the list among all. */
+  onNewest(listName: string, list: List, page: Page<unknown>): void;
 };
 
 /** Milliseconds that a list's newest page and its older ones are fresh, and that any page may be served instead of a failure. */
@@ -94,7 +104,17 @@ type ListRead<List> = { readonly list: List; readonly request: PageRequest };
  * request. A read that the operation has made before costs nothing.
  */
 export const createListLoader = <List extends AnyList, Value>(
-  { client, scope, kernel, store, sharedPages, onRead, cachePartition, freshness }: LoaderParts<List, Value>,
+  {
+    client,
+    scope,
+    kernel,
+    store,
+    sharedPages,
+    onRead,
+    cachePartition,
+    freshness,
+    watched,
+  }: LoaderParts<List, Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
   const { name, pageSize, cost, parser, onBilled } = resource;
@@ -120,6 +140,7 @@ export const createListLoader = <List extends AnyList, Value>(
       const { body, bytes, computeUnits } = await client.read(request, parse, ownScope);
       onBilled?.(list, computeUnits);
       const fetched = await parser.toPage(body, { list, limit: page.limit, fetchedAt });
+      if (page.offset === null) watched?.onNewest(nameOf(list), list, fetched);
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
     },
     async read(bytes, { limit, fetchedAt }) {
@@ -165,6 +186,7 @@ export const createListLoader = <List extends AnyList, Value>(
     { cacheKeyFn: ({ request }) => requestKey(request) },
   );
 
+  const nameOf = (list: List): string => JSON.stringify([cachePartition, name, list]);
   const { headMs, tailMs, staleMs } = freshness;
   const lifetimes = {
     head: { maxAgeMs: headMs, staleIfErrorMs: staleMs },
@@ -175,10 +197,12 @@ export const createListLoader = <List extends AnyList, Value>(
   return {
     read: (list, details) => {
       const { address } = list;
-      const listName = JSON.stringify([cachePartition, name, list]);
+      const listName = nameOf(list);
+      const whileWatched = watched ? () => watched.maxAgeMs(list) : never;
       return async ({ offset, follows, freshness: kind }) => {
         const limit = pageSize(offset);
-        const page = { offset, follows, limit, details, ...lifetimes[kind] };
+        const watchedMs = kind === 'head' ? whileWatched : never;
+        const page = { offset, follows, limit, details, watchedMs, ...lifetimes[kind] };
         const request = { cachePartition, address, list: listName, ...page };
         return (await loader.load({ list, request })).page;
       };
@@ -222,6 +246,8 @@ class StoredRead<Value> implements PageRead {
   }
 }
 
+const never = (): number => 0;
+
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
 /** Of one operation, so the partition and the address are those of the list. */
@@ -241,6 +267,7 @@ const merge = <List>(keys: readonly ListRead<List>[]): ListRead<List> => {
       limit: Math.max(...requests.map(({ limit }) => limit)),
       details: requests.some(({ details }) => details),
       maxAgeMs: Math.min(...requests.map(({ maxAgeMs }) => maxAgeMs)),
+      watchedMs: () => Math.min(...requests.map(maxAgeOf)),
       staleIfErrorMs: Math.min(...requests.map(({ staleIfErrorMs }) => staleIfErrorMs)),
     },
   };

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import { createDeadline } from '../lib/deadline.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import { createRequestLimiter } from '../upstream/client/request-limiter.ts';
 import type { Credential } from '../upstream/client/request-scope.ts';
-import { createUsage } from '../upstream/client/usage.ts';
+import { createBackgroundScope } from './background-scope.ts';
 import { createWebhookClient } from './client.ts';
 import type { FetchAddress } from './subscribed-addresses.ts';
 import { isRejected } from './unsupported-operation.ts';
@@ -23,10 +21,8 @@ export const createAddressLookup = (
 ): FetchAddress => {
   const limiter = createRequestLimiter(CONCURRENCY, null, now);
   return (webhookId) => {
-    const deadline = createDeadline(TIMEOUT_MS, null, now);
-    const trace = { requestId: randomUUID(), traceparent: null };
-    const scope = { credential, deadline, usage: createUsage(), maxComputeUnits: 0, trace };
-    return limiter.run(deadline, async () => {
+    const scope = createBackgroundScope(credential, TIMEOUT_MS, now);
+    return limiter.run(scope.deadline, async () => {
       try {
         return await createWebhookClient({ client, scope }).soleAddress(webhookId);
       } catch (error) {

@@ -2,7 +2,7 @@ import type { UpstreamClient } from '../upstream/client/client.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import { detachedScope, type RequestScope } from '../upstream/client/request-scope.ts';
 import { type Page, valuesOf } from '../upstream/page.ts';
-import type { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { soleAddressIn } from './known-address.ts';
 import * as rest from './rest.ts';
 import {
@@ -20,7 +20,11 @@ export type WebhookClient = {
   /** Resolves when upstream accepts the key. The signal ends a verification that several callers may share. */
   verifyKey(signal: AbortSignal): Promise<void>;
   list(offset: string | null): Promise<Page<rest.Webhook>>;
+  /** The whole list, without what can't be parsed. Rejects with UpstreamError for more than 100 pages. */
+  listAll(): Promise<readonly rest.Webhook[]>;
   listAddresses(webhookId: string, offset: string | null): Promise<Page<rest.Subscribed>>;
+  /** A webhook's whole list of addresses, without what can't be parsed. Rejects as `listAll` does. */
+  listAllAddresses(webhookId: string): Promise<readonly string[]>;
   /** The webhook's only address; null when its list has none or several. */
   soleAddress(webhookId: string): Promise<string | null>;
   /** Null when there is no such webhook. */
@@ -40,6 +44,9 @@ const COST = 0;
 
 /** The number of pages after which a list counts as one of several addresses: pages may be empty though more follow. */
 const MAX_SPARSE_PAGES = 3;
+
+/** An offset that leads nowhere must not be followed without end. */
+const MAX_PAGES = 100;
 
 /** The id that no webhook has. */
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -61,8 +68,26 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
     }
   };
 
+  const list = async (offset: string | null): Promise<Page<rest.Webhook>> => {
+    const fetchedAt = Date.now();
+    return await rest.readWebhooksPage(await sendDetecting(rest.listWebhooks(offset)), fetchedAt);
+  };
+
+  const listAddresses = async (webhookId: string, offset: string | null): Promise<Page<rest.Subscribed>> => {
+    const fetchedAt = Date.now();
+    const body = await sendDetecting(rest.listAddresses(webhookId, offset));
+    return await rest.readAddressesPage(body, fetchedAt);
+  };
+
   return {
     get,
+    list,
+    listAll: () => readAll(list),
+    listAddresses,
+    async listAllAddresses(webhookId) {
+      const all = await readAll((offset) => listAddresses(webhookId, offset));
+      return all.map(({ address }) => address);
+    },
     async verifyKey(signal) {
       try {
         await send(rest.listWebhooks(null, 1), signal);
@@ -70,15 +95,6 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
         if (!isRejected(error)) throw error;
         await verifyByUnknownWebhook(send, signal);
       }
-    },
-    async list(offset) {
-      const fetchedAt = Date.now();
-      return await rest.readWebhooksPage(await sendDetecting(rest.listWebhooks(offset)), fetchedAt);
-    },
-    async listAddresses(webhookId, offset) {
-      const fetchedAt = Date.now();
-      const body = await sendDetecting(rest.listAddresses(webhookId, offset));
-      return await rest.readAddressesPage(body, fetchedAt);
     },
     async soleAddress(webhookId) {
       const found: (rest.Subscribed | MalformedFieldError)[] = [];
@@ -149,3 +165,17 @@ const isAppliedButUnread = (error: unknown): error is UpstreamError =>
 
 const unread = (message: string, cause: UpstreamError): UpstreamError =>
   new UpstreamError('invalidResponse', `${message} ${cause.message}`, { cause });
+
+const readAll = async <Value>(
+  list: (offset: string | null) => Promise<Page<Value>>,
+): Promise<readonly Value[]> => {
+  const all: Value[] = [];
+  let offset: string | null = null;
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const { items, nextOffset }: Page<Value> = await list(offset);
+    for (const value of valuesOf(items)) if (!(value instanceof MalformedFieldError)) all.push(value);
+    if (nextOffset === null) return all;
+    offset = nextOffset;
+  }
+  throw new UpstreamError('invalidResponse', `Expected at most ${MAX_PAGES} pages of a list, got more.`);
+};

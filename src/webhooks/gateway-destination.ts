@@ -3,7 +3,7 @@ import type { NewWebhook, Webhook } from './rest.ts';
 import type { WebhookSession } from './session.ts';
 
 /** This gateway as a destination. `url` is its delivery URL for one webhook, or for any webhook when the id is null. */
-type GatewayDestination = { url(webhookId: string | null): string };
+export type GatewayDestination = { url(webhookId: string | null): string };
 
 /** Whether the webhook's url is this gateway's delivery URL of the same tenant. A URL that names another webhook is not. */
 export const deliversHere = (
@@ -16,7 +16,7 @@ export const deliversHere = (
 
 /** Points a webhook's url at this gateway. Rejects with UpstreamError. */
 export const connectToGateway = (
-  webhooks: WebhookSession,
+  webhooks: Pick<WebhookSession, 'update'>,
   webhookId: string,
   destination: GatewayDestination,
 ): Promise<Webhook> => webhooks.update(webhookId, { url: destination.url(webhookId) });
@@ -27,7 +27,7 @@ export const connectToGateway = (
  * same. Rejects with UpstreamError when the webhook could not be created.
  */
 export const createForGateway = async (
-  webhooks: WebhookSession,
+  webhooks: Pick<WebhookSession, 'create' | 'update'>,
   creation: Omit<NewWebhook, 'url'>,
   destination: GatewayDestination,
 ): Promise<Webhook> => {

@@ -3,6 +3,7 @@ import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { RequestScope } from '../upstream/client/request-scope.ts';
 import { valuesOf } from '../upstream/page.ts';
 import { createWebhookClient } from './client.ts';
+import type { DeliveredAddresses } from './delivered-addresses.ts';
 import { soleAddress, soleAddressIn } from './known-address.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, Webhook, WebhookChanges } from './rest.ts';
@@ -16,6 +17,8 @@ import type { VerifiedKeys } from './verified-keys.ts';
 export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
   /** Resolves when upstream accepts a client's own key, or has within the last hour. The gateway's key is not verified. */
   verifyKey(): Promise<void>;
+  /** Reads the whole list anew. Leaves out what can't be parsed. */
+  listAll(): Promise<readonly Webhook[]>;
   /** Asks upstream, and resolves when it accepts the key: the client's or the gateway's. */
   requestKeyVerification(signal: AbortSignal): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
@@ -36,11 +39,13 @@ type Parts = {
   readonly verifiedKeys: VerifiedKeys;
   /** Shared by all operations. They report their changes and reads of addresses to it. */
   readonly subscribed: SubscribedAddresses;
+  /** Shared by all operations. They report their changes to it. Null where nothing is known of deliveries. */
+  readonly delivered: Pick<DeliveredAddresses, 'created' | 'changing' | 'changed' | 'forget'> | null;
 };
 
 /** Creates the session of one operation. */
 export const createWebhookSession = (parts: Parts): WebhookSession => {
-  const { client, scope, cachePartition, keyedQueue, verifiedKeys, subscribed } = parts;
+  const { client, scope, cachePartition, keyedQueue, verifiedKeys, subscribed, delivered } = parts;
   const { credential, deadline } = scope;
   const upstream = createWebhookClient({ client, scope });
   const knownOf = (webhookId: string) => subscribed.of({ cachePartition, webhookId });
@@ -57,9 +62,13 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
   const change = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> => {
     // The deadline runs while the change waits in the queue. A change whose deadline passes there is not sent.
     deadline.start();
+    delivered?.changing(webhookId);
     // Also after a failure: upstream may have applied the change.
     return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => invalidate(webhookId));
   };
+
+  const forgetting = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> =>
+    change(webhookId, send).finally(() => delivered?.forget(webhookId));
 
   return {
     load,
@@ -70,24 +79,32 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
         await verifiedKeys.verify(cachePartition, deadline, upstream.verifyKey);
     },
     requestKeyVerification: upstream.verifyKey,
+    listAll: upstream.listAll,
     async create(creation) {
       const webhook = await upstream.create(creation);
       prime(webhook);
+      delivered?.created(webhook, creation.addresses);
       knownOf(webhook.webhookId).prime(soleAddress(creation.addresses));
       return webhook;
     },
     async update(webhookId, changes) {
-      const webhook = await change(webhookId, () => upstream.update(webhookId, changes));
+      const webhook = await change(webhookId, () => upstream.update(webhookId, changes)).catch(
+        (error: unknown) => {
+          delivered?.forget(webhookId);
+          throw error;
+        },
+      );
       prime(webhook);
+      delivered?.changed(webhook);
       return webhook;
     },
-    delete: (webhookId) => change(webhookId, () => upstream.delete(webhookId)),
+    delete: (webhookId) => forgetting(webhookId, () => upstream.delete(webhookId)),
     updateAddresses: (webhookId, changes) =>
-      change(webhookId, () =>
+      forgetting(webhookId, () =>
         knownOf(webhookId).change(undefined, () => upstream.updateAddresses(webhookId, changes)),
       ),
     replaceAddresses: (webhookId, replacement) =>
-      change(webhookId, () =>
+      forgetting(webhookId, () =>
         knownOf(webhookId).change(soleAddress(replacement), () =>
           upstream.replaceAddresses(webhookId, replacement),
         ),

@@ -29,6 +29,9 @@ const NEEDED: Record<string, string> = {
   'Mutation.updateWebhookAddresses': 'webhooks',
   'Mutation.replaceWebhookAddresses': 'webhooks',
   'Mutation.connectWebhook': 'webhooks',
+  'Query.watchedWallets': 'watch',
+  'Mutation.watchWallet': 'watch',
+  'Mutation.unwatchWallet': 'watch',
   'Subscription.deliveries': 'deliveries',
 };
 

@@ -15,6 +15,8 @@ export type DeliveryUrls = {
    * tenant and its token. The comparison takes constant time.
    */
   tenantOf(segments: readonly string[]): string | null;
+  /** Whether the text is `urlOf` of some tenant, and names this webhook or none. */
+  isUrlFor(publicUrl: string, webhookId: string, text: string): boolean;
 };
 
 /** Whether the text can be a tenant: it can stand in a URL's path. */
@@ -25,7 +27,30 @@ export const createDeliveryUrls = (secret: string | Uint8Array): DeliveryUrls =>
   const tokenOf = (tenant: string) =>
     createHmac('sha256', secret).update(`delivery-url:1:${tenant}`).digest();
 
+  const tenantOf = (segments: readonly string[]): string | null => {
+    const [encoded, token, ...rest] = segments;
+    if (encoded === undefined || token === undefined || rest.length > 0) return null;
+    const tenant = decodeSegment(encoded);
+    if (tenant === null) return null;
+    const expected = tokenOf(tenant);
+    const given = Buffer.from(token, 'base64url');
+    const exact = given.length === expected.length && given.toString('base64url') === token;
+    return timingSafeEqual(exact ? given : Buffer.alloc(expected.length), expected) && exact ? tenant : null;
+  };
+
   return {
+    tenantOf,
+    isUrlFor(publicUrl, webhookId, text) {
+      if (!URL.canParse(text)) return false;
+      const { origin, pathname, searchParams } = new URL(text);
+      const base = new URL(publicUrl);
+      const path = `${base.pathname.replace(/\/+$/, '')}/deliveries/`;
+      if (origin !== base.origin || !pathname.startsWith(path)) return false;
+      const named = searchParams.get('webhook');
+      return (
+        (named === null || named === webhookId) && tenantOf(pathname.slice(path.length).split('/')) !== null
+      );
+    },
     urlOf(publicUrl, tenant, webhookId) {
       if (!isTenant(tenant))
         throw new RangeError(
@@ -36,19 +61,6 @@ export const createDeliveryUrls = (secret: string | Uint8Array): DeliveryUrls =>
       url.pathname = `${base}/deliveries/${encodeURIComponent(tenant)}/${tokenOf(tenant).toString('base64url')}`;
       url.search = webhookId ? new URLSearchParams({ webhook: webhookId }).toString() : '';
       return url.href;
-    },
-
-    tenantOf(segments) {
-      const [encoded, token, ...rest] = segments;
-      if (encoded === undefined || token === undefined || rest.length > 0) return null;
-      const tenant = decodeSegment(encoded);
-      if (tenant === null) return null;
-      const expected = tokenOf(tenant);
-      const given = Buffer.from(token, 'base64url');
-      const exact = given.length === expected.length && given.toString('base64url') === token;
-      return timingSafeEqual(exact ? given : Buffer.alloc(expected.length), expected) && exact
-        ? tenant
-        : null;
     },
   };
 };

@@ -20,6 +20,9 @@ export type IngestObserver = {
   answered(outcome: DeliveryOutcome, durationMs: number): void;
 };
 
+/** Called with the addresses that a delivery is known to concern. `webhookId` is null when the sender does not name it. */
+type OnDelivery = (tenant: string, addresses: readonly string[], webhookId: string | null) => void;
+
 export type IngressParts = {
   readonly log: DeliveryLog;
   readonly deliveryUrls: Pick<DeliveryUrls, 'tenantOf'>;
@@ -41,9 +44,9 @@ export type IngressParts = {
     | ((tenant: string, webhookId: string, happenedAt: () => number | null) => Promise<string | null>)
     | undefined;
   /** Called before a delivery is stored: what it causes elsewhere begins before any reader sees it. */
-  readonly onReceived?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
+  readonly onReceived?: OnDelivery | undefined;
   /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
-  readonly onStored?: ((tenant: string, addresses: readonly string[]) => void) | undefined;
+  readonly onStored?: OnDelivery | undefined;
   readonly observer?: IngestObserver | undefined;
   /** Default: that of `node:http`. */
   readonly writeHead?: WriteHead | undefined;
@@ -158,10 +161,10 @@ const store = async (
         : [...new Set([...summary.addresses, subscribedAddress])],
     subscribedAddress,
   };
-  onReceived?.(tenant, delivery.addresses);
+  onReceived?.(tenant, delivery.addresses, delivery.webhookId);
   const [result] = await log.append([delivery]);
   if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
-  if (!result.duplicate) onStored?.(tenant, delivery.addresses);
+  if (!result.duplicate) onStored?.(tenant, delivery.addresses, delivery.webhookId);
   return result.duplicate;
 };
 

@@ -9,12 +9,16 @@ export type InvalidationBus = {
   invalidate(cachePartition: string, addresses: readonly string[]): void;
   /** Invalidates all targets: invalidations may have been missed. */
   invalidateAll(): void;
+  /** Has `listener` called with the addresses of each `invalidate`, before it. */
+  listen(listener: (cachePartition: string, addresses: readonly string[]) => void): void;
 };
 
 export const createInvalidationBus = (): InvalidationBus => {
   /** The targets of each address, by partition. A key of both in one would cost each delivery a new string an address. */
   const partitions = new Map<string, Map<string, Set<Invalidatable>>>();
+  const listeners: ((cachePartition: string, addresses: readonly string[]) => void)[] = [];
   return {
+    listen: (listener) => void listeners.push(listener),
     subscribe(cachePartition, address, target) {
       const partition = partitions.get(cachePartition) ?? new Map<string, Set<Invalidatable>>();
       partitions.set(cachePartition, partition);
@@ -28,6 +32,7 @@ export const createInvalidationBus = (): InvalidationBus => {
       };
     },
     invalidate(cachePartition, addresses) {
+      for (const listener of listeners) listener(cachePartition, addresses);
       const partition = partitions.get(cachePartition);
       if (partition === undefined) return;
       for (const address of addresses) {

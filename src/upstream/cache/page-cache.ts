@@ -35,6 +35,8 @@ export type PageRequest = {
   readonly details: boolean;
   /** A cached page up to this age, in milliseconds, is fresh; 0 requests a page that is fetched from now on. */
   readonly maxAgeMs: number;
+  /** As `maxAgeMs`, at this moment, where deliveries tell of each change of the list; 0 where they don't. */
+  readonly watchedMs: () => number;
   /** A cached page up to this age, in milliseconds, is served when upstream fails; 0 for none. */
   readonly staleIfErrorMs: number;
 };
@@ -59,11 +61,11 @@ export type Fetched<Value> = {
 };
 
 /**
- * Where a page came from. `fresh`, `stale` and `staleIfError` are from the cache: the second is being refreshed, the third is
- * served because upstream failed. `coalesced` is from a request of another operation, `shared` from another gateway. `miss`
+ * Where a page came from. `fresh`, `watched`, `stale` and `staleIfError` are from the cache: the second is fresh because no
+ * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is from a request of another operation, `shared` from another gateway. `miss`
  * is from a new request.
  */
-export type CacheResult = 'fresh' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
+export type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
 
 /**
  * Requests a page of upstream, or gets one of another gateway that is younger than `maxAgeMs`. The signal aborts when no
@@ -155,7 +157,7 @@ export const createPageCache = <Value>(
   const sharedRequestFor = (key: string, request: PageRequest): SharedRequest<Fetched<Value>> | null => {
     const found = inFlight.get(key);
     if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
-    if (!satisfies(found.meta, request) || found.maxAgeMs > request.maxAgeMs * 2) return null;
+    if (!satisfies(found.meta, request) || found.maxAgeMs > maxAgeOf(request) * 2) return null;
     retainDetails(found.meta, request, now());
     return found.shared;
   };
@@ -166,12 +168,12 @@ export const createPageCache = <Value>(
   };
 
   const isFreshFor = (meta: EntryMeta, request: PageRequest): boolean =>
-    !meta.invalidated && now() - meta.startedAt < request.maxAgeMs;
+    !meta.invalidated && now() - meta.startedAt < maxAgeOf(request);
 
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
   const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Value>): void => {
     if (!sharedRequestFor(key, request))
-      fetchPage(key, refreshRequest(stale, request), fetch, request.maxAgeMs).detach();
+      fetchPage(key, refreshRequest(stale, request), fetch, maxAgeOf(request)).detach();
   };
 
   /** A page that can be served at once. */
@@ -182,11 +184,13 @@ export const createPageCache = <Value>(
     const age = now() - meta.startedAt;
     const mayFetch = now() >= meta.retryNotBefore;
     const isCoolingDown = !mayFetch && age <= request.staleIfErrorMs;
-    if (!isCoolingDown && (meta.invalidated || age >= request.maxAgeMs * 2)) return null;
+    const maxAgeMs = maxAgeOf(request);
+    if (!isCoolingDown && (meta.invalidated || age >= maxAgeMs * 2)) return null;
     retainDetails(meta, request, now());
-    const isFresh = age < request.maxAgeMs;
+    const isFresh = age < maxAgeMs;
     if (!isFresh && mayFetch) refresh(key, request, meta, fetch);
-    return { page: value.page, result: isCoolingDown ? 'staleIfError' : isFresh ? 'fresh' : 'stale' };
+    const result = isCoolingDown ? 'staleIfError' : isFresh ? freshResult(age, request) : 'stale';
+    return { page: value.page, result };
   };
 
   const staleIfError = (key: string, request: PageRequest, error: unknown): Page<Value> | null => {
@@ -204,8 +208,9 @@ export const createPageCache = <Value>(
     countFresh(request, usage) {
       const entry = findEntry(keyOf(request), request);
       if (entry) retainDetails(entry.meta, request, now());
-      usage.cached += 1;
-      onGet('fresh');
+      const result = entry ? freshResult(now() - entry.meta.startedAt, request) : 'fresh';
+      count(usage, result);
+      onGet(result);
     },
     async get(request, { usage, deadline }, fetch) {
       const key = keyOf(request);
@@ -218,7 +223,7 @@ export const createPageCache = <Value>(
         }
         const coalesced = sharedRequestFor(key, request);
         if (coalesced) result = 'coalesced';
-        const flight = coalesced ?? fetchPage(key, request, fetch, request.maxAgeMs * 2);
+        const flight = coalesced ?? fetchPage(key, request, fetch, maxAgeOf(request) * 2);
         const { page, shared } = await flight.join(deadline);
         if (shared?.insteadOf) result = 'staleIfError';
         else if (shared && !coalesced) result = 'shared';
@@ -231,11 +236,23 @@ export const createPageCache = <Value>(
         result = 'staleIfError';
         return older;
       } finally {
-        if (result !== 'miss') usage.cached += 1;
+        count(usage, result);
         onGet(result);
       }
     },
   };
+};
+
+/** How old a cached page may be now. */
+export const maxAgeOf = ({ maxAgeMs, watchedMs }: Pick<PageRequest, 'maxAgeMs' | 'watchedMs'>): number =>
+  Math.max(maxAgeMs, watchedMs());
+
+const freshResult = (age: number, { maxAgeMs }: PageRequest): 'fresh' | 'watched' =>
+  age < maxAgeMs ? 'fresh' : 'watched';
+
+const count = (usage: Usage, result: CacheResult): void => {
+  if (result !== 'miss') usage.cached += 1;
+  if (result === 'watched') usage.watched = (usage.watched ?? 0) + 1;
 };
 
 /** An entry outlives the operation that fetched its page, and holds nothing of it. */

@@ -6,6 +6,8 @@ export type Usage = {
   computeUnits: number;
   /** Pages that cost the operation no request: cached ones, and those that another operation was fetching. */
   cached: number;
+  /** Those of the cached pages that were fresh only because no delivery had told of a change; absent for none. */
+  watched?: number;
 };
 
 export const createUsage = (): Usage => ({ requests: 0, computeUnits: 0, cached: 0 });

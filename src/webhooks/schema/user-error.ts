@@ -1,6 +1,7 @@
 import type { ObjectRef } from '@pothos/core';
 import { type BuilderTypes, builder } from '../../graph/builder.ts';
 import { isRejected, UnsupportedOperationError } from '../unsupported-operation.ts';
+import { TooManyWatchedWallets } from '../watched-wallets.ts';
 
 type Code = 'NOT_FOUND' | 'TYPE_MISMATCH' | 'REJECTED';
 
@@ -52,6 +53,7 @@ export const asUserError = async <Answer>(change: Promise<Answer>): Promise<Answ
   try {
     return await change;
   } catch (error) {
+    if (error instanceof TooManyWatchedWallets) return new WebhookUserError('REJECTED', error.message);
     if (!isRejected(error) || error instanceof UnsupportedOperationError) throw error;
     const { status, serviceMessage } = error;
     if (status === 404)

@@ -30,6 +30,8 @@ builder.node(Webhook, {
       type: 'URL',
       nullable: true,
       description: 'The URL that the service posts its events to. Null when it has none.',
+      // With a delivery URL of this gateway anyone can post events.
+      authScopes: { webhooks: true },
     }),
     active: t.exposeBoolean('active', {
       description: 'Whether it delivers. While it is false, the service delivers nothing.',

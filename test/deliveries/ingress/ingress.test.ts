@@ -262,7 +262,7 @@ test('answers once the delivery is durable, and calls onStored for a new one bef
   committing.resolve();
   await posting;
   expect(answered).toHaveBeenCalledOnce();
-  expect(onStored.mock.calls).toEqual([[TENANT, [address(9)]]]);
+  expect(onStored.mock.calls).toEqual([[TENANT, [address(9)], null]]);
   await post(url, body);
   expect(onStored).toHaveBeenCalledOnce();
 });

@@ -9,7 +9,7 @@ export const jwtSecret = 'shared-by-issuer-and-gateway-5e81c07d2f';
 /** The environment of a gateway that takes such tokens, whoever made them and for whom. */
 export const byToken = { AUTH: 'jwt', JWT_SECRET: jwtSecret };
 
-export const ALL = 'wallets webhooks deliveries';
+export const ALL = 'wallets webhooks deliveries watch';
 
 /** Of any type, as they come. */
 type Claims = Record<string, unknown>;

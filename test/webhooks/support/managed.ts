@@ -1,3 +1,4 @@
+import type { AppOptions } from '../../../src/app.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { type Gateway, heldKey, startGateway } from '../../support/gateway/start.ts';
 
@@ -13,9 +14,9 @@ const askService = async (url: string, path: string): Promise<{ status: number; 
 };
 
 /** A gateway over a sandbox without live blocks: only the test changes anything. */
-export const startManaged = async (env: Record<string, string> = {}) => {
+export const startManaged = async (env: Record<string, string> = {}, options: AppOptions = {}) => {
   const sandbox = await startSandbox({ apiKey: heldKey, retryBaseMs: 1 });
-  const gateway: Gateway = await startGateway({ UPSTREAM_URL: sandbox.url, ...env });
+  const gateway: Gateway = await startGateway({ UPSTREAM_URL: sandbox.url, ...env }, options);
   return {
     sandbox,
     gateway,

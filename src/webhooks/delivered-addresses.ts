@@ -1,0 +1,219 @@
+import { LRUCache } from 'lru-cache';
+import { type Clock, monotonicClock } from '../lib/clock.ts';
+import type { Webhook } from './rest.ts';
+import { SilentWallets } from './silent-wallets.ts';
+
+/** Upstream's own lists, read with the gateway's key. They cost no compute units. */
+export type WebhookLists = {
+  webhooks(): Promise<readonly Webhook[]>;
+  addresses(webhookId: string): Promise<readonly string[]>;
+  /** Whether the webhook's URL is a delivery URL of this gateway, of any tenant. */
+  deliversHere(webhook: Webhook): boolean;
+};
+
+/** A webhook that delivers here every transaction of its addresses. */
+type Delivering = {
+  readonly updatedAt: string | null;
+  /** Null: all chains. */
+  readonly chainIds: readonly number[] | null;
+  readonly addresses: readonly string[];
+  readonly addressesReadAt: number;
+  /** When upstream last showed the webhook. */
+  readonly shownAt: number;
+  /** Since when it is known to deliver these addresses on these chains. */
+  readonly since: number;
+};
+
+/** How old the lists may be before they are read again. Another gateway, or the service's own site, may change them. */
+const REFRESH_MS = 30_000;
+/** A webhook that could not be seen again for so long does not count. */
+const TRUSTED_MS = 3 * REFRESH_MS;
+/** The addresses of a webhook that has not changed are read again after this. */
+const ADDRESSES_MS = 5 * 60_000;
+/** So many newest pages are fetched before the lists are read: reading them is free, but not worth it for fewer. */
+const WORTH_READING = 10;
+/** The most webhooks, and addresses of theirs, that are known. */
+const MAX_WEBHOOKS = 1000;
+const MAX_ADDRESSES = 100_000;
+
+/**
+ * Knows the wallets whose every transaction is delivered to this gateway: those that an active webhook of the gateway's key
+ * holds, of type transactions and without a filter but chains. A page of such a wallet is fresh until a delivery names it.
+ *
+ * A webhook that this gateway creates or changes is known by upstream's answer. Of the others it reads upstream's lists, once
+ * deliveries arrive and newest pages are fetched beside them. A wallet of which a newer page shows transactions that
+ * no delivery has named is not counted for ten minutes, or until a delivery names it.
+ */
+export class DeliveredAddresses {
+  readonly #lists: WebhookLists;
+  readonly #now: Clock;
+  #webhooks: ReadonlyMap<string, Delivering> = new Map();
+  #byAddress: ReadonlyMap<string, readonly Delivering[]> = new Map();
+  /** When a read of the lists last began. */
+  #begunAt = Number.NEGATIVE_INFINITY;
+  #isReading = false;
+  #hasDeliveries = false;
+  /** The newest pages that were fetched since the first delivery. */
+  #fetches = 0;
+  /** The webhooks that were changed since the read under way began: what it finds of them may be older. */
+  readonly #changed = new Set<string>();
+  /** The addresses of webhooks whose settings are being changed. */
+  readonly #changing = new LRUCache<string, readonly string[]>({ max: MAX_WEBHOOKS });
+  readonly #silent: SilentWallets;
+
+  constructor(lists: WebhookLists, now: Clock = monotonicClock) {
+    this.#lists = lists;
+    this.#now = now;
+    this.#silent = new SilentWallets(now);
+  }
+
+  /**
+   * For how many milliseconds each new transaction of the address has been delivered here; 0 when it is not. `chains` are
+   * ids and tags, comma-separated, as in a request for transactions; null for upstream's default.
+   */
+  deliveredForMs(address: string, chains: string | null): number {
+    const now = this.#now();
+    if (this.#fetches >= WORTH_READING && now - this.#begunAt > REFRESH_MS && !this.#isReading)
+      void this.#read();
+    const webhooks = this.#byAddress.get(address);
+    if (!webhooks || this.#silent.has(address)) return 0;
+    const times = webhooks.map(({ chainIds, since, shownAt }) =>
+      now - shownAt <= TRUSTED_MS && includesChains(chainIds, chains) ? now - since : 0,
+    );
+    return Math.max(...times);
+  }
+
+  /** A delivery that names these addresses has arrived, here or at another gateway. */
+  named(addresses: readonly string[]): void {
+    this.#hasDeliveries = true;
+    for (const address of addresses) if (this.#byAddress.has(address)) this.#silent.named(address);
+  }
+
+  /**
+   * The addresses that a delivery of this webhook may concern without naming them: all of the webhook, where it names none
+   * of these.
+   */
+  unnamedBy(webhookId: string | null, named: readonly string[]): readonly string[] {
+    const webhook = webhookId === null ? undefined : this.#webhooks.get(webhookId);
+    if (!webhook) return [];
+    const all = new Set(named);
+    return webhook.addresses.some((address) => all.has(address)) ? [] : webhook.addresses;
+  }
+
+  /** This gateway has created the webhook. */
+  created(webhook: Webhook, addresses: readonly string[]): void {
+    this.#hasDeliveries = true;
+    this.#show(webhook, addresses);
+  }
+
+  /** This gateway begins to change the webhook's settings; `changed` or `forget` follows. */
+  changing(webhookId: string): void {
+    const addresses = this.#webhooks.get(webhookId)?.addresses ?? this.#changing.get(webhookId);
+    this.forget(webhookId);
+    if (addresses) this.#changing.set(webhookId, addresses);
+  }
+
+  /** Upstream has answered a change of the webhook's settings with this. */
+  changed(webhook: Webhook): void {
+    const addresses = this.#changing.get(webhook.webhookId);
+    this.forget(webhook.webhookId);
+    if (addresses) this.#show(webhook, addresses);
+  }
+
+  /** The webhook does not count until the lists are read: its addresses change, it is deleted, or a change has failed. */
+  forget(webhookId: string): void {
+    if (this.#isReading) this.#changed.add(webhookId);
+    this.#changing.delete(webhookId);
+    this.#begunAt = Number.NEGATIVE_INFINITY;
+    if (this.#webhooks.has(webhookId))
+      this.#keep(new Map([...this.#webhooks].filter(([id]) => id !== webhookId)));
+  }
+
+  /** The newest page of a list was requested `ageMs` ago. `identity` is its first item's; null for an empty page. */
+  fetched(list: string, address: string, identity: string | null, ageMs: number): void {
+    if (this.#hasDeliveries) this.#fetches += 1;
+    if (this.#byAddress.has(address)) this.#silent.fetched(list, address, identity, ageMs);
+  }
+
+  /** Reads upstream's lists, one request after the other. What can't be read is tried again after REFRESH_MS. */
+  async #read(): Promise<void> {
+    this.#begunAt = this.#now();
+    this.#isReading = true;
+    this.#changed.clear();
+    try {
+      const found = new Map<string, Delivering>();
+      let addresses = 0;
+      for (const webhook of await this.#lists.webhooks()) {
+        if (!this.#delivers(webhook)) continue;
+        const delivering = await this.#readAddresses(webhook);
+        addresses += delivering.addresses.length;
+        if (found.size === MAX_WEBHOOKS || addresses > MAX_ADDRESSES) break;
+        found.set(webhook.webhookId, delivering);
+      }
+      for (const webhookId of this.#changed) {
+        const known = this.#webhooks.get(webhookId);
+        if (known) found.set(webhookId, known);
+        else found.delete(webhookId);
+      }
+      this.#keep(found);
+    } catch {
+      // The client's observer has counted and logged it.
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #readAddresses({ webhookId, updatedAt, chainIds }: Webhook): Promise<Delivering> {
+    const now = this.#now();
+    const known = this.#webhooks.get(webhookId);
+    const isSame = known !== undefined && known.updatedAt === updatedAt && isEqual(known.chainIds, chainIds);
+    if (isSame && now - known.addressesReadAt < ADDRESSES_MS) return { ...known, shownAt: now };
+    const addresses = await this.#lists.addresses(webhookId);
+    const since = isSame && isEqual(known.addresses, addresses) ? known.since : this.#now();
+    return { updatedAt, chainIds, addresses, addressesReadAt: now, shownAt: now, since };
+  }
+
+  /** Upstream has just shown the webhook. */
+  #show(webhook: Webhook, addresses: readonly string[]): void {
+    const isFull =
+      this.#webhooks.size >= MAX_WEBHOOKS || this.#byAddress.size + addresses.length > MAX_ADDRESSES;
+    if (isFull || !this.#delivers(webhook)) return;
+    const { webhookId, updatedAt, chainIds } = webhook;
+    if (this.#isReading) this.#changed.add(webhookId);
+    const now = this.#now();
+    const shown = { updatedAt, chainIds, addresses, addressesReadAt: now, shownAt: now, since: now };
+    this.#keep(new Map([...this.#webhooks, [webhookId, shown]]));
+  }
+
+  #delivers(webhook: Webhook): boolean {
+    return deliversAll(webhook) && this.#lists.deliversHere(webhook);
+  }
+
+  #keep(webhooks: ReadonlyMap<string, Delivering>): void {
+    const byAddress = new Map<string, Delivering[]>();
+    for (const webhook of webhooks.values())
+      for (const address of webhook.addresses) {
+        const others = byAddress.get(address);
+        if (others) others.push(webhook);
+        else byAddress.set(address, [webhook]);
+      }
+    this.#webhooks = webhooks;
+    this.#byAddress = byAddress;
+  }
+}
+
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether the webhook delivers each transaction of its addresses on its chains. */
+const deliversAll = (webhook: Webhook): boolean =>
+  webhook.active &&
+  webhook.type === 'TRANSACTIONS' &&
+  webhook.transactionType === null &&
+  webhook.counterparty === null &&
+  webhook.assetType === null &&
+  webhook.tokenAddress === null;
+
+const includesChains = (delivered: readonly number[] | null, asked: string | null): boolean => {
+  if (delivered === null) return true;
+  return asked?.split(',').every((id) => /^\d+$/.test(id) && delivered.includes(Number(id))) ?? false;
+};

@@ -1,0 +1,158 @@
+import { builder } from '../../graph/builder.ts';
+import { withCost } from '../../graph/cost/field-cost.ts';
+import { badUserInput } from '../../graph/errors.ts';
+import { connect } from '../../graph/pagination/connection.ts';
+import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
+import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
+import type { Page } from '../../upstream/page.ts';
+import { WEBHOOK_TYPES } from '../../upstream/parse/enums.ts';
+import { ParsedItems } from '../../upstream/parse/parsed-items.ts';
+import { Wallet } from '../../wallets/schema.ts';
+import type { WatchedWallet as WatchedWalletShape } from '../watched-wallets.ts';
+import { WebhookType } from './enums.ts';
+import { asUserError, mutationResult } from './user-error.ts';
+import { Webhook } from './webhook.ts';
+
+const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').implement({
+  description: "A wallet whose events are delivered to the caller's log, by webhooks of its own.",
+  fields: (t) => ({
+    wallet: t.field({
+      type: Wallet,
+      description: 'The wallet.',
+      resolve: ({ address }) => ({ address }),
+    }),
+    types: t.field({
+      type: [WebhookType],
+      description: 'The types of events that are delivered.',
+      resolve: ({ webhooks }) => webhooks.flatMap(({ type }) => type ?? []),
+    }),
+    chainIds: t.field({
+      type: ['ChainId'],
+      nullable: true,
+      description: 'Only events of these chains. Null: all that the service delivers for.',
+      resolve: ({ webhooks }) => webhooks[0]?.chainIds ?? null,
+    }),
+    webhooks: t.field({
+      type: [Webhook],
+      description: "The wallet's webhooks, one for each type. Each holds this address alone.",
+      extensions: withCost({ count: () => WEBHOOK_TYPES.length }),
+      resolve: ({ webhooks }) => [...webhooks],
+    }),
+  }),
+});
+
+const paging = pageArguments(1000, 'watched wallets');
+
+const { connection: WatchedWalletConnection } = listConnectionTypes(
+  { name: 'WatchedWallet', list: "the caller's watched wallets" },
+  WatchedWallet,
+);
+
+const pageOf = (watched: readonly WatchedWalletShape[]): Page<WatchedWalletShape> => ({
+  items: new ParsedItems(watched.map((value) => ({ identity: value.address, time: null, value }))),
+  nextOffset: null,
+  requestTime: null,
+  responseTime: null,
+  partialErrors: null,
+  fetchedAt: Date.now(),
+});
+
+builder.queryField('watchedWallets', (t) =>
+  t.field({
+    type: WatchedWalletConnection,
+    nullable: true,
+    description:
+      "The wallets that the caller watches, see `watchWallet`. They are found in the service's list of webhooks, in its order. Null when the service does not list them.",
+    authScopes: { watch: true },
+    args: paging.args,
+    extensions: withCost<PageArgs>({ count: paging.sizeOf }),
+    resolve: (_root, { first, after }, { watchedWallets, cursorsOf }) =>
+      connect({
+        read: async () => pageOf(await watchedWallets.list()),
+        cursors: cursorsOf(['watched wallets']),
+        first: paging.sizeOf({ first }),
+        after,
+      }),
+  }),
+);
+
+const WatchWalletInput = builder.inputType('WatchWalletInput', {
+  description: 'The wallet to watch, and which of its events.',
+  fields: (t) => ({
+    address: t.field({ type: 'Address', required: true, description: 'The address of the wallet.' }),
+    types: t.field({
+      type: [WebhookType],
+      description: 'The types of events, at least one. Omitted or null: all three.',
+    }),
+    chainIds: t.field({
+      type: ['ChainId'],
+      description:
+        'Only events of these chains, which `chains` must list. Omitted, null or empty: all that the service delivers for.',
+    }),
+  }),
+});
+
+const UnwatchWalletInput = builder.inputType('UnwatchWalletInput', {
+  description: 'The wallet to watch no more.',
+  fields: (t) => ({
+    address: t.field({ type: 'Address', required: true, description: 'The address of the wallet.' }),
+  }),
+});
+
+const WatchWalletPayload = builder
+  .objectRef<{ readonly watchedWallet: WatchedWalletShape }>('WatchWalletPayload')
+  .implement({
+    description: 'A wallet is watched.',
+    fields: (t) => ({
+      watchedWallet: t.expose('watchedWallet', {
+        type: WatchedWallet,
+        description: 'The wallet, with its webhooks.',
+      }),
+    }),
+  });
+
+const UnwatchWalletPayload = builder
+  .objectRef<{ readonly address: string }>('UnwatchWalletPayload')
+  .implement({
+    description: 'A wallet is not watched any more.',
+    fields: (t) => ({
+      address: t.expose('address', { type: 'Address', description: 'The address of the wallet.' }),
+    }),
+  });
+
+builder.mutationFields((t) => ({
+  watchWallet: t.field({
+    type: mutationResult('WatchWallet', WatchWalletPayload),
+    description:
+      "Has the events of one wallet delivered to the caller's log, by webhooks of its own that hold this address alone. With other types or chains the wallet is watched for those instead. Repeating it changes nothing.",
+    authScopes: { watch: true },
+    args: {
+      input: t.arg({ type: WatchWalletInput, required: true, description: 'The wallet to watch.' }),
+    },
+    resolve: (_root, { input: { address, types, chainIds } }, { watchedWallets, chains }) => {
+      if (types?.length === 0) throw badUserInput('Expected at least one of types, or null, got none.');
+      chains.assertKnown(chainIds);
+      const request = {
+        address,
+        types: types ? [...new Set(types)] : WEBHOOK_TYPES,
+        chainIds: chainIds?.length ? chainIds : null,
+      };
+      return asUserError(watchedWallets.watch(request).then((watchedWallet) => ({ watchedWallet })));
+    },
+  }),
+  unwatchWallet: t.field({
+    type: mutationResult('UnwatchWallet', UnwatchWalletPayload),
+    description:
+      'Deletes the webhooks of a watched wallet. Its past deliveries stay in deliveries. Does nothing for a wallet that is not watched.',
+    authScopes: { watch: true },
+    args: {
+      input: t.arg({
+        type: UnwatchWalletInput,
+        required: true,
+        description: 'The wallet to watch no more.',
+      }),
+    },
+    resolve: (_root, { input: { address } }, { watchedWallets }) =>
+      asUserError(watchedWallets.unwatch(address).then(() => ({ address }))),
+  }),
+}));
