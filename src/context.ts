@@ -12,7 +12,7 @@ import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/pagination/cursor.ts';
 import type { Clock } from './lib/clock.ts';
 import { createDeadline } from './lib/deadline.ts';
-import { createKeyedQueue, type KeyedQueue } from './lib/keyed-queue.ts';
+import { createKeyedQueue, type KeyedQueue } from './lib/scheduling/keyed-queue.ts';
 import { textOfSet } from './lib/text-of-set.ts';
 import type { Trace } from './lib/trace-context.ts';
 import type { Scope } from './scopes.ts';

@@ -10,7 +10,7 @@ import { openRedisLog } from '../deliveries/redis/log.ts';
 import { sharedSecret, shareSettings } from '../deliveries/redis/shared-settings.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import { messageOf } from '../lib/error-text.ts';
-import { settlesWithin } from '../lib/task-tracker.ts';
+import { settlesWithin } from '../lib/scheduling/task-tracker.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
 import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';

@@ -1,4 +1,4 @@
-import type { KeyedQueue } from '../lib/keyed-queue.ts';
+import type { KeyedQueue } from '../lib/scheduling/keyed-queue.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import type { RequestScope } from '../upstream/client/request-scope.ts';
 import { valuesOf } from '../upstream/page.ts';

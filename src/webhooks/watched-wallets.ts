@@ -1,4 +1,4 @@
-import type { KeyedQueue } from '../lib/keyed-queue.ts';
+import type { KeyedQueue } from '../lib/scheduling/keyed-queue.ts';
 import type { WebhookType } from '../upstream/parse/enums.ts';
 import { createForGateway, deliversHere, type GatewayDestination } from './gateway-destination.ts';
 import type { Webhook } from './rest.ts';

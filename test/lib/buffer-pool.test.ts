@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BufferLease, BufferPool, freeBuffer } from '../../src/lib/buffer-pool.ts';
+import { BufferLease, BufferPool, freeBuffer } from '../../src/lib/memory/buffer-pool.ts';
 
 /** Buffers that are used again. */
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { createClient } from 'graphql-sse';
 import { expect, test } from 'vitest';
 import { maskError } from '../../src/graph/mask.ts';
-import { createStaggeredInterval } from '../../src/lib/staggered-interval.ts';
+import { createStaggeredInterval } from '../../src/lib/scheduling/staggered-interval.ts';
 import { EventStream } from '../../src/server/sse/stream.ts';
 import { Frame } from '../../src/server/subscriptions/frame.ts';
 import { deliver } from '../support/clients/deliver.ts';

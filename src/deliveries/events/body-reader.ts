@@ -1,4 +1,4 @@
-import { createKeyedQueue } from '../../lib/keyed-queue.ts';
+import { createKeyedQueue } from '../../lib/scheduling/keyed-queue.ts';
 import type { ByteBudget } from '../log/byte-budget.ts';
 import { BudgetExceededError } from '../log/errors.ts';
 import type { StoredDelivery } from '../log/log.ts';

@@ -4,8 +4,8 @@ import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
 import { TooManyShapesError } from '../../lib/json/shapes.ts';
 import { JsonSize } from '../../lib/json/size-scanner.ts';
 import { JsonValidator } from '../../lib/json/validator.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
-import { createTimeSlices } from '../../lib/time-slices.ts';
+import { Semaphore } from '../../lib/scheduling/semaphore.ts';
+import { createTimeSlices } from '../../lib/scheduling/time-slices.ts';
 
 /** More levels than any real body has, and fewer than would overflow a recursive reader's stack. */
 const MAX_DEPTH = 200;

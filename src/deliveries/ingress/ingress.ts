@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createMemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import { createMemoryBudget, type Reservation } from '../../lib/memory/memory-budget.ts';
+import type { Semaphore } from '../../lib/scheduling/semaphore.ts';
 import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
 import { LogUnavailableError } from '../log/errors.ts';

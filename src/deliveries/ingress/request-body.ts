@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../lib/error-text.ts';
-import type { Reservation } from '../../lib/memory-budget.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import type { Reservation } from '../../lib/memory/memory-budget.ts';
+import { Semaphore } from '../../lib/scheduling/semaphore.ts';
 import { IngressError, unavailable } from './http-error.ts';
 
 export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };

@@ -1,4 +1,4 @@
-import { createKeyedQueue } from '../../lib/keyed-queue.ts';
+import { createKeyedQueue } from '../../lib/scheduling/keyed-queue.ts';
 import { BudgetExceededError } from './errors.ts';
 import type { LogReads } from './search-limits.ts';
 

@@ -1,4 +1,4 @@
-import { createKeyedQueue } from '../../lib/keyed-queue.ts';
+import { createKeyedQueue } from '../../lib/scheduling/keyed-queue.ts';
 import { LogDamagedError } from './errors.ts';
 
 const TRIM_EVERY_MS = 5000;

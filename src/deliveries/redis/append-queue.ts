@@ -3,7 +3,7 @@ import type { NewDelivery } from '../log/log.ts';
 import { packBatch } from './batch.ts';
 import { type Entry, entryOf, fingerprintIn } from './entry.ts';
 import { CHANNEL, tenantKeys } from './keys.ts';
-import { APPEND } from './scripts.ts';
+import { APPEND } from './lua/scripts.ts';
 import { bytesIn, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 

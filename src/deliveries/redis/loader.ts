@@ -4,7 +4,7 @@ import { BEFORE_FIRST } from '../log/identity.ts';
 import type { StoredDelivery } from '../log/log.ts';
 import { fingerprintIn, readBody, readHeader, sizeIn } from './entry.ts';
 import { tenantKeys } from './keys.ts';
-import { LOAD, READ } from './scripts.ts';
+import { LOAD, READ } from './lua/scripts.ts';
 import { bytesIn, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 

@@ -1,5 +1,5 @@
 import { tenantKeys } from './keys.ts';
-import { TRIM } from './scripts.ts';
+import { TRIM } from './lua/scripts.ts';
 import type { Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Steps } from '../../lib/round-robin-scheduler.ts';
+import type { Steps } from '../../lib/scheduling/round-robin-scheduler.ts';
 import { LogDamagedError } from '../log/errors.ts';
 import { checkBody } from './row.ts';
 import { MAX_SEQUENCE } from './schema.ts';

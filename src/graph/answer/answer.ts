@@ -1,8 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
-import { BufferLease, BufferPool } from '../../lib/buffer-pool.ts';
-import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
-import { createTimeSlices, type TimeSlices } from '../../lib/time-slices.ts';
+import { BufferLease, BufferPool } from '../../lib/memory/buffer-pool.ts';
+import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory/memory-budget.ts';
+import { createTimeSlices, type TimeSlices } from '../../lib/scheduling/time-slices.ts';
 import { answerLimitReached } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 import { SlicedList, type SlicedWork } from './sliced-list.ts';

@@ -1,9 +1,9 @@
 import type { ExecutionResult } from 'graphql';
-import type { BufferLease } from '../../lib/buffer-pool.ts';
 import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
 import { partsOfSmall } from '../../lib/json/raw-json-parts.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { totalLength } from '../../lib/total-length.ts';
+import type { BufferLease } from '../../lib/memory/buffer-pool.ts';
+import { totalLength } from '../../lib/memory/total-length.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';

@@ -1,4 +1,4 @@
-import { createTimeSlices } from '../time-slices.ts';
+import { createTimeSlices } from '../scheduling/time-slices.ts';
 import { IncrementalParser, type ParseJson } from './incremental-parser.ts';
 
 /** The length of a piece. A shorter text is parsed at once. */

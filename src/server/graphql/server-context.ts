@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
-import type { MemoryBudget } from '../../lib/memory-budget.ts';
+import type { MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 
 /** The memory of one WebSocket for answers to its operations, see limits/socket-memory.ts. */

@@ -2,8 +2,8 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { settlesWithin } from '../../lib/scheduling/task-tracker.ts';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
-import { settlesWithin } from '../../lib/task-tracker.ts';
 import { onResponseClosed } from './response-end.ts';
 import { setCommonHeaders } from './response-headers.ts';
 

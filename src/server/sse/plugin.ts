@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
-import { createStaggeredInterval } from '../../lib/staggered-interval.ts';
+import { createStaggeredInterval } from '../../lib/scheduling/staggered-interval.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';

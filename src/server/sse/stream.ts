@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
-import type { StaggeredInterval } from '../../lib/staggered-interval.ts';
+import type { StaggeredInterval } from '../../lib/scheduling/staggered-interval.ts';
 import type { EventReader } from '../../streams/event-source.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';

@@ -6,7 +6,7 @@ import {
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
-import { totalLength } from '../../lib/total-length.ts';
+import { totalLength } from '../../lib/memory/total-length.ts';
 import type { SourceEvent } from '../../streams/event-source.ts';
 import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
-import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
 import { FrameWriter } from './shared-frame-writer.ts';

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { createStaggeredInterval } from '../../lib/staggered-interval.ts';
+import { createStaggeredInterval } from '../../lib/scheduling/staggered-interval.ts';
 
 const PING_EVERY_MS = 12_000;
 /** The operating system of a slow reader may still hold the data in front of its ping. */

@@ -1,4 +1,4 @@
-import { settlesWithin } from '../../lib/task-tracker.ts';
+import { settlesWithin } from '../../lib/scheduling/task-tracker.ts';
 import { type Connection, close, type OperationTable, type SocketContext } from './connection.ts';
 import { END, OperationStream } from './operation-streams.ts';
 

@@ -3,7 +3,7 @@ import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import { SerializedData } from '../../graph/answer/serialize.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/abort.ts';
-import type { TaskTracker } from '../../lib/task-tracker.ts';
+import type { TaskTracker } from '../../lib/scheduling/task-tracker.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { Documents } from '../graphql/limits/documents.ts';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { totalLength } from '../../lib/total-length.ts';
+import { totalLength } from '../../lib/memory/total-length.ts';
 import { untilDrained } from './backpressure.ts';
 
 /** The bytes of a batch that are collected before the operating system gets them. */

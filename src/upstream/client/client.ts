@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
+import { Semaphore } from '../../lib/scheduling/semaphore.ts';
 import {
   awaitCooldown,
   breakCircuit,

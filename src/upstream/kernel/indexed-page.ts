@@ -1,4 +1,4 @@
-import type { BufferPool } from '../../lib/buffer-pool.ts';
+import type { BufferPool } from '../../lib/memory/buffer-pool.ts';
 import { ENVELOPE_MEMBERS } from './compile-list.ts';
 import type { IndexedList } from './indexed-list.ts';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { BufferPool } from '../../lib/buffer-pool.ts';
+import type { BufferPool } from '../../lib/memory/buffer-pool.ts';
 import { type CompiledList, ENVELOPE_MEMBERS } from './compile-list.ts';
 import type { KernelPlan } from './compile-plan.ts';
 import { exactNumberJson } from './exact-number.ts';

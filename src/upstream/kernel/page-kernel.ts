@@ -1,4 +1,4 @@
-import { BufferPool } from '../../lib/buffer-pool.ts';
+import { BufferPool } from '../../lib/memory/buffer-pool.ts';
 import type { ListPlan } from '../parse/plan.ts';
 import { compileChainIds } from './chain-table.ts';
 import { type CompiledList, compileList } from './compile-list.ts';

@@ -1,5 +1,5 @@
 import { parseExactJson } from '../../lib/json/exact-json.ts';
-import { createTimeSlices } from '../../lib/time-slices.ts';
+import { createTimeSlices } from '../../lib/scheduling/time-slices.ts';
 import type { KernelPlan } from '../kernel/compile-plan.ts';
 import type { IndexedPage } from '../kernel/indexed-page.ts';
 import type { WriteValues, Written } from '../kernel/instance.ts';

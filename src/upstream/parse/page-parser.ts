@@ -1,7 +1,7 @@
 import { parseExactJson } from '../../lib/json/exact-json.ts';
 import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
 import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
-import { createTimeSlices } from '../../lib/time-slices.ts';
+import { createTimeSlices } from '../../lib/scheduling/time-slices.ts';
 import { UpstreamError } from '../client/errors.ts';
 import { parseJson } from '../client/responses/json-body.ts';
 import type { ReceivedBody } from '../client/responses/received-body.ts';

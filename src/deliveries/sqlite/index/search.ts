@@ -1,4 +1,4 @@
-import type { Steps } from '../../../lib/round-robin-scheduler.ts';
+import type { Steps } from '../../../lib/scheduling/round-robin-scheduler.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
 
 /** The sequences above `low` and below `high`. A search wants at most `limit` of them, from the end that `take` names. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Steps } from '../../../lib/round-robin-scheduler.ts';
+import type { Steps } from '../../../lib/scheduling/round-robin-scheduler.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
 import { isEmpty, type ScanBudget, type Searcher, type SequenceRange } from './search.ts';
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../lib/error-text.ts';
-import type { Steps } from '../../../lib/round-robin-scheduler.ts';
+import type { Steps } from '../../../lib/scheduling/round-robin-scheduler.ts';
 import { CursorExpiredError, LogOpenError } from '../../log/errors.ts';
 import type { DeliveryPage, DeliveryRange, StoredDelivery } from '../../log/log.ts';
 import { isFiltering } from '../../log/terms.ts';

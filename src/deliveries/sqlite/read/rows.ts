@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Steps } from '../../../lib/round-robin-scheduler.ts';
+import type { Steps } from '../../../lib/scheduling/round-robin-scheduler.ts';
 import type { Extent } from '../../log/cursor.ts';
 import { LogDamagedError } from '../../log/errors.ts';
 import type { StoredDelivery } from '../../log/log.ts';

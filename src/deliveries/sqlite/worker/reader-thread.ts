@@ -1,6 +1,6 @@
 // Entry of the thread that reads the log. Its connection is its own: no search delays a commit, and no commit a search.
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
+import { createRoundRobinScheduler } from '../../../lib/scheduling/round-robin-scheduler.ts';
 import { LogReader } from '../read/reader.ts';
 import { packPage } from './packing.ts';
 import { type ReaderMethods, serve } from './protocol.ts';

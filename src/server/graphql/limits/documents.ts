@@ -4,7 +4,7 @@ import { parseDocument, validateDocument } from '../../../graph/document/limits.
 import { clientError } from '../../../graph/errors.ts';
 import { withCode } from '../../../graph/mask.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { createRoundRobinScheduler } from '../../../lib/round-robin-scheduler.ts';
+import { createRoundRobinScheduler } from '../../../lib/scheduling/round-robin-scheduler.ts';
 import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
 import type { ServerPlugin } from '../server-context.ts';
 import { createBudgets } from './budgets.ts';

@@ -1,5 +1,5 @@
 import { JsonSize } from '../../../lib/json/size-scanner.ts';
-import { createMemoryBudget } from '../../../lib/memory-budget.ts';
+import { createMemoryBudget } from '../../../lib/memory/memory-budget.ts';
 
 /** The memory limit for all requests of one transport, from the first byte of each until it is answered. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, processRegularResult } from 'graphql-yoga';
 import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
-import { totalLength } from '../../../lib/total-length.ts';
+import { totalLength } from '../../../lib/memory/total-length.ts';
 import { writeHeaderBlock } from '../../http/response-headers.ts';
 import type { MediaType } from './request-head.ts';
 

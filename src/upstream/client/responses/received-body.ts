@@ -1,5 +1,5 @@
-import { freeBuffer } from '../../../lib/buffer-pool.ts';
-import { totalLength } from '../../../lib/total-length.ts';
+import { freeBuffer } from '../../../lib/memory/buffer-pool.ts';
+import { totalLength } from '../../../lib/memory/total-length.ts';
 import { redactChunks } from './redact-key.ts';
 
 const utf8 = new TextDecoder();

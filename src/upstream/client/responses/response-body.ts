@@ -1,6 +1,6 @@
 import { JsonSize } from '../../../lib/json/size-scanner.ts';
-import type { MemoryBudget, Reservation } from '../../../lib/memory-budget.ts';
-import type { Semaphore } from '../../../lib/semaphore.ts';
+import type { MemoryBudget, Reservation } from '../../../lib/memory/memory-budget.ts';
+import type { Semaphore } from '../../../lib/scheduling/semaphore.ts';
 import { UpstreamError } from '../errors.ts';
 import type { ResponseReceiver } from './response-receiver.ts';
 

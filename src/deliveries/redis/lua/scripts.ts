@@ -1,6 +1,6 @@
-import { readScript } from '../../redis/script.ts';
+import { readScript } from '../../../redis/script.ts';
 
-const read = (name: string) => readScript(new URL(`./lua/${name}.lua`, import.meta.url));
+const read = (name: string) => readScript(new URL(`./${name}.lua`, import.meta.url));
 
 /** The scripts that work on one tenant's log. Each file says what it takes and returns. */
 export const APPEND = read('append');
