@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { expect, onTestFinished, vi } from 'vitest';
-import { freePort, type RedisServer, startRedis, startRedisProcess } from './server.ts';
+import { freePort, type RedisServer, removeFolder, startRedis, startRedisProcess } from './server.ts';
 
 export const NAME = 'the-log';
 
@@ -43,7 +43,7 @@ export const startSentinels = async ({ primary, count = 1, settings = [], passwo
     const child = await startRedisProcess([file, '--sentinel'], '+monitor master');
     onTestFinished(async () => {
       child.kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     });
     return port;
   };

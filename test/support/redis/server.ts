@@ -64,7 +64,7 @@ export const launchRedis = async ({ settings = [], config, of, tls }: Options = 
     url: tls === undefined ? `redis://127.0.0.1:${port}` : `rediss://localhost:${port}`,
     async stop(): Promise<void> {
       await kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
     /** Ends the process as a crash does. */
     crash: () => kill('SIGKILL'),
@@ -76,7 +76,7 @@ export const launchRedis = async ({ settings = [], config, of, tls }: Options = 
     /** Ends it, and starts it again without its data. */
     async empty(): Promise<void> {
       await kill('SIGKILL');
-      await rm(join(folder, 'appendonlydir'), { recursive: true });
+      await removeFolder(join(folder, 'appendonlydir'));
       child = await startRedisProcess(args);
     },
     /** Runs one command over a connection of its own. */
@@ -93,6 +93,10 @@ export const launchRedis = async ({ settings = [], config, of, tls }: Options = 
     resume: () => void child.kill('SIGCONT'),
   };
 };
+
+/** Removes the folder of a process that was killed. A child that it has forked may still write there for a moment. */
+export const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
 const tlsArguments = (port: number, { cert, key }: NonNullable<Options['tls']>): string[] => [
   ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no'],
