@@ -183,7 +183,7 @@ const hostile = async (gateway: Awaited<ReturnType<typeof startGateway>>, number
   ]);
 };
 
-test('a thousand names, addresses, keys and paths make no more series than one', async () => {
+test('hundreds of names, addresses, keys and paths make no more series than one', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({
     UPSTREAM_URL: fake.url,
@@ -197,9 +197,9 @@ test('a thousand names, addresses, keys and paths make no more series than one',
   };
   await seriesOf();
   const before = await seriesOf();
-  for (let number = 1; number <= 1000; number += 20)
+  for (let number = 1; number <= 400; number += 20)
     await Promise.all(Array.from({ length: 20 }, (_, index) => hostile(gateway, number + index)));
   expect(await seriesOf()).toEqual(before);
   const { sum } = await scrape(gateway.url);
-  expect(sum('gateway_operations_total', { type: 'query', code: 'OK' })).toBe(1001);
+  expect(sum('gateway_operations_total', { type: 'query', code: 'OK' })).toBe(401);
 });

@@ -37,7 +37,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
         const pages = await walk(gateway, 'transactions', address, first, growing(items, growth));
         expect(keysOf(pages)).toEqual(hashes);
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(40) },
     );
   });
 
@@ -56,7 +56,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
           expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: runs(40) },
     );
   });
 
@@ -77,7 +77,7 @@ describe.each(caches)('while new transactions arrive at the head, $name', ({ env
           expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: runs(40) },
     );
   });
 });
@@ -107,6 +107,6 @@ test('when the item of a cursor no longer exists, a walk continues after its blo
         expect(keysOf([next])).toEqual(rest);
       },
     ),
-    { numRuns: runs(60) },
+    { numRuns: runs(40) },
   );
 });

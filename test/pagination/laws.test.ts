@@ -33,7 +33,7 @@ describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
         for (const first of [1, 3, 1000])
           expect(keysOf(await walk(gateway, 'transactions', address, first))).toEqual(hashes);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(25) },
     );
   });
 
@@ -47,7 +47,7 @@ describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
         for (const first of [1, 3, 5000])
           expect(keysOf(await walk(gateway, 'collectibles', address, first))).toEqual(tokenIds);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(25) },
     );
   });
 
@@ -62,7 +62,7 @@ describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
         expect(pages).toHaveLength(Math.max(1, Math.ceil(length / first)));
         for (const { edges } of pages.slice(0, -1)) expect(edges).toHaveLength(first);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(25) },
     );
   });
 
@@ -81,7 +81,7 @@ describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
           }
         },
       ),
-      { numRuns: runs(20) },
+      { numRuns: runs(12) },
     );
   });
 });

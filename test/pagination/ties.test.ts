@@ -48,7 +48,7 @@ test.each(caches)(
           expect(keysOf(await walk(gateway, 'transactions', address, first, grow))).toEqual(hashes);
         },
       ),
-      { numRuns: runs(100), examples: beyondTheNextPage },
+      { numRuns: runs(60), examples: beyondTheNextPage },
     );
   },
 );
@@ -73,7 +73,7 @@ test.each(caches)(
           expectEndOf(items, keysOf(await walk(gateway, 'transactions', address, first)), length);
         },
       ),
-      { numRuns: runs(100), examples: beyondTheNextPage },
+      { numRuns: runs(60), examples: beyondTheNextPage },
     );
   },
 );
