@@ -102,8 +102,10 @@ describe('a POST that is answered directly gets the same bytes as from Yoga', ()
   });
 
   test('for random heads and bodies', async () => {
+    // A subscription is answered without end where a head accepts an event stream.
+    const bodies = BODIES.slice(0, -4).filter(([what]) => what !== 'a subscription');
     const body = fc.oneof(
-      fc.constantFrom(...BODIES.slice(0, -4).map(([, one]) => one)),
+      fc.constantFrom(...bodies.map(([, one]) => one)),
       fc
         .record(
           {
