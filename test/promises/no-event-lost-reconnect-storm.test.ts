@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { byEventStream, byWebSocket, startLoadClient } from '../support/clients/load-client.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere } from '../support/gateway/start.ts';
-import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 
 const IN_FLIGHT = 64;
 

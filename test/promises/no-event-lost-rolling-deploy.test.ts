@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { freePort } from '../support/free-port.ts';
 import { needHaproxy, startHaproxy } from '../support/gateway/haproxy.ts';
 import {
   deliveryPathOf,
@@ -13,7 +14,7 @@ import {
 } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { root } from '../support/pages.ts';
-import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 

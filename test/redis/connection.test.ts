@@ -3,8 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { RedisTimes } from '../../src/redis/client.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../../src/redis/errors.ts';
+import { freePort } from '../support/free-port.ts';
 import { startForwarder } from '../support/redis/forwarder.ts';
-import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 
 const connect = async (url: string, times: Partial<RedisTimes> = {}) => {
   const redis = await connectRedis({ urls: [url], times });

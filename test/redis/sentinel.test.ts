@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   deliveryPathOf,
   everythingStored,
@@ -11,7 +12,7 @@ import {
 } from '../support/gateway/on-redis.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { NAME, startSentinels, startWatchedRedis } from '../support/redis/sentinel.ts';
-import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 import { runs } from '../support/runs.ts';
 
 /** Gateways whose Redis is found by Sentinels, real ones, which promote a replica. */

@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
+import { freePort } from '../support/free-port.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
-import { freePort, needRedis, startRedis } from '../support/redis/server.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** What the gateway says of its Redis at start. */
 

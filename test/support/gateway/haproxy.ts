@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, type TestContext, vi } from 'vitest';
 import { need } from '../available.ts';
 import { findProgram, HAPROXY } from '../debian-program.ts';
+import { freePort } from '../free-port.ts';
 import { root } from '../pages.ts';
-import { freePort } from '../redis/server.ts';
 
 const found = findProgram(HAPROXY);
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -20,7 +21,7 @@ const NODE_FLAGS = command.split(' ').filter((part) => part.startsWith('--'));
 /**
  * The gateway as it is shipped, in a process of its own; `env` is all that it gets beside PATH and what
  * `npm start` sets. `under` is a command
- * that runs it as its own process, such as a tracer.
+ * that runs it as its own process, such as a tracer. Its port stays its own when it is killed: another gateway can take its place.
  */
 export const spawnGateway = async (
   env: Record<string, string | undefined>,
@@ -36,7 +37,7 @@ export const spawnGateway = async (
       PATH: process.env.PATH ?? '',
       READ_PATH: process.env.READ_PATH,
       HOST: '127.0.0.1',
-      PORT: '0',
+      PORT: String(await freePort()),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

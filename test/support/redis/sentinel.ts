@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { expect, onTestFinished, vi } from 'vitest';
-import { freePort, type RedisServer, removeFolder, startRedis, startRedisProcess } from './server.ts';
+import { freePort } from '../free-port.ts';
+import { type RedisServer, removeFolder, startRedis, startRedisProcess } from './server.ts';
 
 export const NAME = 'the-log';
 

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { onTestFinished, type TestContext } from 'vitest';
 import { need } from '../available.ts';
 import { findProgram, REDIS } from '../debian-program.ts';
+import { freePort } from '../free-port.ts';
 
 const found = findProgram(REDIS);
 
@@ -121,24 +121,4 @@ export const startRedisProcess = async (
     child.once('exit', (code) => reject(new Error(`redis-server exited with ${code}: ${output}`)));
   });
   return child;
-};
-
-/**
- * Below the ports that the system gives to outgoing connections: one of those could take the port while Redis is restarted.
- * A Cluster's node also listens 10,000 above its port.
- */
-const [FIRST_PORT, PORTS] = [11_000, 11_000];
-
-export const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 };

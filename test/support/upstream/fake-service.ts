@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 import { toJson } from './json.ts';
 
 /** One request as the service saw it. */
@@ -81,10 +81,10 @@ export const startFakeService = async (script: Script = {}) => {
       response.destroy(error instanceof Error ? error : undefined);
     });
   });
-  const listen = async (port: number) => {
+  const port = await freePort();
+  const listen = async () => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
   };
   const close = async () => {
     if (!server.listening) return;
@@ -92,7 +92,7 @@ export const startFakeService = async (script: Script = {}) => {
     server.closeAllConnections();
     await once(server, 'close');
   };
-  const port = await listen(0);
+  await listen();
 
   return {
     url: `http://127.0.0.1:${port}`,
@@ -102,7 +102,7 @@ export const startFakeService = async (script: Script = {}) => {
     script,
     /** Connections are refused until it comes back. */
     goDown: close,
-    comeBack: () => listen(port),
+    comeBack: listen,
     [Symbol.asyncDispose]: close,
   };
 };
