@@ -53,7 +53,7 @@ export const startSharedLimits = async (
   );
 };
 
-/** A connection with short times. Large pages, or the log's writes, never hold up what goes over another one. */
+/** A connection with short times, but for the start. Large pages, or the log's writes, never hold up what goes over another one. */
 const connectFor = async <Opened>(
   { opened, times, telemetry }: Startup,
   variable: Variable,
@@ -64,7 +64,7 @@ const connectFor = async <Opened>(
     const observer = telemetry.redis(variable);
     const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared }, observer });
     opened.defer(() => redis.close());
-    return await open(redis, { ...telemetry.shared, ...observer });
+    return await redis.prepare(() => open(redis, { ...telemetry.shared, ...observer }));
   } catch (error) {
     if (error instanceof RedisUnavailableError || error instanceof RedisReplyError)
       throw new ConfigError([`${variable}: ${messageOf(error)}`]);

@@ -40,7 +40,7 @@ export const connectRedis = async ({ urls, times, observer }: Options): Promise<
   const parts = { urls, times: { ...TIMES, ...times }, observer };
   const connection = new RedisConnection({ ...parts, isCluster: urls.length > 1 });
   await connection.open();
-  if (connection.isCluster || !(await isClusterNode(connection))) return connection;
+  if (connection.isCluster || !(await connection.prepare(() => isClusterNode(connection)))) return connection;
   connection.close();
   const cluster = new RedisConnection({ ...parts, isCluster: true });
   await cluster.open();
@@ -73,6 +73,8 @@ export class RedisConnection {
   readonly #reopened = new Set<() => void>();
   /** The names of the connections that are lost. */
   readonly #lost = new Set<string>();
+  /** How long a command may take at present. */
+  #commandMs: number;
   #isOpen = false;
   #isClosed = false;
   /** A command has had no reply in time. With nothing sent any more, the connection falls silent and is dropped. */
@@ -82,6 +84,7 @@ export class RedisConnection {
   constructor({ urls, times, isCluster, observer }: Parts) {
     this.#urls = urls;
     this.#times = times;
+    this.#commandMs = times.commandMs;
     this.#observer = observer ?? {};
     this.isCluster = isCluster;
     this.#client = createClient(urls, isCluster, {
@@ -100,12 +103,25 @@ export class RedisConnection {
     try {
       await this.#within(this.#times.connectMs, this.#client.connect());
       // A connection without a password is accepted as well; its commands are not.
-      await this.#within(this.#times.commandMs, this.#client.send(null, ['PING']));
+      await this.#within(this.#times.connectMs, this.#client.send(null, ['PING']));
       this.#isOpen = true;
     } catch (error) {
       this.close();
       const cause = this.#lastError ?? error;
       throw new RedisUnavailableError(`${this.#name}: ${textOf(cause)}`, cause);
+    }
+  }
+
+  /**
+   * Runs what a start sends: there each command may take as long as connecting. A Redis that is slow for a moment does not
+   * end a start.
+   */
+  async prepare<Prepared>(work: () => Promise<Prepared>): Promise<Prepared> {
+    this.#commandMs = Math.max(this.#times.connectMs, this.#times.commandMs);
+    try {
+      return await work();
+    } finally {
+      this.#commandMs = this.#times.commandMs;
     }
   }
 
@@ -198,7 +214,7 @@ export class RedisConnection {
         this.#isStalled = false;
       };
       replied.then(answered, answered);
-      const reply = await this.#within(this.#times.commandMs, replied);
+      const reply = await this.#within(this.#commandMs, replied);
       this.#observer.settled?.('replied', performance.now() - startedAt);
       return reply as Reply;
     } catch (error) {

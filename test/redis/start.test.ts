@@ -53,6 +53,24 @@ test('a Redis of an older version is refused', async (context) => {
   );
 });
 
+test('a Redis that answers late delays the start, and does not end it', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  // Longer than a read of the shared cache may take.
+  const lateMs = 600;
+  const late = createServer((client) => {
+    const server = connect(redis.port, '127.0.0.1');
+    client.pipe(server);
+    server.on('data', (data) => setTimeout(() => client.write(data), lateMs));
+    client.on('error', () => {}).on('close', () => server.destroy());
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void late.close());
+  await once(late, 'listening');
+  const { port } = late.address() as AddressInfo;
+  await using gateway = await start({ REDIS_URL: `redis://127.0.0.1:${port}` });
+  expect(gateway.url).toMatch(/^http/);
+});
+
 test('a Redis that does not show its settings is one warning', async (context) => {
   await needRedis(context);
   const redis = await startRedis({ settings: ['--rename-command', 'CONFIG', ''] });
