@@ -9,9 +9,11 @@ parseCommandLine('Usage: npm run check', {});
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['format and lint', 'biome', 'ci', '--error-on-warnings', '.'],
   ['types', 'tsc'],
+  ["the console's types", 'tsc', '--project', 'src/console'],
   ['directions', 'node', 'scripts/checks/directions.ts'],
   ['unused code', 'knip'],
   ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
+  ["the console's operations", 'node', 'scripts/checks/console-operations.ts', '--check'],
   ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
   ['relay', 'node', 'scripts/checks/relay.ts'],
   ['words', 'node', 'scripts/checks/words.ts'],

@@ -147,4 +147,14 @@ export const rules: IRegularForbiddenRuleType[] = [
       path: '^src/sandbox/',
     },
   ),
+  forbid(
+    'the console knows the public API alone',
+    { path: '^src/console/' },
+    { ...own, pathNot: '^src/console/' },
+  ),
+  forbid(
+    'only the browser loads the console',
+    { path: '^src/', pathNot: '^src/console/' },
+    { path: '^src/console/' },
+  ),
 ];

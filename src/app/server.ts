@@ -10,6 +10,7 @@ import { messageOf } from '../lib/error-text.ts';
 import { plannedSchema, schema } from '../schema.ts';
 import { cachePartitionOf } from '../server/auth/authenticate.ts';
 import { createVerifyKeyFailOpen } from '../server/auth/verify-key.ts';
+import { createConsole } from '../server/browsers/console/console.ts';
 import { createFrontPage } from '../server/browsers/front-page.ts';
 import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
 import { createGraphQL } from '../server/graphql/graphql.ts';
@@ -124,6 +125,7 @@ export const startServer = async (
     events: telemetry.events,
     onComputeUnitRejection: telemetry.onComputeUnitRejection,
   });
+  const hasGraphiQL = !config.production && trusted === null;
   const health = createHealthEndpoints({
     readLog: () => deliveries.log.check(),
     isUpstreamDown: client.isCircuitOpen,
@@ -146,7 +148,18 @@ export const startServer = async (
       observer: telemetry.ingest,
       writeHead: writeHeaderBlock,
     }),
-    frontPage: createFrontPage(!config.production && trusted === null),
+    frontPage: createFrontPage(hasGraphiQL),
+    console: config.console.isOn
+      ? createConsole({
+          auth: mode,
+          keyHeader: config.upstream.apiKeyHeader,
+          trustedDocuments: trusted !== null,
+          graphiql: hasGraphiQL,
+          images: config.console.images,
+          sandboxOrigin: sandbox?.url ?? null,
+          wallets: sandbox?.wallets ?? [],
+        })
+      : null,
     health,
     eventStreams,
     observer: telemetry.http,

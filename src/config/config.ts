@@ -69,6 +69,12 @@ export type Config = {
   /** The path of a JSON file of documents by their SHA-256 in hex; null when any document may run. */
   readonly trustedDocuments: string | null;
   readonly production: boolean;
+  /** The page at `/`. */
+  readonly console: {
+    readonly isOn: boolean;
+    /** Whether it may load collectibles' pictures from other hosts. */
+    readonly images: boolean;
+  };
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
 };
@@ -106,6 +112,10 @@ export const readConfig = (env: Environment): Config => {
   };
   const integer = (name: Variable, otherwise: number, min: number, max: number): number =>
     read(name, integerIn(min, max), `an integer from ${min} to ${max}`) ?? otherwise;
+  const onOff = (name: Variable): boolean | null => {
+    const text = read(name, z.enum(['on', 'off']), 'on or off');
+    return text === null ? null : text === 'on';
+  };
 
   const upstreamUrl = read(
     'UPSTREAM_URL',
@@ -182,6 +192,10 @@ export const readConfig = (env: Environment): Config => {
     maxWatchedWallets: integer('MAX_WATCHED_WALLETS', 100, 1, 2000),
     trustedDocuments: env.TRUSTED_DOCUMENTS || null,
     production: env.NODE_ENV === 'production',
+    console: {
+      isOn: onOff('CONSOLE') ?? (env.NODE_ENV !== 'production' && !env.TRUSTED_DOCUMENTS),
+      images: onOff('CONSOLE_IMAGES') ?? true,
+    },
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
   };

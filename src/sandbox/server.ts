@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { ChainSimulator } from './chain/simulator.ts';
-import { DEMO_SUBSCRIBERS } from './demo-wallets.ts';
+import { DEMO_SUBSCRIBERS, DEMO_WALLETS, type DemoWallet } from './demo-wallets.ts';
 import { createFaultsRoute, createStatsRoute } from './http/admin-routes.ts';
 import { Faults } from './http/faults.ts';
 import { createRequestHandler } from './http/handler.ts';
@@ -45,6 +45,8 @@ export type Sandbox = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
+  /** The wallets with data. */
+  readonly wallets: readonly DemoWallet[];
   readonly simulator: ChainSimulator;
   readonly webhooks: Webhooks;
   /** Injected faults. Within this process they work also when `faults` is off. */
@@ -116,6 +118,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const sandbox: Sandbox = {
     url,
     apiKey,
+    wallets: DEMO_WALLETS,
     simulator,
     webhooks,
     faults,

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { folderOf } from '../support/folder.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 
-/** At `/` a browser gets a page or a redirect to one, and a program a 404 that names the API's path. */
+/** At `/` a browser gets the console, a page or a redirect to one, and a program a 404 that names the API's path. */
 
 const browser = {
   headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
   redirect: 'manual',
 } as const;
 
-test('a browser is led to GraphiQL, where it is on', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+test('without the console, a browser is led to GraphiQL, where it is on', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, CONSOLE: 'off' });
   const { status, headers } = await fetch(`${gateway.url}/`, browser);
   expect([status, headers.get('location')]).toEqual([302, '/graphql']);
   const page = await fetch(`${gateway.url}/?from=here`, { ...browser, redirect: 'follow' });

@@ -1,17 +1,10 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { need } from '../support/available.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { byToken } from '../support/gateway/tokens.ts';
 
 /** GraphiQL in a real browser, without a network beyond this machine. */
-
-const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = process.env.CHROMIUM ?? BROWSERS.find((path) => existsSync(path));
-
-const launch = (path: string): Promise<Browser> =>
-  chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-gpu'] });
 
 const answer = async (page: Page) => (await page.locator('.graphiql-response').textContent()) ?? '';
 
@@ -35,41 +28,19 @@ test.each([
 });
 
 test('GraphiQL opens on a query that works and a subscription that shows events', async (context) => {
-  need(
-    context,
-    executablePath !== undefined,
-    'a Chromium (Debian: apt-get install chromium), or CHROMIUM set to one',
-  );
+  needBrowser(context);
   await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '300' });
-  const browser = await launch(executablePath ?? '');
-  try {
-    const page = await browser.newPage();
-    const strange: string[] = [];
-    page.on('request', (request) => {
-      const { protocol, host } = new URL(request.url());
-      if (protocol.startsWith('http') && host !== new URL(gateway.url).host) strange.push(request.url());
-    });
-    const refused: string[] = [];
-    page.on('console', (message) => {
-      if (message.text().includes('Content Security Policy')) refused.push(message.text());
-    });
-    await page.goto(`${gateway.url}/graphql`);
-    await page.getByRole('tab').nth(1).waitFor();
-    // A tab's text ends in that of its icon.
-    const [first, second] = await page.getByRole('tab').allTextContents();
-    expect([first, second]).toEqual([
-      expect.stringMatching(/^Transactions/),
-      expect.stringMatching(/^Events/),
-    ]);
-    await page.locator('.graphiql-execute-button').click();
-    // Only the lines in view are in the document.
-    expect(await answers(page, (text) => text.includes('blockTime'))).toContain('"hash"');
-    await page.getByRole('tab').nth(1).click();
-    await page.locator('.graphiql-execute-button').click();
-    expect(await answers(page, (text) => text.includes('receivedAt'))).toContain('"cursor"');
-    expect(strange).toEqual([]);
-    expect(refused).toEqual([]);
-  } finally {
-    await browser.close();
-  }
+  await using opened = await openPage(`${gateway.url}/graphql`);
+  const { page } = opened;
+  await page.getByRole('tab').nth(1).waitFor();
+  // A tab's text ends in that of its icon.
+  const [first, second] = await page.getByRole('tab').allTextContents();
+  expect([first, second]).toEqual([expect.stringMatching(/^Transactions/), expect.stringMatching(/^Events/)]);
+  await page.locator('.graphiql-execute-button').click();
+  // Only the lines in view are in the document.
+  expect(await answers(page, (text) => text.includes('blockTime'))).toContain('"hash"');
+  await page.getByRole('tab').nth(1).click();
+  await page.locator('.graphiql-execute-button').click();
+  expect(await answers(page, (text) => text.includes('receivedAt'))).toContain('"cursor"');
+  expect([opened.strange, opened.faults]).toEqual([[], []]);
 });

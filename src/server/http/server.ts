@@ -10,6 +10,7 @@ import { clientError } from '../../graph/errors.ts';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import type { Log } from '../../logger.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
+import type { Console } from '../browsers/console/console.ts';
 import type { FrontPage } from '../browsers/front-page.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../sse/plugin.ts';
@@ -33,6 +34,8 @@ type Options = {
   readonly graphql: Pick<GraphQLServer, 'answer'>;
   readonly ingest: DeliveryListener;
   readonly frontPage: FrontPage;
+  /** Null when the console is off. */
+  readonly console: Console | null;
   readonly health: HealthEndpoints;
   readonly eventStreams: EventStreams;
   readonly observer: HttpObserver;
@@ -91,7 +94,7 @@ const segmentsOf = (url: string): string[] => {
 
 /** Serves all routes of the gateway, except the upgrade to WebSocket. */
 export const createHttpServer = (options: Options): HttpServer => {
-  const { graphql, ingest, frontPage, health, eventStreams, log, times = HTTP_TIMES } = options;
+  const { graphql, ingest, frontPage, console, health, eventStreams, log, times = HTTP_TIMES } = options;
   const requestQueue = createRequestQueue();
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?')[0] ?? '/';
@@ -104,6 +107,7 @@ export const createHttpServer = (options: Options): HttpServer => {
     setCommonHeaders(response);
     const endpoint = health.byPath.get(path);
     if (endpoint) return answerProbe(request, response, endpoint);
+    if (await console?.(request, response, path)) return;
     if (path === '/' && frontPage(request, response)) return;
     return sendJson(response, 404, { error: 'Nothing is here. GraphQL is at /graphql.' });
   };

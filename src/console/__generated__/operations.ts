@@ -1,0 +1,1086 @@
+/* Written by `npm run console:operations` from the documents in src/console/operations. */
+
+/** A document of one operation, with the types of its answer and of its variables. */
+export type Operation<Data, Variables> = {
+  readonly name: string;
+  /** The SHA-256 of the text in hex, by which a gateway with trusted documents knows it. */
+  readonly hash: string;
+  readonly text: string;
+  readonly types?: (variables: Variables) => Data;
+};
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What happened, seen from the subscribed address. */
+export type ActivityType =
+  /** It allowed another address to spend. */
+  | 'APPROVE'
+  /** It destroyed a token. */
+  | 'BURN'
+  /** It called a contract. */
+  | 'CALL'
+  /** It received a newly created token. */
+  | 'MINT'
+  /** It received an asset. */
+  | 'RECEIVE'
+  /** It sent an asset. */
+  | 'SEND'
+  /** It traded one asset for another. */
+  | 'SWAP';
+
+/** The kind of an asset. */
+export type AssetType =
+  /** A fungible token. */
+  | 'ERC20'
+  /** A unique token. */
+  | 'ERC721'
+  /** A token of a contract with many kinds of tokens, each in an amount. */
+  | 'ERC1155'
+  /** The chain's own currency. */
+  | 'NATIVE';
+
+/** The direction of a transfer, seen from the subscribed address. */
+export type BalanceDirection =
+  /** The subscribed address receives the asset. */
+  | 'IN'
+  /** The subscribed address sends the asset. */
+  | 'OUT';
+
+/** The webhook whose url to point at this gateway. */
+export type ConnectWebhookInput = {
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
+/** A new webhook. A filter that is omitted or null lets every event of its type through. */
+export type CreateWebhookInput = {
+  /** For webhooks of type ACTIVITIES only. */
+  readonly activityType?: ActivityType | null | undefined;
+  /** The addresses whose events it delivers. */
+  readonly addresses: ReadonlyArray<string>;
+  /** Only events of this kind of asset. */
+  readonly assetType?: AssetType | null | undefined;
+  /** Only events of these chains, which `chains` must list. Null: all supported chains. */
+  readonly chainIds?: ReadonlyArray<number> | null | undefined;
+  /** For webhooks of type TRANSACTIONS only. */
+  readonly counterparty?: string | null | undefined;
+  /** Its name. */
+  readonly name: string;
+  /** Only events of this token. */
+  readonly tokenAddress?: string | null | undefined;
+  /** For webhooks of type TRANSACTIONS only. */
+  readonly transactionType?: TransactionDirection | null | undefined;
+  /** What it delivers. It can not be changed later. */
+  readonly type: WebhookType;
+  /** The destination of its deliveries. Omitted or null: this gateway's own delivery URL. */
+  readonly url?: string | null | undefined;
+};
+
+/** The webhook to delete, with its addresses. */
+export type DeleteWebhookInput = {
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
+/** A delivery must match every field that is given. Null is the same as an omitted field. A list matches by any of its values; an empty list matches nothing. */
+export type DeliveryFilter = {
+  /** Deliveries with at least one event that concerns this address: as a side of a transaction or transfer, the counterparty, the spender or the token contract. Addresses in logs or call data do not count. The service omits the subscribed side of an activity, so that side finds an activity only if Activity.subscribedAddress is known. */
+  readonly address?: string | null | undefined;
+  /** Deliveries with at least one event that concerns one of these addresses, as for address; at most 100. */
+  readonly addresses?: ReadonlyArray<string> | null | undefined;
+  /** Deliveries of one of these chains; at most 100. */
+  readonly chainIds?: ReadonlyArray<number> | null | undefined;
+  /** Deliveries of one of these types; at most 100. */
+  readonly types?: ReadonlyArray<WebhookType> | null | undefined;
+  /** Deliveries of one of these webhooks; at most 100. */
+  readonly webhookIds?: ReadonlyArray<string> | null | undefined;
+};
+
+/** A replacement of the whole list of addresses. */
+export type ReplaceWebhookAddressesInput = {
+  /** The new list. Other addresses are removed. */
+  readonly addresses: ReadonlyArray<string>;
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
+/** A signal that contributes to the spam score. */
+export type SpamFeature =
+  /** Whether third parties flagged the collection. */
+  | 'EXTERNALLY_FLAGGED'
+  /** Whether metadata URIs use IPFS. */
+  | 'IPFS_URI_PRESENT'
+  /** Whether names, symbols or URIs contain terms that scams use. */
+  | 'SUSPICIOUS_WORDS'
+  /** The number of trades since launch: very few suggest spam. */
+  | 'TRADE_VOLUME'
+  /** The number of distinct buyers: few suggest inorganic activity. */
+  | 'UNIQUE_BUYERS'
+  /** The number of distinct sellers: few suggest inorganic activity. */
+  | 'UNIQUE_SELLERS'
+  /** Whether metadata URIs use link shorteners. */
+  | 'URL_SHORTENER_IN_URI';
+
+/** Which side of a transaction an address is on. */
+export type TransactionDirection =
+  /** The address received the transaction. */
+  | 'RECEIVER'
+  /** The address sent the transaction. */
+  | 'SENDER';
+
+/** The wallet to watch no more. */
+export type UnwatchWalletInput = {
+  /** The address of the wallet. */
+  readonly address: string;
+};
+
+/** The service applies the removals first, then the additions: an address in both is in the list afterwards. */
+export type UpdateWebhookAddressesInput = {
+  /** Addresses to add to the list. */
+  readonly addAddresses?: ReadonlyArray<string> | null | undefined;
+  /** Addresses to remove from the list. */
+  readonly removeAddresses?: ReadonlyArray<string> | null | undefined;
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
+/** A field that is omitted stays unchanged; null is sent as null. */
+export type UpdateWebhookInput = {
+  /** False stops the deliveries, true resumes them. */
+  readonly active?: boolean | null | undefined;
+  /** For webhooks of type ACTIVITIES only. */
+  readonly activityType?: ActivityType | null | undefined;
+  /** Only events of this kind of asset. */
+  readonly assetType?: AssetType | null | undefined;
+  /** Only events of these chains, which `chains` must list. Null: all supported chains. */
+  readonly chainIds?: ReadonlyArray<number> | null | undefined;
+  /** For webhooks of type TRANSACTIONS only. */
+  readonly counterparty?: string | null | undefined;
+  /** A new name. */
+  readonly name?: string | null | undefined;
+  /** Only events of this token. */
+  readonly tokenAddress?: string | null | undefined;
+  /** For webhooks of type TRANSACTIONS only. */
+  readonly transactionType?: TransactionDirection | null | undefined;
+  /** A new destination. */
+  readonly url?: string | null | undefined;
+  /** The service's id of the webhook. */
+  readonly webhookId: string;
+};
+
+/** The wallet to watch, and which of its events. */
+export type WatchWalletInput = {
+  /** The address of the wallet. */
+  readonly address: string;
+  /** Only events of these chains, which `chains` must list. Omitted, null or empty: all that the service delivers for. */
+  readonly chainIds?: ReadonlyArray<number> | null | undefined;
+  /** The types of events, at least one. Omitted or null: all three. */
+  readonly types?: ReadonlyArray<WebhookType> | null | undefined;
+};
+
+/** A mistake that the caller can correct. */
+export type WebhookErrorCode =
+  /** There is no such webhook. */
+  | 'NOT_FOUND'
+  /** The service refused the change for another reason, which message states. */
+  | 'REJECTED'
+  /** A filter does not belong to the webhook's type. */
+  | 'TYPE_MISMATCH';
+
+/** What a webhook delivers. */
+export type WebhookType =
+  /** Single activities: transfers, approvals, mints, swaps, … */
+  | 'ACTIVITIES'
+  /** Changes of an address's balances. */
+  | 'BALANCES'
+  /** Whole transactions. */
+  | 'TRANSACTIONS';
+
+export type TokenPartsFragment = { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null };
+
+export type DeliveryPartsFragment = { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
+    | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: number | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
+    | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: number | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+    | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
+  > };
+
+export type RecentDeliveriesQueryVariables = Exact<{
+  last: number;
+  filter?: DeliveryFilter | null | undefined;
+}>;
+
+
+export type RecentDeliveriesQuery = { readonly deliveries: { readonly head: string, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
+          | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: number | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
+          | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: number | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+          | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
+        > } } | null> } | null };
+
+export type DeliveriesSubscriptionVariables = Exact<{
+  after: string;
+  filter?: DeliveryFilter | null | undefined;
+}>;
+
+
+export type DeliveriesSubscription = { readonly deliveries: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string | null, readonly type: WebhookType | null, readonly chainId: number | null, readonly receivedAt: string, readonly events: ReadonlyArray<
+        | { readonly __typename: 'Activity', readonly subscribedAddress: string | null, readonly type: ActivityType | null, readonly typeName: string | null, readonly assetType: AssetType | null, readonly chainId: number | null, readonly blockTime: string | null, readonly transactionHash: string | null, readonly from: string | null, readonly to: string | null, readonly spender: string | null, readonly value: string | null, readonly valueUsd: number | null, readonly tokenId: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null, readonly swap: { readonly from: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null, readonly to: { readonly value: string | null, readonly token: { readonly address: string | null, readonly name: string | null, readonly symbol: string | null, readonly decimals: number | null } | null } | null } | null }
+        | { readonly __typename: 'BalanceChange', readonly subscribedAddress: string | null, readonly counterparty: string | null, readonly tokenAddress: string | null, readonly tokenName: string | null, readonly tokenSymbol: string | null, readonly tokenDecimals: number | null, readonly amountBefore: string | null, readonly amountDelta: string | null, readonly amountAfter: string | null, readonly valueUsdDelta: number | null, readonly balanceDirection: BalanceDirection | null, readonly balanceHash: string | null }
+        | { readonly __typename: 'TransactionEvent', readonly transaction: { readonly id: string, readonly address: string, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } }
+      > } } };
+
+export type TransactionRowFragment = { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null };
+
+export type WalletTransactionsQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type WalletTransactionsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly hash: string, readonly chain: string, readonly chainId: number | null, readonly blockNumber: string, readonly blockTime: string, readonly from: string, readonly to: string | null, readonly value: string | null, readonly direction: TransactionDirection | null, readonly success: boolean | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
+export type TransactionPartsFragment = { readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> };
+
+export type TransactionDetailsQueryVariables = Exact<{
+  address: string;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+}>;
+
+
+export type TransactionDetailsQuery = { readonly wallet: { readonly id: string, readonly transactions: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly hash: string, readonly index: string | null, readonly nonce: string | null, readonly transactionType: string | null, readonly gasPrice: string | null, readonly gasUsed: string | null, readonly effectiveGasPrice: string | null, readonly blockHash: string | null, readonly data: string | null, readonly logs: ReadonlyArray<{ readonly address: string, readonly topics: ReadonlyArray<string>, readonly data: string | null, readonly decoded: { readonly name: string | null, readonly inputs: ReadonlyArray<{ readonly name: string | null, readonly type: string | null, readonly value: unknown }> } | null }> } | null> } | null } };
+
+export type CollectibleCardFragment = { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null };
+
+export type WalletCollectiblesQueryVariables = Exact<{
+  address: string;
+  first: number;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+  includeSpam: boolean;
+}>;
+
+
+export type WalletCollectiblesQuery = { readonly wallet: { readonly id: string, readonly collectibles: { readonly partialErrors: unknown, readonly requestTime: string | null, readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly chain: string, readonly chainId: number, readonly contractAddress: string, readonly tokenId: string, readonly tokenStandardName: string | null, readonly name: string | null, readonly symbol: string | null, readonly balance: string, readonly imageUrl: string | null, readonly lastSalePrice: string | null, readonly lastAcquired: string | null, readonly isSpam: boolean | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } };
+
+export type CollectiblePartsFragment = { readonly id: string, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null };
+
+export type CollectibleDetailsQueryVariables = Exact<{
+  address: string;
+  after?: string | null | undefined;
+  chainIds?: ReadonlyArray<number> | number | null | undefined;
+  includeSpam: boolean;
+}>;
+
+
+export type CollectibleDetailsQuery = { readonly wallet: { readonly id: string, readonly collectibles: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly description: string | null, readonly spamScore: number | null, readonly metadata: { readonly uri: string | null, readonly attributes: ReadonlyArray<{ readonly key: string | null, readonly value: string | null }> } | null, readonly explanations: ReadonlyArray<{ readonly feature: SpamFeature | null, readonly featureName: string, readonly value: unknown, readonly score: number | null, readonly weight: number | null }> | null } | null> } | null } };
+
+export type ChainsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ChainsQuery = { readonly chains: ReadonlyArray<{ readonly chainId: number, readonly name: string, readonly tags: ReadonlyArray<string> }> };
+
+export type WatchedWalletPartsFragment = { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> };
+
+export type WatchedWalletsQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type WatchedWalletsQuery = { readonly watchedWallets: { readonly nodes: ReadonlyArray<{ readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
+
+export type WatchWalletMutationVariables = Exact<{
+  input: WatchWalletInput;
+}>;
+
+
+export type WatchWalletMutation = { readonly watchWallet:
+    | { readonly __typename: 'WatchWalletPayload', readonly watchedWallet: { readonly types: ReadonlyArray<WebhookType>, readonly chainIds: ReadonlyArray<number> | null, readonly wallet: { readonly id: string, readonly address: string }, readonly webhooks: ReadonlyArray<{ readonly id: string, readonly webhookId: string, readonly active: boolean }> } }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type UnwatchWalletMutationVariables = Exact<{
+  input: UnwatchWalletInput;
+}>;
+
+
+export type UnwatchWalletMutation = { readonly unwatchWallet:
+    | { readonly __typename: 'UnwatchWalletPayload', readonly address: string }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type WebhookPartsFragment = { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null };
+
+export type WebhooksQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type WebhooksQuery = { readonly webhooks: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null };
+
+export type WebhookAddressesQueryVariables = Exact<{
+  webhookId: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type WebhookAddressesQuery = { readonly webhook: { readonly id: string, readonly addresses: { readonly edges: ReadonlyArray<{ readonly cursor: string, readonly node: { readonly id: string, readonly address: string } | null } | null>, readonly pageInfo: { readonly hasNextPage: boolean, readonly endCursor: string | null } } | null } | null };
+
+export type CreateWebhookMutationVariables = Exact<{
+  input: CreateWebhookInput;
+}>;
+
+
+export type CreateWebhookMutation = { readonly createWebhook:
+    | { readonly __typename: 'CreateWebhookPayload', readonly webhookEdge: { readonly cursor: string, readonly node: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } | null } }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type UpdateWebhookMutationVariables = Exact<{
+  input: UpdateWebhookInput;
+}>;
+
+
+export type UpdateWebhookMutation = { readonly updateWebhook:
+    | { readonly __typename: 'UpdateWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type ConnectWebhookMutationVariables = Exact<{
+  input: ConnectWebhookInput;
+}>;
+
+
+export type ConnectWebhookMutation = { readonly connectWebhook:
+    | { readonly __typename: 'ConnectWebhookPayload', readonly webhook: { readonly id: string, readonly webhookId: string, readonly name: string | null, readonly type: WebhookType | null, readonly active: boolean, readonly url: string | null, readonly deliversHere: boolean, readonly chainIds: ReadonlyArray<number> | null, readonly tokenAddress: string | null, readonly assetType: AssetType | null, readonly activityType: ActivityType | null, readonly transactionType: TransactionDirection | null, readonly counterparty: string | null, readonly createdAt: string | null, readonly updatedAt: string | null } }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type DeleteWebhookMutationVariables = Exact<{
+  input: DeleteWebhookInput;
+}>;
+
+
+export type DeleteWebhookMutation = { readonly deleteWebhook:
+    | { readonly __typename: 'DeleteWebhookPayload', readonly deletedId: string, readonly webhookId: string }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type UpdateWebhookAddressesMutationVariables = Exact<{
+  input: UpdateWebhookAddressesInput;
+}>;
+
+
+export type UpdateWebhookAddressesMutation = { readonly updateWebhookAddresses:
+    | { readonly __typename: 'UpdateWebhookAddressesPayload', readonly added: ReadonlyArray<string>, readonly removed: ReadonlyArray<string> }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export type ReplaceWebhookAddressesMutationVariables = Exact<{
+  input: ReplaceWebhookAddressesInput;
+}>;
+
+
+export type ReplaceWebhookAddressesMutation = { readonly replaceWebhookAddresses:
+    | { readonly __typename: 'ReplaceWebhookAddressesPayload', readonly addresses: ReadonlyArray<string> }
+    | { readonly __typename: 'WebhookError', readonly code: WebhookErrorCode, readonly message: string }
+   };
+
+export const Chains: Operation<ChainsQuery, ChainsQueryVariables> = {
+  name: 'Chains',
+  hash: '5a3e3f0a92f683051ba095aca7221fe5c7c66a2b4693b05d02cd99cc90fa9057',
+  text: `query Chains {
+  chains {
+    chainId
+    name
+    tags
+  }
+}`,
+};
+
+export const CollectibleDetails: Operation<CollectibleDetailsQuery, CollectibleDetailsQueryVariables> = {
+  name: 'CollectibleDetails',
+  hash: 'accf13323eb5572845bce5f371746a66f8155d3090cf895b11a7e44cafdce58b',
+  text: `query CollectibleDetails($address: Address!, $after: String, $chainIds: [ChainId!], $includeSpam: Boolean!) {
+  wallet(address: $address) {
+    id
+    collectibles(
+      first: 1
+      after: $after
+      chainIds: $chainIds
+      includeSpam: $includeSpam
+    ) {
+      nodes {
+        ...CollectibleParts
+      }
+    }
+  }
+}
+
+fragment CollectibleParts on Collectible {
+  id
+  description
+  metadata {
+    uri
+    attributes {
+      key
+      value
+    }
+  }
+  spamScore
+  explanations {
+    feature
+    featureName
+    value
+    score
+    weight
+  }
+}`,
+};
+
+export const ConnectWebhook: Operation<ConnectWebhookMutation, ConnectWebhookMutationVariables> = {
+  name: 'ConnectWebhook',
+  hash: '5f34500d21582f972270756a9d89c9225633086b7536adcaa3b123c69e24c77a',
+  text: `mutation ConnectWebhook($input: ConnectWebhookInput!) {
+  connectWebhook(input: $input) {
+    __typename
+    ... on ConnectWebhookPayload {
+      webhook {
+        ...WebhookParts
+      }
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}
+
+fragment WebhookParts on Webhook {
+  id
+  webhookId
+  name
+  type
+  active
+  url
+  deliversHere
+  chainIds
+  tokenAddress
+  assetType
+  activityType
+  transactionType
+  counterparty
+  createdAt
+  updatedAt
+}`,
+};
+
+export const CreateWebhook: Operation<CreateWebhookMutation, CreateWebhookMutationVariables> = {
+  name: 'CreateWebhook',
+  hash: 'b62069cb65a70bac5b8785b4245bb7f0cb8a081aec62d820235d3704b4ab6226',
+  text: `mutation CreateWebhook($input: CreateWebhookInput!) {
+  createWebhook(input: $input) {
+    __typename
+    ... on CreateWebhookPayload {
+      webhookEdge {
+        cursor
+        node {
+          ...WebhookParts
+        }
+      }
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}
+
+fragment WebhookParts on Webhook {
+  id
+  webhookId
+  name
+  type
+  active
+  url
+  deliversHere
+  chainIds
+  tokenAddress
+  assetType
+  activityType
+  transactionType
+  counterparty
+  createdAt
+  updatedAt
+}`,
+};
+
+export const DeleteWebhook: Operation<DeleteWebhookMutation, DeleteWebhookMutationVariables> = {
+  name: 'DeleteWebhook',
+  hash: 'fb0edd059fbb03f963556a3971a512bd58ee50fcfe4bbb7429c7a7317908298d',
+  text: `mutation DeleteWebhook($input: DeleteWebhookInput!) {
+  deleteWebhook(input: $input) {
+    __typename
+    ... on DeleteWebhookPayload {
+      deletedId
+      webhookId
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
+export const Deliveries: Operation<DeliveriesSubscription, DeliveriesSubscriptionVariables> = {
+  name: 'Deliveries',
+  hash: '402e3504db8ef80e3dcce599ef8ebf24a85d9ac490b0a484586b296d8d9da1b7',
+  text: `subscription Deliveries($after: String!, $filter: DeliveryFilter) {
+  deliveries(after: $after, filter: $filter) {
+    cursor
+    node {
+      ...DeliveryParts
+    }
+  }
+}
+
+fragment TokenParts on TokenInfo {
+  address
+  name
+  symbol
+  decimals
+}
+
+fragment DeliveryParts on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  events {
+    __typename
+    ... on TransactionEvent {
+      transaction {
+        id
+        address
+        direction
+        success
+        hash
+        chain
+        chainId
+        blockTime
+        from
+        to
+        value
+        decoded {
+          name
+          inputs {
+            name
+            type
+            value
+          }
+        }
+      }
+    }
+    ... on Activity {
+      subscribedAddress
+      type
+      typeName
+      assetType
+      chainId
+      blockTime
+      transactionHash
+      from
+      to
+      spender
+      value
+      valueUsd
+      tokenId
+      token {
+        ...TokenParts
+      }
+      swap {
+        from {
+          value
+          token {
+            ...TokenParts
+          }
+        }
+        to {
+          value
+          token {
+            ...TokenParts
+          }
+        }
+      }
+    }
+    ... on BalanceChange {
+      subscribedAddress
+      balanceDirection: direction
+      counterparty
+      balanceHash: transactionHash
+      tokenAddress
+      tokenName
+      tokenSymbol
+      tokenDecimals
+      amountBefore
+      amountDelta
+      amountAfter
+      valueUsdDelta
+    }
+  }
+}`,
+};
+
+export const RecentDeliveries: Operation<RecentDeliveriesQuery, RecentDeliveriesQueryVariables> = {
+  name: 'RecentDeliveries',
+  hash: '8e7e37feeb7990a0576bd36d3b07890c6a07ef87221ae30c22ea01a4ab7e39d3',
+  text: `query RecentDeliveries($last: Int!, $filter: DeliveryFilter) {
+  deliveries(last: $last, filter: $filter) {
+    head
+    edges {
+      cursor
+      node {
+        ...DeliveryParts
+      }
+    }
+  }
+}
+
+fragment TokenParts on TokenInfo {
+  address
+  name
+  symbol
+  decimals
+}
+
+fragment DeliveryParts on WebhookDelivery {
+  id
+  webhookId
+  type
+  chainId
+  receivedAt
+  events {
+    __typename
+    ... on TransactionEvent {
+      transaction {
+        id
+        address
+        direction
+        success
+        hash
+        chain
+        chainId
+        blockTime
+        from
+        to
+        value
+        decoded {
+          name
+          inputs {
+            name
+            type
+            value
+          }
+        }
+      }
+    }
+    ... on Activity {
+      subscribedAddress
+      type
+      typeName
+      assetType
+      chainId
+      blockTime
+      transactionHash
+      from
+      to
+      spender
+      value
+      valueUsd
+      tokenId
+      token {
+        ...TokenParts
+      }
+      swap {
+        from {
+          value
+          token {
+            ...TokenParts
+          }
+        }
+        to {
+          value
+          token {
+            ...TokenParts
+          }
+        }
+      }
+    }
+    ... on BalanceChange {
+      subscribedAddress
+      balanceDirection: direction
+      counterparty
+      balanceHash: transactionHash
+      tokenAddress
+      tokenName
+      tokenSymbol
+      tokenDecimals
+      amountBefore
+      amountDelta
+      amountAfter
+      valueUsdDelta
+    }
+  }
+}`,
+};
+
+export const ReplaceWebhookAddresses: Operation<ReplaceWebhookAddressesMutation, ReplaceWebhookAddressesMutationVariables> = {
+  name: 'ReplaceWebhookAddresses',
+  hash: '39711e98d5ae2d4e8d7f8fa1617060f02aa7908729f7842dd0ace34dd0e3efa7',
+  text: `mutation ReplaceWebhookAddresses($input: ReplaceWebhookAddressesInput!) {
+  replaceWebhookAddresses(input: $input) {
+    __typename
+    ... on ReplaceWebhookAddressesPayload {
+      addresses
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
+export const TransactionDetails: Operation<TransactionDetailsQuery, TransactionDetailsQueryVariables> = {
+  name: 'TransactionDetails',
+  hash: 'ed6ce165e7b214cb77b5624682734beccf9dafca472b53f4d184554f3e396fb1',
+  text: `query TransactionDetails($address: Address!, $after: String, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    transactions(first: 1, after: $after, chainIds: $chainIds) {
+      nodes {
+        ...TransactionParts
+      }
+    }
+  }
+}
+
+fragment TransactionParts on Transaction {
+  id
+  hash
+  index
+  nonce
+  transactionType
+  gasPrice
+  gasUsed
+  effectiveGasPrice
+  blockHash
+  data
+  logs {
+    address
+    topics
+    data
+    decoded {
+      name
+      inputs {
+        name
+        type
+        value
+      }
+    }
+  }
+}`,
+};
+
+export const UnwatchWallet: Operation<UnwatchWalletMutation, UnwatchWalletMutationVariables> = {
+  name: 'UnwatchWallet',
+  hash: 'f78061904103442b2fdb433c68b26852c9b9f13aa718ef51067fc55fbea91906',
+  text: `mutation UnwatchWallet($input: UnwatchWalletInput!) {
+  unwatchWallet(input: $input) {
+    __typename
+    ... on UnwatchWalletPayload {
+      address
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
+export const UpdateWebhook: Operation<UpdateWebhookMutation, UpdateWebhookMutationVariables> = {
+  name: 'UpdateWebhook',
+  hash: 'c199493d0aaf321e354c6bac957574fce321834fe359f478aec4675fa6978b48',
+  text: `mutation UpdateWebhook($input: UpdateWebhookInput!) {
+  updateWebhook(input: $input) {
+    __typename
+    ... on UpdateWebhookPayload {
+      webhook {
+        ...WebhookParts
+      }
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}
+
+fragment WebhookParts on Webhook {
+  id
+  webhookId
+  name
+  type
+  active
+  url
+  deliversHere
+  chainIds
+  tokenAddress
+  assetType
+  activityType
+  transactionType
+  counterparty
+  createdAt
+  updatedAt
+}`,
+};
+
+export const UpdateWebhookAddresses: Operation<UpdateWebhookAddressesMutation, UpdateWebhookAddressesMutationVariables> = {
+  name: 'UpdateWebhookAddresses',
+  hash: 'f8543054b019e8ade6bd2305d89b379d86063e2e047390dd20ef2394d4906601',
+  text: `mutation UpdateWebhookAddresses($input: UpdateWebhookAddressesInput!) {
+  updateWebhookAddresses(input: $input) {
+    __typename
+    ... on UpdateWebhookAddressesPayload {
+      added
+      removed
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}`,
+};
+
+export const WalletCollectibles: Operation<WalletCollectiblesQuery, WalletCollectiblesQueryVariables> = {
+  name: 'WalletCollectibles',
+  hash: '2853fc17be5ce91bd61ecc2b0656dd6914fc25e2cc92f8f0d2de0de0affdc8fa',
+  text: `query WalletCollectibles($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!], $includeSpam: Boolean!) {
+  wallet(address: $address) {
+    id
+    collectibles(
+      first: $first
+      after: $after
+      chainIds: $chainIds
+      includeSpam: $includeSpam
+    ) {
+      edges {
+        cursor
+        node {
+          ...CollectibleCard
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      partialErrors
+      requestTime
+    }
+  }
+}
+
+fragment CollectibleCard on Collectible {
+  id
+  chain
+  chainId
+  contractAddress
+  tokenId
+  tokenStandardName
+  name
+  symbol
+  balance
+  imageUrl
+  lastSalePrice
+  lastAcquired
+  isSpam
+}`,
+};
+
+export const WalletTransactions: Operation<WalletTransactionsQuery, WalletTransactionsQueryVariables> = {
+  name: 'WalletTransactions',
+  hash: '425bf92c16b365c658c58324e12d4f1597a89c78483dcfd5f052b851b1a2f67e',
+  text: `query WalletTransactions($address: Address!, $first: Int!, $after: String, $chainIds: [ChainId!]) {
+  wallet(address: $address) {
+    id
+    transactions(first: $first, after: $after, chainIds: $chainIds) {
+      edges {
+        cursor
+        node {
+          ...TransactionRow
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      partialErrors
+      requestTime
+    }
+  }
+}
+
+fragment TransactionRow on Transaction {
+  id
+  hash
+  chain
+  chainId
+  blockNumber
+  blockTime
+  from
+  to
+  value
+  direction
+  success
+  decoded {
+    name
+    inputs {
+      name
+      type
+      value
+    }
+  }
+}`,
+};
+
+export const WatchWallet: Operation<WatchWalletMutation, WatchWalletMutationVariables> = {
+  name: 'WatchWallet',
+  hash: '4f61f157d50b963ef8a46c206c395450f9154a2712279481c9ec4e94f3c5c248',
+  text: `mutation WatchWallet($input: WatchWalletInput!) {
+  watchWallet(input: $input) {
+    __typename
+    ... on WatchWalletPayload {
+      watchedWallet {
+        ...WatchedWalletParts
+      }
+    }
+    ... on WebhookError {
+      code
+      message
+    }
+  }
+}
+
+fragment WatchedWalletParts on WatchedWallet {
+  wallet {
+    id
+    address
+  }
+  types
+  chainIds
+  webhooks {
+    id
+    webhookId
+    active
+  }
+}`,
+};
+
+export const WatchedWallets: Operation<WatchedWalletsQuery, WatchedWalletsQueryVariables> = {
+  name: 'WatchedWallets',
+  hash: 'c4f8f1186b67c665a1eddbb47458b985028ba0841cce05a2f0144593e1c82294',
+  text: `query WatchedWallets($after: String) {
+  watchedWallets(first: 100, after: $after) {
+    nodes {
+      ...WatchedWalletParts
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+
+fragment WatchedWalletParts on WatchedWallet {
+  wallet {
+    id
+    address
+  }
+  types
+  chainIds
+  webhooks {
+    id
+    webhookId
+    active
+  }
+}`,
+};
+
+export const WebhookAddresses: Operation<WebhookAddressesQuery, WebhookAddressesQueryVariables> = {
+  name: 'WebhookAddresses',
+  hash: 'd4560d4c20ad135df519e59e012f2f56f8b4259bb6564c3e93b76a5a53f8526d',
+  text: `query WebhookAddresses($webhookId: UUID!, $first: Int!, $after: String) {
+  webhook(webhookId: $webhookId) {
+    id
+    addresses(first: $first, after: $after) {
+      edges {
+        cursor
+        node {
+          id
+          address
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}`,
+};
+
+export const Webhooks: Operation<WebhooksQuery, WebhooksQueryVariables> = {
+  name: 'Webhooks',
+  hash: '07988edc4b66201a2bf49448901392df1217aaedaa6a8db40c5ff0296b2f92cd',
+  text: `query Webhooks($first: Int!, $after: String) {
+  webhooks(first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        ...WebhookParts
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+
+fragment WebhookParts on Webhook {
+  id
+  webhookId
+  name
+  type
+  active
+  url
+  deliversHere
+  chainIds
+  tokenAddress
+  assetType
+  activityType
+  transactionType
+  counterparty
+  createdAt
+  updatedAt
+}`,
+};

@@ -1,0 +1,174 @@
+import {
+  Deliveries,
+  type DeliveriesSubscription,
+  type DeliveryFilter,
+  type DeliveryPartsFragment,
+  RecentDeliveries,
+} from '../__generated__/operations.ts';
+import { signOut } from '../state/credentials.ts';
+import { createStore, type Store } from '../state/store.ts';
+import { send } from './client.ts';
+import { createSocket } from './event-socket.ts';
+import { counted, minuteOf, NO_EVENTS } from './events-per-minute.ts';
+import { type Problem, problemOf } from './problems.ts';
+
+export type Delivery = DeliveryPartsFragment;
+
+/** A delivery of the list, or the place where the log could not be continued. */
+export type FeedItem =
+  | {
+      readonly kind: 'delivery';
+      readonly cursor: string;
+      readonly delivery: Delivery;
+      readonly isNew: boolean;
+    }
+  | { readonly kind: 'gap'; readonly cursor: string; readonly message: string };
+
+export type FeedState = {
+  /** `waiting`: the connection broke, and is made again. `ended`: it is not made again, because of the problem. */
+  readonly connection: 'connecting' | 'live' | 'waiting' | 'ended';
+  /** The newest first, at most 200. */
+  readonly items: readonly FeedItem[];
+  /** How many deliveries have arrived since the feed was opened. */
+  readonly received: number;
+  /** Events in each of the last 30 minutes, the present one last. */
+  readonly perMinute: readonly number[];
+  readonly problem: Problem | null;
+};
+
+export type LiveFeed = { readonly state: Store<FeedState>; close(): void };
+
+const MAX_ITEMS = 200;
+const STORED = 50;
+/** Arrivals are shown together, so that a hundred of them a second are a few renderings. */
+const SHOW_EVERY_MS = 200;
+
+type Wire = {
+  readonly data?: DeliveriesSubscription | null;
+  readonly errors?: readonly Parameters<typeof problemOf>[0][];
+};
+
+/** The cursor of an event that did not fit is in its error. */
+const cursorIn = ({ data, errors }: Wire): string | null => {
+  const inError = (errors?.[0]?.extensions as { cursor?: unknown } | undefined)?.cursor;
+  return data?.deliveries.cursor ?? (typeof inError === 'string' ? inError : null);
+};
+
+const initial: FeedState = {
+  connection: 'connecting',
+  items: [],
+  received: 0,
+  perMinute: NO_EVENTS,
+  problem: null,
+};
+
+/**
+ * Follows the deliveries that match: the newest stored ones first, then each one as it arrives. After a break it resumes
+ * behind the last that has arrived, so that none is missed and none comes twice.
+ */
+export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
+  const state = createStore(initial);
+  const abort = new AbortController();
+  let arrived: FeedItem[] = [];
+  let minute = minuteOf(Date.now());
+  let unsubscribe = () => {};
+
+  const change = (part: Partial<FeedState>): void => {
+    if (!abort.signal.aborted) state.set({ ...state.get(), ...part });
+  };
+
+  const show = (): void => {
+    const present = minuteOf(Date.now());
+    if (arrived.length === 0 && present === minute) return;
+    const { items, received, perMinute } = state.get();
+    const deliveries = arrived.filter((item) => item.kind === 'delivery');
+    const events = deliveries.reduce((sum, { delivery }) => sum + Math.max(1, delivery.events.length), 0);
+    change({
+      items: [...arrived.reverse(), ...items].slice(0, MAX_ITEMS),
+      received: received + deliveries.length,
+      perMinute: counted(perMinute, present - minute, events),
+    });
+    arrived = [];
+    minute = present;
+  };
+  const timer = setInterval(show, SHOW_EVERY_MS);
+
+  const socket = createSocket({
+    connected: () => change({ connection: 'live', problem: null }),
+    broken: () => change({ connection: 'waiting' }),
+    refused: (reason) => {
+      change({ connection: 'ended' });
+      signOut(reason);
+    },
+  });
+
+  const follow = (head: string): void => {
+    let after = head;
+    const payload = {
+      query: Deliveries.text,
+      // The client writes its message again for each connection, and so reads the last cursor again.
+      get variables() {
+        return { after, filter };
+      },
+    };
+    unsubscribe = socket.subscribe<DeliveriesSubscription>(payload, {
+      next(message) {
+        const wire = message as Wire;
+        after = cursorIn(wire) ?? after;
+        if (wire.data)
+          arrived.push({ kind: 'delivery', cursor: after, delivery: wire.data.deliveries.node, isNew: true });
+        else if (wire.errors?.[0])
+          arrived.push({ kind: 'gap', cursor: after, message: problemOf(wire.errors[0]).message });
+      },
+      error: (reason) => void ended(reason, after),
+      complete: () => change({ connection: 'ended' }),
+    });
+  };
+
+  /** The log can't be continued: it says so in its place, and goes on from what is stored now. */
+  const ended = async (reason: unknown, cursor: string): Promise<void> => {
+    const [error] = Array.isArray(reason) ? reason : [];
+    if (!error) return change({ connection: 'ended' });
+    const problem = problemOf(error);
+    if (problem.code === 'UNAUTHENTICATED') return signOut(problem.message);
+    if (problem.code !== 'CURSOR_EXPIRED') return change({ connection: 'ended', problem });
+    arrived.push({ kind: 'gap', cursor, message: problem.message });
+    show();
+    await begin();
+  };
+
+  const begin = async (): Promise<void> => {
+    while (!abort.signal.aborted) {
+      const answer = await send(RecentDeliveries, { last: STORED, filter }, abort.signal).catch(() => null);
+      if (answer === null) return;
+      const page = answer.data?.deliveries;
+      if (page) {
+        const known = new Set(state.get().items.map(({ cursor }) => cursor));
+        const stored = page.edges.flatMap((edge): FeedItem[] =>
+          edge === null || known.has(edge.cursor)
+            ? []
+            : [{ kind: 'delivery', cursor: edge.cursor, delivery: edge.node, isNew: false }],
+        );
+        change({ items: [...stored.reverse(), ...state.get().items].slice(0, MAX_ITEMS) });
+        return follow(page.head);
+      }
+      const [problem = null] = answer.problems;
+      const isRefused =
+        problem !== null && ['FORBIDDEN', 'UNAUTHENTICATED', 'BAD_USER_INPUT'].includes(problem.code);
+      change({ connection: isRefused ? 'ended' : 'waiting', problem });
+      if (isRefused) return;
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+    }
+  };
+  void begin();
+
+  return {
+    state,
+    close() {
+      abort.abort();
+      clearInterval(timer);
+      unsubscribe();
+      void socket.dispose();
+    },
+  };
+};

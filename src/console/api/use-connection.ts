@@ -1,0 +1,111 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer } from './client.ts';
+import type { Problem } from './problems.ts';
+
+/** A Relay connection, as far as it is needed to page through it. */
+export type Connection<Node> = {
+  readonly edges: readonly ({ readonly cursor: string; readonly node: Node | null } | null)[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+};
+
+export type Item<Node> = {
+  readonly node: Node;
+  /** The cursor of the item before it, null for the first: after it, the item is the first of a page. */
+  readonly before: string | null;
+};
+
+type State<Node> = {
+  readonly items: readonly Item<Node>[];
+  /** Items that the service sent and the gateway could not parse. */
+  readonly malformed: number;
+  readonly after: string | null;
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly problem: Problem | null;
+};
+
+export type Paged<Node> = State<Node> & {
+  /** Loads the next page. Does nothing while one is loading, and after the last. */
+  loadMore(): void;
+  /** Begins again at the newest item. What is shown stays until then. */
+  reload(): void;
+  /** Does again what failed: the next page, or the new beginning. */
+  retry(): void;
+  /** Changes the items that are shown. */
+  change(items: (items: readonly Item<Node>[]) => readonly Item<Node>[]): void;
+};
+
+/** Loads a page: the connection, null when it failed, with the problems of the whole answer. */
+export type LoadPage<Node> = (
+  after: string | null,
+  signal: AbortSignal,
+) => Promise<{
+  readonly connection: Connection<Node> | null;
+  readonly problems: Answer<unknown>['problems'];
+}>;
+
+const EMPTY = { items: [], malformed: 0, after: null, hasMore: true, isLoading: true, problem: null };
+
+const joined = <Node>(state: State<Node>, { edges, pageInfo }: Connection<Node>): State<Node> => {
+  const items = [...state.items];
+  let { malformed } = state;
+  let before = state.after;
+  for (const edge of edges) {
+    if (edge?.node) items.push({ node: edge.node, before });
+    else malformed += 1;
+    before = edge?.cursor ?? before;
+  }
+  const after = pageInfo.endCursor ?? state.after;
+  return { items, malformed, after, hasMore: pageInfo.hasNextPage, isLoading: false, problem: null };
+};
+
+/** Pages through a connection by its cursors. Another `load` begins a new list, so it has to be memoised. */
+export const useConnection = <Node>(load: LoadPage<Node>): Paged<Node> => {
+  const [state, setState] = useState<State<Node>>(EMPTY);
+  const latest = useRef(state);
+  const running = useRef<AbortController | null>(null);
+  const fromNewest = useRef(true);
+
+  const put = useCallback((next: State<Node>) => {
+    latest.current = next;
+    setState(next);
+  }, []);
+
+  const read = useCallback(
+    async (from: State<Node>) => {
+      running.current?.abort();
+      const abort = new AbortController();
+      running.current = abort;
+      fromNewest.current = from === EMPTY;
+      put({ ...latest.current, isLoading: true, problem: null });
+      const page = await load(from.after, abort.signal).catch(() => null);
+      if (page === null || abort.signal.aborted) return;
+      running.current = null;
+      const { connection, problems } = page;
+      // The items may have been changed meanwhile.
+      if (connection !== null) put(joined(from === EMPTY ? from : latest.current, connection));
+      else put({ ...latest.current, isLoading: false, problem: problems[0] ?? null });
+    },
+    [load, put],
+  );
+
+  const reload = useCallback(() => void read(EMPTY), [read]);
+  const loadMore = useCallback(() => {
+    const { isLoading, hasMore } = latest.current;
+    if (!isLoading && hasMore) void read(latest.current);
+  }, [read]);
+  const retry = useCallback(() => void read(fromNewest.current ? EMPTY : latest.current), [read]);
+  const change = useCallback(
+    (edit: Parameters<Paged<Node>['change']>[0]) =>
+      put({ ...latest.current, items: edit(latest.current.items) }),
+    [put],
+  );
+
+  useEffect(() => {
+    put(EMPTY);
+    reload();
+    return () => running.current?.abort();
+  }, [put, reload]);
+
+  return { ...state, loadMore, reload, retry, change };
+};

@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { CostMeter } from './cost/cost-meter.ts';
+import { CostView } from './cost/cost-view.ts';
+import { html } from './html.ts';
+import { LiveView } from './live/live-view.ts';
+import { settings } from './settings.ts';
+import { SignIn, SignOutButton } from './sign-in/sign-in.ts';
+import { credentials, isSignedIn } from './state/credentials.ts';
+import { hrefOf, route, VIEWS, type View } from './state/route.ts';
+import { useStore } from './state/store.ts';
+import { WalletView } from './wallet/wallet-view.ts';
+import { WebhooksView } from './webhooks/webhooks-view.ts';
+
+const TITLES: Readonly<Record<View, string>> = {
+  wallet: 'Wallet',
+  live: 'Live',
+  webhooks: 'Webhooks',
+  cost: 'Cost',
+};
+
+const COMPONENTS = { wallet: WalletView, live: LiveView, webhooks: WebhooksView, cost: CostView };
+
+const Navigation = ({ current }: { current: View }) =>
+  html`<nav aria-label="Views">
+    ${VIEWS.map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
+    ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener">API</a>`}
+  </nav>`;
+
+/** The views below their header. Without the credentials that the gateway asks for, it asks for them first. */
+export const App = () => {
+  const { view } = useStore(route);
+  const signedIn = isSignedIn(useStore(credentials));
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${TITLES[view]} · EVM gateway`;
+    // A screen reader goes on in the view that was chosen.
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [view]);
+  return html`
+    <header>
+      <h1>EVM gateway</h1>
+      <${Navigation} current=${view} />
+      <${CostMeter} />
+      ${settings.auth !== 'open' && signedIn && html`<${SignOutButton} />`}
+    </header>
+    <main ref=${main} tabindex="-1">
+      ${signedIn ? html`<${COMPONENTS[view]} />` : html`<${SignIn} />`}
+    </main>`;
+};

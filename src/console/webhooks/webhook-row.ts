@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { ConnectWebhook, UpdateWebhook } from '../__generated__/operations.ts';
+import { useChains } from '../components/chain-filter.ts';
+import { Hash } from '../components/copyable.ts';
+import { shorten } from '../format/text.ts';
+import { formatAge, formatTime } from '../format/time.ts';
+import { html } from '../html.ts';
+import { hrefOf } from '../state/route.ts';
+import { sendChange } from './change.ts';
+import { FaultNotice } from './fault-notice.ts';
+import { useChange } from './use-change.ts';
+import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
+
+export type RowDialog = 'edit' | 'addresses' | 'delete';
+
+type Props = {
+  webhook: Webhook;
+  onOpen: (dialog: RowDialog) => void;
+  /** `status` says what has happened. */
+  onChanged: (webhook: Webhook, status: string) => void;
+  onStale: () => void;
+};
+
+const Facts = ({ webhook }: { webhook: Webhook }) => {
+  const { webhookId, createdAt } = webhook;
+  const chains = chainsOf(webhook, useChains());
+  return html`<p class="quiet">${destinationOf(webhook)} · ${chains} · ${filtersOf(webhook)}</p>
+    <p class="quiet">
+      ${createdAt !== null && html`created <time datetime=${createdAt} title=${formatTime(createdAt)}>${formatAge(createdAt, Date.now())}</time> · `}
+      id <${Hash} value=${webhookId} label="webhook id" />
+    </p>`;
+};
+
+type ActionProps = {
+  of: string;
+  onClick: () => void;
+  disabled: boolean;
+  kind?: string;
+  children: ComponentChildren;
+};
+
+const Action = ({ of, onClick, disabled, kind = '', children }: ActionProps) =>
+  html`<button type="button" class=${kind} disabled=${disabled} onClick=${onClick}>${children}<span class="visually-hidden"> ${of}</span></button>`;
+
+/** A webhook in words, with what can be done with it. */
+export const WebhookRow = ({ webhook, onOpen, onChanged, onStale }: Props) => {
+  const { webhookId, active, deliversHere, url } = webhook;
+  const actions = useRef<HTMLDivElement>(null);
+  const { running, fault, run } = useChange(onStale);
+  const title = titleOf(webhook);
+
+  const toggle = async () => {
+    const input = { webhookId, active: !active };
+    const change = () => sendChange(UpdateWebhook, { input }, (data) => data.updateWebhook);
+    const changed = await run('toggle', change);
+    if (changed) onChanged(changed.webhook, `${title} is ${changed.webhook.active ? 'active' : 'paused'}.`);
+  };
+  const connect = async () => {
+    const change = () => sendChange(ConnectWebhook, { input: { webhookId } }, (data) => data.connectWebhook);
+    const changed = await run('connect', change);
+    if (changed === null) return;
+    onChanged(
+      changed.webhook,
+      `${title} delivers here.${url === null ? '' : ` Its URL was ${shorten(url, 2000)}`}`,
+    );
+    // The button with the focus is gone.
+    requestAnimationFrame(() => actions.current?.querySelector('button')?.focus());
+  };
+  const toggling = active ? 'Pausing…' : 'Resuming…';
+  const common = { of: title, disabled: running !== null };
+
+  return html`<li class="webhook stack">
+    <div class="bar">
+      <h3>${title}</h3>
+      <span class="tag">${typeOf(webhook)}</span>
+      <span class=${`tag ${active ? 'is-good' : 'is-warn'}`}>${active ? 'active' : 'paused'}</span>
+    </div>
+    <div><${Facts} webhook=${webhook} /></div>
+    <div class="bar" ref=${actions}>
+      <${Action} ...${common} onClick=${() => onOpen('edit')}>Edit<//>
+      <${Action} ...${common} onClick=${() => onOpen('addresses')}>Addresses<//>
+      <${Action} ...${common} kind="webhook-toggle" onClick=${toggle}>${running === 'toggle' ? toggling : active ? 'Pause' : 'Resume'}<//>
+      ${!deliversHere && html`<${Action} ...${common} onClick=${connect}>${running === 'connect' ? 'Pointing…' : 'Point here'}<//>`}
+      <a class="button" href=${hrefOf('live', [], { webhook: webhookId })}>Events<span class="visually-hidden"> of ${title}</span></a>
+      <${Action} ...${common} kind="danger" onClick=${() => onOpen('delete')}>Delete<//>
+    </div>
+    <${FaultNotice} fault=${fault} />
+  </li>`;
+};

@@ -1,0 +1,77 @@
+import type {
+  ActivityType,
+  AssetType,
+  ChainsQuery,
+  TransactionDirection,
+  WebhookPartsFragment,
+  WebhookType,
+} from '../__generated__/operations.ts';
+import { inWords, shorten, shortHex } from '../format/text.ts';
+
+export type Webhook = WebhookPartsFragment;
+
+export const TYPES: Readonly<Record<WebhookType, string>> = {
+  TRANSACTIONS: 'Transactions',
+  ACTIVITIES: 'Activities',
+  BALANCES: 'Balance changes',
+};
+
+export const ASSETS: Readonly<Record<AssetType, string>> = {
+  NATIVE: 'native currency',
+  ERC20: 'ERC-20',
+  ERC721: 'ERC-721',
+  ERC1155: 'ERC-1155',
+};
+
+export const ACTIVITIES: Readonly<Record<ActivityType, string>> = {
+  APPROVE: 'approvals',
+  BURN: 'burns',
+  CALL: 'calls',
+  MINT: 'mints',
+  RECEIVE: 'receipts',
+  SEND: 'sends',
+  SWAP: 'swaps',
+};
+
+export const SIDES: Readonly<Record<TransactionDirection, string>> = {
+  SENDER: 'as the sender',
+  RECEIVER: 'as the receiver',
+};
+
+const MOST_CHAINS = 6;
+
+export const titleOf = ({ name }: Webhook): string => (name?.trim() ? shorten(name, 80) : 'no name');
+
+export const typeOf = ({ type }: Webhook): string => (type === null ? 'unknown type' : TYPES[type]);
+
+/** A URL's host. The rest of it may hold a secret. */
+const hostOf = (url: string): string => shorten(URL.parse(url)?.host || url, 80);
+
+export const destinationOf = ({ deliversHere, url }: Webhook): string => {
+  if (deliversHere) return 'delivers here';
+  return url === null ? 'delivers nothing: it has no URL' : `delivers to ${hostOf(url)}`;
+};
+
+export const chainsOf = ({ chainIds }: Webhook, known: ChainsQuery['chains']): string => {
+  if (chainIds === null) return 'all chains';
+  if (chainIds.length === 0) return 'no chain';
+  const names = chainIds.slice(0, MOST_CHAINS).map((chainId) => {
+    const name = known.find((chain) => chain.chainId === chainId)?.name;
+    return name === undefined ? `chain ${chainId}` : inWords(name);
+  });
+  const more = chainIds.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+/** Its filters but for the chains. */
+export const filtersOf = (webhook: Webhook): string => {
+  const { tokenAddress, assetType, activityType, transactionType, counterparty } = webhook;
+  const filters = [
+    activityType && ACTIVITIES[activityType],
+    transactionType && SIDES[transactionType],
+    counterparty && `with ${shortHex(counterparty)}`,
+    assetType && ASSETS[assetType],
+    tokenAddress && `token ${shortHex(tokenAddress)}`,
+  ].filter((filter) => filter !== null);
+  return filters.length === 0 ? 'no other filter' : `only ${filters.join(', ')}`;
+};

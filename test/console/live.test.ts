@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { byToken, tokenOf } from '../support/gateway/tokens.ts';
+
+/** The view of live events, in a real browser. */
+
+const WALLET = '0x00000000000000000000000000000000000000aa';
+const METRONOME = '0x855edb1968ddbd5b29bc4df20dc38ae071149075';
+
+/** The numbers of the activities on the page, newest first: each is its transaction's hash. */
+const numbersOn = (page: Page): Promise<number[]> =>
+  page
+    .locator('[data-delivery] [title^="0x00000000000000000000000000"]')
+    .evaluateAll((hashes) =>
+      hashes.map((hash) => hash.getAttribute('title') ?? '').filter((title) => title.length === 66),
+    )
+    .then((titles) => titles.map(Number));
+
+const isLive = (page: Page): Promise<void> => page.locator('[data-connection="live"]').waitFor();
+
+test('an event appears when it is delivered', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  await using opened = await openPage(`${gateway.url}/#/live`);
+  const { page } = opened;
+  await page.getByText('No event has arrived yet').waitFor();
+  await isLive(page);
+  expect(await deliver(url, { type: 'activities', body: activity(1) })).toBe(200);
+  await expect.poll(() => numbersOn(page)).toEqual([1]);
+  expect(await deliver(url, { type: 'activities', body: activity(2) })).toBe(200);
+  await expect.poll(() => numbersOn(page)).toEqual([2, 1]);
+  await page.getByText('2 arrived while this view is open').waitFor();
+  expect([opened.strange, opened.faults]).toEqual([[], []]);
+});
+
+test('of a gateway that is killed and started again, the list is whole: each event once', async (context) => {
+  needBrowser(context);
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-console-'));
+  const env = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', DATA_DIR: dataDir };
+  await using first = await spawnGateway(env);
+  const { deliveryUrl: url } = await deliveriesOf(first.url);
+  try {
+    await using opened = await openPage(`${first.url}/#/live`);
+    const { page } = opened;
+    await isLive(page);
+    for (let number = 1; number <= 20; number += 1)
+      expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
+    await expect.poll(() => numbersOn(page)).toHaveLength(20);
+    await first.end('SIGKILL');
+    await page.locator('[data-connection="waiting"]').waitFor();
+    await using second = await spawnGateway({ ...env, PORT: new URL(first.url).port });
+    expect(second.url).toBe(first.url);
+    for (let number = 21; number <= 40; number += 1)
+      expect(await deliver(url, { type: 'activities', body: activity(number) })).toBe(200);
+    await expect.poll(() => numbersOn(page)).toEqual(Array.from({ length: 40 }, (_, index) => 40 - index));
+    await isLive(page);
+    expect(await page.locator('.gap').count()).toBe(0);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('the events of one wallet, or of one type, are those alone', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  const other = '0x00000000000000000000000000000000000000ab';
+  await deliver(url, { type: 'activities', body: activity(1) });
+  await deliver(url, { type: 'activities', body: activity(2, other) });
+  await using opened = await openPage(`${gateway.url}/#/live?address=${other}`);
+  const { page } = opened;
+  await expect.poll(() => numbersOn(page)).toEqual([2]);
+  await isLive(page);
+  await deliver(url, { type: 'activities', body: activity(3) });
+  await deliver(url, { type: 'activities', body: activity(4, other) });
+  await expect.poll(() => numbersOn(page)).toEqual([4, 2]);
+  await page.goto(`${gateway.url}/#/live`);
+  await expect.poll(() => numbersOn(page)).toEqual([4, 3, 2, 1]);
+  await page.getByRole('checkbox', { name: 'balances' }).check();
+  await page.getByText('No event has arrived yet').waitFor();
+});
+
+test('ten thousand events a minute leave the page responsive', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  await using opened = await openPage(`${gateway.url}/#/live`);
+  const { page } = opened;
+  await isLive(page);
+  const seconds = 5;
+  for (let number = 1; number <= 100 * seconds; number += 1)
+    expect(await deliver(url, { type: 'activities', body: activity(number, WALLET) })).toBe(200);
+  await page.getByText('500 arrived while this view is open').waitFor();
+  const numbers = await numbersOn(page);
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 500 - index));
+  // The list is bounded, and another view is one click away.
+  expect(numbers.length).toBeLessThanOrEqual(200);
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.getByRole('heading', { name: 'What this visit has cost' }).waitFor();
+});
+
+test('a token without the webhooks’ scope watches a wallet, and sees its next event under its name', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ ...byToken, SANDBOX_BLOCK_MS: '300' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}`);
+  const { page } = opened;
+  await page.getByLabel('Token', { exact: true }).fill(await tokenOf({ scope: 'wallets deliveries watch' }));
+  await page.keyboard.press('Enter');
+  await page.locator('[data-hash]').first().waitFor();
+  await page.getByRole('button', { name: /^watch/i }).click();
+  await page.getByRole('button', { name: /stop/i }).waitFor();
+  await page.goto(`${gateway.url}/#/live?address=${METRONOME}`);
+  await page.locator('[data-delivery] strong', { hasText: 'metronome' }).first().waitFor();
+  await page.goto(`${gateway.url}/#/webhooks`);
+  await page.getByText(/scope/i).first().waitFor();
+});
+
+test('credentials that the gateway refuses are asked for again, with its sentence', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ ...byToken, UPSTREAM_URL: nowhere });
+  await using opened = await openPage(gateway.url);
+  const { page } = opened;
+  await page.getByLabel('Token', { exact: true }).fill(`${await tokenOf()}x`);
+  await page.keyboard.press('Enter');
+  await page.goto(`${gateway.url}/#/live`);
+  await page.getByRole('alert').first().waitFor();
+  expect(await page.evaluate('sessionStorage.length')).toBe(0);
+});

@@ -1,0 +1,86 @@
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { startGateway } from '../support/gateway/start.ts';
+
+/**
+ * Each view in light and dark: what axe finds, whether it fits a small window, and its picture. PICTURES=docs/images writes
+ * the pictures.
+ */
+
+const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+const COLLECTOR = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
+
+type View = { readonly name: string; readonly hash: string; readonly ready: (page: Page) => Promise<void> };
+
+const VIEWS: readonly View[] = [
+  { name: 'start', hash: '#/wallet', ready: (page) => page.getByText('metronome').first().waitFor() },
+  {
+    name: 'wallet',
+    hash: `#/wallet/${WHALE}`,
+    ready: (page) => page.locator('[data-hash]').nth(10).waitFor(),
+  },
+  {
+    name: 'collectibles',
+    hash: `#/wallet/${COLLECTOR}`,
+    async ready(page) {
+      await page.getByRole('tab', { name: /collectibles/i }).click();
+      await page.locator('img').nth(8).waitFor();
+      await page.waitForLoadState('networkidle');
+    },
+  },
+  {
+    name: 'live',
+    hash: '#/live',
+    async ready(page) {
+      await page.locator('.delivery.is-new').nth(5).waitFor();
+    },
+  },
+  { name: 'webhooks', hash: '#/webhooks', ready: (page) => page.getByRole('listitem').nth(2).waitFor() },
+  { name: 'cost', hash: '#/cost', ready: (page) => page.getByRole('heading', { level: 2 }).waitFor() },
+];
+
+type Finding = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
+
+/** What axe finds to be serious, as its rule and the first element. */
+const seriousOn = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+};
+
+const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth') as Promise<number>;
+
+test.for(['light', 'dark'] as const)(
+  '%s: axe finds nothing serious, and every view fits 360 pixels',
+  async (colorScheme, context) => {
+    needBrowser(context);
+    await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '500' });
+    await using opened = await openPage(gateway.url, {
+      colorScheme,
+      reducedMotion: 'reduce',
+      viewport: { width: 1100, height: 800 },
+    });
+    const { page } = opened;
+    for (const { name, hash, ready } of VIEWS) {
+      await page.goto(`${gateway.url}/${hash}`);
+      await ready(page);
+      const { PICTURES: folder } = process.env;
+      if (folder) {
+        const path = fileURLToPath(new URL(`../../${folder}/${name}-${colorScheme}.png`, import.meta.url));
+        await page.screenshot({ path });
+      }
+      expect([name, await seriousOn(page)]).toEqual([name, []]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect([name, await overflowOf(page)]).toEqual([name, expect.toSatisfy((over: number) => over <= 0)]);
+      expect([name, await seriousOn(page)]).toEqual([name, []]);
+      await page.setViewportSize({ width: 1100, height: 800 });
+    }
+    expect(opened.strange.filter((url) => !url.includes('/collectible/image/'))).toEqual([]);
+  },
+);

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { TestContext } from 'vitest';
+import { need } from '../available.ts';
+
+/** A real Chromium, without a network beyond this machine. */
+
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = process.env.CHROMIUM ?? BROWSERS.find((path) => existsSync(path));
+
+/** What happens on a machine with two busy cores happens late. */
+const WAIT_MS = 120_000;
+
+/** Skips the test where there is no Chromium, and says why; in CI it fails. */
+export const needBrowser = (context: TestContext): void =>
+  need(
+    context,
+    executablePath !== undefined,
+    'a Chromium (Debian: apt-get install chromium), or CHROMIUM set to one',
+  );
+
+export type OpenedPage = {
+  readonly page: Page;
+  /** Requests to other hosts than the gateway's. */
+  readonly strange: readonly string[];
+  /** What the content security policy refused, and errors that no code caught. */
+  readonly faults: readonly string[];
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Opens a page of the gateway at `url` in a browser of its own. */
+export const openPage = async (url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> => {
+  const browser: Browser = await chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage(options);
+    page.setDefaultTimeout(WAIT_MS);
+    const strange: string[] = [];
+    page.on('request', (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (protocol.startsWith('http') && host !== new URL(url).host) strange.push(request.url());
+    });
+    const faults: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) faults.push(message.text());
+    });
+    page.on('pageerror', (error) => faults.push(String(error)));
+    await page.goto(url);
+    return { page, strange, faults, [Symbol.asyncDispose]: () => browser.close() };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+};
