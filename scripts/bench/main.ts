@@ -6,6 +6,7 @@ import { measureGateways } from './gateways.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measurePages } from './pages.ts';
+import { measureWalletEvents } from './wallet-events.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -15,6 +16,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   gateways: measureGateways,
   lookups: measureLookups,
   pages: measurePages,
+  'wallet-events': measureWalletEvents,
 };
 
 const names = Object.keys(BENCHES);
