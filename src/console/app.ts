@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { openInGraphiQL } from './api/graphiql.ts';
 import { CostMeter } from './cost/cost-meter.ts';
 import { CostView } from './cost/cost-view.ts';
 import { html } from './html.ts';
@@ -6,6 +7,7 @@ import { LiveView } from './live/live-view.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in/sign-in.ts';
 import { credentials, isSignedIn } from './state/credentials.ts';
+import { ledger } from './state/ledger.ts';
 import { hrefOf, route, VIEWS, type View } from './state/route.ts';
 import { useStore } from './state/store.ts';
 import { WalletView } from './wallet/wallet-view.ts';
@@ -20,10 +22,18 @@ const TITLES: Readonly<Record<View, string>> = {
 
 const COMPONENTS = { wallet: WalletView, live: LiveView, webhooks: WebhooksView, cost: CostView };
 
+/** Opens GraphiQL on the operation that the page has sent last. */
+const onApi = (event: Event) => {
+  const [last] = ledger.get().entries;
+  if (last === undefined) return;
+  event.preventDefault();
+  openInGraphiQL(last);
+};
+
 const Navigation = ({ current }: { current: View }) =>
   html`<nav aria-label="Views">
     ${VIEWS.map((view) => html`<a key=${view} href=${hrefOf(view)} aria-current=${view === current ? 'page' : undefined}>${TITLES[view]}</a>`)}
-    ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener">API</a>`}
+    ${settings.graphiql && html`<a href="/graphql" target="_blank" rel="noopener" onClick=${onApi}>API</a>`}
   </nav>`;
 
 /** The views below their header. Without the credentials that the gateway asks for, it asks for them first. */

@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { needBrowser, openPage } from '../support/clients/browser.ts';
+import { needBrowser, useBrowser } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { freshAddress, history, numbered } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The view of a wallet, in a real browser. */
+
+const openPage = useBrowser();
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 const COLLECTOR = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';
@@ -154,4 +156,22 @@ test('what a contract or a token is called stays text', async (context) => {
   )) as [number, number];
   expect(width).toBeLessThanOrEqual(shown);
   expect(opened.faults).toEqual([]);
+});
+
+test('GraphiQL is one click away, with the operation that the page has just sent', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${WHALE}`);
+  const { page } = opened;
+  await page.locator('[data-hash]').first().waitFor();
+  await page.getByRole('link', { name: 'Cost' }).click();
+  const row = page.getByRole('row', { name: /WalletTransactions/ });
+  const [graphiql] = await Promise.all([
+    page.context().waitForEvent('page'),
+    row.getByRole('button', { name: /GraphiQL/ }).click(),
+  ]);
+  await graphiql.getByRole('tab', { name: /WalletTransactions/ }).waitFor();
+  await graphiql.locator('.graphiql-execute-button').click();
+  const answer = graphiql.locator('.graphiql-response');
+  await expect.poll(async () => (await answer.textContent()) ?? '').toContain('"wallet"');
 });

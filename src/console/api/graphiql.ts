@@ -1,38 +1,50 @@
 import type { LedgerEntry } from '../state/ledger.ts';
 
+/** A tab as GraphiQL keeps it. */
 type Tab = {
   readonly id: string;
   readonly title: string;
-  readonly query: string;
-  readonly variables: string;
+  readonly query: string | null;
+  readonly variables: string | null;
+  readonly headers: string | null;
+  readonly operationName: string | null;
+  readonly response: string | null;
 };
-type Tabs = { readonly tabs: readonly Tab[]; readonly activeTabIndex: number };
 
-/** Where GraphiQL keeps its tabs, on the same origin. */
-const TABS = 'graphiql:tabState';
+/** Where GraphiQL keeps its tabs and the operation to begin with, on the same origin. */
+const [TABS, QUERY, VARIABLES] = ['graphiql:tabState', 'graphiql:query', 'graphiql:variables'];
 
 const storedTabs = (): readonly Tab[] => {
   try {
-    const stored: Tabs = JSON.parse(localStorage.getItem(TABS) ?? '');
-    return Array.isArray(stored.tabs) ? stored.tabs : [];
+    const { tabs } = JSON.parse(localStorage.getItem(TABS) ?? '');
+    return Array.isArray(tabs) ? tabs : [];
   } catch {
     return [];
   }
 };
 
-/** Opens GraphiQL in another tab of the browser, on the operation of an answer and with its variables. */
+/**
+ * Opens GraphiQL in another tab of the browser, on an operation with its variables. GraphiQL asks for credentials itself:
+ * it would keep them longer than this tab lives.
+ */
 export const openInGraphiQL = ({
   name,
   text,
   variables,
 }: Pick<LedgerEntry, 'name' | 'text' | 'variables'>): void => {
+  const shown = JSON.stringify(variables, null, 2);
   const tab: Tab = {
-    id: crypto.randomUUID?.() ?? String(Math.random()),
+    id: `${name} ${Date.now()}`,
     title: name,
     query: text,
-    variables: JSON.stringify(variables, null, 2),
+    variables: shown,
+    headers: null,
+    operationName: name,
+    response: null,
   };
   const others = storedTabs().filter(({ query }) => query !== text);
   localStorage.setItem(TABS, JSON.stringify({ tabs: [...others, tab], activeTabIndex: others.length }));
+  localStorage.setItem(QUERY, text);
+  localStorage.setItem(VARIABLES, shown);
   window.open('/graphql', '_blank', 'noopener');
 };

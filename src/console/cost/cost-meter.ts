@@ -10,6 +10,6 @@ export const CostMeter = () => {
   const last = entries[0];
   return html`<a class="cost-meter" href=${hrefOf('cost')} title="What this visit has cost">
     <strong>${formatCount(computeUnits)} CU</strong>
-    <span>${formatCount(requests)} requests${last && `, last +${last.cost.computeUnits}`}</span>
+    <span>${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}${last && `, last +${last.cost.computeUnits}`}</span>
   </a>`;
 };

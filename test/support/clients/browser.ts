@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { TestContext } from 'vitest';
+import { afterAll, type TestContext } from 'vitest';
 import { need } from '../available.ts';
 
 /** A real Chromium, without a network beyond this machine. */
@@ -28,14 +28,18 @@ export type OpenedPage = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Opens a page of the gateway at `url` in a browser of its own. */
-export const openPage = async (url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> => {
-  const browser: Browser = await chromium.launch({
-    ...(executablePath === undefined ? {} : { executablePath }),
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
-  try {
-    const page = await browser.newPage(options);
+/** A browser for the tests of this file. Returns the function that opens a page of a gateway, as a new visitor. */
+export const useBrowser = () => {
+  let launched: Promise<Browser> | null = null;
+  afterAll(async () => (await launched)?.close());
+
+  return async (url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> => {
+    launched ??= chromium.launch({
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox', '--disable-gpu'],
+    });
+    const visitor = await (await launched).newContext(options);
+    const page = await visitor.newPage();
     page.setDefaultTimeout(WAIT_MS);
     const strange: string[] = [];
     page.on('request', (request) => {
@@ -48,9 +52,6 @@ export const openPage = async (url: string, options: BrowserContextOptions = {})
     });
     page.on('pageerror', (error) => faults.push(String(error)));
     await page.goto(url);
-    return { page, strange, faults, [Symbol.asyncDispose]: () => browser.close() };
-  } catch (error) {
-    await browser.close();
-    throw error;
-  }
+    return { page, strange, faults, [Symbol.asyncDispose]: () => visitor.close() };
+  };
 };
