@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { needBrowser, useBrowser } from '../support/clients/browser.ts';
@@ -135,4 +137,26 @@ test('credentials that the gateway refuses are asked for again, with its sentenc
   await page.goto(`${gateway.url}/#/live`);
   await page.getByRole('alert').first().waitFor();
   expect(await page.evaluate('sessionStorage.length')).toBe(0);
+});
+
+test('with trusted documents the console sends its own, as `npm run trust` writes them', async (context) => {
+  needBrowser(context);
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-console-trusted-'));
+  try {
+    const documents = join(folder, 'documents.json');
+    const cli = ['src/cli/persist-documents.ts', 'src/console/operations', '--out', documents];
+    await promisify(execFile)(process.execPath, cli, { cwd: join(import.meta.dirname, '../..') });
+    await using gateway = await startGateway({
+      ...{ NODE_ENV: 'production', SANDBOX: 'on', CONSOLE: 'on', SANDBOX_BLOCK_MS: '300' },
+      TRUSTED_DOCUMENTS: documents,
+    });
+    await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}`);
+    const { page } = opened;
+    await page.locator('[data-hash]').first().waitFor();
+    expect(await page.getByRole('link', { name: 'API' }).count()).toBe(0);
+    await page.goto(`${gateway.url}/#/live`);
+    await page.locator('.delivery.is-new').first().waitFor();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

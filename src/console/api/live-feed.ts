@@ -5,6 +5,7 @@ import {
   type DeliveryPartsFragment,
   RecentDeliveries,
 } from '../__generated__/operations.ts';
+import { settings } from '../settings.ts';
 import { signOut } from '../state/credentials.ts';
 import { createStore, type Store } from '../state/store.ts';
 import { send } from './client.ts';
@@ -106,6 +107,9 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
     let after = head;
     const payload = {
       query: Deliveries.text,
+      ...(settings.trustedDocuments && {
+        extensions: { persistedQuery: { version: 1, sha256Hash: Deliveries.hash } },
+      }),
       // The client writes its message again for each connection, and so reads the last cursor again.
       get variables() {
         return { after, filter };
