@@ -28,9 +28,9 @@ const start = async (): Promise<void> => {
   // The line is written when signals are handled: a supervisor may stop the gateway as soon as it reads it.
   log.info('listening', { url: app.url });
   void app.checkKey();
-  if (config.upstream.url === null && !config.production && config.trustedDocuments === null)
+  if (config.upstream.url === null && config.console.isOn)
     process.stdout.write(
-      `GraphiQL is at ${app.url}/graphql, over the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.\n`,
+      `The console is at ${app.url}, over the sandbox, whose data is simulated. docs/sandbox.md lists its wallets.\n`,
     );
 };
 

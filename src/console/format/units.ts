@@ -32,8 +32,8 @@ const dollars = (options: Intl.NumberFormatOptions) =>
 
 const [withCents, withDigits] = [dollars({}), dollars({ maximumSignificantDigits: 3 })];
 
-/** Dollars with cents, or with three digits when it is less than a dollar. */
+/** Dollars with cents, or with three digits when it is less than a cent. */
 export const formatUsd = (value: number): string =>
-  (Math.abs(value) < 1 && value !== 0 ? withDigits : withCents).format(value);
+  (Math.abs(value) < 0.01 && value !== 0 ? withDigits : withCents).format(value);
 
 export const formatCount = (count: number): string => grouped(String(count));

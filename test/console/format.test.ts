@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { inWords, shorten, shortHex } from '../../src/console/format/text.ts';
+import { formatAge, formatTime } from '../../src/console/format/time.ts';
+import { formatCount, formatUnits, formatUsd, nativeSymbol } from '../../src/console/format/units.ts';
+import { fieldOf } from '../../src/console/webhooks/field-of.ts';
+
+/** How the console writes what the service says. */
+
+test.each([
+  ['0', 18, '0'],
+  ['1', 18, '<0.000001'],
+  ['-1', 18, '−<0.000001'],
+  ['1000000000000', 18, '0.000001'],
+  ['1234500000000000000', 18, '1.2345'],
+  ['-1234500000000000000', 18, '−1.2345'],
+  ['1000000000000000000000', 18, '1,000'],
+  ['1234567', 0, '1,234,567'],
+  ['42', 2, '0.42'],
+  [
+    String(2n ** 256n - 1n),
+    0,
+    '115,792,089,237,316,195,423,570,985,008,687,907,853,269,984,665,640,564,039,457,584,007,913,129,639,935',
+  ],
+])('%s of %i decimals is %s', (amount, decimals, shown) => {
+  expect(formatUnits(amount, decimals)).toBe(shown);
+});
+
+test('an amount of any size is shown without a rounded digit', () => {
+  const amounts = fc.tuple(fc.bigInt({ min: 0n, max: 2n ** 256n }), fc.integer({ min: 0, max: 77 }));
+  fc.assert(
+    fc.property(amounts, ([amount, decimals]) => {
+      const shown = formatUnits(String(amount), decimals);
+      if (shown === '<0.000001') return amount > 0n && amount * 1_000_000n < 10n ** BigInt(decimals);
+      const [whole = '', fraction = ''] = shown.replaceAll(',', '').split('.');
+      const unit = 10n ** BigInt(decimals);
+      const digits = fraction.padEnd(6, '0');
+      return BigInt(whole) === amount / unit && BigInt(digits) === ((amount % unit) * 1_000_000n) / unit;
+    }),
+  );
+});
+
+test('dollars, counts and the currencies of chains', () => {
+  expect([0, 0.00123456, 0.5, 153.9692, -2].map(formatUsd)).toEqual([
+    '$0.00',
+    '$0.00123',
+    '$0.50',
+    '$153.97',
+    '-$2.00',
+  ]);
+  expect(formatCount(1_234_567)).toBe('1,234,567');
+  expect([1, 137, 4242, null].map(nativeSymbol)).toEqual(['ETH', 'POL', 'native', 'native']);
+});
+
+test('names of functions and chains in words', () => {
+  expect(inWords('swapExactETHForTokens')).toBe('swap exact eth for tokens');
+  expect(inWords('base_sepolia')).toBe('base sepolia');
+  expect(shorten('x'.repeat(10_000), 10)).toBe(`${'x'.repeat(9)}…`);
+  expect(shortHex('0x902a838b1e415d7b')).toBe('0x902a…5d7b');
+});
+
+test('ages and times', () => {
+  const now = Date.parse('2026-01-02T03:04:05Z');
+  expect(formatAge('2026-01-02T03:04:05Z', now)).toBe('now');
+  expect(formatAge('2026-01-02T02:00:00Z', now)).toBe('1h ago');
+  // A service whose clock is ahead.
+  expect(formatAge('2026-01-02T03:04:10Z', now)).toBe('now');
+  expect(formatTime('2026-01-02T03:04:05Z')).toBe('2 Jan 2026, 03:04:05 UTC');
+});
+
+test.each([
+  ['Variable "$input" has invalid value at .addresses[1]: Expected an address', 'addresses'],
+  ['Variable "$input" got invalid value "x" at "input.url"; Expected a URL', 'url'],
+  ['token_address is not for webhooks of this type', 'tokenAddress'],
+  ['The target type is unknown', 'type'],
+  ['Something else went wrong', null],
+])('a refusal is said at the field that it names: %s', (message, field) => {
+  expect(fieldOf(message, ['name', 'type', 'addresses', 'url', 'tokenAddress'])).toBe(field);
+});
