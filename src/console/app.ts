@@ -38,16 +38,17 @@ const Navigation = ({ current }: { current: View }) =>
 
 /** The views below their header. Without the credentials that the gateway asks for, it asks for them first. */
 export const App = () => {
-  const { view } = useStore(route);
+  const { view, addresses } = useStore(route);
+  const wallets = addresses.join();
   const signedIn = isSignedIn(useStore(credentials));
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${TITLES[view]} · EVM gateway`;
-    // A screen reader goes on in the view that was chosen.
+    // A screen reader goes on in what was chosen.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
-  }, [view]);
+  }, [view, wallets]);
   return html`
     <header>
       <h1>EVM gateway</h1>

@@ -160,3 +160,59 @@ test('with trusted documents the console sends its own, as `npm run trust` write
     await rm(folder, { recursive: true, force: true });
   }
 });
+
+test('a subscription that ends says why, and begins again on a click', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
+  await using opened = await openPage(`${gateway.url}/#/cost`);
+  const { page } = opened;
+  let refusing = true;
+  await page.routeWebSocket(/graphql/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const { type, id } = JSON.parse(String(message));
+      if (type !== 'subscribe' || !refusing) return server.send(message);
+      const payload = [{ message: 'Too many at once.', extensions: { code: 'RATE_LIMITED' } }];
+      socket.send(JSON.stringify({ id, type: 'error', payload }));
+    });
+  });
+  await page.getByRole('link', { name: 'Live' }).click();
+  await page.getByText('Too many at once.').waitFor();
+  await page.locator('[data-connection="ended"]').waitFor();
+  refusing = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await isLive(page);
+  expect(await deliver(url, { type: 'activities', body: activity(1) })).toBe(200);
+  await expect.poll(() => numbersOn(page)).toEqual([1]);
+});
+
+test('an answer to the credentials of before does not sign out those of now', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ ...byToken, SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${METRONOME}`);
+  const { page } = opened;
+  const [old, present] = [await tokenOf({ sub: 'old' }), await tokenOf({ sub: 'present' })];
+  const late = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  await page.route('**/graphql', async (route) => {
+    const request = route.request();
+    const isOld = request.headers().authorization?.endsWith(old) ?? false;
+    if (!isOld || !request.postData()?.includes('WatchedWallets')) return route.continue();
+    await late.promise;
+    const errors = [{ message: 'Refused.', extensions: { code: 'UNAUTHENTICATED' } }];
+    await route.fulfill({ status: 401, json: { errors } });
+    answered.resolve();
+  });
+  for (const token of [old, present]) {
+    await page.getByLabel('Token', { exact: true }).fill(token);
+    await page.keyboard.press('Enter');
+    await page.locator('[data-hash]').first().waitFor();
+    if (token === old) await page.getByRole('button', { name: /sign out/i }).click();
+  }
+  late.resolve();
+  await answered.promise;
+  await page.getByRole('link', { name: 'Cost' }).click();
+  await page.getByRole('row', { name: /WalletTransactions/ }).waitFor();
+  expect(await page.getByLabel('Token', { exact: true }).count()).toBe(0);
+});

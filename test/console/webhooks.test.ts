@@ -116,3 +116,24 @@ test('addresses are added and removed', async (context) => {
     nodes: [{ address: BOB }],
   });
 });
+
+test('a dialog gives the focus back to what opened it', async (context) => {
+  needBrowser(context);
+  await using gateway = await startGateway({ SANDBOX_BLOCK_MS: '3600000' });
+  await using opened = await openPage(`${gateway.url}/#/webhooks`);
+  const { page } = opened;
+  const button = page.getByRole('button', { name: 'New webhook' });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expect.poll(() => button.evaluate((element) => element.matches(':focus'))).toBe(true);
+  const menu = page.getByText(/^Chains/);
+  await button.click();
+  await menu.click();
+  const option = page.getByLabel('ethereum', { exact: true });
+  await option.waitFor();
+  await page.getByLabel(/^Name/).click();
+  await option.waitFor({ state: 'hidden' });
+});

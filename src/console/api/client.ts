@@ -1,6 +1,6 @@
 import type { Operation } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
-import { credentialHeaders, signOut } from '../state/credentials.ts';
+import { credentialHeaders, credentials, signOut } from '../state/credentials.ts';
 import { type Cost, record } from '../state/ledger.ts';
 import { offline, type Problem, problemOf } from './problems.ts';
 
@@ -50,6 +50,7 @@ export const send = async <Data, Variables>(
   variables: Variables,
   signal?: AbortSignal,
 ): Promise<Answer<Data>> => {
+  const caller = credentials.get();
   const at = Date.now();
   const since = performance.now();
   const named = settings.trustedDocuments ? { documentId: hash } : { query: text };
@@ -60,6 +61,8 @@ export const send = async <Data, Variables>(
       : { data: body.data ?? null, problems: (body.errors ?? []).map(problemOf) };
   const cost = ('extensions' in body && body.extensions?.upstream) || NO_COST;
   const durationMs = performance.now() - since;
+  // What was asked by the caller before is no business of the present one.
+  if (credentials.get() !== caller) return answer;
   record({ name, text, variables, at, durationMs, cost, failed: answer.problems.length > 0 });
   const refused = answer.problems.find(({ code }) => code === 'UNAUTHENTICATED');
   if (refused) signOut(refused.message);

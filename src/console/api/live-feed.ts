@@ -11,7 +11,7 @@ import { createStore, type Store } from '../state/store.ts';
 import { send } from './client.ts';
 import { createSocket } from './event-socket.ts';
 import { counted, minuteOf, NO_EVENTS } from './events-per-minute.ts';
-import { type Problem, problemOf } from './problems.ts';
+import { closed, type Problem, problemOf } from './problems.ts';
 
 export type Delivery = DeliveryPartsFragment;
 
@@ -37,7 +37,12 @@ export type FeedState = {
   readonly problem: Problem | null;
 };
 
-export type LiveFeed = { readonly state: Store<FeedState>; close(): void };
+export type LiveFeed = {
+  readonly state: Store<FeedState>;
+  /** Begins again after it has ended. */
+  retry(): void;
+  close(): void;
+};
 
 const MAX_ITEMS = 200;
 const STORED = 50;
@@ -73,6 +78,7 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
   let arrived: FeedItem[] = [];
   let minute = minuteOf(Date.now());
   let unsubscribe = () => {};
+  let isFollowing = false;
 
   const change = (part: Partial<FeedState>): void => {
     if (!abort.signal.aborted) state.set({ ...state.get(), ...part });
@@ -96,15 +102,19 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
 
   const socket = createSocket({
     connected: () => change({ connection: 'live', problem: null }),
-    broken: () => change({ connection: 'waiting' }),
-    refused: (reason) => {
+    broken: () => {
+      // Without a subscription the client closes the connection itself.
+      if (isFollowing) change({ connection: 'waiting' });
+    },
+    refused: () => {
       change({ connection: 'ended' });
-      signOut(reason);
+      signOut('The gateway has closed the connection: the credentials have expired, or are refused.');
     },
   });
 
   const follow = (head: string): void => {
     let after = head;
+    isFollowing = true;
     const payload = {
       query: Deliveries.text,
       ...(settings.trustedDocuments && {
@@ -125,15 +135,14 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
           arrived.push({ kind: 'gap', cursor: after, message: problemOf(wire.errors[0]).message });
       },
       error: (reason) => void ended(reason, after),
-      complete: () => change({ connection: 'ended' }),
+      complete: () => void begin(),
     });
   };
 
   /** The log can't be continued: it says so in its place, and goes on from what is stored now. */
   const ended = async (reason: unknown, cursor: string): Promise<void> => {
-    const [error] = Array.isArray(reason) ? reason : [];
-    if (!error) return change({ connection: 'ended' });
-    const problem = problemOf(error);
+    isFollowing = false;
+    const problem = Array.isArray(reason) ? problemOf(reason[0] ?? {}) : closed(reason);
     if (problem.code === 'UNAUTHENTICATED') return signOut(problem.message);
     if (problem.code !== 'CURSOR_EXPIRED') return change({ connection: 'ended', problem });
     arrived.push({ kind: 'gap', cursor, message: problem.message });
@@ -142,6 +151,8 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
   };
 
   const begin = async (): Promise<void> => {
+    isFollowing = false;
+    change({ connection: 'connecting', problem: null });
     while (!abort.signal.aborted) {
       const answer = await send(RecentDeliveries, { last: STORED, filter }, abort.signal).catch(() => null);
       if (answer === null) return;
@@ -168,6 +179,7 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
 
   return {
     state,
+    retry: () => void begin(),
     close() {
       abort.abort();
       clearInterval(timer);

@@ -1,6 +1,6 @@
 /** Why an operation, or a part of it, has failed. */
 export type Problem = {
-  /** The gateway's code, or one of this page's own: OFFLINE and NOT_JSON. */
+  /** The gateway's code, or one of this page's own: OFFLINE, NOT_JSON and CLOSED. */
   readonly code: string;
   readonly message: string;
   readonly path: readonly (string | number)[];
@@ -10,6 +10,7 @@ export type Problem = {
 const TITLES: Readonly<Record<string, string>> = {
   OFFLINE: 'The gateway does not answer',
   NOT_JSON: 'Something other than the gateway answered',
+  CLOSED: 'The gateway has closed the connection',
   BAD_USER_INPUT: 'The gateway can’t read this input',
   INVALID_CURSOR: 'This page can’t be continued',
   CURSOR_EXPIRED: 'Events are missing here',
@@ -41,6 +42,15 @@ export const offline = (): Problem => ({
   path: [],
   retryAfterMs: null,
 });
+
+/** Why a connection has ended for good: its close event, or an error. */
+export const closed = (reason: unknown): Problem => {
+  const message =
+    reason instanceof CloseEvent
+      ? `With ${reason.code}: ${reason.reason || 'no reason is given'}.`
+      : String(reason);
+  return { code: 'CLOSED', message, path: [], retryAfterMs: null };
+};
 
 type WireError = {
   readonly message?: unknown;

@@ -4,13 +4,18 @@ import { html } from '../html.ts';
 
 type Props = { title: string; onClose: () => void; children: ComponentChildren };
 
-/** A modal dialog. The platform keeps the focus in it, and gives it back afterwards; Escape closes it. */
+/** A modal dialog. The platform keeps the focus in it, and Escape closes it. Afterwards the focus is where it was. */
 export const Dialog = ({ title, onClose, children }: Props) => {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const opened = element.current;
+    const focused = document.activeElement;
     opened?.showModal();
-    return () => opened?.close();
+    return () => {
+      opened?.close();
+      // It is removed before it is closed, so the platform gives nothing back.
+      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
+    };
   }, []);
   const onCancel = (event: Event) => {
     event.preventDefault();

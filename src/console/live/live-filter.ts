@@ -52,7 +52,8 @@ export const LiveFilter = ({ params }: { params: URLSearchParams }) => {
   };
   const onAddress = (event: Event) => {
     const text = (event.currentTarget as HTMLInputElement).value.trim();
-    const address = settings.wallets.find(({ name }) => name === text)?.address ?? text.toLowerCase();
+    const address =
+      settings.wallets.find(({ name }) => name === text.toLowerCase())?.address ?? text.toLowerCase();
     const isValid = address === '' || isAddress(address);
     setError(
       isValid ? '' : `Expected an address, 0x and 40 hex digits, got ${JSON.stringify(shorten(text, 50))}.`,

@@ -17,7 +17,9 @@ const minutesAgo = (index: number, count: number): string => {
 /** The events of the caller's webhooks as they arrive, newest first. */
 export const LiveView = () => {
   const { params } = useStore(route);
-  const feed = useLiveFeed(filterOf(params));
+  const { feed, retry } = useLiveFeed(filterOf(params));
+  const items = feed?.items ?? [];
+  const isLoading = items.length === 0 && (feed === null || feed.connection === 'connecting');
   return html`<section class="stack" aria-labelledby="live-title">
     <div class="bar">
       <h2 id="live-title">Live events</h2>
@@ -28,9 +30,7 @@ export const LiveView = () => {
     <div class="panel">
       <${BarChart} label="Events a minute, of the last half hour here" values=${feed?.perMinute ?? []} nameOf=${(index: number) => minutesAgo(index, feed?.perMinute.length ?? 0)} />
     </div>
-    ${feed?.problem && html`<${ProblemNotice} problem=${feed.problem} />`}
-    <div class="panel">
-      ${feed === null || (feed.items.length === 0 && feed.connection === 'connecting') ? html`<${Skeleton} rows=${6} />` : html`<${FeedList} items=${feed.items} />`}
-    </div>
+    ${feed?.problem && html`<${ProblemNotice} problem=${feed.problem} onRetry=${feed.connection === 'ended' ? retry : undefined} />`}
+    ${(items.length > 0 || !feed?.problem) && html`<div class="panel">${isLoading ? html`<${Skeleton} rows=${6} />` : html`<${FeedList} items=${items} />`}</div>`}
   </section>`;
 };

@@ -1,14 +1,23 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DeliveryFilter } from '../__generated__/operations.ts';
 import { type FeedState, type LiveFeed, openLiveFeed } from '../api/live-feed.ts';
 
-/** Follows the deliveries that match while the component is there. Another filter begins anew. Null until it is opened. */
-export const useLiveFeed = (filter: DeliveryFilter): FeedState | null => {
+type Followed = {
+  /** Null until the feed is opened. */
+  readonly feed: FeedState | null;
+  /** Begins again after the feed has ended. */
+  readonly retry: () => void;
+};
+
+/** Follows the deliveries that match while the component is there. Another filter begins anew. */
+export const useLiveFeed = (filter: DeliveryFilter): Followed => {
   const key = JSON.stringify(filter);
   const wanted = useMemo<DeliveryFilter>(() => JSON.parse(key), [key]);
   const [state, setState] = useState<FeedState | null>(null);
+  const opened = useRef<LiveFeed | null>(null);
   useEffect(() => {
-    const feed: LiveFeed = openLiveFeed(wanted);
+    const feed = openLiveFeed(wanted);
+    opened.current = feed;
     const update = () => setState(feed.state.get());
     update();
     const unsubscribe = feed.state.subscribe(update);
@@ -17,5 +26,5 @@ export const useLiveFeed = (filter: DeliveryFilter): FeedState | null => {
       feed.close();
     };
   }, [wanted]);
-  return state;
+  return { feed: state, retry: () => opened.current?.retry() };
 };

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { ChainFilter } from '../components/chain-filter.ts';
 import { CopyButton } from '../components/copyable.ts';
+import { panelId, type Tab, TabList, tabId } from '../components/tabs.ts';
 import { shortHex } from '../format/text.ts';
 import { html } from '../html.ts';
 import { nameOf } from '../settings.ts';
 import { hrefOf } from '../state/route.ts';
-import { Collectibles } from './collectibles.ts';
-import { panelId, type Tab, TabList, tabId } from './tabs.ts';
-import { Transactions } from './transactions.ts';
+import { Collectibles } from './collectibles/collectibles.ts';
+import { Transactions } from './transactions/transactions.ts';
 import { WatchButton } from './watch-button.ts';
 
 const TABS = [

@@ -53,10 +53,12 @@ const read = async (): Promise<void> => {
 
 /** Reads the watched wallets again. What is known stays until then. */
 export const readWatched = (): Promise<void> => {
-  reading ??= read().finally(() => {
-    reading = null;
+  if (reading !== null) return reading;
+  const begun = read().finally(() => {
+    if (reading === begun) reading = null;
   });
-  return reading;
+  reading = begun;
+  return begun;
 };
 
 const put = (address: string, isWatched: boolean): void => {
@@ -80,7 +82,9 @@ const change = async (address: string, isWatched: boolean): Promise<string | Pro
 
 /** Watches the wallet, or no more. Returns why that failed: the mistake's message, or the problem; null when it is done. */
 export const setWatched = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
+  const caller = credentials.get();
   const failure = await change(address, isWatched);
+  if (credentials.get() !== caller) return null;
   if (failure === null) put(address, isWatched);
   else if (typeof failure !== 'string' && failure.code === 'FORBIDDEN')
     watched.set({ ...watched.get(), problem: failure });

@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 import { html } from '../html.ts';
-import { AddressesDialog } from './addresses-dialog.ts';
-import { CreateDialog } from './create-dialog.ts';
+import { AddressesDialog } from './addresses/addresses-dialog.ts';
 import { DeleteDialog } from './delete-dialog.ts';
-import { EditDialog } from './edit-dialog.ts';
+import { CreateDialog } from './form/create-dialog.ts';
+import { EditDialog } from './form/edit-dialog.ts';
 import { useWebhooks } from './use-webhooks.ts';
 import { isOutOfScope, WebhookList } from './webhook-list.ts';
 import type { RowDialog } from './webhook-row.ts';

@@ -3,7 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DeliveryFilter } from '../../../src/deliveries/log/log.ts';
-import { POSTINGS_SQL, segmentsSql } from '../../../src/deliveries/sqlite/index/segment-search.ts';
+import {
+  POSTING_SQL,
+  POSTINGS_SQL,
+  segmentsSql,
+} from '../../../src/deliveries/sqlite/index/segment-search.ts';
 import { tailStatement } from '../../../src/deliveries/sqlite/index/tail-search.ts';
 import { TOO_OLD_SQL } from '../../../src/deliveries/sqlite/write/retention.ts';
 import { address, delivery, openLog, range, temporaryDirectory, WEBHOOK } from '../support/builders.ts';
@@ -51,9 +55,13 @@ test.each([false, true])('no filter scans a table: each uses an index (analyzed:
       for (const step of bySegment) expect(step).toMatch(/USING PRIMARY KEY \(tenant=\? AND first[<>]/);
     }),
   );
-  expect(steps(POSTINGS_SQL, 1, 1, '["type balances"]')).toEqual([
-    'SEARCH posting USING PRIMARY KEY (tenant=? AND segment=? AND term=?)',
-  ]);
+  for (const [sql, terms] of [
+    [POSTING_SQL, 'type balances'],
+    [POSTINGS_SQL, '["type balances"]'],
+  ] as const)
+    expect(steps(sql, 1, 1, terms)).toEqual([
+      'SEARCH posting USING PRIMARY KEY (tenant=? AND segment=? AND term=?)',
+    ]);
   expect(steps(TOO_OLD_SQL, 1)).toEqual(['SEARCH tenant USING COVERING INDEX tenant_oldest (oldest<?)']);
   database.close();
 });

@@ -22,6 +22,9 @@ export const POSTINGS_SQL = `
   SELECT sequences FROM posting
   WHERE tenant = ? AND segment = ? AND term IN (SELECT value FROM json_each(?))`;
 
+/** Parameters: the tenant, the segment's first sequence, and the term. Most searches are for one address. */
+export const POSTING_SQL = 'SELECT sequences FROM posting WHERE tenant = ? AND segment = ? AND term = ?';
+
 type Segment = { readonly first: number; readonly last: number };
 
 /** The deliveries that have one of several terms: a list for each term, as distances from the segment's first sequence. */
@@ -30,6 +33,7 @@ type Postings = readonly Uint32Array[];
 /** Finds deliveries by the index alone, one segment after the other. */
 export class SegmentSearch implements Searcher {
   readonly #segments;
+  readonly #posting;
   readonly #postings;
 
   constructor(database: DatabaseSync) {
@@ -37,6 +41,7 @@ export class SegmentSearch implements Searcher {
       oldest: database.prepare(segmentsSql('oldest')),
       newest: database.prepare(segmentsSql('newest')),
     };
+    this.#posting = database.prepare(POSTING_SQL);
     this.#postings = database.prepare(POSTINGS_SQL);
   }
 
@@ -104,11 +109,14 @@ export class SegmentSearch implements Searcher {
 
   /** Returns the deliveries that have one of the terms; with several addresses, a delivery may be there for each of them. */
   #postingsOf(tenant: number, first: number, terms: readonly string[], budget: ScanBudget): Postings {
-    const postings = this.#postings
-      .all(tenant, first, JSON.stringify(terms))
-      .map(({ sequences }) =>
-        sequences instanceof Uint8Array ? unpackPostings(sequences) : new Uint32Array(),
-      );
+    const [only = ''] = terms;
+    const rows =
+      terms.length === 1
+        ? this.#posting.all(tenant, first, only)
+        : this.#postings.all(tenant, first, JSON.stringify(terms));
+    const postings = rows.map(({ sequences }) =>
+      sequences instanceof Uint8Array ? unpackPostings(sequences) : new Uint32Array(),
+    );
     budget.spend(terms.length + Math.ceil(lengthOf(postings) / NUMBERS_PER_SCAN));
     return postings;
   }
