@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { needBrowser, useBrowser } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
-import { freshAddress, history, numbered } from '../support/upstream/builders.ts';
-import { servingTransactions } from '../support/upstream/paging.ts';
+import { collectible, freshAddress, history, numbered } from '../support/upstream/builders.ts';
+import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The view of a wallet, in a real browser. */
@@ -174,4 +174,61 @@ test('GraphiQL is one click away, with the operation that the page has just sent
   await graphiql.locator('.graphiql-execute-button').click();
   const answer = graphiql.locator('.graphiql-response');
   await expect.poll(async () => (await answer.textContent()) ?? '').toContain('"wallet"');
+});
+
+test('a picture that does not load is drawn, and names of tokens stay text', async (context) => {
+  needBrowser(context);
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const payload = `<img src=x onerror="document.title='taken'">${'x'.repeat(10_000)}`;
+  const pictures = [
+    'https://pictures.invalid/a.png',
+    'http://pictures.invalid/a.png',
+    'javascript:alert(1)',
+    null,
+  ];
+  const items = pictures.map((image_url, number) =>
+    collectible({ token_id: String(number), name: payload, symbol: payload, image_url }),
+  );
+  fake.collectibles.set(address, servingCollectibles(items));
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`, {
+    viewport: { width: 360, height: 800 },
+  });
+  const { page } = opened;
+  await page.getByRole('tab', { name: /collectibles/i }).click();
+  await expect.poll(() => page.locator('[data-collectible] .picture > svg').count()).toBe(pictures.length);
+  await page
+    .locator('[data-collectible] button', { hasText: /details/i })
+    .first()
+    .click();
+  await page
+    .getByRole('dialog')
+    .getByText(/spam score/i)
+    .first()
+    .waitFor();
+  expect(await page.title()).not.toBe('taken');
+  const [width, shown] = (await page.evaluate(
+    '[document.documentElement.scrollWidth, window.innerWidth]',
+  )) as [number, number];
+  expect(width).toBeLessThanOrEqual(shown);
+  expect(opened.strange).toEqual(['https://pictures.invalid/a.png']);
+  expect(opened.faults).toEqual([]);
+});
+
+test('a service that is slow is said to be', async (context) => {
+  needBrowser(context);
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const answer = Promise.withResolvers<void>();
+  fake.transactions.set(address, async (request) => {
+    await answer.promise;
+    return servingTransactions(history(2))(request);
+  });
+  await using opened = await openPage(`${gateway.url}/#/wallet/${address}`);
+  const { page } = opened;
+  await page.getByText('This takes longer than usual.').first().waitFor();
+  answer.resolve();
+  await expect.poll(() => hashesOn(page)).toHaveLength(2);
 });

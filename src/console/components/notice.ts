@@ -20,8 +20,9 @@ export const ProblemNotice = ({
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
   html`<div class="notice is-empty"><strong>${title}</strong>${children && html`<p>${children}</p>`}</div>`;
 
-/** Grey lines in the place of what is loading, as high as that will be. */
+/** Grey lines in the place of what is loading, as high as that will be. After some seconds they say that it is slow. */
 export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>
   html`<div class=${`skeleton is-${kind}s`} role="status" aria-label="Loading">
+    <p>This takes longer than usual.</p>
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
   </div>`;
