@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts';
 import { messageOf } from '../lib/error-text.ts';
-import { connectRedis, type RedisConnection } from '../redis/connection.ts';
+import type { RedisConnection } from '../redis/connection.ts';
 import { checkDurability, oldVersion } from '../redis/durability.ts';
 import { RedisUnavailableError } from '../redis/errors.ts';
 import type { Startup } from './startup.ts';
@@ -21,6 +21,8 @@ export const startRedis = async (startup: Startup): Promise<Redis | null> => {
   const { redis } = startup.config;
   if (redis === null) return null;
   const { urls, durability, minReplicas } = redis;
+  // A gateway without Redis does not load its client.
+  const { connectRedis } = await import('../redis/connection.ts');
   const connect = async (): Promise<RedisConnection> => {
     const { redis: observe, redisCommands } = startup.telemetry;
     const observer = { ...redisCommands, ...observe('REDIS_URL') };

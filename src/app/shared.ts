@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config.ts';
 import type { Variable } from '../config/environment.ts';
 import { messageOf } from '../lib/error-text.ts';
-import { connectRedis, type RedisConnection } from '../redis/connection.ts';
+import type { RedisConnection } from '../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
 import { openSharedLimits, type SharedLimits } from '../shared/limits/shared-limits.ts';
 import type { SharedObserver } from '../shared/observer.ts';
@@ -60,6 +60,7 @@ const connectFor = async <Opened>(
   urls: readonly string[],
   open: (redis: RedisConnection, observer: SharedObserver) => Promise<Opened>,
 ): Promise<Opened> => {
+  const { connectRedis } = await import('../redis/connection.ts');
   try {
     const observer = telemetry.redis(variable);
     const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared }, observer });

@@ -1,5 +1,5 @@
 import type { Collectible } from '../collectibles/rest.ts';
-import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { Sandbox } from '../sandbox/server.ts';
 import type { SharedLimits } from '../shared/limits/shared-limits.ts';
 import type { Invalidations } from '../shared/pages/invalidations.ts';
 import type { Transaction } from '../transactions/rest.ts';
@@ -95,6 +95,8 @@ export const startUpstream = async (
 };
 
 const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> => {
+  // A gateway over a real service does not load it.
+  const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox({
     ...(config.upstream.apiKey !== null && { apiKey: config.upstream.apiKey }),
     keyHeader: config.upstream.apiKeyHeader,

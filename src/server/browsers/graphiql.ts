@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
 
 /** The sandbox's wallet with the longest history. On another upstream it is an ordinary address. */
@@ -83,18 +82,19 @@ export const graphiqlOptions = ({ needsCredentials, isSandbox }: Options): Graph
 });
 
 type GraphiQLPage = {
-  readonly render: () => string;
+  readonly render: () => Promise<string>;
   /** Sets the content security policy, which allows the page's own script and no other. */
   readonly plugin: Plugin;
 };
 
-/** The GraphiQL page, which loads nothing from elsewhere. It is rendered once. */
+/** The GraphiQL page, which loads nothing from elsewhere. It is rendered once, when it is first opened: its script has 9 MB. */
 export const createGraphiQLPage = (options: GraphiQLOptions): GraphiQLPage => {
   let html: string | undefined;
   let policy = '';
   return {
-    render() {
+    async render() {
       if (html === undefined) {
+        const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
         html = renderGraphiQL(options);
         policy = policyOf(html);
       }
