@@ -15,6 +15,8 @@ export default defineConfig({
     pool: 'forks',
     // Twice the two cores that a run can count on: many tests wait.
     maxWorkers: 4,
+    // A worker loads the gateway once for all of its files, and not anew for each.
+    isolate: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // What must happen happens late on a busy machine.
@@ -31,8 +33,6 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: spawning,
-          // A worker loads the gateway once for all of its files, and not anew for each.
-          isolate: false,
         },
       },
       // The laws of lookups hold without kernel and plans as well.
@@ -42,7 +42,6 @@ export default defineConfig({
           name: 'without-plans',
           include: lookups,
           exclude: spawning,
-          isolate: false,
           env: { READ_PATH: 'plain' },
         },
       },

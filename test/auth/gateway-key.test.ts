@@ -20,7 +20,6 @@ const startOver = async (other: Answer, env: Record<string, string> = {}) => {
     await spawnGateway({
       UPSTREAM_URL: service.url,
       UPSTREAM_API_KEY: heldKey,
-      UPSTREAM_TIMEOUT_MS: '300',
       DATA_DIR: folder.path('data'),
       LOG_LEVEL: 'debug',
       ...env,
@@ -73,7 +72,7 @@ describe('a service that can not say', () => {
       ({ method }) => ({ status: method === 'GET' ? 404 : 422 }),
     ],
   ])('%s is one warning, and the gateway has not waited for it', async (_what, answer) => {
-    await using over = await startOver(answer);
+    await using over = await startOver(answer, { UPSTREAM_TIMEOUT_MS: '300' });
     expect(await isAlive(over.gateway.url)).toBe(true);
     await eventually(() => over.about().length > 0);
     expect(over.about()).toEqual([expect.objectContaining({ level: 'warn' })]);
