@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { DEMO_SUBSCRIBERS } from '../../src/sandbox/demo-wallets.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Hex } from '../../src/sandbox/types.ts';
-import { activity, deliver } from '../support/clients/deliver.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 
@@ -49,20 +49,14 @@ test('a client that resumes after kill -9 gets every delivery that was answered 
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));
   const answered = new Set<number>();
   const seen: number[] = [];
-  let cursor: string | undefined;
+  let cursor = '';
   let next = 0;
   try {
     for (let round = 0; round < 5; round += 1) {
       await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
-      const { deliveryUrl } = await ask<{ deliveryUrl: string }>(gateway.url, '{ deliveryUrl }');
-      await using dashboard = subscribe(gateway.url, cursor === undefined ? {} : { after: cursor });
-      await dashboard.opened;
-      if (cursor === undefined) {
-        await deliver(deliveryUrl, { body: activity(next) });
-        answered.add(next);
-        next += 1;
-        await eventually(() => dashboard.edges.length > 0);
-      }
+      const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+      if (round === 0) cursor = head;
+      await using dashboard = subscribe(gateway.url, { after: cursor });
       let posting = true;
       const senders = Array.from({ length: 8 }, async () => {
         while (posting) {
@@ -81,7 +75,7 @@ test('a client that resumes after kill -9 gets every delivery that was answered 
       cursor = dashboard.edges.at(-1)?.cursor ?? cursor;
     }
     await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
-    await using dashboard = subscribe(gateway.url, { after: cursor ?? '' });
+    await using dashboard = subscribe(gateway.url, { after: cursor });
     const stored = await everythingStored(gateway.url);
     await eventually(() => seen.length + dashboard.edges.length >= stored.length);
     seen.push(...dashboard.edges.map(numberOf));
@@ -113,12 +107,9 @@ test('after kill -9 during deliveries of the sandbox and a restart, a resuming c
   const seen: string[] = [];
   try {
     await using first = await spawnGateway(env);
-    const { deliveryUrl, deliveries } = await ask<{ deliveryUrl: string; deliveries: { head: string } }>(
-      first.url,
-      '{ deliveryUrl deliveries { head } }',
-    );
+    const { deliveryUrl, head } = await deliveriesOf(first.url);
     sandbox.connectDemo(deliveryUrl);
-    await using before = subscribe(first.url, { after: deliveries.head, ...only });
+    await using before = subscribe(first.url, { after: head, ...only });
     for (let count = 0; count < 20; count += 1) tick();
     await eventually(() => before.edges.length > 5);
     await first.end('SIGKILL');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { activity, deliver } from '../support/clients/deliver.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { poll } from '../support/clients/queries.ts';
 import { subscribe } from '../support/clients/subscribe.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
@@ -132,15 +132,16 @@ describe('the subscribed address of an activity', () => {
   test('is stored with the delivery, which reaches subscribers that filter by the address', async () => {
     await using service = await startLists([WALLET]);
     await using before = await startGateway({ UPSTREAM_URL: service.url });
+    const { deliveryUrl, head } = await deliveriesOf(before.url);
     await using follower = subscribe(before.url, {
-      query: `subscription ($filter: DeliveryFilter, $address: Address) {
-        deliveries(filter: $filter) { cursor node { ${EVENTS} } }
+      after: head,
+      query: `subscription ($after: String, $filter: DeliveryFilter, $address: Address) {
+        deliveries(after: $after, filter: $filter) { cursor node { ${EVENTS} } }
       }`,
       filter: { address: WALLET },
       variables: { address: WALLET },
     });
-    await follower.opened;
-    await deliver(await urlOf(before), { webhookId: idOf(1), body: transferBody(1) });
+    await deliver(deliveryUrl, { webhookId: idOf(1), body: transferBody(1) });
     await expect.poll(() => follower.edges).toHaveLength(1);
     expect(follower.edges[0]?.node).toMatchObject({ events: [{ subscribedAddress: WALLET }] });
     await before.stop();

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, test } from 'vitest';
-import { deliver } from '../../support/clients/deliver.ts';
+import { deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { sleep } from '../../support/clients/queries.ts';
 import { eventually, subscribe } from '../../support/clients/subscribe.ts';
 import { spawnGateway } from '../../support/gateway/spawn.ts';
 import { codesOf, nowhere } from '../../support/gateway/start.ts';
-import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 import { temporaryDirectory } from '../support/builders.ts';
 
 /** The shipped process over a log that is damaged while it runs: it reports the damage, neither stores nor reads, and recovers. */
@@ -148,9 +147,9 @@ test.each(DAMAGES)(
   async (_what, damage) => {
     const dataDir = await copyOfFilled();
     await using gateway = await start(dataDir);
-    const url = await deliveryUrlOf(gateway);
+    const { deliveryUrl: url, head } = await deliveriesOf(gateway.url);
     expect(await readiness(gateway)).toEqual([200, { status: 'ready' }]);
-    await using dashboard = subscribe(gateway.url);
+    await using dashboard = subscribe(gateway.url, { after: head });
     await dashboard.opened;
     const path = join(dataDir, 'deliveries.db');
     const mend = await damage(path);
@@ -221,9 +220,9 @@ test('an older copy that replaces a log without unwritten deliveries becomes the
   await expect
     .poll(() => ask(gateway, HEAD))
     .toMatchObject({ data: { deliveries: { nodes: [{ payload: bodyOf(COUNT - 1) }] } } });
-  await using dashboard = subscribe(gateway.url);
-  await readersToBe(gateway.url, 1);
-  expect(await deliver(await deliveryUrlOf(gateway), { body: bodyOf(-1) })).toBe(200);
+  const replaced = await deliveriesOf(gateway.url);
+  await using dashboard = subscribe(gateway.url, { after: replaced.head });
+  expect(await deliver(replaced.deliveryUrl, { body: bodyOf(-1) })).toBe(200);
   await eventually(() => dashboard.edges.length === 1);
   await using lost = subscribe(gateway.url, { after: head });
   await lost.ended;
