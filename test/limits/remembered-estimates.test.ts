@@ -54,7 +54,7 @@ test('any operation has the estimates of its first time, whatever variables it h
         values[gen(fc.nat, values.length - 1)] as Value;
       const variablesOf = (given: GeneratorValue): Operation['variableValues'] => {
         const pair = [oneOf(WALLETS), oneOf(WALLETS)] as const;
-        const variables = document.variables(pair, given(fc.boolean) ? 'a cursor' : null);
+        const variables = document.variables(pair, oneOf(['a cursor', 'another cursor', '', null]));
         // Callers leave variables out, too.
         return given(fc.integer, { min: 0, max: 9 }) === 0 ? {} : variables;
       };
@@ -91,6 +91,34 @@ test('a wallet that is named by a literal as well costs once', () => {
   expect(costOf(addressOf(2))).toBe(2);
   expect(costOf(addressOf(1))).toBe(1);
   expect(costOf(addressOf(3))).toBe(2);
+});
+
+test('a page that is named twice costs once, and two pages cost twice, whatever their cursors are', () => {
+  const { compare } = createEstimates();
+  const document = parse(`query ($address: Address!, $one: String, $other: String) {
+    wallet(address: $address) {
+      a: transactions(after: $one) { nodes { hash } }
+      b: transactions(after: $other) { nodes { hash } }
+    }
+  }`);
+  const costOf = (one: string | null, other?: string) =>
+    compare({ document, variableValues: { address: addressOf(1), one, other } }).cost.computeUnits;
+  expect(costOf('x', 'y')).toBe(2);
+  expect(costOf('z', 'z')).toBe(1);
+  expect(costOf('y', 'x')).toBe(2);
+  expect(costOf(null, 'x')).toBe(2);
+  expect(costOf('null', 'x')).toBe(2);
+});
+
+test('a variable that is a cursor and a chain tag as well is no cursor alone', () => {
+  const { compare } = createEstimates();
+  const document = parse(`query ($address: Address!, $text: String!) {
+    wallet(address: $address) { collectibles(after: $text, chainTags: [$text]) { nodes { tokenId } } }
+  }`);
+  const estimateOf = (text: string) => compare({ document, variableValues: { address: addressOf(1), text } });
+  expect(estimateOf('mainnet').cost.computeUnits).toBeGreaterThan(0);
+  estimateOf('testnet');
+  estimateOf('default');
 });
 
 test('the price of a request is the newest that upstream has billed', () => {

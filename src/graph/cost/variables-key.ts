@@ -16,11 +16,17 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 /** A longer key is not worth its memory. */
 const MAX_CHARACTERS = 512;
 
+/** The part of a key that one variable's value has; null when the values have no key. */
+type ReadPart = (value: unknown, named: Named) => string | null;
+
+/** The addresses and cursors of one operation, each in the order of its first use. */
+type Named = { readonly addresses: unknown[]; readonly cursors: unknown[] };
+
 /**
  * Returns the key of variables for an operation. It is null for values that are rare or too long.
  *
- * Of addresses an estimate depends on which ones are equal, and on nothing else: one that an operation names twice counts
- * once. So the key has a number for each address, which makes it the same for all of them. An operation that names
+ * Of addresses and cursors an estimate depends on which ones are equal, and on nothing else: a list that an operation names
+ * twice counts once. So the key has a number for each, which makes it the same for all of them. An operation that names
  * objects by other means, as literals or by ids, has the addresses themselves in its keys.
  */
 export const createVariablesKey = (
@@ -29,16 +35,25 @@ export const createVariablesKey = (
 ): VariablesKey => {
   const variables = operation.variableDefinitions ?? [];
   const numbers = variables.every(({ type }) => nameOf(type) !== 'ID') && !hasStrings(document);
-  const readers = variables.map((variable) => {
-    const isAddress = numbers && nameOf(variable.type) === 'Address';
-    return { name: variable.variable.name.value, isAddress, isList: isListOfType(variable) };
-  });
+  const otherUses = numbers ? usesBesideCursors(document) : new Set<string>();
+  const readerOf = (variable: VariableDefinitionNode): ReadPart => {
+    const type = numbers ? nameOf(variable.type) : '';
+    const isList = isListOfType(variable);
+    if (type === 'Address')
+      return (value, { addresses }) => numberEach(value, isList, addresses, (each) => ADDRESS.test(each));
+    if (type === 'String' && !isList && !otherUses.has(variable.variable.name.value))
+      return (value, { cursors }) => numberEach(value, false, cursors, () => true);
+    return (value) => JSON.stringify(value);
+  };
+  const readers = variables.map((variable) => ({
+    name: variable.variable.name.value,
+    read: readerOf(variable),
+  }));
   return (values) => {
-    const addresses: unknown[] = [];
+    const named: Named = { addresses: [], cursors: [] };
     let key = '';
-    for (const { name, isAddress, isList } of readers) {
-      const value = Object.hasOwn(values, name) ? values[name] : undefined;
-      const part = isAddress ? numberAddresses(value, isList, addresses) : JSON.stringify(value);
+    for (const { name, read } of readers) {
+      const part = read(Object.hasOwn(values, name) ? values[name] : undefined, named);
       if (part === null || key.length > MAX_CHARACTERS) return null;
       key += `${part},`;
     }
@@ -56,22 +71,39 @@ const hasStrings = (document: DocumentNode): boolean => {
   return found;
 };
 
+/** The names of the variables that the document uses elsewhere than as the cursor of a connection. */
+const usesBesideCursors = (document: DocumentNode): ReadonlySet<string> => {
+  const names = new Set<string>();
+  visit(document, {
+    VariableDefinition: () => false,
+    Argument: ({ name, value }) =>
+      (name.value === 'after' || name.value === 'before') && value.kind === Kind.VARIABLE ? false : undefined,
+    Variable: ({ name }) => void names.add(name.value),
+  });
+  return names;
+};
+
 const isListOfType = ({ type }: VariableDefinitionNode): boolean =>
   (type.kind === Kind.NON_NULL_TYPE ? type.type : type).kind === Kind.LIST_TYPE;
 
 const nameOf = (type: TypeNode): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
 
-/** Returns the places of addresses among those of the operation, to which it adds new ones; null for other values. */
-const numberAddresses = (value: unknown, isList: boolean, addresses: unknown[]): string | null => {
+/** Returns the places of texts among those of the operation, to which it adds new ones; null for other values. */
+const numberEach = (
+  value: unknown,
+  isList: boolean,
+  known: unknown[],
+  isOne: (text: string) => boolean,
+): string | null => {
   if (value === null || value === undefined) return String(value);
   const given = isList ? value : [value];
   if (!Array.isArray(given) || given.length > MAX_CHARACTERS / 4) return null;
   let text = '';
-  for (const address of given) {
-    if (typeof address !== 'string' || !ADDRESS.test(address)) return null;
-    const known = addresses.indexOf(address);
-    text += `${known === -1 ? addresses.push(address) - 1 : known} `;
+  for (const each of given) {
+    if (typeof each !== 'string' || !isOne(each)) return null;
+    const place = known.indexOf(each);
+    text += `${place === -1 ? known.push(each) - 1 : place} `;
   }
   return text;
 };

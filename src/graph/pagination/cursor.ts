@@ -1,4 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { clientError } from '../errors.ts';
 
 /** What a cursor says of its item: where the item was, and enough to find it again when the pages have shifted. */
@@ -34,6 +35,8 @@ const MAX_CURSOR_LENGTH = 16_384;
 const SIGNATURE_BYTES = 12;
 /** Twelve bytes are sixteen characters of base64url without a remainder, so the content's characters follow them. */
 const SIGNATURE_CHARACTERS = 16;
+/** Clients page the same lists for a while. A key takes less than 500 bytes. */
+const MAX_LIST_KEYS = 2000;
 
 /**
  * Cursors are signed with `secret`. Gateways that share it accept each other's cursors.
@@ -44,12 +47,14 @@ const SIGNATURE_CHARACTERS = 16;
  */
 export const createCursors = (secret: string): CursorsOf => {
   const key = createHmac('sha256', secret).update('cursors').digest();
+  const listKeys = new LRUCache<string, string>({
+    max: MAX_LIST_KEYS,
+    memoMethod: (list) => createHmac('sha256', key).update(list).digest('base64url'),
+  });
   return (list) => {
     let listKey: string | null = null;
     const sign = (content: string): string => {
-      listKey ??= createHmac('sha256', key)
-        .update(JSON.stringify([3, ...list]))
-        .digest('base64url');
+      listKey ??= listKeys.memo(JSON.stringify([3, ...list]));
       return hash('sha256', listKey + content, 'base64url').slice(0, SIGNATURE_CHARACTERS);
     };
     /** The signature of the first release, whose cursors clients still hold. */
