@@ -13,8 +13,8 @@ const lookups = ['cache', 'lookups', 'pagination', 'upstream'].map((area) => `te
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Twice the two cores that a run can count on: many tests wait.
-    maxWorkers: 4,
+    // More than twice the two cores that a run can count on: many tests wait.
+    maxWorkers: 5,
     // A worker loads the gateway once for all of its files, and not anew for each.
     isolate: false,
     testTimeout: 300_000,

@@ -117,7 +117,7 @@ test.each(READERS)(
 );
 
 /** The number of subscribers that stall at once. */
-const STALLED = 150;
+const STALLED = 60;
 
 test.each(READERS)(
   'many stalled subscribers by %s cost only what their sockets buffer',
