@@ -1,6 +1,5 @@
-import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { postFrom } from '../support/clients/post-from.ts';
 import { subscribe } from '../support/clients/subscribe.ts';
 import { codesOf, type GraphQLFault, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
@@ -116,22 +115,12 @@ describe('clients are distinguished', () => {
       UPSTREAM_URL: fake.url,
       CLIENT_COMPUTE_UNITS_PER_MINUTE: '3',
     });
-    const from = (localAddress: string) => postFrom(localAddress, gateway.url, wallets(3));
+    const from = async (localAddress: string): Promise<GraphQLReply> =>
+      JSON.parse(await postFrom(localAddress, gateway.url, { query: transactions, variables: wallets(3) }));
     expect(codesOf(await from('127.0.0.2'))).toEqual([]);
     expect(codesOf(await from('127.0.0.3'))).toEqual([]);
     expect(codesOf(await from('127.0.0.2'))).toEqual(['COMPUTE_BUDGET_EXCEEDED']);
   });
-
-  const postFrom = async (localAddress: string, url: string, variables: object) => {
-    const { promise, resolve, reject } = Promise.withResolvers<GraphQLReply>();
-    const headers = { 'content-type': 'application/json' };
-    request(`${url}/graphql`, { method: 'POST', localAddress, headers }, (response) => {
-      text(response).then((body) => resolve(JSON.parse(body)), reject);
-    })
-      .on('error', reject)
-      .end(JSON.stringify({ query: transactions, variables }));
-    return promise;
-  };
 });
 
 describe('over HTTP a rejection has a status', () => {

@@ -1,6 +1,5 @@
-import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postFrom } from '../support/clients/post-from.ts';
 import { TRANSPORTS } from '../support/clients/transports.ts';
 import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
@@ -8,16 +7,6 @@ import { different, expensiveDocuments, numbers } from '../support/payloads/expe
 import { forged, injections, prototypes, streams } from '../support/payloads/injection-payloads.ts';
 
 /** What can be done to the gateway with a document, its variables and its names. */
-
-/** The body of the answer; each address is another client. */
-const postFrom = async (localAddress: string, url: string, query: string): Promise<string> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Promise<string>>();
-  const headers = { 'content-type': 'application/json' };
-  request(`${url}/graphql`, { method: 'POST', localAddress, headers }, (response) => resolve(text(response)))
-    .on('error', reject)
-    .end(JSON.stringify({ query }));
-  return promise;
-};
 
 /** More than it ever grew by, and less than what it holds when it forgets nothing. */
 const MEGABYTES = 384;
@@ -48,7 +37,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the ser
     for (let client = 0; client < 10; client += 1)
       for (let index = 0; index < 70; index += 1)
         expect(
-          await postFrom(`127.0.0.${2 + client}`, shipped.url, different(70 * client + index)),
+          await postFrom(`127.0.0.${2 + client}`, shipped.url, { query: different(70 * client + index) }),
         ).not.toContain('"errors"');
     expect((await shipped.megabytes()) - before).toBeLessThan(MEGABYTES);
   });

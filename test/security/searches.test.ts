@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { addressOf, storeMany } from '../deliveries/support/stored.ts';
+import { postFrom } from '../support/clients/post-from.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { heldKey, nowhere } from '../support/gateway/start.ts';
@@ -65,18 +66,18 @@ test('100 clients with filters that never match leave the gateway ready, and oth
   );
   const statuses: number[] = [];
   const found: Reply[] = [];
+  const query = `{ deliveries(filter: { address: "${addressOf(STORED - 5)}" }, last: 1) { nodes { payload } } }`;
   while (!(await Promise.race([isOver, pause(100, false)]))) {
     statuses.push((await fetch(`${url}/health/ready`)).status);
-    const query = `{ deliveries(filter: { address: "${addressOf(STORED - 5)}" }, last: 1) { nodes { payload } } }`;
-    found.push(await ask(url, query));
+    // The log serves clients in turn, and without credentials an address is a client.
+    found.push(JSON.parse(await postFrom('127.0.0.2', url, { query })));
   }
   expect(statuses.length).toBeGreaterThan(0);
   expect(new Set(statuses)).toEqual(new Set([200]));
-  // On a busy machine one may have to wait for more than the 4 s after which it is refused.
-  const served = found.filter(({ errors = [] }) => errors[0]?.extensions.code !== 'RATE_LIMITED');
-  expect(served.length).toBeGreaterThan(0);
-  for (const { data } of served)
-    expect(data.deliveries).toEqual({ nodes: [{ payload: { number: STORED - 5 } }] });
+  for (const reply of found) {
+    expect(reply.errors).toBeUndefined();
+    expect(reply.data.deliveries).toEqual({ nodes: [{ payload: { number: STORED - 5 } }] });
+  }
   expect((await attack).filter((reply) => !isFair(reply))).toEqual([]);
 });
 
