@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createHealthEndpoints } from '../../src/server/http/health.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
@@ -57,4 +57,19 @@ test('a gateway that can not read its log is not ready, until it can', async () 
   expect(await ready?.()).toMatchObject({ status: 503, body: expect.stringContaining('["deliveries"]') });
   readLog = async () => {};
   expect(await ready?.()).toMatchObject({ status: 200 });
+});
+
+test('a gateway that stops says so without a look at its log', async () => {
+  const readLog = vi.fn(async () => {});
+  const health = createHealthEndpoints({
+    readLog,
+    isUpstreamDown: () => false,
+    metrics: () => Promise.reject(new Error('not asked for')),
+  });
+  health.markNotReady();
+  expect(await health.byPath.get('/health/ready')?.()).toMatchObject({
+    status: 503,
+    body: expect.stringContaining('["stopping"]'),
+  });
+  expect(readLog).not.toHaveBeenCalled();
 });

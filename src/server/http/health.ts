@@ -41,7 +41,8 @@ export const createHealthEndpoints = ({
 
   const ready = async (): Promise<HealthResponse> => {
     polledAt = now();
-    const deliveries = await succeedsWithin(LOG_TIMEOUT_MS, readLog());
+    // A stop is told at once: a load balancer has two seconds to notice it.
+    const deliveries = stopping || (await succeedsWithin(LOG_TIMEOUT_MS, readLog()));
     const parts = [...(stopping ? ['stopping'] : []), ...(deliveries ? [] : ['deliveries'])];
     if (parts.length > 0) return json(503, { status: 'not ready', parts });
     return json(200, { status: 'ready', ...(isUpstreamDown() && { degraded: ['upstream'] }) });
