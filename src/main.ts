@@ -1,6 +1,8 @@
 import process from 'node:process';
 import { readPathOf } from './app/read-path.ts';
 import { type App, startApp } from './app.ts';
+import { describeConfiguration } from './cli/check-configuration.ts';
+import { HELP, readCommand, readVersion, USAGE, UsageError } from './cli/options.ts';
 import { ConfigError, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { SHUTDOWN_MS } from './lib/shutdown-deadline.ts';
@@ -48,20 +50,22 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
   process.exit(0);
 };
 
-const USAGE =
-  'Usage: npm start. It takes no arguments: docs/configuration.md lists its environment variables.';
+const run = async (args: readonly string[]): Promise<void> => {
+  const command = readCommand(args);
+  if (command === 'start') return start();
+  if (command === 'check') process.stdout.write(await describeConfiguration(process.env));
+  else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
+};
 
-const [argument] = process.argv.slice(2);
-if (argument === undefined)
-  start().catch((error: unknown) => {
-    process.stderr.write(`${error instanceof ConfigError ? messageOf(error) : describe(error)}\n`);
-    process.exit(1);
-  });
-else if (argument === '--help') process.stdout.write(`${USAGE}\n`);
-else {
-  process.stderr.write(`Expected no arguments, got ${argument}.\n${USAGE}\n`);
-  process.exitCode = 1;
-}
+run(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${textOf(error)}\n`);
+  process.exit(1);
+});
+
+const textOf = (error: unknown): string => {
+  if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
+  return error instanceof ConfigError ? messageOf(error) : describe(error);
+};
 
 /** The problems, and the unknown variables: a missing one may be there under a misspelled name. */
 const messageOf = ({ message }: ConfigError): string => {

@@ -1,0 +1,99 @@
+import type { Config } from './config.ts';
+import { type Environment, VARIABLES, type Variable } from './environment.ts';
+
+/** A variable as the gateway understood it. */
+export type Setting = {
+  readonly name: Variable;
+  /** In words where the variable has no value, and where another variable leaves it unused. Never a secret. */
+  readonly value: string;
+  readonly from: 'environment' | 'default';
+};
+
+/** Lists every variable with its value, in the order of docs/configuration.md. */
+export const settingsOf = (env: Environment, config: Config): readonly Setting[] =>
+  VARIABLES.map((name) => ({
+    name,
+    value: textOf(VALUES[name](config)),
+    from: env[name] ? 'environment' : 'default',
+  }));
+
+type Value = string | number | boolean | null | readonly string[];
+
+const textOf = (value: Value): string => {
+  if (value === null || value === '') return 'none';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return typeof value === 'object' ? value.join(',') || 'none' : String(value);
+};
+
+/** What is shown of a secret. */
+const secret = (value: unknown): string => (value === null ? 'not set' : 'set');
+
+/** A URL without what gives access: user and password, and the query, which may have a password or a key. */
+const shown = (url: string): string =>
+  url.replace(/\/\/[^/?#]*@/, '//(access)@').replace(/\?.*$/s, '?(query)');
+
+const tokensOf = ({ auth }: Config) => (auth.mode === 'jwt' ? auth : null);
+
+const NOT_WITHOUT_REDIS = 'not used without REDIS_URL';
+const NOT_WITH_REDIS = 'not used with REDIS_URL';
+const NOT_WITH_UPSTREAM = 'not used with UPSTREAM_URL';
+
+const VALUES: { readonly [name in Variable]: (config: Config) => Value } = {
+  HOST: ({ host }) => host,
+  PORT: ({ port }) => port,
+  UPSTREAM_URL: ({ upstream }) => upstream.url ?? 'none: the sandbox',
+  UPSTREAM_API_KEY: ({ upstream }) => secret(upstream.apiKey),
+  UPSTREAM_API_KEY_HEADER: ({ upstream }) => upstream.apiKeyHeader,
+  UPSTREAM_TIMEOUT_MS: ({ upstream }) => upstream.timeoutMs,
+  UPSTREAM_CONNECTIONS: ({ upstream }) => upstream.connections,
+  UPSTREAM_RPS: ({ upstream }) => upstream.perSecond,
+  AUTH: ({ auth }) => auth.mode,
+  JWT_SECRET: (config) => {
+    const keys = tokensOf(config)?.keys;
+    return secret(keys && 'secret' in keys ? keys.secret : null);
+  },
+  JWT_JWKS_URL: (config) => {
+    const keys = tokensOf(config)?.keys;
+    return keys && 'jwksUrl' in keys ? shown(keys.jwksUrl) : null;
+  },
+  JWT_ISSUER: (config) => tokensOf(config)?.issuer ?? null,
+  JWT_AUDIENCE: (config) => tokensOf(config)?.audience ?? null,
+  ALLOWED_ORIGINS: ({ allowedOrigins }) => allowedOrigins,
+  PUBLIC_URL: ({ publicUrl }) => publicUrl ?? 'http://HOST:PORT as bound',
+  DELIVERY_SECRET: ({ deliveries }) =>
+    deliveries.secret === null ? 'not set: made at the first start, and kept' : secret(deliveries.secret),
+  DELIVERY_SIGNATURE_SECRET: ({ deliveries }) => secret(deliveries.signature),
+  DELIVERY_SIGNATURE_HEADER: ({ deliveries }) =>
+    deliveries.signature === null
+      ? 'not used without DELIVERY_SIGNATURE_SECRET'
+      : (deliveries.signature.header ?? 'the one whose name ends in webhook-signature'),
+  DELIVERY_RETENTION_HOURS: ({ deliveries }) => deliveries.retentionHours,
+  DELIVERY_RETENTION_COUNT: ({ deliveries }) => deliveries.retentionCount,
+  DATA_DIR: ({ deliveries, redis }) => (redis === null ? deliveries.dataDir : NOT_WITH_REDIS),
+  REDIS_URL: ({ redis }) => redis?.urls.map(shown) ?? null,
+  REDIS_CACHE_URL: ({ redis }) => (redis === null ? NOT_WITHOUT_REDIS : redis.cacheUrls.map(shown)),
+  REDIS_DURABILITY: ({ redis }) => redis?.durability ?? NOT_WITHOUT_REDIS,
+  REDIS_MIN_REPLICAS: ({ redis }) => redis?.minReplicas ?? NOT_WITHOUT_REDIS,
+  CACHE_HEAD_MS: ({ cache }) => cache.headMs,
+  CACHE_TAIL_MS: ({ cache }) => cache.tailMs,
+  CACHE_STALE_MS: ({ cache }) => cache.staleMs,
+  CACHE_MAX_MB: ({ cache }) => cache.maxMb,
+  CACHE_COLLECTIBLES_MS: ({ cache }) => cache.collectiblesMs,
+  CACHE_WATCHED_MS: ({ cache }) => cache.watchedMs,
+  MAX_COMPUTE_UNITS: ({ cost }) => cost.maxComputeUnits,
+  MAX_ANSWER_MB: ({ maxAnswerMb }) => maxAnswerMb,
+  CLIENT_COMPUTE_UNITS_PER_MINUTE: ({ cost }) => cost.clientComputeUnitsPerMinute,
+  DEFAULT_CHAIN_COUNT: ({ cost }) => cost.defaultChainCount,
+  EXTRA_CHAINS: ({ extraChains }) =>
+    extraChains.map(({ chainId, name, tags }) => [chainId, name, ...tags].join(':')),
+  MAX_SOCKETS: ({ maxSockets }) => maxSockets,
+  MAX_WATCHED_WALLETS: ({ maxWatchedWallets }) => maxWatchedWallets,
+  TRUSTED_DOCUMENTS: ({ trustedDocuments }) => trustedDocuments,
+  NODE_ENV: ({ production }) => (production ? 'production' : 'development'),
+  CONSOLE: ({ console: { isOn } }) => isOn,
+  CONSOLE_IMAGES: ({ console: { images } }) => images,
+  LOG_LEVEL: ({ logLevel }) => logLevel,
+  SANDBOX: ({ upstream }) => upstream.url === null,
+  SANDBOX_BLOCK_MS: ({ upstream, sandboxBlockMs }) =>
+    upstream.url === null ? sandboxBlockMs : NOT_WITH_UPSTREAM,
+};

@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import { VARIABLES, type Variable } from '../../src/config/environment.ts';
+import { folderOf } from '../support/folder.ts';
+import { root } from '../support/pages.ts';
+
+/** The gateway's program with arguments, as its users run it. */
+
+type Ended = { readonly code: unknown; readonly stdout: string; readonly stderr: string };
+
+/** `env` is all that it gets beside Node's cache. */
+const run = (args: readonly string[], env: Record<string, string> = {}, cwd = root): Promise<Ended> =>
+  new Promise((resolve) => {
+    const node = join(root, 'node_modules/.bin/node');
+    const options = { cwd, env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } };
+    execFile(node, [join(root, 'src/main.ts'), ...args], options, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+
+const rowsIn = (stdout: string): ReadonlyMap<string, readonly [value: string, from: string]> =>
+  new Map(
+    stdout.split('\n').flatMap((line) => {
+      const [, name = '', value = '', from = ''] =
+        /^([A-Z][A-Z_]+) +(\S.*?) +(default|environment)$/.exec(line) ?? [];
+      return name === '' ? [] : [[name, [value, from]]];
+    }),
+  );
+
+const SECRET = 'a-secret-that-is-never-shown-0123456789';
+
+/** A value of each variable that is not its default, and how it is shown. */
+const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: string]>> = {
+  HOST: ['127.0.0.2'],
+  PORT: ['4321'],
+  UPSTREAM_URL: ['https://api.example.com/base'],
+  UPSTREAM_API_KEY: [SECRET, 'set'],
+  UPSTREAM_API_KEY_HEADER: ['X-Another-Key'],
+  UPSTREAM_TIMEOUT_MS: ['1234'],
+  UPSTREAM_CONNECTIONS: ['12'],
+  UPSTREAM_RPS: ['34'],
+  AUTH: ['jwt'],
+  JWT_SECRET: [SECRET, 'set'],
+  JWT_JWKS_URL: [`https://issuer.example.com/keys?key=${SECRET}`, 'https://issuer.example.com/keys?(query)'],
+  JWT_ISSUER: ['https://issuer.example.com'],
+  JWT_AUDIENCE: ['gateway'],
+  ALLOWED_ORIGINS: [
+    'https://a.example.com, https://b.example.com',
+    'https://a.example.com,https://b.example.com',
+  ],
+  PUBLIC_URL: ['https://gateway.example.com'],
+  DELIVERY_SECRET: [SECRET, 'set'],
+  DELIVERY_SIGNATURE_SECRET: [`${SECRET},${SECRET}2`, 'set'],
+  DELIVERY_SIGNATURE_HEADER: ['X-Signature', 'x-signature'],
+  DELIVERY_RETENTION_HOURS: ['24'],
+  DELIVERY_RETENTION_COUNT: ['5000'],
+  DATA_DIR: ['/nowhere/data'],
+  REDIS_URL: [`redis://user:${SECRET}@redis.example.com:6379/1`, 'redis://(access)@redis.example.com:6379/1'],
+  REDIS_CACHE_URL: [
+    `redis+sentinel://:${SECRET}@one:26379,two:26379/pages?sentinel_password=${SECRET}`,
+    'redis+sentinel://(access)@one:26379,two:26379/pages?(query)',
+  ],
+  REDIS_DURABILITY: ['relaxed'],
+  REDIS_MIN_REPLICAS: ['2'],
+  CACHE_HEAD_MS: ['1001'],
+  CACHE_TAIL_MS: ['1002'],
+  CACHE_STALE_MS: ['1003'],
+  CACHE_MAX_MB: ['104'],
+  CACHE_COLLECTIBLES_MS: ['1005'],
+  CACHE_WATCHED_MS: ['1006'],
+  MAX_COMPUTE_UNITS: ['107'],
+  MAX_ANSWER_MB: ['18'],
+  CLIENT_COMPUTE_UNITS_PER_MINUTE: ['109'],
+  DEFAULT_CHAIN_COUNT: ['11'],
+  EXTRA_CHAINS: ['4242:newchain:mainnet,434343:other'],
+  MAX_SOCKETS: ['112'],
+  MAX_WATCHED_WALLETS: ['13'],
+  TRUSTED_DOCUMENTS: ['documents.json'],
+  NODE_ENV: ['production'],
+  CONSOLE: ['on'],
+  CONSOLE_IMAGES: ['off'],
+  LOG_LEVEL: ['warn'],
+  SANDBOX: ['on'],
+  SANDBOX_BLOCK_MS: ['100'],
+};
+
+/** These can't be set, or are not used, beside some of the others. */
+const APART: readonly Variable[] = ['JWT_JWKS_URL', 'DATA_DIR', 'SANDBOX', 'SANDBOX_BLOCK_MS'];
+
+test('--check shows each variable that is set, from the environment, and no secret', async () => {
+  await using folder = await folderOf({ 'documents.json': '{}' });
+  const shown = new Map<string, string>();
+  for (const names of [VARIABLES.filter((name) => !APART.includes(name)), ['AUTH' as const, ...APART]]) {
+    const env = Object.fromEntries(names.map((name) => [name, EXAMPLES[name][0]]));
+    const { code, stdout, stderr } = await run(['--check'], env, folder.path('.'));
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain(SECRET);
+    const rows = rowsIn(stdout);
+    for (const [name, [, from]] of rows) expect([name, from === 'environment']).toEqual([name, name in env]);
+    for (const name of names) shown.set(name, rows.get(name)?.[0] ?? '');
+  }
+  for (const name of VARIABLES) expect([name, shown.get(name)]).toEqual([name, EXAMPLES[name].at(-1)]);
+});
+
+test('--check shows every variable that is not set, with its default', async () => {
+  const { code, stdout } = await run(['--check']);
+  expect(code).toBe(0);
+  const rows = rowsIn(stdout);
+  expect([...rows.keys()]).toEqual([...VARIABLES]);
+  expect([...new Set([...rows.values()].map(([, from]) => from))]).toEqual(['default']);
+  const { port, cache } = readConfig({});
+  expect(rows.get('PORT')?.[0]).toBe(String(port));
+  expect(rows.get('CACHE_COLLECTIBLES_MS')?.[0]).toBe(String(cache.collectiblesMs));
+  expect(rows.get('UPSTREAM_API_KEY')?.[0]).toBe('not set');
+});
+
+test('--check names every problem at once, those of the trusted documents too, and ends with 1', async () => {
+  const { code, stdout, stderr } = await run(['--check'], {
+    PORT: 'x',
+    AUTH: 'maybe',
+    UPSTREAM_API_KEY: `${SECRET} with spaces`,
+    UPSTREAM_TIMOUT_MS: '5',
+    TRUSTED_DOCUMENTS: '/nowhere/documents.json',
+  });
+  expect([code, stdout]).toEqual([1, '']);
+  for (const name of ['PORT', 'AUTH', 'UPSTREAM_API_KEY', 'UPSTREAM_TIMOUT_MS', 'TRUSTED_DOCUMENTS'])
+    expect(stderr).toContain(name);
+  expect(stderr).not.toContain(SECRET);
+  expect(stderr).not.toContain('\n    at ');
+});
+
+test('--check listens nowhere, writes nothing, and contacts neither the service nor Redis', async () => {
+  await using folder = await folderOf({});
+  // Ports at which nothing answers: a start would wait for them, or fail.
+  const { code, stdout } = await run(
+    ['--check'],
+    {
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      UPSTREAM_API_KEY: SECRET,
+      REDIS_URL: 'redis://127.0.0.1:9',
+      // A port that only root may open, of an address that this machine does not have.
+      HOST: '192.0.2.1',
+      PORT: '1',
+      AUTH: 'open',
+      UPSTREAM_TIMOUT_MS: '5',
+    },
+    folder.path('.'),
+  );
+  expect(code).toBe(0);
+  expect(stdout).toContain('UPSTREAM_TIMOUT_MS');
+  expect(stdout).toContain('no file was written');
+  await run(['--check'], {}, folder.path('.'));
+  expect(await readdir(folder.path('.'))).toEqual([]);
+});
+
+test('--version is the version of the package', async () => {
+  const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
+  expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('--help names variables and pages that there are', async () => {
+  const { code, stdout, stderr } = await run(['--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  const options = [...stdout.matchAll(/^ {2}(--\w+) /gm)].map(([, option]) => option);
+  expect(options).toEqual(['--check', '--help', '--version']);
+  const names = [...stdout.matchAll(/^ {2}([A-Z][A-Z_, ]+?) {2,}/gm)].flatMap(([, names = '']) =>
+    names.split(', '),
+  );
+  expect(names.length).toBeGreaterThan(6);
+  for (const name of names) expect(VARIABLES).toContain(name);
+  const pages = [...stdout.matchAll(/docs\/[\w-]+\.md/g)].map(([page]) => page);
+  expect(pages.length).toBeGreaterThan(2);
+  expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
+});
+
+test.each<[what: string, args: string[], said: string]>([
+  ['an option that there is not', ['--chek'], '--chek'],
+  ['an argument', ['start'], 'start'],
+  ['a value of an option that has none', ['--check=all'], '--check'],
+  ['two answers at once', ['--check', '--version'], 'got both'],
+])('%s is an error with the usage, and nothing starts', async (_what, args, said) => {
+  const { code, stdout, stderr } = await run(args, { PORT: '0' });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(said);
+  expect(stderr).toContain('Usage: npm start');
+  expect(stderr).not.toContain('\n    at ');
+});
