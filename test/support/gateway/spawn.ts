@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,9 +27,8 @@ export const spawnGateway = async (
   env: Record<string, string | undefined>,
   entry = 'src/main.ts',
   under: readonly string[] = [],
-) => {
-  const [program = '', ...args] = [...under, 'node_modules/.bin/node', ...NODE_FLAGS, entry];
-  const child = spawn(program, args, {
+) =>
+  spawnProgram([...under, 'node_modules/.bin/node', ...NODE_FLAGS, entry], {
     cwd: ROOT,
     env: {
       ...STARTED_WITH,
@@ -40,8 +39,14 @@ export const spawnGateway = async (
       PORT: String(await freePort()),
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
+
+/** Any command that becomes a gateway. Rejects when it ends before it listens. */
+export const spawnProgram = async (
+  [program = '', ...args]: readonly string[],
+  options: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'>,
+) => {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   const output = { text: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -81,6 +86,7 @@ const listening = (child: ChildProcess, lines: string[], output: { text: string 
         if (msg === 'listening' && typeof url === 'string') resolve(url);
       }
     });
+    child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`exited with ${code}: ${output.text}`)));
   });
 

@@ -14,7 +14,7 @@ export type ConsoleAssets = {
   readonly assets: ReadonlyMap<string, Asset>;
 };
 
-const WORKER = new URL('assets-worker.ts', import.meta.url);
+const WORKER = new URL('./assets-worker.ts', import.meta.url);
 
 /** Node says that stripping types is experimental, as a line that is no JSON among those of the log. */
 const FLAGS = ['--disable-warning=ExperimentalWarning'];

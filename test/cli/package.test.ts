@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
+import { need } from '../support/available.ts';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { type InstalledPackage, installPackage, npm } from '../support/deploy/package.ts';
+import { folderOf } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
+import { spawnProgram } from '../support/gateway/spawn.ts';
+import { root } from '../support/pages.ts';
+
+/** What `npm pack` makes, installed where nothing else of the project is, and started by its program. */
+
+const run = promisify(execFile);
+
+let installed: InstalledPackage;
+beforeAll(async () => {
+  installed = await installPackage();
+});
+afterAll(() => installed[Symbol.asyncDispose]());
+
+const start = async (env: Record<string, string> = {}) =>
+  spawnProgram([installed.program], {
+    cwd: installed.folder,
+    env: { PATH: process.env.PATH, PORT: String(await freePort()), SANDBOX_BLOCK_MS: '100', ...env },
+  });
+
+const ask = async (url: string, query: string) => {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return response.json();
+};
+
+test('the gateway starts over its sandbox, looks up, delivers, and ends with 0 at SIGTERM', async () => {
+  await using gateway = await start();
+  const { data, errors } = await ask(
+    gateway.url,
+    `{ wallet(address: "${demoAddress('whale')}") { transactions(first: 3) { nodes { hash decoded { name } } } collectibles(first: 3) { nodes { tokenId } } } }`,
+  );
+  expect(errors).toBeUndefined();
+  expect(data.wallet.transactions.nodes).toHaveLength(3);
+  expect(data.wallet.collectibles.nodes).toHaveLength(3);
+
+  await using dashboard = subscribe(gateway.url);
+  await eventually(() => dashboard.edges.length >= 3);
+  // The log is on disk: its worker runs.
+  expect(await readdir(join(installed.folder, 'data'))).toContain('deliveries.db');
+
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  expect(gateway.lines.map((line) => JSON.parse(line).msg)).toEqual(
+    expect.arrayContaining(['listening', 'stopping', 'stopped']),
+  );
+  // No warning of Node is among the lines of the log.
+  expect(gateway.lines.every((line) => line.startsWith('{'))).toBe(true);
+});
+
+test('SIGINT ends it with 0 as well, and it listens no more', async () => {
+  await using gateway = await start();
+  expect(await gateway.end('SIGINT')).toBe(0);
+  await expect(fetch(`${gateway.url}/health/live`)).rejects.toThrow('fetch failed');
+});
+
+test('the console and each of its modules are there', async () => {
+  await using gateway = await start();
+  const page = await fetch(gateway.url, { headers: { accept: 'text/html' } });
+  expect(page.status).toBe(200);
+  const files = [...(await page.text()).matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map(
+    ([, path]) => path,
+  );
+  expect(files.length).toBeGreaterThan(60);
+  const replies = await Promise.all(
+    files.map(async (path) => {
+      const reply = await fetch(gateway.url + path);
+      return { path, status: reply.status, text: await reply.text() };
+    }),
+  );
+  expect(replies.filter(({ status, text }) => status !== 200 || text === '')).toEqual([]);
+});
+
+test('its process is the gateway, on the Node of its dependency, with the settings of npm start', async (context) => {
+  need(context, existsSync('/proc'), '/proc, which shows how a process was started');
+  await using gateway = await start();
+  const { pid } = gateway.child;
+  const [assignments = '', command = ''] = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  ).scripts.start.split(' exec node ');
+  const [program = '', ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
+  expect(program).toBe(join(installed.folder, 'node_modules/node/bin/node'));
+  expect(args).toEqual(command.replace('src/main.ts', join(installed.home, 'dist/main.js')).split(' '));
+  const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
+  for (const assignment of assignments.split(' ')) expect(environment).toContain(assignment);
+});
+
+test('npx starts it, and gives it the arguments', async () => {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const { stdout } = await npm(['exec', '--', 'evm-graphql-gateway', '--version'], installed.folder);
+  expect(stdout).toBe(`${version}\n`);
+});
+
+test('its exit code and its error are those of the gateway', async () => {
+  const failed = await run(installed.program, [], { env: { PATH: process.env.PATH, PORT: 'x' } }).catch(
+    (error: object) => error,
+  );
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('PORT: expected') });
+});
+
+/** The program in a package whose dependencies are not there, and a PATH whose `node` is this script. */
+const runAlone = async (node: string) => {
+  await using folder = await folderOf({
+    'package/bin/evm-graphql-gateway': await readFile(join(root, 'bin/evm-graphql-gateway'), 'utf8'),
+    'path/node': `#!/bin/sh\n${node}\n`,
+  });
+  const program = folder.path('package/bin/evm-graphql-gateway');
+  await Promise.all([program, folder.path('path/node')].map((path) => chmod(path, 0o755)));
+  const env = { PATH: `${folder.path('path')}:${process.env.PATH}` };
+  const ended = await run(program, ['--check'], { env }).catch((error: object) => error);
+  return { ended, home: folder.path('package') };
+};
+
+test('without that dependency it takes the Node of PATH, which gets all of its arguments', async () => {
+  const { ended, home } = await runAlone('[ "$1" = -e ] || echo "$MALLOC_ARENA_MAX" "$@"');
+  expect(ended).toMatchObject({
+    stdout: `2 --no-allocation-site-pretenuring ${home}/dist/main.js --check\n`,
+  });
+});
+
+test('where that one is too old it says so', async () => {
+  const { ended } = await runAlone('[ "$1" = --version ] && echo v20.1.0');
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: 'evm-graphql-gateway: expected Node 24 or later, got v20.1.0\n',
+  });
+});
+
+test('in a checkout it runs src/', async () => {
+  const { stdout } = await run(join(root, 'bin/evm-graphql-gateway'), ['--help']);
+  expect(stdout).toMatch(/^Usage: /);
+});
+
+test('the package has the program, what it runs, and its pages; nothing of tests, and no setting', async () => {
+  const files = (await readdir(installed.home, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(installed.home.length + 1));
+  const tops = new Set(files.map((path) => path.replace(/\/.*/, '')));
+  expect([...tops].toSorted()).toEqual(
+    ['LICENSE', 'README.md', 'bin', 'dist', 'docs', 'package.json', 'schema.graphql'].toSorted(),
+  );
+  // Node strips no types here: only the console's modules, which the gateway strips for browsers, have any.
+  expect(files.filter((path) => path.endsWith('.ts') && !path.startsWith('dist/console/'))).toEqual([]);
+  const modules = files.filter((path) => path.endsWith('.js'));
+  expect(modules.length).toBeGreaterThan(250);
+  for (const path of modules)
+    expect(await readFile(join(installed.home, path), 'utf8'), path).not.toMatch(
+      /['"]\.{1,2}\/[^'"\n]+\.ts['"]/,
+    );
+});

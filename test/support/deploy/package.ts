@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../pages.ts';
+
+const run = promisify(execFile);
+
+/** npm's own variables describe the run of this test, but for where its packages are. */
+const env = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_/i.test(name) || /^npm_config_(?:cache|registry)$/i.test(name),
+    ),
+  ),
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_prefer_offline: 'true',
+};
+
+/** npm as a newcomer runs it. It takes what it can from its cache. */
+export const npm = (args: readonly string[], cwd: string) => run('npm', args, { cwd, env });
+
+/** The folder of a test, which goes with it. Everyone may read it. */
+const newFolder = async (): Promise<AsyncDisposable & { readonly path: string }> => {
+  const path = await mkdtemp(join(tmpdir(), 'gateway-package-'));
+  await chmod(path, 0o755);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+};
+
+/** The package of `npm pack`, installed in an empty folder. */
+export const installPackage = async () => {
+  await using made = new AsyncDisposableStack();
+  const { path: folder } = made.use(await newFolder());
+  const { path: packed } = made.use(await newFolder());
+  await npm(['pack', '--pack-destination', packed], root);
+  const [tarball = ''] = await readdir(packed);
+  await writeFile(join(folder, 'package.json'), '{ "private": true }');
+  await npm(['install', join(packed, tarball)], folder);
+  const kept = made.move();
+  return {
+    folder,
+    /** What npm links the package's program to. */
+    program: join(folder, 'node_modules/.bin/evm-graphql-gateway'),
+    /** Where the package itself is. */
+    home: join(folder, 'node_modules/evm-graphql-gateway'),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+};
+
+export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
