@@ -15,6 +15,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
   ["the console's operations", 'node', 'scripts/checks/console-operations.ts', '--check'],
   ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
+  ['dashboard and alerts', 'node', 'scripts/observability/main.ts', '--check'],
   ['relay', 'node', 'scripts/checks/relay.ts'],
   ['words', 'node', 'scripts/checks/words.ts'],
 ];

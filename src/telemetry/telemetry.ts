@@ -31,9 +31,9 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 /**
  * Creates the observers of all parts: each counts what its part reports, and logs it. `cacheBytes` returns the memory of
  * cached pages. A metric's label has few values, which the gateway chooses: never a name, an address, a key or a URL.
+ * Default for `registry`, which holds the metrics: an empty one.
  */
-export const createTelemetry = (log: Log, cacheBytes: () => number) => {
-  const registry = new Registry();
+export const createTelemetry = (log: Log, cacheBytes: () => number, registry = new Registry()) => {
   collectDefaultMetrics({ register: registry });
   return {
     operations: createOperationObserver(registry, log),

@@ -34,6 +34,14 @@ export const HAPROXY: Wanted = {
   packages: ['haproxy', 'liblua5.3-0', 'libopentracing-c-wrapper0', 'libopentracing1'],
 };
 
+/** Its package has promtool as well. */
+export const PROMETHEUS: Wanted = {
+  name: 'prometheus',
+  path: 'usr/bin/prometheus',
+  version: '--version',
+  packages: ['prometheus'],
+};
+
 /**
  * Finds the real program: one that is installed, else Debian's package, unpacked once into node_modules/.cache. Resolves
  * with why there is none otherwise.

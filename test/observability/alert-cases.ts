@@ -1,0 +1,157 @@
+/** Numbers at which each alert fires, and numbers at which it does not, in the notation of `promtool test rules`. */
+
+export type Case = {
+  /** Values by series, a minute apart: `0+1x9` is 0, 1, 2 … 9; `_` is no sample. */
+  readonly series: Readonly<Record<string, string>>;
+  /** The minute at which it is looked at. */
+  readonly at: number;
+};
+
+export type AlertCases = {
+  /** The labels of the alert that fires, without its severity. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly fires: readonly Case[];
+  readonly quiet: readonly Case[];
+};
+
+const ONE = { job: 'gateway', instance: 'a:4000' };
+
+const series = (name: string, labels: Readonly<Record<string, string>> = {}): string =>
+  `${name}{${Object.entries({ ...ONE, ...labels })
+    .map(([label, value]) => `${label}="${value}"`)
+    .join(', ')}}`;
+
+const at = (minute: number, ...all: readonly (readonly [name: string, values: string])[]): Case => ({
+  at: minute,
+  series: Object.fromEntries(all),
+});
+
+/** A gauge: it is over its limit for long, or not at all, or since this minute. */
+const gauge = (
+  name: string,
+  over: string,
+  under: string,
+  labels: Readonly<Record<string, string>> = {},
+): AlertCases => ({
+  labels: { ...ONE, ...labels },
+  fires: [at(30, [series(name, labels), `${over}x40`])],
+  quiet: [
+    at(30, [series(name, labels), `${under}x40`]),
+    at(30, [series(name, labels), `${under}x29 ${over}x10`]),
+  ],
+});
+
+/** A counter: it counts on, or for the first time; it stands still, starts anew, or counts something else. */
+const counter = (
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  other: Readonly<Record<string, string>> | null,
+): AlertCases => ({
+  labels: ONE,
+  fires: [
+    at(30, [series(name, labels), '5x27 6x10']),
+    at(30, [series(name, labels), '_x27 1x10']),
+    at(30, [series(name, labels), '0x27 1x10']),
+  ],
+  quiet: [
+    at(30, [series(name, labels), '5x40']),
+    at(30, [series(name, labels), '5x27 0x10']),
+    at(30, [series(name, labels), '0x10 1x30']),
+    ...(other === null ? [] : [at(30, [series(name, other), '0+9x40'])]),
+  ],
+});
+
+/** A histogram whose values are all between the two bounds. */
+const between = (name: string, low: string, high: string): readonly (readonly [string, string])[] => [
+  [series(`${name}_bucket`, { le: low }), '0x40'],
+  [series(`${name}_bucket`, { le: high }), '0+10x40'],
+  [series(`${name}_bucket`, { le: '+Inf' }), '0+10x40'],
+];
+
+const slow = (name: string, [low, high]: readonly [string, string], fast: string): AlertCases => ({
+  labels: ONE,
+  fires: [at(30, ...between(name, low, high))],
+  quiet: [
+    at(30, ...between(name, '0.001', fast)),
+    // Without traffic there is no percentile.
+    at(30, ...between(name, low, high).map(([key]) => [key, '0x40'] as const)),
+  ],
+});
+
+const STORED = series('gateway_deliveries_total', { outcome: 'stored' });
+const BILLED = 'gateway_upstream_compute_units_total';
+const OTHER_BILLED = `${BILLED}{job="gateway", instance="b:4000", resource="transactions"}`;
+
+export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
+  GatewayDown: gauge('up', '0', '1'),
+  GatewayUpstreamDown: gauge('gateway_upstream_circuit_breaker_open', '1', '0'),
+  GatewayInternalErrors: counter(
+    'gateway_operations_total',
+    { code: 'INTERNAL_SERVER_ERROR', type: 'query', transport: 'http' },
+    { code: 'OK', type: 'query', transport: 'http' },
+  ),
+  GatewayKeyRefused: counter(
+    'gateway_upstream_requests_total',
+    { resource: 'transactions', outcome: 'quota' },
+    { resource: 'transactions', outcome: 'unavailable' },
+  ),
+  GatewayLogFailing: counter('gateway_log_errors_total', { task: 'append' }, null),
+  GatewayDeliveriesRejected: {
+    labels: { ...ONE, outcome: '401' },
+    fires: [at(30, [series('gateway_deliveries_total', { outcome: '401' }), '0+60x40'])],
+    quiet: [
+      at(30, [series('gateway_deliveries_total', { outcome: '401' }), '0+1x40']),
+      at(30, [series('gateway_deliveries_total', { outcome: '503' }), '0+60x40']),
+    ],
+  },
+  GatewayDeliveriesStopped: {
+    labels: {},
+    fires: [
+      at(220, [STORED, '0+1x120 120x120']),
+      // The gateway was restarted, and has stored none since.
+      at(220, [STORED, '0+1x120 _x120']),
+    ],
+    quiet: [at(220, [STORED, '0+1x240']), at(220, [STORED, '0x240']), at(220, [series('up'), '1x240'])],
+  },
+  GatewayLogSlow: slow('gateway_log_append_duration_seconds', ['0.25', '0.5'], '0.1'),
+  GatewayLogBacklog: gauge('gateway_log_pending_bytes', '40000000', '30000000'),
+  GatewayRedisFailing: counter(
+    'gateway_redis_command_duration_seconds_count',
+    { outcome: 'unavailable' },
+    { outcome: 'replied' },
+  ),
+  GatewayRedisLost: gauge('gateway_redis_connections_lost', '2', '0', { variable: 'REDIS_URL' }),
+  GatewaySubscribersFallBehind: {
+    labels: ONE,
+    fires: [at(50, [series('gateway_reader_lag_deliveries'), '0+50x60'])],
+    quiet: [
+      at(50, [series('gateway_reader_lag_deliveries'), '5000x60']),
+      at(50, [series('gateway_reader_lag_deliveries'), '5000-50x60']),
+      at(50, [series('gateway_reader_lag_deliveries'), '0+1x60']),
+      // It catches up now and then.
+      at(50, [series('gateway_reader_lag_deliveries'), Array(7).fill('0+90x9').join(' ')]),
+    ],
+  },
+  GatewayUpstreamQueue: slow('gateway_upstream_queue_seconds', ['1', '5'], '0.5'),
+  GatewayThrottled: counter(
+    'gateway_upstream_rejected_before_send_total',
+    { resource: 'transactions', reason: 'cooldown' },
+    { resource: 'transactions', reason: 'aborted' },
+  ),
+  GatewayComputeUnits: {
+    labels: {},
+    fires: [at(90, [series(BILLED, { resource: 'transactions' }), '0+100x100'], [OTHER_BILLED, '0+100x100'])],
+    quiet: [at(90, [series(BILLED, { resource: 'transactions' }), '0+50x100'], [OTHER_BILLED, '0+50x100'])],
+  },
+  GatewaySocketsNearLimit: gauge('gateway_websockets', '19000', '17000'),
+  GatewaySharingFails: {
+    labels: { ...ONE, task: 'find' },
+    fires: [at(30, [series('gateway_shared_errors_total', { task: 'find' }), '0+1x40'])],
+    quiet: [
+      at(30, [series('gateway_shared_errors_total', { task: 'find' }), '7x40']),
+      at(30, [series('gateway_shared_errors_total', { task: 'find' }), '0x27 1x10']),
+    ],
+  },
+  GatewayOverloaded: gauge('nodejs_eventloop_lag_p99_seconds', '0.3', '0.01'),
+  GatewayMemory: gauge('process_resident_memory_bytes', '1200000000', '300000000'),
+};

@@ -1,0 +1,218 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { needPrometheus, promtool, startPrometheus } from '../support/deploy/prometheus-server.ts';
+import { folderOf } from '../support/folder.ts';
+import { type Family, scrape } from '../support/gateway/prometheus.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { root } from '../support/pages.ts';
+import { ALERT_CASES, type Case } from './alert-cases.ts';
+
+/** The rules and the dashboard of deploy/, judged by Prometheus' own programs and by a gateway's metrics. */
+
+const RULES = 'deploy/prometheus/alerts.yaml';
+const rules = await readFile(join(root, RULES), 'utf8');
+
+/** The alerts of the file: each value is a JSON string, or a word. */
+const alerts = rules
+  .split('- alert: ')
+  .slice(1)
+  .map((text) => {
+    const [name = ''] = text.split('\n');
+    const read = (key: string): string =>
+      JSON.parse(new RegExp(`^ +${key}: (".*")$`, 'm').exec(text)?.[1] ?? '""');
+    const severity = /^ +severity: (\w+)$/m.exec(text)?.[1] ?? '';
+    const annotations = { summary: read('summary'), description: read('description') };
+    return { name, expression: read('expr'), severity, annotations };
+  });
+
+type DashboardPanel = {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+  readonly panels?: readonly DashboardPanel[];
+};
+
+const dashboard: { readonly panels: readonly DashboardPanel[] } = JSON.parse(
+  await readFile(join(root, 'deploy/grafana/dashboard.json'), 'utf8'),
+);
+
+/** As Grafana fills in what its variables choose. */
+const filledIn = (expression: string): string =>
+  expression.replaceAll(/\$(?:job|instance)/g, '.*').replaceAll('$__rate_interval', '1m');
+
+const expressionsOf = (panels: readonly DashboardPanel[]): readonly string[] =>
+  panels.flatMap(({ targets = [], panels: within = [] }) => [
+    ...targets.map(({ expr }) => filledIn(expr)),
+    ...expressionsOf(within),
+  ]);
+
+const shown = expressionsOf(dashboard.panels);
+const overview = expressionsOf(dashboard.panels.filter(({ panels }) => panels === undefined));
+
+/** A gateway over its sandbox, after every kind of traffic that is quick to make. */
+const startUsedGateway = async () => {
+  const gateway = await startGateway({ SANDBOX_BLOCK_MS: '100' });
+  const wallet =
+    '{ wallet(address: "0xc7928e7865fb684cc7629937d4064aa69989eab4") { transactions(first: 1) { nodes { hash } } collectibles(first: 1) { nodes { tokenId } } } }';
+  for (let times = 0; times < 3; times += 1) await gateway.query(wallet);
+  await gateway.query('{ nothing }');
+  await gateway.query(
+    'mutation { deleteWebhook(input: { webhookId: "0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee" }) { __typename } }',
+  );
+  await fetch(`${gateway.url}/deliveries/default/guessed`, { method: 'POST', body: '{}' });
+  await fetch(`${gateway.url}/health/ready`);
+  const dashboard = subscribe(gateway.url);
+  await eventually(() => dashboard.edges.length > 2);
+  return {
+    ...gateway,
+    async [Symbol.asyncDispose]() {
+      await dashboard[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+};
+
+test('promtool accepts the rules and the configuration', async (context) => {
+  await needPrometheus(context);
+  for (const args of [
+    ['check', 'rules', RULES],
+    ['check', 'config', 'deploy/prometheus/prometheus.yaml'],
+  ]) {
+    const { code, output } = await promtool(args);
+    expect([code, output]).toEqual([0, expect.stringContaining(`${alerts.length} rules found`)]);
+  }
+});
+
+test('each alert has numbers at which it fires, and others at which it does not', () => {
+  expect(alerts.length).toBeGreaterThan(15);
+  expect(Object.keys(ALERT_CASES)).toEqual(alerts.map(({ name }) => name));
+  for (const { fires, quiet } of Object.values(ALERT_CASES))
+    expect(Math.min(fires.length, quiet.length)).toBeGreaterThan(0);
+});
+
+describe.each(alerts)('$name', ({ name, severity, annotations }) => {
+  /** Promtool's verdict on cases in which the alert fires with these labels, or not at all. */
+  const verdict = async (cases: readonly Case[], labels: object | null) => {
+    const expected =
+      labels === null ? [] : [{ exp_labels: { ...labels, severity }, exp_annotations: annotations }];
+    await using folder = await folderOf({});
+    const file = folder.path('cases.yaml');
+    // YAML holds JSON.
+    const json = JSON.stringify({
+      rule_files: [join(root, RULES)],
+      evaluation_interval: '1m',
+      tests: cases.map(({ series, at }) => ({
+        interval: '1m',
+        input_series: Object.entries(series).map(([key, values]) => ({ series: key, values })),
+        alert_rule_test: [{ eval_time: `${at}m`, alertname: name, exp_alerts: expected }],
+      })),
+    });
+    await writeFile(file, json);
+    return await promtool(['test', 'rules', file]);
+  };
+
+  const { labels, fires, quiet } = ALERT_CASES[name] ?? { labels: {}, fires: [], quiet: [] };
+
+  test('fires', async (context) => {
+    await needPrometheus(context);
+    expect(await verdict(fires, labels)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('SUCCESS'),
+    });
+  });
+
+  test('does not fire', async (context) => {
+    await needPrometheus(context);
+    expect(await verdict(quiet, null)).toMatchObject({ code: 0, output: expect.stringContaining('SUCCESS') });
+  });
+});
+
+test("promtool has nothing to say about the gateway's own metrics", async (context) => {
+  await needPrometheus(context);
+  await using gateway = await startUsedGateway();
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const { code, output } = await promtool(['check', 'metrics'], text);
+  // 3: it can be read, and has what the linter would name in another way. Those names are prom-client's.
+  expect([0, 3]).toContain(code);
+  expect(output).not.toContain('gateway_');
+  const broken = await promtool(['check', 'metrics'], 'gateway_operations_total{ 1\n');
+  expect(broken.code).toBe(1);
+});
+
+/** The metric of each selector, and the labels that the selector names. */
+const selectorsIn = (expression: string): readonly (readonly [metric: string, labels: readonly string[]])[] =>
+  [...expression.matchAll(/\b((?:gateway|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, metric = '', matchers = '']) => [
+      metric,
+      [...matchers.matchAll(/(\w+)(?:=|!=|=~|!~)"/g)].map(([, label = '']) => label),
+    ],
+  );
+
+const groupedIn = (expression: string): readonly string[] =>
+  [...expression.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', '));
+
+/** Prometheus adds these to what it scrapes. */
+const OF_THE_TARGET = ['job', 'instance'];
+
+const labelsOf = (family: Family): readonly string[] =>
+  [...family.series.keys()].flatMap((key) => [...key.matchAll(/(\w+)="/g)].map(([, label = '']) => label));
+
+test('every metric and label of an expression is one that the gateway has', async () => {
+  await using gateway = await startUsedGateway();
+  const { families } = await scrape(gateway.url);
+  const familyOf = (metric: string): Family | undefined =>
+    families.get(metric) ?? families.get(metric.replace(/_(?:bucket|count|sum)$/, ''));
+  const expressions = [...shown, ...alerts.map(({ expression }) => expression)];
+  expect(expressions.length).toBeGreaterThan(60);
+  for (const expression of expressions) {
+    const selectors = selectorsIn(expression);
+    const known = new Set(OF_THE_TARGET);
+    let isComplete = true;
+    for (const [metric] of selectors) {
+      const family = familyOf(metric);
+      expect(family, metric).toBeDefined();
+      if (!family) continue;
+      for (const label of labelsOf(family)) known.add(label);
+      // A counter with labels has no series before it counts. Those that this traffic does not count, Prometheus only parses.
+      isComplete &&= family.series.size > 0;
+    }
+    if (!isComplete) continue;
+    const named = [...selectors.flatMap(([, labels]) => labels), ...groupedIn(expression)];
+    expect([expression, named.filter((label) => !known.has(label))]).toEqual([expression, []]);
+  }
+});
+
+test('the dashboard shows every metric of the gateway', async () => {
+  await using gateway = await startGateway();
+  const { families } = await scrape(gateway.url);
+  const own = [...families.keys()].filter((name) => name.startsWith('gateway_'));
+  const metrics = new Set(
+    shown
+      .flatMap(selectorsIn)
+      .map(([metric]) => (families.has(metric) ? metric : metric.replace(/_bucket$/, ''))),
+  );
+  expect(own.length).toBeGreaterThan(30);
+  expect(own.filter((name) => !metrics.has(name))).toEqual([]);
+});
+
+test('a Prometheus that scrapes a gateway accepts every expression, and has a result where there was traffic', async (context) => {
+  await needPrometheus(context);
+  await using gateway = await startUsedGateway();
+  const prometheus = await startPrometheus(gateway.url);
+  await prometheus.scraped(4);
+  const { families } = await scrape(gateway.url);
+  for (const expression of shown) {
+    const result = await prometheus.query(expression);
+    const hasTraffic = selectorsIn(expression).every(
+      ([metric]) => (families.get(metric.replace(/_bucket$/, ''))?.series.size ?? 0) > 0,
+    );
+    if (hasTraffic) expect([expression, result.length > 0]).toEqual([expression, true]);
+  }
+  for (const expression of overview)
+    expect([expression, (await prometheus.query(expression)).length > 0]).toEqual([expression, true]);
+  await expect(prometheus.query('sum(')).rejects.toThrow('parse error');
+  const evaluated = await prometheus.evaluatedRules();
+  expect(evaluated.map(({ name }) => name)).toEqual(alerts.map(({ name }) => name));
+  expect(evaluated.filter(({ health }) => health !== 'ok')).toEqual([]);
+});
