@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { folderOf } from '../support/folder.ts';
+import { root } from '../support/pages.ts';
+
+const run = promisify(execFile);
+
+test('systemd takes the unit as it is', async (context) => {
+  const isThere = await run('systemd-analyze', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  // A machine without systemd is no place for its units, so that no run must have it.
+  if (!isThere) return context.skip('needs systemd-analyze');
+  const unit = await readFile(join(root, 'deploy/systemd/gateway@.service'), 'utf8');
+  // The one thing that only an installation has.
+  await using folder = await folderOf({
+    'gateway@.service': unit.replaceAll('/opt/gateway', root),
+  });
+  const { stdout, stderr } = await run('systemd-analyze', [
+    'verify',
+    '--man=no',
+    folder.path('gateway@.service').replace('@.', '@4001.'),
+  ]);
+  expect(stdout + stderr).toBe('');
+});
