@@ -29,13 +29,25 @@ export type WebhookClient = {
   soleAddress(webhookId: string): Promise<string | null>;
   /** Null when there is no such webhook. */
   get(webhookId: string): Promise<rest.Webhook | null>;
+  /** Rejects with UnseenWebhookError after a 2xx answer without the webhook. */
   create(webhook: rest.NewWebhook): Promise<rest.Webhook>;
-  /** The webhook in upstream's answer. After a 2xx answer without one, `get` reads it. */
+  /**
+   * The webhook in upstream's answer. After a 2xx answer without one, `get` reads it. Rejects with UnseenWebhookError
+   * when that fails.
+   */
   update(webhookId: string, changes: rest.WebhookChanges): Promise<rest.Webhook>;
   delete(webhookId: string): Promise<void>;
   updateAddresses(webhookId: string, changes: rest.AddressChanges): Promise<void>;
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
+
+/** Upstream has made the change, but no answer of its shows the webhook. */
+export class UnseenWebhookError extends UpstreamError {
+  constructor(message: string, cause: UpstreamError) {
+    super('invalidResponse', `${message} ${cause.message}`, { cause });
+    this.name = 'UnseenWebhookError';
+  }
+}
 
 type Parts = { readonly client: UpstreamClient; readonly scope: RequestScope };
 
@@ -114,7 +126,7 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
         return rest.readWebhook(await sendDetecting(rest.createWebhook(webhook)));
       } catch (error) {
         throw isAppliedButUnread(error)
-          ? unread(
+          ? new UnseenWebhookError(
               'The service created the webhook, but its answer does not show it: look for it in webhooks.',
               error,
             )
@@ -128,7 +140,10 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
         if (!isAppliedButUnread(error)) throw error;
         const webhook = await get(webhookId).catch(() => null);
         if (webhook === null)
-          throw unread('The service changed the webhook, but its answer does not show it.', error);
+          throw new UnseenWebhookError(
+            'The service changed the webhook, but its answer does not show it.',
+            error,
+          );
         return webhook;
       }
     },
@@ -162,9 +177,6 @@ const verifyByUnknownWebhook = async (send: Send, signal: AbortSignal): Promise<
 /** Whether upstream answered 2xx with a body that is not the contract's. */
 const isAppliedButUnread = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure === 'invalidResponse' && error.status === undefined;
-
-const unread = (message: string, cause: UpstreamError): UpstreamError =>
-  new UpstreamError('invalidResponse', `${message} ${cause.message}`, { cause });
 
 const readAll = async <Value>(
   list: (offset: string | null) => Promise<Page<Value>>,

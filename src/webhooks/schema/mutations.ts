@@ -21,7 +21,7 @@ builder.mutationFields((t) => ({
         url == null
           ? createForGateway(webhooks, creation, deliveries)
           : webhooks.create({ ...creation, url });
-      return asUserError(created.then((webhook) => ({ webhook })));
+      return asUserError(payloads.payloadOf(created));
     },
   }),
   updateWebhook: t.field({
@@ -33,7 +33,7 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input: { webhookId, ...changes } }, { webhooks, chains }) => {
       chains.assertKnown(changes.chainIds);
-      return asUserError(webhooks.update(webhookId, changes).then((webhook) => ({ webhook })));
+      return asUserError(payloads.payloadOf(webhooks.update(webhookId, changes)));
     },
   }),
   deleteWebhook: t.field({
@@ -107,7 +107,7 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_root, { input: { webhookId } }, { webhooks, deliveries }) =>
-      asUserError(connectToGateway(webhooks, webhookId, deliveries).then((webhook) => ({ webhook }))),
+      asUserError(payloads.payloadOf(connectToGateway(webhooks, webhookId, deliveries))),
   }),
 }));
 

@@ -1,6 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { encodeGlobalId } from '../../graph/global-id.ts';
+import { UnseenWebhookError } from '../client.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
 import { addressEdges, WebhookAddressEdge } from './addresses.ts';
 import { WebhookEdge, webhookEdge } from './connection.ts';
@@ -8,19 +9,39 @@ import { Webhook } from './webhook.ts';
 
 /** The payloads of the mutations. They hold edges and global ids, so that a client can update the lists that it shows. */
 
-type Changed = { readonly webhook: WebhookShape };
+/** The change is made, also where no answer of upstream shows the webhook. Only the fields that show it fail then. */
+type Changed = { readonly webhook: WebhookShape | UnseenWebhookError };
 type Named = { readonly webhookId: string };
 type AddressChanges = Named & { readonly added: readonly string[]; readonly removed: readonly string[] };
 type AddressList = Named & { readonly addresses: readonly string[] };
 
+/** The payload of a change, which rejects when upstream has not made it. */
+export const payloadOf = async (change: Promise<WebhookShape>): Promise<Changed> => {
+  try {
+    return { webhook: await change };
+  } catch (error) {
+    if (error instanceof UnseenWebhookError) return { webhook: error };
+    throw error;
+  }
+};
+
+const webhookOf = ({ webhook }: Changed): WebhookShape => {
+  if (webhook instanceof UnseenWebhookError) throw webhook;
+  return webhook;
+};
+
 export const CreateWebhookPayload = builder.objectRef<Changed>('CreateWebhookPayload').implement({
   description: 'A webhook was created, and is active.',
   fields: (t) => ({
-    webhook: t.expose('webhook', { type: Webhook, description: 'The webhook as the service created it.' }),
+    webhook: t.field({
+      type: Webhook,
+      description: 'The webhook as the service created it.',
+      resolve: webhookOf,
+    }),
     webhookEdge: t.field({
       type: WebhookEdge,
       description: 'The webhook as an edge, for a client to add to a list of webhooks.',
-      resolve: ({ webhook }, _args, { cursorsOf }) => webhookEdge(cursorsOf, webhook),
+      resolve: (changed, _args, { cursorsOf }) => webhookEdge(cursorsOf, webhookOf(changed)),
     }),
   }),
 });
@@ -28,14 +49,22 @@ export const CreateWebhookPayload = builder.objectRef<Changed>('CreateWebhookPay
 export const UpdateWebhookPayload = builder.objectRef<Changed>('UpdateWebhookPayload').implement({
   description: 'A webhook was changed.',
   fields: (t) => ({
-    webhook: t.expose('webhook', { type: Webhook, description: 'The webhook after the change.' }),
+    webhook: t.field({
+      type: Webhook,
+      description: 'The webhook after the change.',
+      resolve: webhookOf,
+    }),
   }),
 });
 
 export const ConnectWebhookPayload = builder.objectRef<Changed>('ConnectWebhookPayload').implement({
   description: "A webhook's url points at this gateway, where its events arrive from now on.",
   fields: (t) => ({
-    webhook: t.expose('webhook', { type: Webhook, description: 'The webhook after the change.' }),
+    webhook: t.field({
+      type: Webhook,
+      description: 'The webhook after the change.',
+      resolve: webhookOf,
+    }),
   }),
 });
 
