@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { readPathOf } from './app/read-path.ts';
-import { type App, startApp } from './app.ts';
-import { describeConfiguration } from './cli/check-configuration.ts';
+import type { App } from './app.ts';
 import { HELP, readCommand, readVersion, USAGE, UsageError } from './cli/options.ts';
 import { ConfigError, readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
@@ -16,6 +15,8 @@ const OVERDUE_MS = 500;
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line));
+  // Loaded here, so that problems of the configuration are told at once.
+  const { startApp } = await import('./app.ts');
   const app = await startApp(config, log, { readPath: readPathOf(process.env) });
   let isStopping = false;
   // npm repeats to the gateway a signal that the whole process group got. The repeat must not cut the shutdown short.
@@ -53,8 +54,10 @@ const stop = async (app: App, log: Log, signal: NodeJS.Signals): Promise<void> =
 const run = async (args: readonly string[]): Promise<void> => {
   const command = readCommand(args);
   if (command === 'start') return start();
-  if (command === 'check') process.stdout.write(await describeConfiguration(process.env));
-  else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
+  if (command === 'check') {
+    const { describeConfiguration } = await import('./cli/check-configuration.ts');
+    process.stdout.write(await describeConfiguration(process.env));
+  } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };
 
 run(process.argv.slice(2)).catch((error: unknown) => {
