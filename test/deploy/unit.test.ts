@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
 import { root } from '../support/pages.ts';
 
@@ -13,8 +14,7 @@ test('systemd takes the unit as it is', async (context) => {
     () => true,
     () => false,
   );
-  // A machine without systemd is no place for its units, so that no run must have it.
-  if (!isThere) return context.skip('needs systemd-analyze');
+  need(context, isThere, 'systemd-analyze');
   const unit = await readFile(join(root, 'deploy/systemd/gateway@.service'), 'utf8');
   // The one thing that only an installation has.
   await using folder = await folderOf({
