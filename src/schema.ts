@@ -10,12 +10,20 @@ import './webhooks/schema/addresses.ts';
 import './webhooks/schema/mutations.ts';
 import './webhooks/schema/watched-wallets.ts';
 import './deliveries/schema/fields.ts';
-import { lexicographicSortSchema } from 'graphql';
+import {
+  GraphQLDeferDirective,
+  GraphQLStreamDirective,
+  lexicographicSortSchema,
+  specifiedDirectives,
+} from 'graphql';
 import { withWeighedFields } from './graph/answer/weighed-fields.ts';
 import { builder } from './graph/builder.ts';
 import { createPlannedSchema } from './graph/plan/planned-schema.ts';
 
-const built = builder.toSchema({ sortSchema: false });
+const built = builder.toSchema({
+  sortSchema: false,
+  directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
+});
 
 /** The schema. Each feature adds itself to the builder when it is imported: a new lookup is one more import above. */
 export const schema = withWeighedFields(lexicographicSortSchema(built));

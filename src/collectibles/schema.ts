@@ -1,6 +1,7 @@
 import { type ChainArgs, chainArguments, chainsParameter } from '../chains/arguments.ts';
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
+import { streamsLists } from '../graph/incremental/requested-parts.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType } from '../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments.ts';
@@ -175,6 +176,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
         cursors: context.cursorsOf(['collectibles', address, chains, includeSpam]),
         first: paging.sizeOf({ first }),
         after,
+        streams: streamsLists(info),
       });
     },
   }),

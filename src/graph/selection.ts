@@ -1,17 +1,21 @@
 import {
   type FieldNode,
+  GraphQLDeferDirective,
   GraphQLIncludeDirective,
   type GraphQLResolveInfo,
   GraphQLSkipDirective,
+  GraphQLStreamDirective,
   getDirectiveValues,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { mayHaveParts } from './incremental/directives.ts';
 
 /**
  * Returns whether the operation selects one of these fields anywhere below the field that is being resolved. It sees
- * fragments and aliases, and ignores what `@skip` or `@include` excludes.
+ * fragments and aliases, and ignores what `@skip` or `@include` excludes. Of an operation that may have several parts it
+ * sees all fields: a field is resolved for each part that selects it, and what one of them selects, all read at once.
  */
 export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string>): boolean => {
   // Each fragment is visited once: nested fragments would double the work at each level.
@@ -28,7 +32,9 @@ export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string
     if (selection.kind === Kind.FIELD && names.has(selection.name.value)) return true;
     return inSet(selection.selectionSet);
   };
-  return info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
+  return mayHaveParts(info)
+    ? inSet(info.operation.selectionSet)
+    : info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
 };
 
 /** The coerced values of an operation's variables. */
@@ -39,3 +45,13 @@ export const isIncluded = (node: SelectionNode, variableValues: VariableValues):
   !node.directives?.length ||
   (getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
     getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false);
+
+/** Returns whether `@defer` has a fragment come later. */
+export const isDeferred = (node: SelectionNode, variableValues: VariableValues): boolean =>
+  hasDirectives(node) && getDirectiveValues(GraphQLDeferDirective, node, variableValues)?.if === true;
+
+/** Returns whether `@stream` has items of a list come later. */
+export const isStreamed = (node: FieldNode, variableValues: VariableValues): boolean =>
+  hasDirectives(node) && getDirectiveValues(GraphQLStreamDirective, node, variableValues)?.if === true;
+
+const hasDirectives = ({ directives = [] }: SelectionNode): boolean => directives.length > 0;

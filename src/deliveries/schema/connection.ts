@@ -1,7 +1,7 @@
 import { builder } from '../../graph/builder.ts';
 import { badUserInput } from '../../graph/errors.ts';
-import type { PageInfo } from '../../graph/pagination/connection.ts';
 import { connectionType } from '../../graph/pagination/connection-type.ts';
+import type { PageInfo } from '../../graph/pagination/list-connection.ts';
 import type { DeliveryFilter, DeliveryPage, StoredDelivery } from '../log/log.ts';
 import type { TenantDeliveries } from '../tenant-deliveries.ts';
 import { WebhookDelivery } from './delivery.ts';

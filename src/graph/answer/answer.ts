@@ -6,6 +6,7 @@ import { createTimeSlices, type TimeSlices } from '../../lib/scheduling/time-sli
 import { answerLimitReached } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 import { SlicedList, type SlicedWork } from './sliced-list.ts';
+import { StreamedList } from './streamed-list.ts';
 import { type Weight, weightOfJson } from './weight.ts';
 
 /** What the answers of all operations share. */
@@ -52,6 +53,8 @@ export class Answer implements SlicedWork {
   /** Null while the answer is light. */
   #reservation: Reservation | null = null;
   readonly #weights = new WeakMap<object, Weight>();
+  /** The bytes of the reservation. */
+  #reserved = 0;
   #bytes = 0;
   #values = 0;
   #hasEnded = false;
@@ -94,7 +97,7 @@ export class Answer implements SlicedWork {
     this.#values += values;
     const weight = this.#weight;
     if (weight <= MAX_LIGHT_BYTES || this.isStopped) return;
-    if (this.#reservation) this.#reservation.grow(weight - before);
+    if (this.#reservation) this.#growReservation(weight - before);
     else this.#reserve(weight);
     if (weight > this.maxBytes) this.exceedLimit();
   }
@@ -143,6 +146,21 @@ export class Answer implements SlicedWork {
   /** Returns the items as a list in slices, for the executor: each item may take long to complete. */
   sliced<Item>(items: readonly Item[]): SlicedList<Item> {
     return new SlicedList(this, items, same);
+  }
+
+  /** Returns items that come in batches as a list that grows, for the executor. */
+  streamedList<Item, Output>(
+    batches: AsyncIterable<readonly Item[]>,
+    read: (item: Item) => Output,
+  ): StreamedList<Item, Output> {
+    return new StreamedList(this, batches, read);
+  }
+
+  /** Returns the memory of so many bytes that were sent: the rest of the answer is still to come. */
+  sent(bytes: number): void {
+    const returned = Math.min(bytes, this.#reserved);
+    this.#reserved -= returned;
+    this.#reservation?.shrink(returned);
   }
 
   /**
@@ -197,10 +215,15 @@ export class Answer implements SlicedWork {
     return this.#reservation?.isAvailable() ?? true;
   }
 
+  #growReservation(bytes: number): void {
+    this.#reserved += bytes;
+    this.#reservation?.grow(bytes);
+  }
+
   #reserve(weight: number): void {
     const reservation = this.#answers.memory.reserve();
-    reservation.grow(weight);
     this.#reservation = reservation;
+    this.#growReservation(weight);
     this.onHeavy?.();
     // An answer that waits for memory stops waiting once its client has disconnected.
     onAbort(this.#clientSignal, () => reservation.release());

@@ -14,14 +14,17 @@ import {
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
 import { DEFAULT_ITEMS, defaultBytes, evaluateCost } from '../cost/field-cost.ts';
-import { collectFields, type Operation, type OperationInfo, readOperation } from '../cost/operation-info.ts';
+import { collectParts, type Operation, type OperationInfo, readOperation } from '../cost/operation-info.ts';
 import { rememberEstimates } from '../cost/remembered-estimates.ts';
 import type { GlobalId } from '../global-id.ts';
+import { isStreamed } from '../selection.ts';
 
 /** The size that an answer is expected to have, before it is made. */
 export type AnswerEstimate = {
   readonly bytes: number;
   readonly heaviest: Heaviest;
+  /** The number of deferred fragments and streamed lists, in all objects together. */
+  readonly laterParts: number;
 };
 
 /** A field, by its path in the answer, and its bytes in all objects together. */
@@ -46,10 +49,11 @@ const estimateOf = (
   scopes: ReadonlySet<Scope>,
 ): AnswerEstimate => {
   const root = readOperation(schema, operation, scopes);
-  if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 } };
+  if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 }, laterParts: 0 };
   const estimator = new AnswerEstimator(root.info);
   const bytes = estimator.objectBytes(root.type, [root.selectionSet], { path: '', times: 1, items: null });
-  return { bytes, heaviest: estimator.heaviest };
+  const { heaviest, laterParts } = estimator;
+  return { bytes, heaviest, laterParts };
 };
 
 /** The place of an object in the answer. */
@@ -78,6 +82,7 @@ const NULL = 4;
 class AnswerEstimator {
   #heaviest: Heaviest & { readonly declaresCount: boolean } = { field: '', bytes: 0, declaresCount: false };
   readonly #info: OperationInfo;
+  laterParts = 0;
 
   constructor(info: OperationInfo) {
     this.#info = info;
@@ -91,11 +96,14 @@ class AnswerEstimator {
 
   /** Returns the bytes of one such object. */
   objectBytes(type: GraphQLObjectType, sets: readonly SelectionSetNode[], place: Place): number {
-    let bytes = BRACES;
-    for (const [name, nodes] of collectFields(this.#info, type, sets)) {
-      const path = place.path === '' ? name : `${place.path}.${name}`;
-      bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, { ...place, path });
-    }
+    const parts = collectParts(this.#info, type, sets);
+    this.laterParts += (parts.length - 1) * place.times;
+    let bytes = parts.length * BRACES;
+    for (const fields of parts)
+      for (const [name, nodes] of fields) {
+        const path = place.path === '' ? name : `${place.path}.${name}`;
+        bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, { ...place, path });
+      }
     return bytes;
   }
 
@@ -104,6 +112,7 @@ class AnswerEstimator {
     const field = node && this.#info.schema.getField(parent, node.name.value);
     if (!field) return 0;
     if (field === TypeNameMetaFieldDef) return parent.name.length + BRACES;
+    if (isStreamed(node, this.#info.variableValues)) this.laterParts += place.times;
     const declared = evaluateCost(field, node, this.#info, (cost, args): DeclaredSize => {
       const { items = DEFAULT_ITEMS, bytes = null } = cost;
       return { returns: cost.returns?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };

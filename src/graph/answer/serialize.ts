@@ -87,8 +87,8 @@ const stoppedResult = ({ limitError }: Answer): ExecutionResult => ({
 /** A chunk of this size has memory of its own, which returns to the operating system. The memory of smaller ones does not. */
 const CHUNK_CHARACTERS = 512 * 1024;
 
-/** Resolves with null where the answer is stopped before its end. */
-const serializeData = async (data: object, answer: Answer): Promise<SerializedData | null> => {
+/** Serialises data, or a part of an answer. Resolves with null where the answer is stopped before its end. */
+export const serializeData = async (data: object, answer: Answer): Promise<SerializedData | null> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let text = '';

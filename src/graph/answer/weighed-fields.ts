@@ -13,7 +13,7 @@ import {
 import type { Context } from '../../context.ts';
 import type { Answer } from './answer.ts';
 import { SlicedList } from './sliced-list.ts';
-
+import { StreamedList } from './streamed-list.ts';
 import { weightOfLeaf, weightOfTypenames } from './weight.ts';
 
 /**
@@ -69,6 +69,7 @@ const weighObject: Weigh = (value, answer, info) => {
 };
 
 const weighObjects: Weigh = (value, answer, info) => {
+  if (value instanceof StreamedList) return weighStreamed(value, answer, info);
   if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
   if (answer.isStopped) {
     ignoreFailures(value);
@@ -81,6 +82,18 @@ const weighObjects: Weigh = (value, answer, info) => {
   if (!Array.isArray(value) || answer.canCompleteAtOnce(length)) return value;
   // The executor awaits pending items at once: an unhandled rejection would end the process.
   return value.some(isPromise) ? value : answer.sliced(value);
+};
+
+/** The items of a list that grows are weighed as they come. */
+const weighStreamed = (
+  list: StreamedList<unknown>,
+  answer: Answer,
+  info: GraphQLResolveInfo,
+): StreamedList<unknown> => {
+  const { bytes, values } = weightOfTypenames(info);
+  answer.add(weightOfName(info) + BRACES, 1);
+  list.onItem = () => answer.add(BRACES + COMMA + bytes, 1 + values);
+  return list;
 };
 
 const isPromise = (item: unknown): boolean => item instanceof Promise;

@@ -13,7 +13,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
-import { isIncluded, type VariableValues } from '../selection.ts';
+import { isDeferred, isIncluded, type VariableValues } from '../selection.ts';
 
 /** An operation as a client sends it. */
 export type Operation = {
@@ -55,47 +55,97 @@ export const readOperation = (
   return { info, type, selectionSet: operation.selectionSet };
 };
 
+type Selecting = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;
+
+/** Fields by their names in the answer. */
+type FieldsByName = ReadonlyMap<string, readonly FieldNode[]>;
+
 /**
  * Returns the fields that the operation selects of an object of `type`, by their names in the answer. They are merged as
  * the executor merges them: each named fragment counts once, and what `@skip` or `@include` excludes does not count.
  */
 export const collectFields = (
-  { schema, fragments, variableValues }: Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>,
+  info: Selecting,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
-): ReadonlyMap<string, readonly FieldNode[]> => {
-  const fields = new Map<string, FieldNode[]>();
-  const visited = new Set<string>();
+): FieldsByName => {
+  const collector = new FieldCollector(info, type, null);
+  selectionSets.forEach(collector.collect);
+  return collector.fields;
+};
 
-  const typeApplies = (condition: string | undefined): boolean => {
-    if (condition === undefined || condition === type.name) return true;
-    const conditional = schema.getType(condition);
-    return isAbstractType(conditional) && schema.isSubType(conditional, type);
-  };
-  const fragmentSelection = (
-    fragment: FragmentSpreadNode | InlineFragmentNode,
-  ): SelectionSetNode | undefined => {
-    if (fragment.kind === Kind.INLINE_FRAGMENT)
-      return typeApplies(fragment.typeCondition?.name.value) ? fragment.selectionSet : undefined;
-    const { value: name } = fragment.name;
-    const definition = visited.has(name) ? undefined : fragments.get(name);
-    visited.add(name);
-    return definition && typeApplies(definition.typeCondition.name.value)
-      ? definition.selectionSet
-      : undefined;
-  };
-  const collect = ({ selections }: SelectionSetNode): void => {
-    for (const selection of selections.filter((each) => isIncluded(each, variableValues))) {
-      if (selection.kind === Kind.FIELD) {
-        const name = selection.alias?.value ?? selection.name.value;
-        fields.set(name, fields.get(name) ?? []);
-        fields.get(name)?.push(selection);
-      } else {
-        const added = fragmentSelection(selection);
-        if (added) collect(added);
-      }
+/**
+ * As `collectFields`, with the fields of each deferred fragment by themselves: they are made and sent again, also those
+ * that another part has. The first ones are those of no deferred fragment.
+ */
+export const collectParts = (
+  info: Selecting,
+  type: GraphQLObjectType,
+  selectionSets: readonly SelectionSetNode[],
+): readonly FieldsByName[] => {
+  const deferred: FieldCollector[] = [];
+  const collector = new FieldCollector(info, type, deferred);
+  selectionSets.forEach(collector.collect);
+  return [collector, ...deferred].map(({ fields }) => fields);
+};
+
+/** Collects the fields of one part of an object. */
+class FieldCollector {
+  readonly fields = new Map<string, FieldNode[]>();
+  readonly #info: Selecting;
+  readonly #type: GraphQLObjectType;
+  /** The collectors of deferred fragments; null where these count as others do. */
+  readonly #deferred: FieldCollector[] | null;
+  readonly #visited = new Set<string>();
+
+  constructor(info: Selecting, type: GraphQLObjectType, deferred: FieldCollector[] | null) {
+    this.#info = info;
+    this.#type = type;
+    this.#deferred = deferred;
+  }
+
+  readonly collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (!isIncluded(selection, this.#info.variableValues)) continue;
+      if (selection.kind === Kind.FIELD) this.#add(selection);
+      else this.#partOf(selection).#collectFragment(selection);
     }
   };
-  selectionSets.forEach(collect);
-  return fields;
-};
+
+  #add(node: FieldNode): void {
+    const name = node.alias?.value ?? node.name.value;
+    const known = this.fields.get(name);
+    if (known) known.push(node);
+    else this.fields.set(name, [node]);
+  }
+
+  /** Returns the collector of the part that a fragment comes in. */
+  #partOf(fragment: FragmentSpreadNode | InlineFragmentNode): FieldCollector {
+    if (this.#deferred === null || !isDeferred(fragment, this.#info.variableValues)) return this;
+    const part = new FieldCollector(this.#info, this.#type, this.#deferred);
+    this.#deferred.push(part);
+    return part;
+  }
+
+  #collectFragment(fragment: FragmentSpreadNode | InlineFragmentNode): void {
+    const added = this.#selectionOf(fragment);
+    if (added) this.collect(added);
+  }
+
+  #selectionOf(fragment: FragmentSpreadNode | InlineFragmentNode): SelectionSetNode | undefined {
+    if (fragment.kind === Kind.INLINE_FRAGMENT)
+      return this.#applies(fragment.typeCondition?.name.value) ? fragment.selectionSet : undefined;
+    const { value: name } = fragment.name;
+    const definition = this.#visited.has(name) ? undefined : this.#info.fragments.get(name);
+    this.#visited.add(name);
+    return definition && this.#applies(definition.typeCondition.name.value)
+      ? definition.selectionSet
+      : undefined;
+  }
+
+  #applies(condition: string | undefined): boolean {
+    if (condition === undefined || condition === this.#type.name) return true;
+    const conditional = this.#info.schema.getType(condition);
+    return isAbstractType(conditional) && this.#info.schema.isSubType(conditional, this.#type);
+  }
+}

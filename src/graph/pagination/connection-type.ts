@@ -1,9 +1,11 @@
 import type { ObjectRef } from '@pothos/core';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Answer } from '../answer/answer.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
 import { withPlannedLists } from '../plan/planned-types.ts';
-import type { ItemConnection, ItemEdge, PageInfo } from './connection.ts';
+import type { ItemEdge } from './connection.ts';
+import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
 
 type ConnectionFields<Page, Edge, Node> = {
   /** Names the type `{name}Connection`. */
@@ -18,12 +20,9 @@ type ConnectionFields<Page, Edge, Node> = {
   readonly nodes: (page: Page, answer: Answer) => AnswerList;
 };
 
-/** The items of a page for the executor: a list, or a list in slices. */
-type AnswerList = AsyncIterable<unknown> | readonly unknown[];
-
 /** Defines a connection type with the fields that every connection has: edges, nodes and pageInfo. */
 export const connectionType = <
-  Page extends { readonly pageInfo: PageInfo },
+  Page extends { readonly pageInfo: MaybePromise<PageInfo> },
   Edge extends object,
   Node extends object,
 >({
@@ -70,7 +69,7 @@ type Naming = {
 };
 
 type ListTypes<Value> = {
-  readonly connection: ObjectRef<BuilderTypes, ItemConnection<Value>>;
+  readonly connection: ObjectRef<BuilderTypes, ListConnection>;
   readonly edge: ObjectRef<BuilderTypes, ItemEdge<Value>>;
 };
 
@@ -97,15 +96,15 @@ export const listConnectionTypes = <Value extends object>(
       }),
     }),
   });
-  const connection = connectionType<ItemConnection<Value>, ItemEdge<Value>, Value>({
+  const connection = connectionType<ListConnection, ItemEdge<Value>, Value>({
     name,
     description: `A page of ${list}.`,
     edge,
     node,
     extensions,
     whenNull: "Null, with an UPSTREAM_INVALID_RESPONSE error, for an item that can't be parsed.",
-    edges: (page, answer) => answer.list(page.entries, page.edgeOf),
-    nodes: (page, answer) => answer.list(page.entries, page.nodeOf),
+    edges: (page, answer) => page.edges(answer),
+    nodes: (page, answer) => page.nodes(answer),
   });
   return { connection, edge };
 };
@@ -114,25 +113,28 @@ export const listConnectionTypes = <Value extends object>(
 export const lookupConnectionType = <Value extends object>(
   naming: Naming,
   node: ObjectRef<BuilderTypes, Value>,
-): ObjectRef<BuilderTypes, ItemConnection<Value>> => {
+): ObjectRef<BuilderTypes, ListConnection> => {
   const { connection } = listConnectionTypes(naming, node, withPlannedLists());
   builder.objectFields(connection, (t) => ({
-    requestTime: t.expose('requestTime', {
+    requestTime: t.field({
       type: 'DateTime',
       nullable: true,
       description:
         'When the service received the oldest upstream request behind this page: it shows how fresh the page is. Null when no request was needed, and when the service omits it.',
+      resolve: ({ requestTime }) => requestTime,
     }),
-    responseTime: t.expose('responseTime', {
+    responseTime: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'When the service answered that request. Null when `requestTime` is.',
+      resolve: ({ responseTime }) => responseTime,
     }),
-    partialErrors: t.expose('partialErrors', {
+    partialErrors: t.field({
       type: 'JSON',
       nullable: true,
       description:
         'The errors and warnings that the service sent for a part of the data. Null when it sent none.',
+      resolve: ({ partialErrors }) => partialErrors,
     }),
   }));
   return connection;

@@ -2,10 +2,14 @@ import { GraphQLError } from 'graphql';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PartialErrors } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
+import type { Answer } from '../answer/answer.ts';
 import { clientError } from '../errors.ts';
 import type { PlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { ListCursors } from './cursor.ts';
+import { GrowingWalk } from './growing-walk.ts';
+import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
 import { type Entry, entriesOf, positionOf } from './run.ts';
+import { StreamedConnection } from './streamed-connection.ts';
 import { type WalkResult, walk } from './walk.ts';
 
 /** An edge of a connection over upstream pages. */
@@ -29,7 +33,7 @@ class EntryEdge<Value> implements ItemEdge<Value> {
 }
 
 /** A connection over upstream pages: the result of a walk. */
-export class ItemConnection<Value> implements PlannedList {
+export class ItemConnection<Value> implements ListConnection, PlannedList {
   private readonly cursors: ListCursors;
   private readonly result: WalkResult<Value>;
   private readonly resumed: boolean;
@@ -52,6 +56,14 @@ export class ItemConnection<Value> implements PlannedList {
       item: (index) => this.item({ visit, index }),
       cursorOf: (index) => this.cursors.write(positionOf({ visit, index })),
     }));
+  }
+
+  edges(answer: Answer): AnswerList {
+    return answer.list(this.entries, this.edgeOf);
+  }
+
+  nodes(answer: Answer): AnswerList {
+    return answer.list(this.entries, this.nodeOf);
   }
 
   /** Rejects for an item that can't be parsed: only that edge becomes null. */
@@ -108,29 +120,26 @@ export class ItemConnection<Value> implements PlannedList {
   }
 }
 
-/** Each cursor is made only when it is selected. */
-export type PageInfo = {
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  readonly startCursor: string | null;
-  readonly endCursor: string | null;
-};
-
 export type ConnectionRequest<Value> = {
   readonly read: ReadPage<Value>;
   readonly cursors: ListCursors;
   readonly first: number;
   readonly after: string | null | undefined;
+  /** Whether the executor takes the items as pages come. Default: it gets them all at once. */
+  readonly streams?: boolean;
 };
 
 /**
  * Walks a list from the cursor `after`, or from its head. Rejects with INVALID_CURSOR before it sends a request, and with
- * the UpstreamError of a request that fails.
+ * the UpstreamError of a request that fails. Of a list that streams, it waits for the first page.
  */
-export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ItemConnection<Value>> => {
-  const { read, cursors, first, after } = request;
+export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ListConnection> => {
+  const { read, cursors, first, after, streams = false } = request;
   const position = after == null ? null : cursors.read(after);
-  return new ItemConnection(cursors, await walk(read, first, position), position !== null);
+  const connectionOf = (items: WalkResult<Value>) => new ItemConnection(cursors, items, position !== null);
+  if (!streams) return connectionOf(await walk(read, first, position));
+  const growing = await GrowingWalk.begin(read, first, position);
+  return new StreamedConnection(growing, connectionOf(growing.items));
 };
 
 /** Returns when a page was requested: by upstream's clock, or by the gateway's where upstream omits it. */

@@ -35,31 +35,46 @@ export const walk = async <Value>(
   first: number,
   after: CursorPosition | null,
 ): Promise<WalkResult<Value>> => {
-  const nothing: WalkResult<Value> = { runs: [], hasNextPage: false, pages: [] };
-  if (first === 0) return nothing;
-  const start = after === null ? HEAD : await locateAfter(read, after);
-  return start === null ? nothing : collect(first, mergePages(read, start));
+  const items = new WalkedItems<Value>(first);
+  for await (const slice of (await slicesOf(read, first, after)) ?? []) if (items.add(slice)) break;
+  return items;
 };
 
-const collect = async <Value>(
+/** Returns the pages of a walk with the items that each adds; null for a walk that finds nothing. See `walk`. */
+export const slicesOf = async <Value>(
+  read: ReadPage<Value>,
   first: number,
-  slices: AsyncIterable<PageSlice<Value>>,
-): Promise<WalkResult<Value>> => {
-  const runs: Run<Value>[] = [];
-  const pages: Page<Value>[] = [];
-  let remaining = first;
-  for await (const slice of slices) {
-    pages.push(slice.page);
-    const length = lengthOf(slice.runs);
-    runs.push(...take(slice.runs, remaining));
-    if (length > remaining) return { runs, hasNextPage: true, pages };
-    remaining -= length;
-    const hasNextPage = slice.page.nextOffset !== null;
-    if (remaining === 0 || !hasNextPage) return { runs, hasNextPage, pages };
-    if (pages.length === MAX_PAGES) return partialResult(runs, pages);
-  }
-  return { runs, hasNextPage: false, pages };
+  after: CursorPosition | null,
+): Promise<AsyncIterable<PageSlice<Value>> | null> => {
+  if (first === 0) return null;
+  const start = after === null ? HEAD : await locateAfter(read, after);
+  return start && mergePages(read, start);
 };
+
+/** The items that a walk has found so far. */
+export class WalkedItems<Value> implements WalkResult<Value> {
+  readonly runs: Run<Value>[] = [];
+  readonly pages: Page<Value>[] = [];
+  hasNextPage = false;
+  #remaining: number;
+
+  constructor(first: number) {
+    this.#remaining = first;
+  }
+
+  /** Adds the items of the next page that are still wanted. Returns whether the walk has ended. */
+  add({ page, runs }: PageSlice<Value>): boolean {
+    const length = lengthOf(runs);
+    this.pages.push(page);
+    this.runs.push(...take(runs, this.#remaining));
+    this.hasNextPage = length > this.#remaining || page.nextOffset !== null;
+    this.#remaining = Math.max(0, this.#remaining - length);
+    if (this.#remaining === 0 || page.nextOffset === null) return true;
+    if (this.pages.length < MAX_PAGES) return false;
+    if (this.runs.length === 0) throw tooManyEmptyPages();
+    return true;
+  }
+}
 
 /** The first `length` items of the runs. */
 const take = <Value>(runs: readonly Run<Value>[], length: number): Run<Value>[] => {
@@ -72,9 +87,4 @@ const take = <Value>(runs: readonly Run<Value>[], length: number): Run<Value>[] 
     remaining -= to - run.from;
   }
   return taken;
-};
-
-const partialResult = <Value>(runs: Run<Value>[], pages: Page<Value>[]): WalkResult<Value> => {
-  if (runs.length === 0) throw tooManyEmptyPages();
-  return { runs, hasNextPage: true, pages };
 };

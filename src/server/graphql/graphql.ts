@@ -9,6 +9,7 @@ import { traceOf } from '../http/request-id.ts';
 import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
+import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
 import type { ClientBudgets } from './limits/budgets.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
@@ -68,6 +69,7 @@ export type GraphQLServer = {
 /** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
 export const createGraphQL = (options: Options): GraphQLServer => {
   const { schema, planned, createContext, documents, eventStreams, mask } = options;
+  const corsHeaders = createCorsHeaders(options);
   const pipeline = createPipeline([
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
@@ -75,7 +77,8 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     documents.suggestions,
     useOperationMemory(),
 
-    // The executor is chosen before it is limited.
+    // The executor is chosen before it is limited, and what it executes before that.
+    useIncrementalDelivery({ corsHeaders, unsent: options.unsent }),
     ...(planned === null ? [] : [usePlannedExecution(planned)]),
 
     // Limits: the budget of compute units is charged last, when nothing else rejects the operation. Each wraps the
@@ -89,6 +92,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useComputeUnitLimits(options),
     useShutdownTimeout(),
     useErrorStatuses(),
+    useLastPart(),
 
     // Subscriptions: the executor is replaced before the last check, the one that asks upstream.
     useSharedExecution(mask, options.events),
@@ -109,7 +113,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     pipeline,
     contextOf,
     checkHeaders: createCsrfCheck(options),
-    corsHeaders: createCorsHeaders(options),
+    corsHeaders,
     requestMemory: createRequestMemory(),
   };
   const yoga = createYogaServer({ ...options, ...http });

@@ -66,8 +66,13 @@ export const usePipeline = (
   return {
     onExecute: ({ setExecuteFn }) => setExecuteFn((args) => execute(withContext(args))),
     onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(withContext(args))),
-    onResultProcess: ({ result, setResult, serverContext }) =>
-      setResult(completeHttpResult(result as ExecutionResult, serverContext.operation ?? serverContext)),
+    onResultProcess({ result, setResult, setResultProcessor, serverContext }) {
+      const context = serverContext.operation ?? serverContext;
+      setResult(completeHttpResult(result as ExecutionResult, context));
+      // The response has ended with the last part: Yoga drops what it makes of the result.
+      if (context.parts?.hasBegun)
+        setResultProcessor((_result, { Response }) => new Response(null), 'multipart/mixed');
+    },
   };
 };
 
@@ -94,7 +99,7 @@ class PendingStart<Run> implements Start<Run> {
 const completed = (result: ExecutionResult, completions: readonly Complete[]): ExecutionResult =>
   completions.reduce((incomplete, complete) => complete(incomplete), result);
 
-/** Yoga's executor. The schema has no directive that would make it return results in increments. */
+/** Yoga's executor. No document that it gets has a directive that would make it return results in increments. */
 const executeOnce = (args: OperationArgs) => normalizedExecutor(args) as MaybePromise<ExecutionResult>;
 
 const noSubscription: SubscribeFn = () => {

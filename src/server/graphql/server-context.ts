@@ -3,6 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import type { Trace } from '../../lib/trace-context.ts';
+import type { PartedAnswer, PartWriter } from './incremental/part-writer.ts';
 
 /** The memory of one WebSocket for answers to its operations, see limits/socket-memory.ts. */
 type SocketMemory = {
@@ -34,6 +35,10 @@ export type ServerContext = {
    * `request.signal`.
    */
   readonly clientSignal?: AbortSignal;
+  /** Sends the parts of an answer over a WebSocket. Those over HTTP are written to `res`. */
+  readonly partWriter?: PartWriter;
+  /** The parts of the operation's answer, where it asks for parts and its client reads them. */
+  parts?: PartedAnswer;
   /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
   readonly shutdownSignal?: AbortSignal;
   /** The context of the operation of a request that Yoga answers, once it runs. */

@@ -31,7 +31,7 @@ export abstract class OperationStream implements AsyncIterableIterator<never, un
 }
 
 /** The text of a `next` message in front of its payload. */
-const nextPrefix = (id: string): string => `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+export const nextPrefix = (id: string): string => `{"id":${JSON.stringify(id)},"type":"next","payload":`;
 
 /** The answer to a query or a mutation whose data is JSON already: graphql-ws would serialise it a second time. */
 export class SerializedAnswer extends OperationStream {

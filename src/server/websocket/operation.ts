@@ -18,6 +18,7 @@ import type { AuthenticateConnection } from './authentication.ts';
 import type { SocketContext } from './connection.ts';
 import { acquireSlot, type OperationSlot } from './operation-slots.ts';
 import { SerializedAnswer, SocketSubscription } from './operation-streams.ts';
+import { createPartWriter } from './part-writer.ts';
 
 /** An operation of a WebSocket that is ready to run through the pipeline that HTTP uses too. */
 export type SocketOperation = ExecutionArgs & {
@@ -136,6 +137,7 @@ const prepare = async (
     clientSignal,
     shutdownSignal,
     socketMemory,
+    partWriter: createPartWriter(frameWriter, id, clientSignal),
   });
   const { schema, pipeline } = graphql;
   const args: OperationArgs = {
@@ -148,6 +150,8 @@ const prepare = async (
   const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {
     await frameWriter.untilDrained();
     const result = await pipeline.execute(args);
+    const { parts } = contextValue;
+    if (parts?.hasBegun) return parts.lastPart(result);
     const { data } = result;
     return data instanceof SerializedData ? new SerializedAnswer(result, data, frameWriter, id) : result;
   };

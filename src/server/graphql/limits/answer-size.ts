@@ -1,7 +1,12 @@
+import type { GraphQLError } from 'graphql';
 import { answerTooLarge } from '../../../graph/answer/errors.ts';
-import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
+import type { AnswerEstimate, EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
+import { clientError } from '../../../graph/errors.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
+
+/** The most deferred fragments and streamed lists of one answer. Each that has not come takes some memory. */
+const MAX_LATER_PARTS = 1000;
 
 type Options = {
   readonly estimateAnswer: EstimateAnswer;
@@ -19,6 +24,8 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     answer.estimate = estimateAnswer(args, scopes);
     if (answer.estimate.bytes > maxAnswerBytes)
       return setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
+    if (answer.estimate.laterParts > MAX_LATER_PARTS)
+      return setResultAndStopExecution({ errors: [tooManyParts(answer.estimate)] });
     setExecuteFn((given) => serializeAnswer(executeFn(given), answer));
   },
   onSubscribe({ args, setResultAndStopExecution }) {
@@ -34,3 +41,9 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     return Object.assign({ ...result }, { stringify });
   },
 });
+
+const tooManyParts = ({ laterParts }: AnswerEstimate): GraphQLError =>
+  clientError(
+    'OPERATION_TOO_COMPLEX',
+    `Expected an operation of at most ${MAX_LATER_PARTS} deferred fragments and streamed lists in all objects together, got one that may have ${laterParts}.`,
+  );

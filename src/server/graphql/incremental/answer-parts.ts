@@ -1,0 +1,110 @@
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { serializeData } from '../../../graph/answer/serialize.ts';
+import { toFormattedError } from '../../subscriptions/frame.ts';
+import { MAX_ERRORS } from '../limits/error-limit.ts';
+import { maskErrors, withRequestId } from '../mask-errors.ts';
+import type { OperationContext } from '../server-context.ts';
+import type { PartFormat } from './accepted-parts.ts';
+import type { LastPart, PartedAnswer, PartWriter } from './part-writer.ts';
+
+/** A part of an answer, as the executor makes it. The first one has data, the others have what is added to it. */
+export type Part = {
+  readonly errors?: readonly GraphQLError[];
+  readonly pending?: readonly { readonly id: string }[];
+  readonly incremental?: readonly WithErrors[];
+  readonly completed?: readonly (WithErrors & { readonly id: string })[];
+  readonly data?: unknown;
+};
+
+type WithErrors = { readonly errors?: readonly GraphQLError[] };
+
+/** The answer to one operation, sent part by part, in memory only until it is sent. */
+export class AnswerParts implements PartedAnswer {
+  readonly #writer: PartWriter;
+  readonly #context: OperationContext;
+  /** The errors of all parts so far, as they were thrown. */
+  readonly errors: GraphQLError[] = [];
+  /** The ids of parts that are announced and have not come. */
+  readonly #pending = new Set<string>();
+  #bytes = 0;
+  #hasBegun = false;
+  #isComplete = false;
+  #hasEnded = false;
+
+  constructor(writer: PartWriter, context: OperationContext) {
+    this.#writer = writer;
+    this.#context = context;
+  }
+
+  get format(): PartFormat {
+    return this.#writer.format;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /**
+   * Sends a part, with its errors masked. Resolves once it is written. The limits of an answer hold for all parts
+   * together: no part is sent of an answer that is stopped.
+   */
+  async send(part: Part): Promise<void> {
+    const { answer } = this.#context;
+    const masked = this.#masked(part);
+    const data = answer.isStopped ? null : await serializeData(masked, answer);
+    // The next part has memory of its own.
+    answer.lease = null;
+    if (data === null) return;
+    this.#bytes += data.bytes;
+    if (this.#bytes > answer.maxBytes) answer.exceedLimit();
+    if (answer.isStopped || this.#hasEnded) return data.lease?.release();
+    this.#hasBegun = true;
+    for (const { id } of part.pending ?? []) this.#pending.add(id);
+    for (const { id } of part.completed ?? []) this.#pending.delete(id);
+    this.#writer.write(data.chunks, () => data.lease?.release());
+    answer.sent(data.bytes);
+  }
+
+  /** Called when the executor has made all parts. An answer that was stopped before stays incomplete. */
+  complete(): void {
+    this.#isComplete = !this.#context.answer.isStopped;
+  }
+
+  /** The errors of a whole answer are in its parts. Those of one that has ended before its last part are here. */
+  lastPart({ errors = [], extensions = {} }: ExecutionResult): LastPart {
+    this.#hasEnded = true;
+    const last = { extensions, hasNext: false } as const;
+    if (this.#isComplete || errors.length === 0) return last;
+    if (this.format === '20220824' || this.#pending.size === 0) return { errors, ...last };
+    const formatted = errors.map(toFormattedError);
+    return { completed: [...this.#pending].map((id) => ({ id, errors: formatted })), ...last };
+  }
+
+  end(result: ExecutionResult): void {
+    if (!this.#hasBegun || this.#hasEnded) return;
+    const { errors, ...last } = this.lastPart(result);
+    this.#writer.end?.(JSON.stringify({ ...(errors && { errors: errors.map(toFormattedError) }), ...last }));
+  }
+
+  #masked(part: Part): object {
+    return {
+      ...part,
+      ...(part.errors && { errors: this.#mask(part.errors) }),
+      ...(part.incremental && { incremental: part.incremental.map(this.#withMaskedErrors) }),
+      ...(part.completed && { completed: part.completed.map(this.#withMaskedErrors) }),
+      hasNext: true,
+    };
+  }
+
+  readonly #withMaskedErrors = (entry: WithErrors): object =>
+    entry.errors ? { ...entry, errors: this.#mask(entry.errors) } : entry;
+
+  #mask(thrown: readonly GraphQLError[]) {
+    const { socketCaller, trace } = this.#context;
+    const left = Math.max(0, MAX_ERRORS - this.errors.length);
+    this.errors.push(...thrown);
+    return maskErrors(thrown.slice(0, left)).errors.map((error) =>
+      toFormattedError(socketCaller ? withRequestId(error, trace) : error),
+    );
+  }
+}

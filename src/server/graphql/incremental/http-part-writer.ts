@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import { writeHeaderBlock } from '../../http/response-headers.ts';
+import type { AcceptedParts, PartFormat } from './accepted-parts.ts';
+import type { PartWriter } from './part-writer.ts';
+
+/** What is written around the JSON of each part. */
+type Framing = {
+  readonly contentType: (format: PartFormat) => string;
+  readonly opening: string;
+  readonly before: string;
+  readonly after: string;
+  readonly end: string;
+};
+
+const PARAMETERS: Readonly<Record<PartFormat, string>> = {
+  '20220824': 'deferSpec=20220824',
+  'v0.2': 'incrementalSpec=v0.2',
+};
+
+const FRAMINGS: Readonly<Record<AcceptedParts['mediaType'], Framing>> = {
+  // A boundary follows each part at once: clients read a part up to there.
+  'multipart/mixed': {
+    contentType: (format) => `multipart/mixed; boundary="-"; ${PARAMETERS[format]}`,
+    opening: '\r\n---',
+    before: '\r\ncontent-type: application/json; charset=utf-8\r\n\r\n',
+    after: '\r\n---',
+    end: '--\r\n',
+  },
+  'text/event-stream': {
+    contentType: () => 'text/event-stream; charset=utf-8',
+    opening: ':\n\n',
+    before: 'event: next\ndata: ',
+    after: '\n\n',
+    end: 'event: complete\ndata:\n\n',
+  },
+};
+
+/**
+ * Writes the parts of an answer as one response. Each part is written at once, whether or not the client has read those
+ * before it: as for other answers, UnsentLimit bounds what is unread.
+ */
+export class HttpPartWriter implements PartWriter {
+  readonly format: PartFormat;
+  readonly #response: ServerResponse;
+  readonly #framing: Framing;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #onWrite: () => void;
+
+  /** `headers` are those for browsers. `onWrite` is called after each write; the client may not have read it by then. */
+  constructor(
+    response: ServerResponse,
+    { mediaType, format }: AcceptedParts,
+    headers: Readonly<Record<string, string>>,
+    onWrite: () => void,
+  ) {
+    this.format = format;
+    this.#response = response;
+    this.#framing = FRAMINGS[mediaType];
+    this.#headers = headers;
+    this.#onWrite = onWrite;
+  }
+
+  write(json: readonly Buffer[], onWritten: () => void): void {
+    const { before, after } = this.#framing;
+    const response = this.#response;
+    if (response.destroyed || response.writableEnded) {
+      onWritten();
+      return;
+    }
+    response.cork();
+    if (!response.headersSent) this.#open();
+    response.write(before);
+    for (const piece of json) response.write(piece);
+    response.write(after, onWritten);
+    response.uncork();
+    this.#onWrite();
+  }
+
+  end(json: string): void {
+    const { before, after, end } = this.#framing;
+    if (!this.#response.destroyed) this.#response.end(`${before}${json}${after}${end}`);
+  }
+
+  #open(): void {
+    const { contentType, opening } = this.#framing;
+    // Without it nginx buffers parts before it forwards them.
+    const headers = { 'content-type': contentType(this.format), 'x-accel-buffering': 'no' };
+    writeHeaderBlock(this.#response, 200, headers, this.#headers);
+    this.#response.write(opening);
+  }
+}

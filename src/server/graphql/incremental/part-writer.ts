@@ -1,0 +1,28 @@
+import type { ExecutionResult } from 'graphql';
+import type { PartFormat } from './accepted-parts.ts';
+
+/** How a transport sends the parts of one answer. */
+export type PartWriter = {
+  readonly format: PartFormat;
+  /** Sends a part, in pieces of its JSON. Calls `onWritten` when the pieces are not used any more. */
+  write(json: readonly Buffer[], onWritten: () => void): void;
+  /** Sends the last part, and ends the answer. Absent where the protocol sends that part as any other result. */
+  end?(json: string): void;
+};
+
+/** The last part of an answer: what concerns the operation as a whole. */
+export type LastPart = ExecutionResult & {
+  readonly hasNext: false;
+  /** In the format `v0.2`, the parts that were announced and do not come. */
+  readonly completed?: readonly object[];
+};
+
+/** An answer in parts, as a transport ends it. */
+export type PartedAnswer = {
+  /** Whether a part is sent, so that the answer can't be a single result any more. */
+  readonly hasBegun: boolean;
+  /** Returns the last part. `result` is that of the pipeline. No other part is sent from now on. */
+  lastPart(result: ExecutionResult): LastPart;
+  /** Sends the last part, unless the answer is a single result. */
+  end(result: ExecutionResult): void;
+};

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import {
+  askInParts,
+  EVENT_STREAM,
+  MULTIPART,
+  mergeParts,
+  NEWEST,
+  type Part,
+} from '../support/clients/parts.ts';
+import { PORTFOLIO, plainOf, startPortfolio } from '../support/lookups/portfolio.ts';
+
+/** `@defer`: what is slow comes later, and all parts together are the answer. */
+
+const COST = { requests: 2, computeUnits: 2, cached: 0 };
+
+test.each([
+  ['multipart', { accept: MULTIPART }, 'multipart/mixed; boundary="-"; deferSpec=20220824'],
+  [
+    'multipart that names no format',
+    { accept: 'multipart/mixed' },
+    'multipart/mixed; boundary="-"; deferSpec=20220824',
+  ],
+  ['server-sent events', { accept: EVENT_STREAM }, 'text/event-stream; charset=utf-8'],
+  [
+    'multipart by GET',
+    { accept: MULTIPART, method: 'GET' },
+    'multipart/mixed; boundary="-"; deferSpec=20220824',
+  ],
+] as const)('the slow wallet comes later than the quick one: %s', async (_name, how, contentType) => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  const answer = await askInParts(gateway.url, { query: PORTFOLIO, variables, ...how });
+  expect(answer.response.status).toBe(200);
+  expect(answer.response.headers.get('content-type')).toBe(contentType);
+  const first = await answer.next();
+  expect(first).toMatchObject({
+    data: { quick: { transactions: { nodes: [{}, {}] } }, slow: { address: variables.slow } },
+    hasNext: true,
+  });
+  expect(JSON.stringify(first)).not.toContain('"extensions"');
+  portfolio.release();
+  const others = await answer.rest();
+  expect(others).toMatchObject([
+    {
+      incremental: [{ path: ['slow'], label: 'slow', data: { transactions: { nodes: [{}, {}] } } }],
+      hasNext: true,
+    },
+    { hasNext: false, extensions: { upstream: COST } },
+  ]);
+  const whole = await gateway.data(plainOf(PORTFOLIO), variables);
+  expect(mergeParts([first as Part, ...others])).toEqual(whole);
+});
+
+test('the newest format has ids in place of paths, and no field twice', async () => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  const answer = await askInParts(gateway.url, {
+    query: PORTFOLIO,
+    variables,
+    accept: NEWEST,
+  });
+  expect(answer.response.headers.get('content-type')).toBe(
+    'multipart/mixed; boundary="-"; incrementalSpec=v0.2',
+  );
+  expect(await answer.next()).toMatchObject({
+    pending: [{ id: '0', path: ['slow'], label: 'slow' }],
+    hasNext: true,
+  });
+  portfolio.release();
+  expect(await answer.rest()).toMatchObject([
+    { incremental: [{ id: '0', data: { transactions: {} } }], completed: [{ id: '0' }], hasNext: true },
+    { hasNext: false, extensions: { upstream: COST } },
+  ]);
+});
+
+test.each([
+  ['a client that reads no parts', { accept: 'application/json' }, PORTFOLIO],
+  [
+    'a format that the gateway does not know',
+    { accept: 'multipart/mixed;deferSpec=20990101, application/json' },
+    PORTFOLIO,
+  ],
+  ['a directive that is off', { accept: MULTIPART }, PORTFOLIO.replace('@defer(', '@defer(if: false, ')],
+] as const)('%s gets one answer, that of the document without the directive', async (_name, how, query) => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  portfolio.release();
+  const answer = await askInParts(gateway.url, { query, variables, ...how });
+  expect(answer.response.headers.get('content-type')).toContain('application/json');
+  const { data, extensions } = JSON.parse(await answer.response.text());
+  expect(extensions.upstream).toEqual(COST);
+  expect(data).toEqual(await gateway.data(plainOf(PORTFOLIO), variables));
+});

@@ -1,0 +1,226 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
+import { askInParts, EVENT_STREAM, MULTIPART, NEWEST, type Part } from '../support/clients/parts.ts';
+import { scrape } from '../support/gateway/prometheus.ts';
+import { type Gateway, type GraphQLFault, nowhere, startGateway } from '../support/gateway/start.ts';
+import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
+import { PORTFOLIO, plainOf, startPortfolio } from '../support/lookups/portfolio.ts';
+import { addressOf, freshAddress, history } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** The limits, rights, masking and reports of an operation hold for all parts of its answer together. */
+
+const WALLET = addressOf(0xa11);
+
+/** The errors of all parts, in their order. */
+const errorsIn = (parts: readonly Part[]): readonly GraphQLFault[] =>
+  parts.flatMap(({ errors = [], incremental = [], completed = [] }) => [
+    ...errors,
+    ...[...incremental, ...completed].flatMap((each) => each.errors ?? []),
+  ]);
+
+const linesOf = ({ logLines }: Gateway): Record<string, unknown>[] =>
+  logLines.map((line) => JSON.parse(line)).filter(({ msg }) => /^operation (answered|failed)$/.test(msg));
+
+const listOf = (name: string, first = 1000) =>
+  `... @defer(label: "${name}") { transactions(first: ${first}) { nodes { hash data } } }`;
+const LIST = (names: readonly string[]) =>
+  `{ wallet(address: "${WALLET}") { address ${names.map((name) => listOf(name)).join(' ')} } }`;
+
+describe('before anything is asked', () => {
+  test.each([
+    ['the cost of deferred fields', { MAX_COMPUTE_UNITS: '5' }, LIST(['a']), 'OPERATION_TOO_COMPLEX'],
+    [
+      'the size of each deferred fragment',
+      { MAX_ANSWER_MB: '1' },
+      LIST(['a', 'b', 'c']),
+      'OPERATION_TOO_COMPLEX',
+    ],
+    [
+      'later parts, each in all its objects',
+      {},
+      `{ wallet(address: "${WALLET}") { transactions(first: 501) { nodes { hash ... @defer { from } logs @stream { data } } } } }`,
+      'OPERATION_TOO_COMPLEX',
+    ],
+    [
+      'directives',
+      {},
+      `{ wallet(address: "${WALLET}") { ${Array.from({ length: 31 }, () => '... @defer { address }').join(' ')} } }`,
+      'OPERATION_TOO_COMPLEX',
+    ],
+    ['one label twice', {}, LIST(['a', 'a']), 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      'a field that is no list',
+      {},
+      `{ wallet(address: "${WALLET}") @stream { id } }`,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'a root field of a mutation',
+      {},
+      'mutation { ... @defer { unwatchWallet(input: { address: "0x" }) { __typename } } }',
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'a subscription',
+      {},
+      'subscription { deliveries { cursor ... @defer { node { id } } } }',
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+  ] as const)('%s is limited', async (_what, env, query, code) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env });
+    for (const accept of [MULTIPART, NEWEST]) {
+      const { response } = await askInParts(gateway.url, { query, accept });
+      const [error] = JSON.parse(await response.text()).errors;
+      expect(error.extensions.code, error.message).toBe(code);
+    }
+    expect(fake.requests).toEqual([]);
+  });
+
+  test('the directives of a subscription may be there, and off', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const query =
+      'subscription ($on: Boolean!) { deliveries { cursor ... @defer(if: $on) { node { events @stream(if: $on) { __typename } } } } }';
+    const on = await askInParts(gateway.url, { query, variables: { on: true }, accept: EVENT_STREAM });
+    expect(await on.rest()).toMatchObject([
+      {
+        errors: [
+          { message: expect.stringContaining('subscription'), extensions: { code: 'BAD_USER_INPUT' } },
+        ],
+      },
+    ]);
+    const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+    const off = await askInParts(gateway.url, { query, variables: { on: false }, accept: EVENT_STREAM });
+    expect(await deliver(deliveryUrl, { body: {} })).toBe(200);
+    expect(await off.next()).toMatchObject({ data: { deliveries: { node: { events: [] } } } });
+    off.leave();
+  });
+});
+
+test('a part that exceeds the size of the answer ends it, and nothing comes after', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, MAX_ANSWER_MB: '1' });
+  const large = history(1000).map((item) => ({ ...item, data: `0x${'ab'.repeat(2500)}` }));
+  fake.transactions.set(WALLET, servingTransactions(large));
+  const query = `{ wallet(address: "${WALLET}") { transactions(first: 1000) { nodes @stream(initialCount: 20) { hash data } } } }`;
+  for (const accept of [MULTIPART, NEWEST]) {
+    const answer = await askInParts(gateway.url, { query, accept });
+    const parts = await answer.rest();
+    expect(parts.length, accept).toBeGreaterThan(1);
+    expect(JSON.stringify(parts.slice(0, -1)).length).toBeLessThan(1.1 * 1024 * 1024);
+    expect(errorsIn(parts)).toMatchObject([
+      { message: expect.stringContaining('MAX_ANSWER_MB'), extensions: { code: 'OPERATION_TOO_COMPLEX' } },
+    ]);
+    expect(errorsIn(parts.slice(-1))).toHaveLength(1);
+    expect(parts.at(-1)).toMatchObject({ hasNext: false, extensions: { upstream: {} } });
+  }
+});
+
+test('all parts together have at most 20 errors', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  fake.transactions.set(
+    WALLET,
+    servingTransactions(history(300).map((item, index) => ({ ...item, hash: `no hash ${index}` }))),
+  );
+  const query = `{ wallet(address: "${WALLET}") { transactions(first: 1000) { nodes @stream(initialCount: 15) { hash } } } }`;
+  const parts = await (await askInParts(gateway.url, { query })).rest();
+  expect(parts[0]?.errors).toHaveLength(15);
+  expect(errorsIn(parts)).toHaveLength(20);
+  const items = parts.flatMap(({ incremental = [] }) => incremental.flatMap((each) => each.items ?? []));
+  expect(items).toEqual(Array(285).fill(null));
+});
+
+test('a deferred field outside of the scopes of a token is an error of its part', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
+  const query = '{ chains { name } ... @defer { deliveries { nodes { id } } } }';
+  const headers = bearer(await tokenOf({ scope: 'wallets' }));
+  const parts = await (await askInParts(gateway.url, { query, headers })).rest();
+  expect(parts[0]).toMatchObject({ data: { chains: expect.any(Array) } });
+  expect(errorsIn(parts)).toMatchObject([
+    { path: ['deliveries'], extensions: { code: 'FORBIDDEN', scope: 'deliveries' } },
+  ]);
+});
+
+test('a fault of the gateway in a later part is masked there, and one line of the log has its stack', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  await deliver(deliveryUrl, { body: {} });
+  const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'));
+  intruder.exec('UPDATE delivery SET received = 9007199254740991');
+  intruder.close();
+  const query = '{ chains { name } ... @defer { deliveries { nodes { receivedAt } } } }';
+  const answer = await askInParts(gateway.url, { query, headers: { 'x-request-id': 'broken' } });
+  const parts = await answer.rest();
+  expect(errorsIn(parts)).toMatchObject([{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }]);
+  expect(JSON.stringify(parts)).not.toContain('RangeError');
+  const [line, ...more] = linesOf(gateway).filter(({ requestId }) => requestId === 'broken');
+  expect(more).toEqual([]);
+  expect(line).toMatchObject({ level: 'error', codes: ['INTERNAL_SERVER_ERROR'] });
+  expect(JSON.stringify(line)).toContain('RangeError');
+});
+
+test('an operation is one line and one count, after its last part', async () => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  const counted = async () => (await scrape(gateway.url)).sum('gateway_operations_total', { type: 'query' });
+  const answer = await askInParts(gateway.url, { query: PORTFOLIO, variables });
+  await answer.next();
+  expect(linesOf(gateway)).toEqual([]);
+  expect(await counted()).toBe(0);
+  portfolio.release();
+  await answer.rest();
+  expect(linesOf(gateway)).toMatchObject([
+    { type: 'query', transport: 'http', requests: 2, computeUnits: 2 },
+  ]);
+  expect(await counted()).toBe(1);
+});
+
+test('one deadline holds for all parts', async () => {
+  await using portfolio = await startPortfolio({ UPSTREAM_TIMEOUT_MS: '500' });
+  const { gateway, variables } = portfolio;
+  const parts = await (await askInParts(gateway.url, { query: PORTFOLIO, variables })).rest();
+  expect(parts[0]).toMatchObject({ data: { quick: { transactions: { nodes: [{}, {}] } } } });
+  expect(errorsIn(parts)).toMatchObject([
+    { path: ['slow', 'transactions'], extensions: { code: 'UPSTREAM_TIMEOUT' } },
+  ]);
+  expect(parts.at(-1)).not.toHaveProperty('errors');
+  expect(linesOf(gateway)).toMatchObject([{ codes: ['UPSTREAM_TIMEOUT'] }]);
+});
+
+test.each([MULTIPART, NEWEST])(
+  'a page whose details only a later part selects is read once: %s',
+  async (accept) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, servingTransactions(history(3)));
+    const query = `query ($address: Address!) { wallets(addresses: [$address]) {
+    transactions { nodes { hash } }
+    ... @defer { transactions { nodes { decoded { name } } } }
+  } }`;
+    const parts = await (await askInParts(gateway.url, { query, variables: { address }, accept })).rest();
+    expect(parts.at(-1)?.extensions?.upstream).toMatchObject({ computeUnits: 1 });
+    expect(fake.requests.map((request) => request.query.get('decode'))).toEqual(['true']);
+  },
+);
+
+test('a document whose directives are off is shared as one without them', async () => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  portfolio.release();
+  const query = PORTFOLIO.replace('@defer(', '@defer(if: false, ');
+  const ask = async (asked: string) =>
+    (await askInParts(gateway.url, { query: asked, variables })).response.text();
+  const shared = async () =>
+    (await scrape(gateway.url)).sum('gateway_shared_answers_total', { from: 'kept' });
+  const answers = [await ask(query), await ask(query), await ask(query)];
+  expect(await shared()).toBe(1);
+  const plain = [await ask(plainOf(query)), await ask(plainOf(query)), await ask(plainOf(query))];
+  expect(await shared()).toBe(2);
+  expect(plain[2]).toBe(answers[2]);
+});

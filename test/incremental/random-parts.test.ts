@@ -1,0 +1,101 @@
+import fc, { type GeneratorValue } from 'fast-check';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  Kind,
+  parse,
+  print,
+  type SelectionNode,
+  visit,
+} from 'graphql';
+import { afterAll, expect, test } from 'vitest';
+import { schema } from '../../src/schema.ts';
+import { askInParts, EVENT_STREAM, MULTIPART, mergeParts, NEWEST } from '../support/clients/parts.ts';
+import { byKey, withKey } from '../support/gateway/keys.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { RandomDocument } from '../support/lookups/random-document.ts';
+import { runs } from '../support/runs.ts';
+import { collection, freshAddress, history } from '../support/upstream/builders.ts';
+import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** All parts together are the answer to the document without the directives: for any document, in each format. */
+
+const made = new AsyncDisposableStack();
+afterAll(() => made.disposeAsync());
+const fake = made.use(await startFakeWallets());
+const gateway = made.use(
+  await startGateway({ ...byKey, UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '1000000', LOG_LEVEL: 'error' }),
+);
+
+const newWallet = (): string => {
+  const address = freshAddress();
+  fake.transactions.set(address, servingTransactions(history(230)));
+  fake.collectibles.set(address, servingCollectibles(collection(30)));
+  return address;
+};
+
+const LISTS: ReadonlySet<string> = new Set(['edges', 'nodes', 'wallets', 'logs', 'attributes']);
+/** Fragments count wherever they are spread. */
+const MAX_DIRECTIVES = 8;
+
+const directiveOf = (text: string): DirectiveNode => {
+  const [operation] = parse(`{ a ${text} }`).definitions;
+  const [field] = operation?.kind === Kind.OPERATION_DEFINITION ? operation.selectionSet.selections : [];
+  return field?.directives?.[0] ?? expect.fail(text);
+};
+
+/** Adds `@defer` to fragments, defers fields, and adds `@stream` to lists. */
+const withParts = (gen: GeneratorValue, document: DocumentNode): DocumentNode => {
+  let left = MAX_DIRECTIVES;
+  const chance = (percent: number): boolean => left > 0 && gen(fc.integer, { min: 0, max: 99 }) < percent;
+  const defer = (): DirectiveNode => {
+    left -= 1;
+    return directiveOf(`@defer(label: "d${left}")`);
+  };
+  const deferring = (node: SelectionNode): SelectionNode => {
+    if (node.kind !== Kind.FIELD)
+      return chance(40) ? { ...node, directives: [...(node.directives ?? []), defer()] } : node;
+    if (!chance(10)) return node;
+    const selectionSet = { kind: Kind.SELECTION_SET, selections: [node] } as const;
+    return { kind: Kind.INLINE_FRAGMENT, selectionSet, directives: [defer()] };
+  };
+  return visit(document, {
+    Field: (node) => {
+      if (!LISTS.has(node.name.value) || !chance(50)) return;
+      left -= 1;
+      const initialCount = gen(fc.integer, { min: 0, max: 40 });
+      const stream = directiveOf(`@stream(initialCount: ${initialCount}, label: "s${left}")`);
+      return { ...node, directives: [...(node.directives ?? []), stream] };
+    },
+    SelectionSet: { leave: (node) => ({ ...node, selections: node.selections.map(deferring) }) },
+  });
+};
+
+test('any document gets in parts what it gets at once', async () => {
+  let [compared, parted] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.gen(), async (gen) => {
+      const random = new RandomDocument(gen, schema);
+      // An object literal can't be merged into under this name.
+      const text = random.text.replaceAll('__proto__', 'prototype');
+      const variables = random.variables([newWallet(), newWallet()], null);
+      const headers = withKey(freshAddress());
+      const { data, errors } = await gateway.query(text, variables, headers);
+      const query = print(withParts(gen, parse(text)));
+      for (const accept of [MULTIPART, NEWEST, EVENT_STREAM]) {
+        const answer = await askInParts(gateway.url, { query, variables, accept, headers });
+        if (answer.response.headers.get('content-type')?.startsWith('application/')) return;
+        const parts = await answer.rest();
+        parted += parts.length > 1 ? 1 : 0;
+        if (parts.length > 1) expect(parts.at(-1)).toMatchObject({ hasNext: false, extensions: {} });
+        if (errors || !data || parts.some((part) => part.errors)) continue;
+        compared += 1;
+        expect({ query, data: mergeParts(parts) }).toEqual({ query, data });
+      }
+    }),
+    { numRuns: runs(40), endOnFailure: true },
+  );
+  expect(parted).toBeGreaterThan(10);
+  expect(compared).toBeGreaterThan(10);
+});
