@@ -33,6 +33,28 @@ export const transactions = graphql\`
   }
 \`;
 
+export const streamedPage = graphql\`
+  query clientStreamedPageQuery($address: Address!) {
+    wallet(address: $address) {
+      id
+      ...client_streamedTransactions @defer
+    }
+  }
+\`;
+
+export const streamedTransactions = graphql\`
+  fragment client_streamedTransactions on Wallet {
+    transactions(first: 1000) @stream_connection(key: "client_streamed_transactions", initial_count: 20) {
+      edges {
+        node {
+          id
+          hash
+        }
+      }
+    }
+  }
+\`;
+
 export const collectibles = graphql\`
   fragment client_collectibles on Wallet
   @refetchable(queryName: "clientCollectiblesPaginationQuery")

@@ -10,12 +10,10 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { mayHaveParts } from './incremental/directives.ts';
 
 /**
  * Returns whether the operation selects one of these fields anywhere below the field that is being resolved. It sees
- * fragments and aliases, and ignores what `@skip` or `@include` excludes. Of an operation that may have several parts it
- * sees all fields: a field is resolved for each part that selects it, and what one of them selects, all read at once.
+ * fragments and aliases, and ignores what `@skip` or `@include` excludes.
  */
 export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string>): boolean => {
   // Each fragment is visited once: nested fragments would double the work at each level.
@@ -32,9 +30,7 @@ export const selectsBelow = (info: GraphQLResolveInfo, names: ReadonlySet<string
     if (selection.kind === Kind.FIELD && names.has(selection.name.value)) return true;
     return inSet(selection.selectionSet);
   };
-  return mayHaveParts(info)
-    ? inSet(info.operation.selectionSet)
-    : info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
+  return info.fieldNodes.some((node: FieldNode) => inSet(node.selectionSet));
 };
 
 /** The coerced values of an operation's variables. */

@@ -52,6 +52,23 @@ test('takes each operation of .graphql files, with the fragments that it uses fr
   expect(reply.data).toEqual({ __typename: 'Query' });
 });
 
+test('takes documents with @defer and @stream', async () => {
+  await using folder = await folderOf({
+    'a.graphql':
+      'query A($a: Address!) { wallet(address: $a) { ... @defer(label: "later") { transactions { nodes @stream(initialCount: 5) { hash } } } } }',
+    'b.graphql': 'query B { chains { ...C @defer } } fragment C on Chain { name }',
+    'c.graphql': 'subscription S { deliveries { ... @defer { cursor } } }',
+  });
+  const { code, stdout } = await trust(folder.path('a.graphql'), folder.path('b.graphql'));
+  expect(code).toBe(0);
+  expect(Object.values(JSON.parse(stdout)).join()).toMatch(
+    /@defer\(label: "later"\)[\s\S]*@stream\(initialCount: 5\)/,
+  );
+  const refused = await trust(folder.path('c.graphql'));
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('Defer directive not supported on subscription operations');
+});
+
 test('takes a file once, however often its path leads to it', async () => {
   await using folder = await folderOf({
     'queries/a.graphql': 'query A { deliveries { ...D } } fragment D on WebhookDeliveryConnection { head }',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
   askInParts,
@@ -7,6 +8,8 @@ import {
   NEWEST,
   type Part,
 } from '../support/clients/parts.ts';
+import { folderOf } from '../support/folder.ts';
+import { startGateway } from '../support/gateway/start.ts';
 import { PORTFOLIO, plainOf, startPortfolio } from '../support/lookups/portfolio.ts';
 
 /** `@defer`: what is slow comes later, and all parts together are the answer. */
@@ -49,6 +52,57 @@ test.each([
   ]);
   const whole = await gateway.data(plainOf(PORTFOLIO), variables);
   expect(mergeParts([first as Part, ...others])).toEqual(whole);
+});
+
+test('a page of an allowed origin may read the parts, and an operation by its hash may have them', async () => {
+  const hash = createHash('sha256').update(PORTFOLIO).digest('hex');
+  await using folder = await folderOf({ 'trusted.json': JSON.stringify({ [hash]: PORTFOLIO }) });
+  const origin = 'https://dashboard.example';
+  await using portfolio = await startPortfolio({
+    ALLOWED_ORIGINS: origin,
+    TRUSTED_DOCUMENTS: folder.path('trusted.json'),
+  });
+  const { gateway, variables } = portfolio;
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: MULTIPART, origin },
+    body: JSON.stringify({ documentId: hash, variables }),
+  });
+  expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+  expect(response.headers.get('x-request-id')).not.toBeNull();
+  expect(response.headers.get('content-type')).toContain('multipart/mixed');
+  portfolio.release();
+  expect(await response.text()).toMatch(/"hasNext":false\}\r\n-----\r\n$/);
+});
+
+test('what is deferred below a mutation comes later', async () => {
+  await using gateway = await startGateway();
+  const query = `mutation { createWebhook(input: { name: "later", type: TRANSACTIONS, addresses: [], url: "https://receiver.example/" }) {
+    __typename ... on CreateWebhookPayload { webhook { id ... @defer(label: "name") { name } } } } }`;
+  const answer = await askInParts(gateway.url, { query });
+  const parts = await answer.rest();
+  expect(parts).toMatchObject([
+    { data: { createWebhook: { __typename: 'CreateWebhookPayload', webhook: { id: expect.any(String) } } } },
+    { incremental: [{ path: ['createWebhook', 'webhook'], label: 'name', data: { name: 'later' } }] },
+    { hasNext: false },
+  ]);
+});
+
+test('a gateway that stops ends an answer with what it has, and an error', async () => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  const answers = await Promise.all(
+    [MULTIPART, NEWEST].map((accept) => askInParts(gateway.url, { query: PORTFOLIO, variables, accept })),
+  );
+  for (const answer of answers) expect(await answer.next()).toMatchObject({ data: { quick: {} } });
+  const stopped = gateway.stop();
+  const [first, newest] = await Promise.all(answers.map((answer) => answer.rest()));
+  const errors = [{ extensions: { code: 'UPSTREAM_TIMEOUT' } }];
+  expect(first).toMatchObject([{ errors, extensions: { upstream: {} }, hasNext: false }]);
+  expect(newest).toMatchObject([
+    { completed: [{ id: '0', errors }], extensions: { upstream: {} }, hasNext: false },
+  ]);
+  await stopped;
 });
 
 test('the newest format has ids in place of paths, and no field twice', async () => {

@@ -201,7 +201,7 @@ test.each([MULTIPART, NEWEST])(
     fake.transactions.set(address, servingTransactions(history(3)));
     const query = `query ($address: Address!) { wallets(addresses: [$address]) {
     transactions { nodes { hash } }
-    ... @defer { transactions { nodes { decoded { name } } } }
+    ... @defer { id ... @defer { transactions { nodes { decoded { name } } } } }
   } }`;
     const parts = await (await askInParts(gateway.url, { query, variables: { address }, accept })).rest();
     expect(parts.at(-1)?.extensions?.upstream).toMatchObject({ computeUnits: 1 });

@@ -19,7 +19,7 @@ import { collection, freshAddress, history } from '../support/upstream/builders.
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** All parts together are the answer to the document without the directives: for any document, in each format. */
+/** All parts together are the answer to the document without the directives, at the same cost: for any document, in each format. */
 
 const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());
@@ -80,10 +80,11 @@ test('any document gets in parts what it gets at once', async () => {
       // An object literal can't be merged into under this name.
       const text = random.text.replaceAll('__proto__', 'prototype');
       const variables = random.variables([newWallet(), newWallet()], null);
-      const headers = withKey(freshAddress());
-      const { data, errors } = await gateway.query(text, variables, headers);
+      const { data, errors, extensions } = await gateway.query(text, variables, withKey(freshAddress()));
       const query = print(withParts(gen, parse(text)));
       for (const accept of [MULTIPART, NEWEST, EVENT_STREAM]) {
+        // Clients with other keys share no pages.
+        const headers = withKey(freshAddress());
         const answer = await askInParts(gateway.url, { query, variables, accept, headers });
         if (answer.response.headers.get('content-type')?.startsWith('application/')) return;
         const parts = await answer.rest();
@@ -92,6 +93,8 @@ test('any document gets in parts what it gets at once', async () => {
         if (errors || !data || parts.some((part) => part.errors)) continue;
         compared += 1;
         expect({ query, data: mergeParts(parts) }).toEqual({ query, data });
+        const { requests } = parts.at(-1)?.extensions?.upstream ?? {};
+        expect({ query, requests }).toEqual({ query, requests: extensions.upstream.requests });
       }
     }),
     { numRuns: runs(40), endOnFailure: true },

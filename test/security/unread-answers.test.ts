@@ -27,6 +27,7 @@ const answerOf = (parts: readonly string[]) =>
   `{ wallet(address: "${WALLET}") { ${parts.map((alias) => `${alias}: ${PART}`).join(' ')} } }`;
 const BIG = answerOf(['a', 'b', 'c', 'd']);
 const LESS = answerOf(['a', 'b']);
+const IN_PARTS = `{ wallet(address: "${WALLET}") { id ${['a', 'b', 'c', 'd'].map((alias) => `... @defer { ${alias}: ${PART} }`).join(' ')} } }`;
 const LESS_BYTES = 8_000_000;
 /** All answers together would take 384 MB twice: as text, and as bytes. */
 const MEGABYTES = 400;
@@ -94,6 +95,7 @@ describe('the shipped process bounds the memory of unread answers', () => {
     ['HTTP', ask(BIG)],
     ['server-sent events', ask(BIG, 'text/event-stream')],
     ['HTTP, with twenty pipelined requests', ask(BIG).repeat(20)],
+    ['HTTP, in parts', ask(IN_PARTS, 'multipart/mixed')],
   ])('24 connections by %s', async (_name, request) => {
     using open = new DisposableStack();
     const before = cuts(shipped.lines, 'overLimit');

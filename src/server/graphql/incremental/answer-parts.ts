@@ -1,4 +1,5 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
+import { inOrderOfData } from '../../../graph/answer/error-order.ts';
 import { serializeData } from '../../../graph/answer/serialize.ts';
 import { toFormattedError } from '../../subscriptions/frame.ts';
 import { MAX_ERRORS } from '../limits/error-limit.ts';
@@ -86,18 +87,30 @@ export class AnswerParts implements PartedAnswer {
     this.#writer.end?.(JSON.stringify({ ...(errors && { errors: errors.map(toFormattedError) }), ...last }));
   }
 
-  #masked(part: Part): object {
+  #masked({ errors = [], incremental, completed, ...part }: Part): object {
     return {
       ...part,
-      ...(part.errors && { errors: this.#mask(part.errors) }),
-      ...(part.incremental && { incremental: part.incremental.map(this.#withMaskedErrors) }),
-      ...(part.completed && { completed: part.completed.map(this.#withMaskedErrors) }),
+      ...this.#shown(inOrderOfData(errors, part.data)),
+      ...(incremental && {
+        incremental: incremental.map(({ errors: thrown = [], ...added }) => ({
+          ...added,
+          ...this.#shown(thrown),
+        })),
+      }),
+      ...(completed && {
+        completed: completed.map((entry) => {
+          // The name alone says that what was announced does not come, also where no error is shown any more.
+          return entry.errors ? { ...entry, errors: this.#mask(entry.errors) } : entry;
+        }),
+      }),
       hasNext: true,
     };
   }
 
-  readonly #withMaskedErrors = (entry: WithErrors): object =>
-    entry.errors ? { ...entry, errors: this.#mask(entry.errors) } : entry;
+  #shown(thrown: readonly GraphQLError[]): object {
+    const errors = this.#mask(thrown);
+    return errors.length > 0 ? { errors } : {};
+  }
 
   #mask(thrown: readonly GraphQLError[]) {
     const { socketCaller, trace } = this.#context;
