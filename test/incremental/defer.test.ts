@@ -54,6 +54,33 @@ test.each([
   expect(mergeParts([first as Part, ...others])).toEqual(whole);
 });
 
+test.each([
+  ['text/event-stream, multipart/mixed', /^multipart\/mixed;.*deferSpec=20220824$/],
+  ['multipart/mixed;q=0, text/event-stream', /^text\/event-stream/],
+  ['multipart/mixed; deferSpec="20220824"', /deferSpec=20220824$/],
+  ['multipart/mixed; deferSpec=20990101, multipart/mixed; incrementalSpec=v0.2', /incrementalSpec=v0.2$/],
+  ['application/graphql-response+json, application/json, multipart/mixed', /deferSpec=20220824$/],
+  ['*/*', /^application\//],
+  ['application/json;q=0.1, MULTIPART/Mixed', /deferSpec=20220824$/],
+])('a client that accepts %s gets %s', async (accept, contentType) => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  portfolio.release();
+  const { response } = await askInParts(gateway.url, { query: PORTFOLIO, variables, accept });
+  expect(response.headers.get('content-type')).toMatch(contentType);
+  expect(await response.text()).toContain('"upstream"');
+});
+
+test('server-sent events may be in the newest format', async () => {
+  await using portfolio = await startPortfolio();
+  const { gateway, variables } = portfolio;
+  const accept = 'text/event-stream;incrementalSpec=v0.2';
+  const answer = await askInParts(gateway.url, { query: PORTFOLIO, variables, accept });
+  expect(await answer.next()).toMatchObject({ pending: [{ path: ['slow'] }] });
+  portfolio.release();
+  expect((await answer.rest()).at(-1)).toMatchObject({ hasNext: false });
+});
+
 test('a page of an allowed origin may read the parts, and an operation by its hash may have them', async () => {
   const hash = createHash('sha256').update(PORTFOLIO).digest('hex');
   await using folder = await folderOf({ 'trusted.json': JSON.stringify({ [hash]: PORTFOLIO }) });

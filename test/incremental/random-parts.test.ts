@@ -13,6 +13,7 @@ import { schema } from '../../src/schema.ts';
 import { askInParts, EVENT_STREAM, MULTIPART, mergeParts, NEWEST } from '../support/clients/parts.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { startGateway } from '../support/gateway/start.ts';
+import { randomBody } from '../support/lookups/random-body.ts';
 import { RandomDocument } from '../support/lookups/random-document.ts';
 import { runs } from '../support/runs.ts';
 import { collection, freshAddress, history } from '../support/upstream/builders.ts';
@@ -32,6 +33,16 @@ const newWallet = (): string => {
   const address = freshAddress();
   fake.transactions.set(address, servingTransactions(history(230)));
   fake.collectibles.set(address, servingCollectibles(collection(30)));
+  return address;
+};
+
+/** A wallet whose pages hold anything. */
+const oddWallet = (gen: GeneratorValue): string => {
+  const address = freshAddress();
+  const headers = { 'content-type': 'application/json' };
+  const [transactions, collectibles] = [randomBody(gen, 'transactions'), randomBody(gen, 'collectibles')];
+  fake.transactions.set(address, () => ({ text: transactions, headers }));
+  fake.collectibles.set(address, () => ({ text: collectibles, headers }));
   return address;
 };
 
@@ -101,4 +112,29 @@ test('any document gets in parts what it gets at once', async () => {
   );
   expect(parted).toBeGreaterThan(10);
   expect(compared).toBeGreaterThan(10);
+});
+
+test('any document over any bodies ends, with at most 20 errors', async () => {
+  let failed = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.gen(), async (gen) => {
+      const random = new RandomDocument(gen, schema);
+      const variables = random.variables([oddWallet(gen), oddWallet(gen)], null);
+      const query = print(withParts(gen, parse(random.text)));
+      for (const accept of [MULTIPART, NEWEST]) {
+        const headers = withKey(freshAddress());
+        const answer = await askInParts(gateway.url, { query, variables, accept, headers });
+        if (answer.response.headers.get('content-type')?.startsWith('application/')) return;
+        const parts = await answer.rest();
+        const added = parts.flatMap(({ incremental = [], completed = [] }) => [...incremental, ...completed]);
+        const errors = [...parts, ...added].flatMap((each) => each.errors ?? []);
+        failed += errors.length > 0 ? 1 : 0;
+        expect(errors.length).toBeLessThanOrEqual(20);
+        expect(errors.map(({ extensions }) => extensions.code)).not.toContain('INTERNAL_SERVER_ERROR');
+        expect(parts.at(-1)).toMatchObject({ hasNext: false, extensions: {} });
+      }
+    }),
+    { numRuns: runs(40), endOnFailure: true },
+  );
+  expect(failed).toBeGreaterThan(0);
 });

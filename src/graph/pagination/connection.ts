@@ -69,13 +69,13 @@ export class ItemConnection<Value> implements ListConnection, PlannedList {
   /** Rejects for an item that can't be parsed: only that edge becomes null. */
   readonly edgeOf = (entry: Entry<Value>): ItemEdge<Value> | Promise<never> => {
     const edge = this.item(entry);
-    return edge instanceof GraphQLError ? Promise.reject(edge) : edge;
+    return edge instanceof GraphQLError ? rejectionOf(edge) : edge;
   };
 
   /** As `edgeOf`. */
   readonly nodeOf = (entry: Entry<Value>): Value | Promise<never> => {
     const value = readValue(entry);
-    return value instanceof MalformedFieldError ? Promise.reject(malformedItem(value)) : value;
+    return value instanceof MalformedFieldError ? rejectionOf(malformedItem(value)) : value;
   };
 
   /** Returns the edge of an item, or the client's error of one that can't be parsed. */
@@ -148,6 +148,13 @@ const requestedAt = ({ requestTime, fetchedAt }: Page<unknown>): number =>
 
 const readValue = <Value>({ visit, index }: Entry<Value>): Value | MalformedFieldError =>
   visit.page.items.value(index);
+
+/** The executor drops an item of a list that it stops to stream. Nothing else would handle the rejection then. */
+const rejectionOf = (error: GraphQLError): Promise<never> => {
+  const rejection = Promise.reject(error);
+  rejection.catch(() => {});
+  return rejection;
+};
 
 const malformedItem = ({ message, field }: MalformedFieldError): GraphQLError =>
   clientError('UPSTREAM_INVALID_RESPONSE', `The service sent an item that can't be parsed. ${message}.`, {

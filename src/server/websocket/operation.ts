@@ -150,8 +150,8 @@ const prepare = async (
   const answer = async (): Promise<ExecutionResult | SerializedAnswer> => {
     await frameWriter.untilDrained();
     const result = await pipeline.execute(args);
-    const { parts } = contextValue;
-    if (parts?.hasBegun) return parts.lastPart(result);
+    const lastPart = contextValue.parts?.finish(result);
+    if (lastPart) return lastPart;
     const { data } = result;
     return data instanceof SerializedData ? new SerializedAnswer(result, data, frameWriter, id) : result;
   };

@@ -72,8 +72,9 @@ export class AnswerParts implements PartedAnswer {
   }
 
   /** The errors of a whole answer are in its parts. Those of one that has ended before its last part are here. */
-  lastPart({ errors = [], extensions = {} }: ExecutionResult): LastPart {
+  finish({ errors = [], extensions = {} }: ExecutionResult): LastPart | null {
     this.#hasEnded = true;
+    if (!this.#hasBegun) return null;
     const last = { extensions, hasNext: false } as const;
     if (this.#isComplete || errors.length === 0) return last;
     if (this.format === '20220824' || this.#pending.size === 0) return { errors, ...last };
@@ -82,9 +83,10 @@ export class AnswerParts implements PartedAnswer {
   }
 
   end(result: ExecutionResult): void {
-    if (!this.#hasBegun || this.#hasEnded) return;
-    const { errors, ...last } = this.lastPart(result);
-    this.#writer.end?.(JSON.stringify({ ...(errors && { errors: errors.map(toFormattedError) }), ...last }));
+    const last = this.finish(result);
+    if (last === null) return;
+    const errors = last.errors?.map(toFormattedError);
+    this.#writer.end?.(JSON.stringify({ ...last, errors }));
   }
 
   #masked({ errors = [], incremental, completed, ...part }: Part): object {
@@ -115,7 +117,7 @@ export class AnswerParts implements PartedAnswer {
   #mask(thrown: readonly GraphQLError[]) {
     const { socketCaller, trace } = this.#context;
     const left = Math.max(0, MAX_ERRORS - this.errors.length);
-    this.errors.push(...thrown);
+    for (const error of thrown) this.errors.push(error);
     return maskErrors(thrown.slice(0, left)).errors.map((error) =>
       toFormattedError(socketCaller ? withRequestId(error, trace) : error),
     );

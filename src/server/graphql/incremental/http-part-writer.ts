@@ -63,7 +63,7 @@ export class HttpPartWriter implements PartWriter {
   write(json: readonly Buffer[], onWritten: () => void): void {
     const { before, after } = this.#framing;
     const response = this.#response;
-    if (response.destroyed || response.writableEnded) {
+    if (this.#isClosed) {
       onWritten();
       return;
     }
@@ -78,7 +78,12 @@ export class HttpPartWriter implements PartWriter {
 
   end(json: string): void {
     const { before, after, end } = this.#framing;
-    if (!this.#response.destroyed) this.#response.end(`${before}${json}${after}${end}`);
+    if (!this.#isClosed) this.#response.end(`${before}${json}${after}${end}`);
+  }
+
+  /** Whether the client has left, or the response was ended otherwise, as at a shutdown. */
+  get #isClosed(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
   }
 
   #open(): void {

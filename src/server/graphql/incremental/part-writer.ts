@@ -19,10 +19,13 @@ export type LastPart = ExecutionResult & {
 
 /** An answer in parts, as a transport ends it. */
 export type PartedAnswer = {
-  /** Whether a part is sent, so that the answer can't be a single result any more. */
+  /** Whether a part is sent. */
   readonly hasBegun: boolean;
-  /** Returns the last part. `result` is that of the pipeline. No other part is sent from now on. */
-  lastPart(result: ExecutionResult): LastPart;
-  /** Sends the last part, unless the answer is a single result. */
+  /**
+   * Returns the last part; null where no part is sent, so that the answer is a single result. `result` is that of the
+   * pipeline. No other part is sent from now on.
+   */
+  finish(result: ExecutionResult): LastPart | null;
+  /** Sends what `finish` returns. */
   end(result: ExecutionResult): void;
 };
