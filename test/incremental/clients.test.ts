@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { Client, fetchExchange, gql as urqlGql } from '@urql/core';
+import { createClient } from 'graphql-ws';
 import {
   type ConcreteRequest,
   createOperationDescriptor,
@@ -18,6 +20,7 @@ import {
   Store,
 } from 'relay-runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import WebSocket from 'ws';
 import { fetchInParts } from '../../examples/incremental/relay.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { startPortfolio } from '../support/lookups/portfolio.ts';
@@ -46,17 +49,27 @@ const hashesOf = (wallet: Wallet | undefined) =>
 const growthOf = (shown: readonly (Portfolio | undefined)[]) =>
   shown.map((data) => hashesOf(data?.slow).length);
 
+const overHttp = (url: string) => new HttpLink({ uri: `${url}/graphql` });
+const overWebSocket = (url: string) =>
+  new GraphQLWsLink(createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket }));
+
 test.each([
-  ['Defer20220824Handler', new Defer20220824Handler()],
+  ['Defer20220824Handler', 'HTTP', overHttp, new Defer20220824Handler()],
   // Its type and that of the option differ under exactOptionalPropertyTypes.
-  ['GraphQL17Alpha9Handler', new GraphQL17Alpha9Handler() as unknown as Defer20220824Handler],
-])(
-  "Apollo's %s shows the quick wallet first, and all of the slow one then",
-  async (_name, incrementalHandler) => {
+  [
+    'GraphQL17Alpha9Handler',
+    'HTTP',
+    overHttp,
+    new GraphQL17Alpha9Handler() as unknown as Defer20220824Handler,
+  ],
+  ['Defer20220824Handler', 'a WebSocket', overWebSocket, new Defer20220824Handler()],
+] as const)(
+  "Apollo's %s over %s shows the quick wallet first, and all of the slow one then",
+  async (_name, _by, linkOf, incrementalHandler) => {
     await using portfolio = await startPortfolio();
     const { gateway, variables } = portfolio;
     const client = new ApolloClient({
-      link: new HttpLink({ uri: `${gateway.url}/graphql` }),
+      link: linkOf(gateway.url),
       cache: new InMemoryCache(),
       incrementalHandler,
     });
