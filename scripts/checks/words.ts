@@ -27,7 +27,7 @@ const filesOf = (...paths: readonly string[]): string[] =>
     encoding: 'utf8',
   })
     .split('\0')
-    .filter((path) => /\.(ts|md|js|mjs)$/.test(path));
+    .filter((path) => /\.(tsx?|md|js|mjs)$/.test(path));
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 
@@ -52,7 +52,7 @@ const unnamedSubjects = (path: string, text: string): string[] =>
 const files = filesOf('src', 'test', 'docs', 'README.md', 'examples');
 const problems = files.flatMap((path) => {
   const text = readFileSync(path, 'utf8');
-  return [...privateWords(path, text), ...(path.endsWith('.ts') ? unnamedSubjects(path, text) : [])];
+  return [...privateWords(path, text), ...(/\.tsx?$/.test(path) ? unnamedSubjects(path, text) : [])];
 });
 if (files.length < 400) problems.push(`Expected more than 400 files to read, got ${files.length}`);
 if (problems.length > 0) {

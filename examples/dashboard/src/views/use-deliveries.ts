@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'react';
+import { fetchQuery, graphql, requestSubscription, useRelayEnvironment } from 'react-relay';
+import { type GatewayError, toGatewayError } from '../gateway/faults.ts';
+import type { useDeliveriesQuery } from './__generated__/useDeliveriesQuery.graphql.ts';
+import type { useDeliveriesSubscription } from './__generated__/useDeliveriesSubscription.graphql.ts';
+import { type DeliveryData, readDelivery } from './delivery.tsx';
+
+const QUERY = graphql`
+  query useDeliveriesQuery {
+    deliveries(last: 20) {
+      head
+      nodes {
+        ...delivery
+      }
+    }
+  }
+`;
+
+const SUBSCRIPTION = graphql`
+  subscription useDeliveriesSubscription($after: String!) {
+    deliveries(after: $after) {
+      cursor
+      node {
+        ...delivery
+      }
+    }
+  }
+`;
+
+/** The page shows the newest deliveries. The gateway's log has all of them. */
+const MAX_SHOWN = 50;
+
+type State = {
+  /** The newest first. Null until they are read. */
+  readonly deliveries: readonly DeliveryData[] | null;
+  /** Why no more deliveries arrive. */
+  readonly failure: GatewayError | null;
+};
+
+/** Reads the newest deliveries, and adds each later one as it arrives: once, in order, also after a break. */
+export const useDeliveries = (): State => {
+  const environment = useRelayEnvironment();
+  const [state, setState] = useState<State>({ deliveries: null, failure: null });
+
+  useEffect(() => {
+    let stop = () => {};
+    const fail = (reason: unknown) => setState((last) => ({ ...last, failure: toGatewayError(reason) }));
+
+    const read = () => {
+      const { unsubscribe } = fetchQuery<useDeliveriesQuery>(environment, QUERY, {}).subscribe({
+        next({ deliveries }) {
+          const nodes = deliveries?.nodes.flatMap((node) => (node ? [readDelivery(node)] : [])) ?? [];
+          setState({ deliveries: nodes.reverse(), failure: null });
+          if (deliveries) follow(deliveries.head);
+        },
+        error: fail,
+      });
+      stop = unsubscribe;
+    };
+
+    // `after` stays as it is: the socket continues after the last cursor by itself.
+    const follow = (after: string) => {
+      const { dispose } = requestSubscription<useDeliveriesSubscription>(environment, {
+        subscription: SUBSCRIPTION,
+        variables: { after },
+        onNext(answer) {
+          if (!answer) return;
+          const arrived = readDelivery(answer.deliveries.node);
+          setState(({ deliveries, failure }) => ({
+            deliveries: [arrived, ...(deliveries ?? [])].slice(0, MAX_SHOWN),
+            failure,
+          }));
+        },
+        onError(reason) {
+          const error = toGatewayError(reason);
+          // The log can't continue without a gap, so the page reads again what it shows.
+          if (error.code === 'CURSOR_EXPIRED') read();
+          else fail(error);
+        },
+      });
+      stop = dispose;
+    };
+
+    read();
+    return () => stop();
+  }, [environment]);
+
+  return state;
+};

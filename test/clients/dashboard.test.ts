@@ -1,0 +1,118 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { startDashboard } from '../support/clients/built-dashboard.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { spawnGateway } from '../support/gateway/spawn.ts';
+import { root } from '../support/pages.ts';
+import { collectible, freshAddress, hashOf, history } from '../support/upstream/builders.ts';
+import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** examples/dashboard, installed and built as its README says, in a real browser beside the shipped gateway. */
+
+const openPage = useBrowser();
+
+const hashesIn = (page: Page, list: string): Promise<(string | null)[]> =>
+  page.locator(`${list} [data-hash]`).evaluateAll((rows) => rows.map((row) => row.getAttribute('data-hash')));
+
+/** The activities of these numbers, newest first. */
+const events = (newest: number) => Array.from({ length: newest }, (_, index) => hashOf(newest - index));
+
+test('the dashboard pages a wallet, follows events over a kill of the gateway and the loss of its log, and shows errors by their code', async (context) => {
+  needBrowser(context);
+  await using dashboard = await startDashboard();
+  await using fake = await startFakeWallets();
+  const [address, failing] = [freshAddress(), freshAddress()];
+  const transactions = history(50);
+  const hashes = transactions.map(({ hash }) => hash);
+  fake.transactions.set(address, servingTransactions(transactions));
+  fake.collectibles.set(address, servingCollectibles([collectible({ name: 'The only picture' })]));
+  fake.transactions.set(failing, () => ({ status: 402, text: 'no quota' }));
+
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-dashboard-data-'));
+  const env = {
+    ...{ UPSTREAM_URL: fake.url, UPSTREAM_API_KEY: 'unused', DATA_DIR: dataDir },
+    ALLOWED_ORIGINS: dashboard.url,
+    AUTH: 'open',
+  };
+  await using first = await spawnGateway(env);
+  const again = { ...env, PORT: new URL(first.url).port };
+  const { deliveryUrl } = await deliveriesOf(first.url);
+  const deliverAll = async (from: number, to: number) => {
+    for (let number = from; number <= to; number += 1)
+      expect(await deliver(deliveryUrl, { type: 'activities', body: activity(number) })).toBe(200);
+  };
+  await dashboard.build(first.url);
+
+  try {
+    await using opened = await openPage(`${dashboard.url}/?address=${address}`);
+    const { page } = opened;
+    const more = page.getByRole('button', { name: 'Load more' });
+
+    await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes.slice(0, 20));
+    await page.getByText('The only picture').waitFor();
+    await more.click();
+    await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes.slice(0, 40));
+    // Each list has cost one unit, and the second page of the transactions none.
+    await page.locator('[data-compute-units="2"]').waitFor();
+
+    await page.locator('[data-connected="true"]').waitFor();
+    await deliverAll(1, 3);
+    await expect.poll(() => hashesIn(page, '.events')).toEqual(events(3));
+
+    await first.end('SIGKILL');
+    await page.locator('[data-connected="false"]').waitFor();
+    await more.click();
+    await page.locator('[data-code="UNREACHABLE"]').waitFor();
+    expect(await hashesIn(page, 'table')).toEqual(hashes.slice(0, 40));
+    await using second = await spawnGateway(again);
+    expect(second.url).toBe(first.url);
+    await deliverAll(4, 6);
+    await expect.poll(() => hashesIn(page, '.events')).toEqual(events(6));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes);
+    await deliverAll(7, 7);
+    await expect.poll(() => hashesIn(page, '.events')).toEqual(events(7));
+
+    // Without its log the gateway can't continue: the page reads again what it shows.
+    await second.end('SIGKILL');
+    for (const file of await readdir(dataDir))
+      if (file.startsWith('deliveries.db')) await rm(join(dataDir, file));
+    await using third = await spawnGateway(again);
+    expect(third.url).toBe(first.url);
+    await deliverAll(8, 8);
+    await expect.poll(() => hashesIn(page, '.events')).toEqual([hashOf(8)]);
+
+    await page.getByLabel('Wallet address').fill(failing);
+    await page.keyboard.press('Enter');
+    await page.locator('[data-code="QUOTA_EXCEEDED"]').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    fake.transactions.set(failing, servingTransactions(transactions));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes.slice(0, 20));
+
+    expect(opened.faults).toEqual([]);
+    expect(opened.strange.filter((url) => !url.startsWith(`${first.url}/graphql`))).toEqual([]);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('the dashboard resumes by the module of docs/resuming-clients.md, and has the versions that the project tests', async () => {
+  const read = (path: string) => readFile(join(root, path), 'utf8');
+  expect(await read('examples/dashboard/src/gateway/resuming.ts')).toBe(
+    await read('examples/resuming/resuming.ts'),
+  );
+  const versionsIn = async (path: string): Promise<Record<string, string>> => {
+    const { dependencies, devDependencies } = JSON.parse(await read(path));
+    return { ...dependencies, ...devDependencies };
+  };
+  const project = await versionsIn('package.json');
+  const dashboard = Object.entries(await versionsIn('examples/dashboard/package.json'));
+  expect(dashboard.length).toBeGreaterThan(8);
+  expect(dashboard.filter(([name, version]) => (project[name] ?? version) !== version)).toEqual([]);
+});

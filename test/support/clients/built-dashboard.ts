@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../free-port.ts';
+import { root } from '../pages.ts';
+
+const EXAMPLE = 'examples/dashboard';
+
+/** What npm, Relay's compiler and Vite write into the example's folder. */
+const WRITTEN = ['node_modules', 'dist', '__generated__'];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+};
+
+/** The files of a folder, on a port of their own. */
+const serveFiles = async (folder: string) => {
+  const server = createServer(async ({ url = '/' }, response) => {
+    const { pathname } = new URL(url, 'http://files');
+    const path = join(folder, pathname === '/' ? 'index.html' : pathname);
+    const content = await readFile(path).catch(() => null);
+    response.writeHead(content ? 200 : 404, { 'content-type': TYPES[extname(path)] ?? 'text/plain' });
+    response.end(content);
+  });
+  const port = await freePort();
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+
+/** A copy of examples/dashboard beside the gateway's schema, and the server of the files that it is built to. */
+export const startDashboard = async () => {
+  await using made = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-dashboard-'));
+  made.defer(() => rm(folder, { recursive: true, force: true }));
+  const example = join(folder, EXAMPLE);
+  await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
+  await cp(join(root, EXAMPLE), example, {
+    recursive: true,
+    filter: (source) => !WRITTEN.includes(basename(source)),
+  });
+  const server = made.use(await serveFiles(join(example, 'dist')));
+  const running = made.move();
+
+  return {
+    url: server.url,
+    /** Installs and builds it, as its README says, for a gateway of another origin. */
+    async build(gatewayUrl: string): Promise<void> {
+      // Vitest's NODE_ENV would build React for tests.
+      const env = { ...process.env, NODE_ENV: undefined, VITE_GATEWAY_URL: gatewayUrl };
+      const npm = (...args: string[]) => promisify(execFile)('npm', args, { cwd: example, env });
+      await npm('ci', '--prefer-offline');
+      await npm('run', 'build');
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+};
