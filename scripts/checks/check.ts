@@ -14,6 +14,7 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['unused code', 'knip'],
   ['schema', 'node', 'scripts/checks/schema.ts', '--check'],
   ["the console's operations", 'node', 'scripts/checks/console-operations.ts', '--check'],
+  ["the frontends' operations", 'node', 'scripts/checks/frontend-operations.ts', '--check'],
   ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
   ['dashboard and alerts', 'node', 'scripts/observability/main.ts', '--check'],
   ['relay', 'node', 'scripts/checks/relay.ts'],

@@ -1,20 +1,33 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { needBrowser, useBrowser } from '../support/clients/browser.ts';
 import { startDashboard } from '../support/clients/built-dashboard.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { folderOf } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
-import { root } from '../support/pages.ts';
-import { collectible, freshAddress, hashOf, history } from '../support/upstream/builders.ts';
+import { startGateway } from '../support/gateway/start.ts';
+import { blocksOf, readPage, root } from '../support/pages.ts';
+import { collectible, freshAddress, hashOf, history, transaction } from '../support/upstream/builders.ts';
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** examples/dashboard, installed and built as its README says, in a real browser beside the shipped gateway. */
 
 const openPage = useBrowser();
+
+let dashboard: Awaited<ReturnType<typeof startDashboard>>;
+
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+
+afterAll(() => dashboard[Symbol.asyncDispose]());
 
 const hashesIn = (page: Page, list: string): Promise<(string | null)[]> =>
   page.locator(`${list} [data-hash]`).evaluateAll((rows) => rows.map((row) => row.getAttribute('data-hash')));
@@ -24,7 +37,6 @@ const events = (newest: number) => Array.from({ length: newest }, (_, index) => 
 
 test('the dashboard pages a wallet, follows events over a kill of the gateway and the loss of its log, and shows errors by their code', async (context) => {
   needBrowser(context);
-  await using dashboard = await startDashboard();
   await using fake = await startFakeWallets();
   const [address, failing] = [freshAddress(), freshAddress()];
   const transactions = history(50);
@@ -100,6 +112,53 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
+});
+
+test("the dashboard runs on a gateway with trusted documents, persisted by Relay's compiler as docs/frontends/relay.md says", async (context) => {
+  needBrowser(context);
+  await using fake = await startFakeWallets();
+  const address = freshAddress();
+  const transactions = history(30);
+  // An item that the gateway can't parse is missing, and the others are whole.
+  const malformed = transactions.with(10, transaction({ hash: 'not a hash' }));
+  fake.transactions.set(address, servingTransactions(malformed));
+  const [port, documents] = [String(await freePort()), dashboard.path('documents.json')];
+  const blocks = blocksOf(await readPage('docs/frontends/relay.md'), 'json');
+  const persisting = blocks.find((block) => block.includes('persistConfig')) ?? '';
+  await writeFile(dashboard.path('persisted.json'), '{}');
+  await dashboard.build(`http://127.0.0.1:${port}`, JSON.parse(persisting));
+  const cli = [
+    join(root, 'src/cli/persist-documents.ts'),
+    dashboard.path('persisted.json'),
+    '--out',
+    documents,
+  ];
+  await promisify(execFile)(process.execPath, cli);
+  await using data = await folderOf({});
+  const env = {
+    UPSTREAM_URL: fake.url,
+    PORT: port,
+    DATA_DIR: data.path('data'),
+    ALLOWED_ORIGINS: dashboard.url,
+  };
+  // Only a gateway that runs any document tells the test where to deliver.
+  const open = await startGateway(env);
+  const { deliveryUrl } = await deliveriesOf(open.url);
+  await open.stop();
+  await using gateway = await startGateway({ ...env, TRUSTED_DOCUMENTS: documents });
+
+  await using opened = await openPage(`${dashboard.url}/?address=${address}`);
+  const { page } = opened;
+  await expect.poll(() => hashesIn(page, 'table')).toHaveLength(19);
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await expect
+    .poll(() => hashesIn(page, 'table'))
+    .toEqual(transactions.toSpliced(10, 1).map(({ hash }) => hash));
+  await page.locator('[data-connected="true"]').waitFor();
+  expect(await deliver(deliveryUrl, { type: 'activities', body: activity(1) })).toBe(200);
+  await expect.poll(() => hashesIn(page, '.events')).toEqual([hashOf(1)]);
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(gateway.logLines.join('\n')).not.toContain('FORBIDDEN');
 });
 
 test('the dashboard resumes by the module of docs/resuming-clients.md, and has the versions that the project tests', async () => {

@@ -39,11 +39,21 @@ const missing = async (paths: readonly string[]): Promise<readonly string[]> => 
   return paths.filter((_path, index) => !found[index]);
 };
 
-test('README.md has at most 150 lines, and links to every page of docs/', () => {
+/** README.md for a page of docs/; for a page of a folder of docs/, the page of that name. */
+const parentOf = (path: string): string => {
+  const folder = dirname(path);
+  return folder === 'docs' ? 'README.md' : `${folder}.md`;
+};
+
+test('README.md has at most 150 lines, and each page of docs/ is linked from the page above it', () => {
   const [readme, ...others] = pages;
   expect(readme?.text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   expect(others.length).toBeGreaterThan(11);
-  expect(others.filter(({ path }) => !readme?.text.includes(`](${path})`))).toEqual([]);
+  const orphans = others.filter(({ path }) => {
+    const parent = pages.find((page) => page.path === parentOf(path));
+    return !parent?.text.includes(`](${relative(dirname(parent.path), path)})`);
+  });
+  expect(orphans).toEqual([]);
 });
 
 test('every relative link leads to a file, and every anchor to a heading', async () => {

@@ -16,9 +16,11 @@ export const readPage = async (path: string): Promise<Page> => ({
   text: await readFile(join(root, path), 'utf8'),
 });
 
-/** README.md, then the pages of docs/. */
+/** README.md, then the pages of docs/ and of its folders. */
 export const readPages = async (): Promise<readonly Page[]> => {
-  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  const names = (await readdir(join(root, 'docs'), { recursive: true })).filter((name) =>
+    name.endsWith('.md'),
+  );
   return Promise.all(['README.md', ...names.map((name) => `docs/${name}`)].map(readPage));
 };
 

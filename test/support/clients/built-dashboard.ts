@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
@@ -55,15 +55,22 @@ export const startDashboard = async () => {
   const server = made.use(await serveFiles(join(example, 'dist')));
   const running = made.move();
 
+  // Vitest's NODE_ENV would build React for tests.
+  const npm = (args: readonly string[], env: Record<string, string> = {}) =>
+    promisify(execFile)('npm', args, { cwd: example, env: { ...process.env, NODE_ENV: undefined, ...env } });
+  let installed: Promise<unknown> | null = null;
+
   return {
     url: server.url,
-    /** Installs and builds it, as its README says, for a gateway of another origin. */
-    async build(gatewayUrl: string): Promise<void> {
-      // Vitest's NODE_ENV would build React for tests.
-      const env = { ...process.env, NODE_ENV: undefined, VITE_GATEWAY_URL: gatewayUrl };
-      const npm = (...args: string[]) => promisify(execFile)('npm', args, { cwd: example, env });
-      await npm('ci', '--prefer-offline');
-      await npm('run', 'build');
+    /** A file of the example. */
+    path: (name: string) => join(example, name),
+    /** Installs and builds it, as its README says, for a gateway of another origin. `relay` is added to Relay's configuration. */
+    async build(gatewayUrl: string, relay: object = {}): Promise<void> {
+      installed ??= npm(['ci', '--prefer-offline']);
+      await installed;
+      const config = JSON.parse(await readFile(join(root, EXAMPLE, 'relay.config.json'), 'utf8'));
+      await writeFile(join(example, 'relay.config.json'), JSON.stringify({ ...config, ...relay }));
+      await npm(['run', 'build'], { VITE_GATEWAY_URL: gatewayUrl });
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

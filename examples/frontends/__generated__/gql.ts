@@ -1,0 +1,76 @@
+/* eslint-disable */
+import * as types from './graphql.ts';
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+
+/**
+ * Map of all GraphQL operations in the project.
+ *
+ * This map has several performance disadvantages:
+ * 1. It is not tree-shakeable, so it will include all operations in the project.
+ * 2. It is not minifiable, so the string of a GraphQL query will be multiple times inside the bundle.
+ * 3. It does not support dead code elimination, so it will add unused operations.
+ *
+ * Therefore it is highly recommended to use the babel or swc plugin for production.
+ * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
+ */
+type Documents = {
+    "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": typeof types.ApolloHeadDocument,
+    "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": typeof types.ApolloDeliveriesDocument,
+    "\n  query ApolloTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.ApolloTransactionsDocument,
+    "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": typeof types.UrqlHeadDocument,
+    "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": typeof types.UrqlDeliveriesDocument,
+    "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.UrqlTransactionsDocument,
+};
+const documents: Documents = {
+    "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": types.ApolloHeadDocument,
+    "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": types.ApolloDeliveriesDocument,
+    "\n  query ApolloTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.ApolloTransactionsDocument,
+    "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": types.UrqlHeadDocument,
+    "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": types.UrqlDeliveriesDocument,
+    "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.UrqlTransactionsDocument,
+};
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ *
+ *
+ * @example
+ * ```ts
+ * const query = graphql(`query GetUser($id: ID!) { user(id: $id) { name } }`);
+ * ```
+ *
+ * The query argument is unknown!
+ * Please regenerate the types.
+ */
+export function graphql(source: string): unknown;
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n"): (typeof documents)["\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"): (typeof documents)["\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query ApolloTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"): (typeof documents)["\n  query ApolloTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n"): (typeof documents)["\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"): (typeof documents)["\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"): (typeof documents)["\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"];
+
+export function graphql(source: string) {
+  return (documents as any)[source] ?? {};
+}
+
+export type DocumentType<TDocumentNode extends DocumentNode<any, any>> = TDocumentNode extends DocumentNode<  infer TType,  any>  ? TType  : never;

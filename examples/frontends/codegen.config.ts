@@ -1,0 +1,34 @@
+import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-preset';
+import type { Types } from '@graphql-codegen/plugin-helpers';
+
+const config = {
+  schema: '../../schema.graphql',
+  documents: ['apollo/*.ts', 'urql/*.ts'],
+  generates: {
+    '__generated__/': {
+      preset: 'client',
+      // Both caches need __typename. Where codegen adds it, trusted documents have it as well.
+      documentTransforms: [addTypenameSelectionDocumentTransform],
+      presetConfig: { fragmentMasking: false, persistedDocuments: true, skipIndexFile: true },
+      config: {
+        scalars: {
+          Address: 'string',
+          BigInt: 'string',
+          ChainId: 'number',
+          DateTime: 'string',
+          Decimal: 'string',
+          Hex: 'string',
+          JSON: 'unknown',
+          URL: 'string',
+          UUID: 'string',
+        },
+        strictScalars: true,
+        enumType: 'string-literal',
+        useTypeImports: true,
+        importExtension: '.ts',
+      },
+    },
+  },
+} satisfies Types.Config;
+
+export default config;

@@ -1,0 +1,218 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ApolloClient } from '@apollo/client';
+import type { Client } from '@urql/core';
+import { expect, test } from 'vitest';
+import { createApollo } from '../../examples/frontends/apollo/client.ts';
+import * as apolloEvents from '../../examples/frontends/apollo/events.ts';
+import * as apolloTransactions from '../../examples/frontends/apollo/transactions.ts';
+import { createTrustedApollo } from '../../examples/frontends/apollo/trusted.ts';
+import { createUrql } from '../../examples/frontends/urql/client.ts';
+import * as urqlEvents from '../../examples/frontends/urql/events.ts';
+import * as urqlTransactions from '../../examples/frontends/urql/transactions.ts';
+import { trustedDocuments } from '../../examples/frontends/urql/trusted.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { sleep } from '../support/clients/queries.ts';
+import { eventually } from '../support/clients/subscribe.ts';
+import { folderOf } from '../support/folder.ts';
+import { freePort } from '../support/free-port.ts';
+import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
+import { root } from '../support/pages.ts';
+import { freshAddress, history, transaction } from '../support/upstream/builders.ts';
+import { inTurn } from '../support/upstream/fake-service.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** The modules that docs/frontends/apollo.md and docs/frontends/urql.md show, each over a gateway of its own. */
+
+type Edges = readonly ({ readonly node: { readonly hash: string } | null } | null)[];
+
+type Frontend = {
+  openTransactions(
+    address: string,
+    show: (edges: Edges, codes: readonly string[]) => void,
+  ): { hasMore(): boolean; loadMore(): Promise<void> };
+  followDeliveries(listener: Parameters<typeof apolloEvents.followDeliveries>[1]): () => void;
+};
+
+const overApollo = (client: ApolloClient): Frontend => ({
+  openTransactions: (address, show) => apolloTransactions.openTransactions(client, address, show),
+  followDeliveries: (listener) => apolloEvents.followDeliveries(client, listener),
+});
+
+const overUrql = (client: Client): Frontend => ({
+  openTransactions: (address, show) => urqlTransactions.openTransactions(client, address, show),
+  followDeliveries: (listener) => urqlEvents.followDeliveries(client, listener),
+});
+
+const FRONTENDS: readonly (readonly [name: string, open: (url: string) => Frontend])[] = [
+  ['Apollo Client', (url) => overApollo(createApollo(url))],
+  ['urql', (url) => overUrql(createUrql(url))],
+];
+
+const TRUSTED: typeof FRONTENDS = [
+  ['Apollo Client', (url) => overApollo(createTrustedApollo(url))],
+  ['urql', (url) => overUrql(createUrql(url, [trustedDocuments]))],
+];
+
+/** A list and what it shows by now, once it shows something. */
+const openList = async (frontend: Frontend, address: string) => {
+  const shown = { hashes: null as readonly string[] | null, codes: [] as readonly string[] };
+  const list = frontend.openTransactions(address, (edges, codes) => {
+    shown.hashes = edges.flatMap((edge) => edge?.node?.hash ?? []);
+    shown.codes = codes;
+  });
+  await eventually(() => shown.hashes !== null);
+  return Object.assign(shown, list);
+};
+
+/** What a page shows of the deliveries: the numbers of its activities, as they came. */
+const openEvents = async (frontend: Frontend) => {
+  const numbers: number[] = [];
+  const codes: string[] = [];
+  let reads = 0;
+  const stop = frontend.followDeliveries({
+    read: () => {
+      reads += 1;
+    },
+    arrived: ({ payload }) =>
+      numbers.push((payload as ReturnType<typeof activity>).activities[0]?.block_number ?? 0),
+    failed: (failed) => codes.push(...failed),
+  });
+  await eventually(() => reads + codes.length > 0);
+  return { numbers, codes, reads: () => reads, [Symbol.dispose]: stop };
+};
+
+test.each(FRONTENDS)(
+  '%s pages a wallet to its end, and keeps its pages where the next one fails',
+  async (_name, open) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    const items = history(130);
+    const hashes = items.map(({ hash }) => hash);
+    const serve = servingTransactions(items);
+    let isUsedUp = true;
+    fake.transactions.set(address, (request) =>
+      isUsedUp && request.query.has('offset') ? { status: 402, text: 'no quota' } : serve(request),
+    );
+
+    const list = await openList(open(gateway.url), address);
+    expect([list.hashes, list.codes]).toEqual([hashes.slice(0, 20), []]);
+    // The service's first page has a hundred.
+    for (let page = 2; page <= 5; page += 1) await list.loadMore();
+    expect([list.hashes, list.codes]).toEqual([hashes.slice(0, 100), []]);
+    await list.loadMore();
+    expect([list.hashes, list.codes]).toEqual([hashes.slice(0, 100), ['QUOTA_EXCEEDED']]);
+
+    isUsedUp = false;
+    for (; list.hasMore(); await sleep(100)) await list.loadMore();
+    expect([list.hashes, list.codes]).toEqual([hashes, []]);
+  },
+);
+
+test.each(FRONTENDS)(
+  '%s shows the code of a wallet that fails, and of a gateway that is gone',
+  async (_name, open) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    fake.transactions.set(address, () => ({ status: 402, text: 'no quota' }));
+    const list = await openList(open(gateway.url), address);
+    expect([list.hashes, list.codes]).toEqual([[], ['QUOTA_EXCEEDED']]);
+    const { codes } = await openList(open(nowhere), address);
+    expect(codes).toEqual(['UNREACHABLE']);
+  },
+);
+
+test('Apollo Client sends an operation once more after retryAfterMs', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const items = history(1);
+  // The gateway itself waits for two seconds at most.
+  const busy = { status: 429, headers: { 'retry-after': '3' }, text: 'slow down' };
+  fake.transactions.set(
+    address,
+    inTurn(() => busy, servingTransactions(items)),
+  );
+  const probe = await gateway.query(
+    'query ($a: Address!) { wallet(address: $a) { transactions { nodes { id } } } }',
+    {
+      a: address,
+    },
+  );
+  expect(codesOf(probe)).toEqual(['RATE_LIMITED']);
+  const list = await openList(overApollo(createApollo(gateway.url)), address);
+  expect([list.hashes, list.codes]).toEqual([items.map(({ hash }) => hash), []]);
+});
+
+test.each(FRONTENDS)(
+  '%s leaves out an item that the gateway can’t parse, and says so',
+  async (_name, open) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const address = freshAddress();
+    const items = history(30);
+    const malformed = items.with(10, transaction({ hash: 'not a hash' }));
+    fake.transactions.set(address, servingTransactions(malformed));
+    const list = await openList(open(gateway.url), address);
+    expect(list.codes).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+    await list.loadMore();
+    expect(list.hashes).toEqual(items.toSpliced(10, 1).map(({ hash }) => hash));
+  },
+);
+
+test.each(FRONTENDS)(
+  '%s follows deliveries over a restart of the gateway, and reads again where the log is another one',
+  async (_name, open) => {
+    await using logs = await folderOf({});
+    const startWith = (log: string, port: number) =>
+      startGateway({ UPSTREAM_URL: nowhere, PORT: String(port), DATA_DIR: logs.path(log) });
+    const port = await freePort();
+    await using first = await startWith('one', port);
+    using events = await openEvents(open(first.url));
+    const deliverTo = async ({ url }: { readonly url: string }, ...numbers: number[]) => {
+      const { deliveryUrl } = await deliveriesOf(url);
+      for (const number of numbers) expect(await deliver(deliveryUrl, { body: activity(number) })).toBe(200);
+    };
+    await deliverTo(first, 1, 2, 3);
+    await eventually(() => events.numbers.length >= 3);
+
+    await first.stop();
+    await using second = await startWith('one', port);
+    await deliverTo(second, 4, 5);
+    await eventually(() => events.numbers.length >= 5);
+    expect([events.numbers, events.reads(), events.codes]).toEqual([[1, 2, 3, 4, 5], 1, []]);
+
+    await second.stop();
+    await using third = await startWith('another', port);
+    await eventually(() => events.reads() >= 2);
+    await deliverTo(third, 6);
+    await eventually(() => events.numbers.length >= 6);
+    expect([events.numbers, events.reads(), events.codes]).toEqual([[1, 2, 3, 4, 5, 6], 2, []]);
+  },
+);
+
+test.each(TRUSTED)(
+  '%s sends hashes of documents that codegen has written to a gateway that runs no other',
+  async (_name, open) => {
+    await using folder = await folderOf({});
+    const documents = folder.path('documents.json');
+    const persisted = join(root, 'examples/frontends/__generated__/persisted-documents.json');
+    const cli = [join(root, 'src/cli/persist-documents.ts'), persisted, '--out', documents];
+    await promisify(execFile)(process.execPath, cli);
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, TRUSTED_DOCUMENTS: documents });
+    const address = freshAddress();
+    const items = history(30);
+    fake.transactions.set(address, servingTransactions(items));
+    const frontend = open(gateway.url);
+    const list = await openList(frontend, address);
+    await list.loadMore();
+    expect([list.hashes, list.codes]).toEqual([items.map(({ hash }) => hash), []]);
+    using events = await openEvents(frontend);
+    expect(events.codes).toEqual([]);
+  },
+);
