@@ -12,6 +12,7 @@ import type { Log } from './logger.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/check-gateway-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
+import { noTraces } from './telemetry/traces/traces.ts';
 import { createCacheBudget } from './upstream/cache/cache-budget.ts';
 
 export type App = {
@@ -61,7 +62,7 @@ const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
-  const telemetry = createTelemetry(log, cacheBudget.bytes);
+  const telemetry = createTelemetry(log, cacheBudget.bytes, noTraces);
   const deadline = createShutdownDeadline();
   const startup = { ...parts, telemetry, deadline };
   const redis = await startRedis(startup);

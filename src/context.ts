@@ -117,7 +117,8 @@ export class Context {
   /** The pages that the operation has read so far. */
   readonly reads = new ReadLog<Context>();
   readonly chains: Chains;
-  readonly trace: Trace;
+  /** The operation's own, once it runs. */
+  trace: Trace;
   readonly billingKey: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly expiresAt: number | null;

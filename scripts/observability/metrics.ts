@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { createLog } from '../../src/logger.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
+import { noTraces } from '../../src/telemetry/traces/traces.ts';
 
 /** A metric as the gateway declares it. */
 export type MetricFamily = {
@@ -21,6 +22,7 @@ export const readMetricFamilies = (): readonly MetricFamily[] => {
   createTelemetry(
     createLog('error', () => {}),
     () => 0,
+    noTraces,
     registry,
   );
   const declared = registry.getMetricsAsArray() as unknown as readonly Declared[];

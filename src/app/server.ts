@@ -20,7 +20,7 @@ import { createErrorMask } from '../server/graphql/mask-errors.ts';
 import { createOperations } from '../server/graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
 import { createHealthEndpoints, type HealthEndpoints } from '../server/http/health.ts';
-import { traceOf } from '../server/http/request-id.ts';
+import { createTrace, traceOf } from '../server/http/request-id.ts';
 import { writeHeaderBlock } from '../server/http/response-headers.ts';
 import { createHttpServer, type HttpServer } from '../server/http/server.ts';
 import { createUnsentLimit } from '../server/http/unsent-limit.ts';
@@ -82,7 +82,12 @@ export const startServer = async (
   /** What all transports share. */
   const shared = {
     authenticate,
-    documents: createDocuments({ schema, closed: config.production || trusted !== null, now }),
+    documents: createDocuments({
+      schema,
+      closed: config.production || trusted !== null,
+      now,
+      observer: telemetry.documents,
+    }),
     operations: createOperations(telemetry.operations),
     trusted,
     unsent,
@@ -146,6 +151,7 @@ export const startServer = async (
       onStored: (tenant, named, webhookId) =>
         invalidation.invalidate(cachePartitionOf(mode, tenant), concernedBy(webhookId, named)),
       observer: telemetry.ingest,
+      traceOf,
       writeHead: writeHeaderBlock,
     }),
     frontPage: createFrontPage(hasGraphiQL),
@@ -196,7 +202,7 @@ export const startServer = async (
     health,
     beginShutdown: http.beginShutdown,
     requestKeyVerification: (caller, signal) =>
-      contextOf(caller, traceOf(undefined, undefined), signal).webhooks.requestKeyVerification(signal),
+      contextOf(caller, createTrace(), signal).webhooks.requestKeyVerification(signal),
   };
 };
 

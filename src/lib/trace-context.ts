@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 
-/** Identifies an operation and its upstream requests in the log, in the response and at upstream. */
+/**
+ * Identifies an operation and its upstream requests in the log, in the response and at upstream. It travels down with the
+ * work: where traces are exported, each span that begins makes the trace of what it causes.
+ */
 export type Trace = {
   readonly requestId: string;
-  /** The client's W3C trace context (https://www.w3.org/TR/trace-context/); null when it sent no valid one. */
+  /**
+   * The W3C trace context (https://www.w3.org/TR/trace-context/) of the span that the work belongs to. Where no traces are
+   * exported it is the client's, and null when that sent no valid one.
+   */
   readonly traceparent: string | null;
 };
 
@@ -19,11 +25,12 @@ export const readTraceparent = (header: string | null | undefined): string | nul
   return isZero(traceId) || isZero(parentId) ? null : header;
 };
 
-/** The traceparent of an upstream request: the same trace, as version 00, with a new span id. */
-export const childOf = (traceparent: string): string => {
-  const [, traceId, , flags = '00'] = traceparent.split('-');
+/** The trace of an upstream request: the same one, as version 00, with a new span id. */
+export const childOf = (trace: Trace): Trace => {
+  if (trace.traceparent === null) return trace;
+  const [, traceId, , flags = '00'] = trace.traceparent.split('-');
   const sampled = Number.parseInt(flags, 16) & SAMPLED;
-  return `00-${traceId}-${spanId()}-0${sampled}`;
+  return { ...trace, traceparent: `00-${traceId}-${spanId()}-0${sampled}` };
 };
 
 const isZero = (id: string): boolean => /^0+$/.test(id);

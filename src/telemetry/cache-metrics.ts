@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { SharedFrom } from '../graph/answer/shared-answers.ts';
-import type { CacheResult } from '../upstream/cache/page-cache.ts';
+import type { CacheResult } from '../upstream/cache/page-observer.ts';
+import { inSnakeCase } from './words.ts';
 
 /** Counts how each resource's pages are served. `bytes` returns the memory of all cached pages. */
 export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
@@ -19,8 +20,8 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
       this.set(bytes());
     },
   });
-  return (resource: 'transactions' | 'collectibles') => (source: CacheResult) =>
-    pages.inc({ resource, result: source === 'staleIfError' ? 'stale_if_error' : source });
+  return (resource: 'transactions' | 'collectibles') => (result: CacheResult) =>
+    pages.inc({ resource, result: inSnakeCase(result) });
 };
 
 /** Counts the operations whose answers equal operations have made. */
@@ -31,5 +32,5 @@ export const createSharedAnswerMetrics = (registry: Registry) => {
     labelNames: ['from'],
     registers: [registry],
   });
-  return (from: SharedFrom) => shared.inc({ from: from === 'inFlight' ? 'in_flight' : from });
+  return (from: SharedFrom) => shared.inc({ from: inSnakeCase(from) });
 };

@@ -27,7 +27,7 @@ export const createIngestMetrics = (registry: Registry): IngestObserver => {
   };
 };
 
-export const createLogMetrics = (registry: Registry): LogObserver => {
+export const createLogMetrics = (registry: Registry): Omit<LogObserver, 'appending'> => {
   const registers = [registry];
   const appended = new Counter({
     name: 'gateway_log_appended_total',

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
 
-export const createOperationMetrics = (registry: Registry): OperationObserver => {
+export const createOperationMetrics = (registry: Registry): Omit<OperationObserver, 'started'> => {
   const registers = [registry];
   const operations = new Counter({
     name: 'gateway_operations_total',

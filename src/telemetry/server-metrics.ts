@@ -1,11 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ComputeUnitLimit } from '../server/graphql/limits/compute-units.ts';
-import type { HttpObserver } from '../server/http/observer.ts';
+import type { Route } from '../server/http/observer.ts';
 import type { CutReason } from '../server/http/unsent-limit.ts';
-import type { EventObserver } from '../server/subscriptions/frame.ts';
-import type { SocketObserver } from '../server/websocket/server.ts';
+import type { SocketObserver } from '../server/websocket/observer.ts';
 
-export const createHttpMetrics = (registry: Registry): HttpObserver => {
+export const createHttpMetrics = (registry: Registry) => {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_http_requests_total',
@@ -20,14 +19,14 @@ export const createHttpMetrics = (registry: Registry): HttpObserver => {
   });
   return {
     started: () => inFlight.inc(),
-    ended(route, status) {
+    ended(route: Route, status: number | null): void {
       inFlight.dec();
       requests.inc({ route, status: status === null ? 'none' : `${Math.floor(status / 100)}xx` });
     },
   };
 };
 
-export const createSocketMetrics = (registry: Registry): SocketObserver => {
+export const createSocketMetrics = (registry: Registry): Pick<SocketObserver, 'opened' | 'refused'> => {
   const registers = [registry];
   const open = new Gauge({
     name: 'gateway_websockets',
@@ -49,7 +48,7 @@ export const createSocketMetrics = (registry: Registry): SocketObserver => {
   };
 };
 
-export const createEventMetrics = (registry: Registry): EventObserver => {
+export const createEventMetrics = (registry: Registry) => {
   const executed = new Counter({
     name: 'gateway_events_executed_total',
     help: 'Events that were executed and serialised for subscriptions: once for all subscriptions with the same operation, variables and authorization.',

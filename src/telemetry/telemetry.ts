@@ -1,8 +1,13 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { LogObserver } from '../deliveries/log/observer.ts';
+import type { SharedFrom } from '../graph/answer/shared-answers.ts';
+import type { Trace } from '../lib/trace-context.ts';
 import type { Log } from '../logger.ts';
 import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
+import type { HttpObserver } from '../server/http/observer.ts';
 import type { CutReason } from '../server/http/unsent-limit.ts';
+import type { EventObserver } from '../server/subscriptions/frame.ts';
+import type { PageObserver } from '../upstream/cache/page-observer.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import { createCacheMetrics, createSharedAnswerMetrics } from './cache-metrics.ts';
 import { createIngestMetrics, createLogMetrics, createReaderMetrics } from './delivery-metrics.ts';
@@ -24,59 +29,83 @@ import {
   createSocketMetrics,
 } from './server-metrics.ts';
 import { createSharedMetrics } from './shared-metrics.ts';
+import type { Traces } from './traces/traces.ts';
 import { createUpstreamMetrics } from './upstream-metrics.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
 /**
  * Creates the observers of all parts: each counts what its part reports, and logs it. `cacheBytes` returns the memory of
- * cached pages. A metric's label has few values, which the gateway chooses: never a name, an address, a key or a URL.
- * Default for `registry`, which holds the metrics: an empty one.
+ * cached pages. `traces` makes spans of the same reports. A metric's label has few values, which the gateway chooses: never
+ * a name, an address, a key or a URL. Default for `registry`, which holds the metrics: an empty one.
  */
-export const createTelemetry = (log: Log, cacheBytes: () => number, registry = new Registry()) => {
+export const createTelemetry = (
+  log: Log,
+  cacheBytes: () => number,
+  traces: Traces,
+  registry = new Registry(),
+) => {
   collectDefaultMetrics({ register: registry });
   return {
-    operations: createOperationObserver(registry, log),
+    operations: createOperationObserver(registry, log, traces.operations),
     onUnexpectedError: createUnexpectedErrorLine(log),
     onComputeUnitRejection: createBudgetMetrics(registry),
-    upstream: createUpstreamObserver(registry, log),
-    pages: createCacheMetrics(registry, cacheBytes),
-    onSharedAnswer: createSharedAnswerMetrics(registry),
+    upstream: createUpstreamObserver(registry, log, traces.upstream),
+    pages: createPageObserver(registry, cacheBytes, traces),
+    onSharedAnswer: createSharedAnswerObserver(registry, traces),
+    documents: traces.documents,
     shared: createSharedMetrics(registry),
     ingest: createIngestMetrics(registry),
-    log: createLogObserver(registry, log),
+    log: createLogObserver(registry, log, traces.log),
     redisCommands: createRedisMetrics(registry),
     redis: createRedisObserver(registry, log),
     readers: createReaderMetrics(registry),
-    events: createEventMetrics(registry),
-    http: createHttpMetrics(registry),
-    sockets: createSocketMetrics(registry),
+    events: createEventObserver(registry, traces),
+    http: createHttpObserver(registry, traces),
+    sockets: { ...createSocketMetrics(registry), ...traces.sockets },
     onConnectionCut: createCutObserver(registry, log),
     /** Renders all metrics in Prometheus' text format. */
     scrape: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   };
 };
 
-const createOperationObserver = (registry: Registry, log: Log): OperationObserver => {
+const createOperationObserver = (
+  registry: Registry,
+  log: Log,
+  spans: Traces['operations'],
+): OperationObserver => {
   const metrics = createOperationMetrics(registry);
   const logOperation = createOperationLines(log);
   return {
-    ...metrics,
+    started: spans.started,
     answered(operation) {
       metrics.answered(operation);
       logOperation(operation);
+      spans.answered(operation);
+    },
+    streaming(trace) {
+      spans.streaming(trace);
+      return metrics.streaming(trace);
     },
   };
 };
 
-const createUpstreamObserver = (registry: Registry, log: Log): UpstreamObserver => {
+const createUpstreamObserver = (
+  registry: Registry,
+  log: Log,
+  spans: Traces['upstream'],
+): UpstreamObserver => {
   const metrics = createUpstreamMetrics(registry);
   const lines = createUpstreamLines(log);
   return {
-    ...metrics,
+    sending(attempt) {
+      metrics.sending();
+      return spans.sending(attempt);
+    },
     ended(attempt) {
       metrics.ended(attempt);
       lines.ended(attempt);
+      spans.ended(attempt);
     },
     circuitChanged(state) {
       metrics.circuitChanged(state);
@@ -85,23 +114,68 @@ const createUpstreamObserver = (registry: Registry, log: Log): UpstreamObserver 
   };
 };
 
-const createLogObserver = (registry: Registry, log: Log): LogObserver => {
+const createLogObserver = (registry: Registry, log: Log, spans: Traces['log']): LogObserver => {
   const metrics = createLogMetrics(registry);
   const lines = createLogLines(log);
   return {
     ...metrics,
     ...lines,
+    appending: spans.appending,
     appended(batch) {
       metrics.appended(batch);
       lines.appended();
+      spans.appended(batch);
     },
-    failed(task, error) {
-      metrics.failed(task, error);
+    failed(task, error, trace) {
+      metrics.failed(task, error, trace);
       lines.failed(task, error);
+      spans.failed(task, error, trace);
     },
-    refused(error) {
-      metrics.refused(error);
+    refused(error, trace) {
+      metrics.refused(error, trace);
       lines.refused(error);
+      spans.refused(error, trace);
+    },
+  };
+};
+
+const createPageObserver = (registry: Registry, cacheBytes: () => number, traces: Traces) => {
+  const metrics = createCacheMetrics(registry, cacheBytes);
+  return (resource: 'transactions' | 'collectibles'): PageObserver => ({
+    served: metrics(resource),
+    ...traces.pages(resource),
+  });
+};
+
+const createSharedAnswerObserver = (registry: Registry, traces: Traces) => {
+  const count = createSharedAnswerMetrics(registry);
+  return (from: SharedFrom, trace: Trace): void => {
+    count(from);
+    traces.onSharedAnswer(from, trace);
+  };
+};
+
+const createEventObserver = (registry: Registry, { events }: Traces): EventObserver => {
+  const metrics = createEventMetrics(registry);
+  return {
+    executing: events.executing,
+    executed(trace, failed) {
+      metrics.executed();
+      events.executed(trace, failed);
+    },
+  };
+};
+
+const createHttpObserver = (registry: Registry, { http }: Traces): HttpObserver => {
+  const metrics = createHttpMetrics(registry);
+  return {
+    started(route, request, trace) {
+      metrics.started();
+      return http.started(route, request, trace);
+    },
+    ended(route, status, trace) {
+      metrics.ended(route, status);
+      http.ended(route, status, trace);
     },
   };
 };

@@ -2,7 +2,9 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 
-export const createUpstreamMetrics = (registry: Registry): UpstreamObserver => {
+type UpstreamMetrics = Omit<UpstreamObserver, 'sending'> & { sending(): void };
+
+export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_upstream_requests_total',

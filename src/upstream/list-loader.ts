@@ -120,7 +120,7 @@ export const createListLoader = <List extends AnyList, Value>(
   const { name, pageSize, cost, parser, onBilled } = resource;
 
   const sourceOf = (list: List): PageSource<Value> => ({
-    async fetch(page, signal) {
+    async fetch(page, signal, trace) {
       const fetchedAt = Date.now();
       const { path, query } = resource.request(list, page);
       const request = {
@@ -130,7 +130,7 @@ export const createListLoader = <List extends AnyList, Value>(
         ...(query && { query }),
         cost: cost(list),
       } as const;
-      const ownScope = detachedScope(scope, signal);
+      const ownScope = detachedScope({ ...scope, trace }, signal);
       let chunks: readonly Buffer[] = [];
       const parse = (received: ReceivedBody) => {
         // The parser takes the bytes.
@@ -151,7 +151,8 @@ export const createListLoader = <List extends AnyList, Value>(
   });
   const fetchPage = (list: List): Fetch<Value> => {
     const source = sourceOf(list);
-    return sharedPages ? shareFetch(sharedPages, source) : source.fetch;
+    if (sharedPages) return shareFetch(sharedPages, source);
+    return (request, signal, _maxAgeMs, trace) => source.fetch(request, signal, trace);
   };
 
   const repeated = new Map<string, Promise<Page<Value>>>();

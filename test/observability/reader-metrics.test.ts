@@ -4,6 +4,7 @@ import { ChangeNotifier } from '../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../src/deliveries/feed/source.ts';
 import { createLog } from '../../src/logger.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
+import { noTraces } from '../../src/telemetry/traces/traces.ts';
 import { appendNumbers, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { readExposition } from '../support/gateway/prometheus.ts';
 
@@ -11,6 +12,7 @@ const createSilentTelemetry = () =>
   createTelemetry(
     createLog('error', () => {}),
     () => 0,
+    noTraces,
   );
 
 test('the lag is that of the slowest reader, as of the scrape, and of those that are there still', async () => {

@@ -19,6 +19,7 @@ import { clientError } from '../../src/graph/errors.ts';
 import { maskError } from '../../src/graph/mask.ts';
 import { toFormattedError } from '../../src/server/subscriptions/frame.ts';
 import { type SubscribeResult, useSharedExecution } from '../../src/server/subscriptions/shared-execution.ts';
+import { noTraces } from '../../src/telemetry/traces/traces.ts';
 import { address, appendNumbers, numberOf, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { iterateSource } from '../deliveries/support/iterate.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
@@ -205,7 +206,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
   const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
-  const plugin = useSharedExecution(mask, { executed: () => {} });
+  const plugin = useSharedExecution(mask, noTraces.events);
   plugin.onSubscribe?.({ setExecuteFn: shared.resolve } as never);
   const codes: unknown[] = [];
 

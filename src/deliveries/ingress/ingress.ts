@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createMemoryBudget, type Reservation } from '../../lib/memory/memory-budget.ts';
 import type { Semaphore } from '../../lib/scheduling/semaphore.ts';
+import type { Trace } from '../../lib/trace-context.ts';
 import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
 import { LogUnavailableError } from '../log/errors.ts';
@@ -48,6 +49,8 @@ export type IngressParts = {
   /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
   readonly onStored?: OnDelivery | undefined;
   readonly observer?: IngestObserver | undefined;
+  /** Returns the trace of the request that a response answers. Default: none. */
+  readonly traceOf?: ((response: ServerResponse) => Trace) | undefined;
   /** Default: that of `node:http`. */
   readonly writeHead?: WriteHead | undefined;
 };
@@ -88,7 +91,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
       if (tenant === null) throw new IngressError(404, 'not found');
       if (request.method !== 'POST')
         throw new IngressError(405, `expected POST, got ${request.method}`, { allow: 'POST' });
-      const duplicate = await store(shared, tenant, request, reservation);
+      const duplicate = await store(shared, tenant, request, reservation, parts.traceOf?.(response));
       const { body, headers } = duplicate ? DUPLICATE : STORED;
       writeHead(response, 200, headers);
       response.end(body, 'latin1');
@@ -134,6 +137,7 @@ const store = async (
   tenant: string,
   request: IncomingMessage,
   reservation: Reservation,
+  trace: Trace | undefined,
 ): Promise<boolean> => {
   const body = await readRequestBody(request, { ...LIMITS, ...limits }, reservation, decompressing);
   const headers = readHeaders(request.headers, signature?.header);
@@ -162,7 +166,7 @@ const store = async (
     subscribedAddress,
   };
   onReceived?.(tenant, delivery.addresses, delivery.webhookId);
-  const [result] = await log.append([delivery]);
+  const [result] = await log.append([delivery], trace);
   if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
   if (!result.duplicate) onStored?.(tenant, delivery.addresses, delivery.webhookId);
   return result.duplicate;

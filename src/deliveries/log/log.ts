@@ -1,3 +1,5 @@
+import type { Trace } from '../../lib/trace-context.ts';
+
 /**
  * The delivery log: append-only, one sequence per tenant, numbered 1, 2, 3, … without a gap. A number is never reused, even
  * after everything was trimmed. The log does not interpret bodies.
@@ -113,8 +115,9 @@ export type DeliveryLog = {
   /**
    * Stores a batch. Resolves once all of it is durable, with one result per delivery, in the batch's order. Rejects with
    * UnstorableError when one of them can't be stored; the others are stored, and are duplicates when they are sent again.
+   * `trace` is that of the request that has brought it, for the log's observer.
    */
-  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]>;
+  append(batch: readonly NewDelivery[], trace?: Trace): Promise<readonly AppendResult[]>;
   /**
    * Reads a page of a tenant's log. Rejects with InvalidCursorError or CursorExpiredError when the log can't continue from
    * a cursor of the range. A page after the head is empty.

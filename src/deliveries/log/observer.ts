@@ -1,5 +1,6 @@
+import type { Trace } from '../../lib/trace-context.ts';
 import { LogUnavailableError, UnstorableError } from './errors.ts';
-import type { DeliveryLog, NewDelivery } from './log.ts';
+import type { AppendResult, DeliveryLog, NewDelivery } from './log.ts';
 
 type AppendedBatch = {
   /** The number of deliveries stored; duplicates don't count. */
@@ -9,22 +10,27 @@ type AppendedBatch = {
   readonly storedBytes: number;
   /** Milliseconds until the batch was durable. */
   readonly durationMs: number;
+  /** Where each delivery of the batch is. */
+  readonly results: readonly AppendResult[];
+  readonly trace: Trace | null;
 };
 
 /** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
   /** Bodies of so many more bytes wait to become durable; a negative number when they are durable or refused. */
   waiting(bytes: number): void;
+  /** An append begins; `appended`, `failed` or `refused` follows with the trace that this returns. */
+  appending(trace: Trace): Trace;
   appended(batch: AppendedBatch): void;
   /** A read or a check has succeeded. */
   read(): void;
   /** An append or a read has failed with LogUnavailableError. */
-  failed(task: 'append' | 'read', error: unknown): void;
+  failed(task: 'append' | 'read', error: unknown, trace: Trace | null): void;
   /** The log was found damaged (LogDamagedError). It stores and reads nothing until `recovered` is called. */
   damaged(error: unknown): void;
   recovered(): void;
   /** A delivery can't be stored, by its own fault (UnstorableError). Others are stored. */
-  refused(error: unknown): void;
+  refused(error: unknown, trace: Trace | null): void;
 };
 
 /** Wraps a log so that each call is reported to the observer. */
@@ -36,16 +42,17 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
       return result;
     } catch (error) {
       // A wrong cursor is the client's fault, not the log's.
-      if (error instanceof LogUnavailableError) observer.failed('read', error);
+      if (error instanceof LogUnavailableError) observer.failed('read', error, null);
       throw error;
     }
   };
 
   return {
-    async append(batch) {
+    async append(batch, given) {
       const startedAt = performance.now();
       const bytes = sizeOf(batch);
       observer.waiting(bytes);
+      const trace = given ? observer.appending(given) : null;
       try {
         const results = await log.append(batch);
         const stored = batch.filter((_delivery, index) => !results[index]?.duplicate);
@@ -54,11 +61,13 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
           duplicates: batch.length - stored.length,
           storedBytes: sizeOf(stored),
           durationMs: performance.now() - startedAt,
+          results,
+          trace,
         });
         return results;
       } catch (error) {
-        if (error instanceof UnstorableError) observer.refused(error);
-        else observer.failed('append', error);
+        if (error instanceof UnstorableError) observer.refused(error, trace);
+        else observer.failed('append', error, trace);
         throw error;
       } finally {
         observer.waiting(-bytes);

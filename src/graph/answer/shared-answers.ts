@@ -1,6 +1,7 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { Trace } from '../../lib/trace-context.ts';
 import type { CacheBudget } from '../../upstream/cache/cache-budget.ts';
 import type { PageRead } from '../../upstream/list-loader.ts';
 import { type AnswerInFlight, AnswersInFlight } from './answers-in-flight.ts';
@@ -54,7 +55,7 @@ const READ_BYTES = 512;
 /** Answers are kept within the same budget as pages. `onShared` is called for each operation that gets a shared one. */
 export const createSharedAnswers = (
   budget: CacheBudget,
-  onShared: (from: SharedFrom) => void,
+  onShared: (from: SharedFrom, trace: Trace) => void,
 ): SharedAnswers => {
   const inFlight = new AnswersInFlight();
   const kept = new Map<string, Kept>();
@@ -105,7 +106,7 @@ export const createSharedAnswers = (
     clientSignal: AbortSignal | null,
   ): Promise<SerializedData | null> => {
     const data = await flight.follow(context, clientSignal);
-    if (data) onShared('inFlight');
+    if (data) onShared('inFlight', context.trace);
     return data;
   };
 
@@ -118,7 +119,7 @@ export const createSharedAnswers = (
     find(key, context, clientSignal) {
       const data = findKept(key, context);
       if (data) {
-        onShared('kept');
+        onShared('kept', context.trace);
         return data;
       }
       const flight = inFlight.find(key);

@@ -5,7 +5,7 @@ import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace-context.ts';
-import { traceOf } from '../http/request-id.ts';
+import { createTrace, traceOf } from '../http/request-id.ts';
 import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
@@ -99,12 +99,12 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     eventStreams.verification,
   ]);
   const contextOf = (given: ServerContext): OperationContext => {
-    const { request, req, res, socketCaller, httpCaller, trace, clientSignal } = given;
+    const { request, res, socketCaller, httpCaller, trace, clientSignal } = given;
     const caller = socketCaller ?? httpCaller;
     if (!caller) throw new TypeError('Expected a caller, got none.');
     const created = createContext(
       caller,
-      trace ?? traceOf(req?.headers.traceparent, res),
+      trace ?? (res ? traceOf(res) : createTrace()),
       clientSignal ?? request?.signal ?? null,
     );
     return Object.assign(created, given);

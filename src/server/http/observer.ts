@@ -1,19 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Trace } from '../../lib/trace-context.ts';
+import { setTrace, traceOf } from './request-id.ts';
 import { onResponseClosed } from './response-end.ts';
 
 const ROUTES = ['graphql', 'deliveries', 'health', 'metrics'] as const;
 
 /** A closed set of labels: the client chooses the path. */
-type Route = (typeof ROUTES)[number] | 'other';
+export type Route = (typeof ROUTES)[number] | 'other';
 
 export type HttpObserver = {
-  started(): void;
+  /** A request has arrived, with the trace that its client has sent. Returns the trace of what it causes. */
+  started(route: Route, request: IncomingMessage, trace: Trace): Trace;
   /** Called once for each request. `status` is null when the client disconnected before it was answered. */
-  ended(route: Route, status: number | null): void;
+  ended(route: Route, status: number | null, trace: Trace): void;
 };
 
-/** Reports every HTTP request, except upgrades. */
+/** Reports every HTTP request, except upgrades. Call it before `nameRequests`, so that each request has its trace. */
 export const observeHttp = (server: Server, observer: HttpObserver): void => {
   const underWay = new WeakMap<Socket, Set<() => void>>();
   server.on('connection', (socket: Socket) => {
@@ -24,14 +27,16 @@ export const observeHttp = (server: Server, observer: HttpObserver): void => {
       for (const end of requests) end();
     });
   });
-  server.prependListener('request', ({ url, socket }: IncomingMessage, response: ServerResponse) => {
-    const requests = underWay.get(socket);
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const route = routeOf(request.url);
+    const requests = underWay.get(request.socket);
+    const trace = observer.started(route, request, traceOf(response));
+    setTrace(response, trace);
     const end = () => {
       if (requests?.delete(end))
-        observer.ended(routeOf(url), response.headersSent ? response.statusCode : null);
+        observer.ended(route, response.headersSent ? response.statusCode : null, trace);
     };
     requests?.add(end);
-    observer.started();
     onResponseClosed(response, end);
   });
 };

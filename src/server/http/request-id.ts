@@ -7,29 +7,38 @@ export const REQUEST_ID = 'x-request-id';
 /** A client's own id is used if any log can hold it as it is. */
 const VALID = /^[\w.:-]{1,128}$/;
 
-const ID = Symbol('request id');
+const TRACE = Symbol('trace of a request');
 
-type NamedResponse = ServerResponse & { [ID]?: string };
+type NamedResponse = ServerResponse & { [TRACE]?: Trace };
 
-/** Gives every request an id: the client's own id if it is valid, else a new one. */
+/** Gives every request its trace. Its id is the client's own id if that is valid, else a new one. */
 export const nameRequests = (server: Server): void => {
   server.prependListener('request', ({ headers }: IncomingMessage, response: NamedResponse) => {
     const given = headers[REQUEST_ID];
-    response[ID] = typeof given === 'string' && VALID.test(given) ? given : randomUUID();
+    const requestId = typeof given === 'string' && VALID.test(given) ? given : randomUUID();
+    response[TRACE] = createTrace(headers.traceparent, requestId);
   });
 };
 
+/** The trace of the request that `response` answers. */
+export const traceOf = (response: NamedResponse): Trace => response[TRACE] ?? createTrace();
+
+/** What the request causes from now on belongs to this trace. */
+export const setTrace = (response: NamedResponse, trace: Trace): void => {
+  response[TRACE] = trace;
+};
+
 /** The id of the request that `response` answers. */
-export const requestIdOf = (response: NamedResponse): string => response[ID] ?? randomUUID();
+export const requestIdOf = (response: NamedResponse): string => response[TRACE]?.requestId ?? randomUUID();
 
 /**
- * The trace of an operation that came with the header `traceparent`. Its request id is the one that `response` carries.
- * Without a response it is a new one: many operations of a WebSocket share one request.
+ * The trace of what came with the header `traceparent`. By default its request id is a new one: many operations of a
+ * WebSocket share one request.
  */
-export const traceOf = (
-  traceparent: string | readonly string[] | undefined,
-  response: ServerResponse | undefined,
+export const createTrace = (
+  traceparent?: string | readonly string[],
+  requestId: string = randomUUID(),
 ): Trace => ({
-  requestId: response ? requestIdOf(response) : randomUUID(),
+  requestId,
   traceparent: readTraceparent(typeof traceparent === 'string' ? traceparent : null),
 });

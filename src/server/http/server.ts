@@ -136,8 +136,8 @@ export const createHttpServer = (options: Options): HttpServer => {
     else requestQueue(request, response, () => void route(request, response).catch(onError));
   });
 
-  nameRequests(server);
   observeHttp(server, options.observer);
+  nameRequests(server);
   options.unsent.watch(server);
   const shutdown = createHttpShutdown(server, rejectionBody);
   // Added last and prepended, so that it runs first: the other listeners read the path.

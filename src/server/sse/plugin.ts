@@ -8,7 +8,7 @@ import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
 import type { OperationPlugin } from '../graphql/operation-plugin.ts';
 import type { ServerPlugin } from '../graphql/server-context.ts';
-import { traceOf } from '../http/request-id.ts';
+import { createTrace } from '../http/request-id.ts';
 import { onResponseClosed } from '../http/response-end.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
@@ -86,7 +86,7 @@ export const createEventStreams = ({
         // An empty Last-Event-ID means that no event was received yet.
         const lastEventId = request.headers.get('last-event-id') || null;
         const known = authorized.get(request);
-        const { res, expiresAt = null, revoked, trace = traceOf(undefined, undefined) } = known ?? {};
+        const { res, expiresAt = null, revoked, trace = createTrace() } = known ?? {};
         if (res) track(res);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy(), closeMs);

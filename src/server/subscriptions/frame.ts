@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   executeSubscriptionEvent,
   GraphQLError,
   type GraphQLFormattedError,
@@ -7,6 +8,7 @@ import {
 import type { Context } from '../../context.ts';
 import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
 import { totalLength } from '../../lib/memory/total-length.ts';
+import type { Trace } from '../../lib/trace-context.ts';
 import type { SourceEvent } from '../../streams/event-source.ts';
 import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
@@ -51,9 +53,23 @@ export class Frame {
   }
 }
 
+/** An event that is about to be executed. */
+type ExecutedEvent = {
+  readonly cursor: string;
+  /** The name of the subscription. */
+  readonly name: string | null;
+  readonly document: DocumentNode;
+  readonly trace: Trace;
+};
+
 export type EventObserver = {
-  /** Called when an event was executed and serialised, once for all subscribers that share it. */
-  executed(): void;
+  /**
+   * An event is executed, once for all subscribers that share it; `executed` follows. `trace` is that of the operation of
+   * the first of them. Returns the event's own.
+   */
+  executing(event: ExecutedEvent): Trace;
+  /** The event was executed and serialised. `failed` says whether its data has errors. */
+  executed(trace: Trace, failed: boolean): void;
 };
 
 /** Returns the function that makes the frame of an event. It keeps no request's context: each event has its own. */
@@ -62,16 +78,19 @@ export const createRender = (
   mask: MaskError,
   observer: EventObserver,
 ) => {
-  const { forEvent, trace } = contextValue as Context;
+  const { forEvent, trace: ofSubscription } = contextValue as Context;
+  const { document } = operation;
+  const name = operation.operation.name?.value ?? null;
   // The executor reads the coerced variables. The raw ones may be large.
   const args = { ...operation, rawVariableValues: {} };
   return async (event: SourceEvent): Promise<Frame> => {
     const context = forEvent();
     // Executions of all feeds take turns.
     await context.answer.nextSlice();
+    const trace = observer.executing({ cursor: event.cursor, name, document, trace: ofSubscription });
     const execution = executeSubscriptionEvent({ ...args, rootValue: event, contextValue: context });
     const { data, errors } = await serializeAnswer(Promise.resolve(execution), context.answer);
-    observer.executed();
+    observer.executed(trace, errors !== undefined);
     const formatted = errors
       ?.slice(0, MAX_ERRORS)
       .map((error) =>

@@ -3,7 +3,7 @@ import { clientError } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import { type Authenticate, type Credentials, credentialsIn, onExpiry } from '../auth/authenticate.ts';
 import { isUnknownKey, type VerifyKeyFailOpen } from '../auth/verify-key.ts';
-import { traceOf } from '../http/request-id.ts';
+import { createTrace } from '../http/request-id.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 import { closeGracefully } from './operation-slots.ts';
 
@@ -54,7 +54,7 @@ export const createConnectionAuthentication = (
     const connection = socket.extra;
     const { signal } = connection.disconnected;
     const caller = await authenticate(credentialsOf(socket), connection.address);
-    const trace = traceOf(connection.traceparent, undefined);
+    const trace = createTrace(connection.traceparent);
     const closeForbidden = () => void closeGracefully(connection, FORBIDDEN, 'Forbidden');
     await verifyKeyFailOpen((timeout) => verifyKey(caller, trace, timeout), signal, closeForbidden);
     if (signal.aborted) return caller;

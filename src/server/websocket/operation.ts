@@ -12,10 +12,11 @@ import type { MaskError } from '../graphql/mask-errors.ts';
 import type { OperationArgs } from '../graphql/operation-plugin.ts';
 import type { Operations } from '../graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
-import { traceOf } from '../http/request-id.ts';
+import { createTrace } from '../http/request-id.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type { AuthenticateConnection } from './authentication.ts';
 import type { SocketContext } from './connection.ts';
+import type { SocketObserver } from './observer.ts';
 import { acquireSlot, type OperationSlot } from './operation-slots.ts';
 import { SerializedAnswer, SocketSubscription } from './operation-streams.ts';
 import { createPartWriter } from './part-writer.ts';
@@ -33,6 +34,7 @@ export type OperationPipeline = {
   readonly documents: Documents;
   readonly mask: MaskError;
   readonly operations: Operations;
+  readonly observer: Pick<SocketObserver, 'received' | 'ended'>;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
   /** Queries and mutations in progress: a graceful shutdown waits for them. */
@@ -59,14 +61,16 @@ export const prepareOperation = async (
   message: Subscribe,
 ): Promise<SocketOperation | readonly GraphQLError[]> => {
   const { socket, id } = message;
-  const trace = traceOf(socket.extra.traceparent, undefined);
   if (socket.extra.drained !== null) return ignoreWhileDraining(socket, id);
   const slot = acquireSlot(socket, id);
+  const trace = pipeline.observer.received(createTrace(socket.extra.traceparent), slot.clientSignal);
   try {
     return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
   } catch (error) {
     const errors = error instanceof InvalidOperation ? error.errors : [error];
-    return pipeline.operations.rejected('websocket', errors, trace);
+    const rejection = pipeline.operations.rejected('websocket', errors, trace);
+    pipeline.observer.ended(trace);
+    return rejection;
   }
 };
 
@@ -107,7 +111,7 @@ const prepareWithinBudget = async (
 };
 
 const prepare = async (
-  { graphql, authenticate, documents, trusted, running }: OperationPipeline,
+  { graphql, authenticate, documents, trusted, running, observer }: OperationPipeline,
   { socket, id, payload }: Subscribe,
   { ifCurrent, trackExecution, clientSignal, shutdownSignal }: OperationSlot,
   trace: Trace,
@@ -122,7 +126,7 @@ const prepare = async (
     throw tooComplex(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
   const caller = await authenticate(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
-  await documents.prepare(text, caller.billingKey, clientSignal);
+  await documents.prepare(text, caller.billingKey, clientSignal, trace);
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
   const document = documents.parse(text);
   const errors = documents.validate(document);
@@ -162,7 +166,11 @@ const prepare = async (
   };
   const run = (): Promise<Awaited<OperationResult>> =>
     operation === 'subscription' ? subscribe() : execute();
-  const start = (): OperationResult => ifCurrent(() => run().finally(reservation.release));
+  const end = (): void => {
+    reservation.release();
+    observer.ended(trace);
+  };
+  const start = (): OperationResult => ifCurrent(() => run().finally(end));
   return { schema, document, operationName: args.operationName, contextValue: null, start };
 };
 

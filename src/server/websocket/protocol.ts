@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import { estimatedBytesOfText } from '../graphql/limits/request-memory.ts';
-import { traceOf } from '../http/request-id.ts';
+import { createTrace } from '../http/request-id.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
 import { closeUnlessAuthenticated } from './authentication.ts';
 import { type Connection, close } from './connection.ts';
@@ -51,7 +51,7 @@ export const createProtocol = (
     subscribe: (args) => startOperation(args as SocketOperation),
     // graphql-ws wraps the error that ends a stream; the wrapper has no code.
     onError({ extra: { traceparent } }, _id, _payload, errors) {
-      const trace = traceOf(traceparent, undefined);
+      const trace = createTrace(traceparent);
       return errors.map((error) =>
         toFormattedError(mask(error.cause instanceof GraphQLError ? error.cause : error, trace)),
       );

@@ -17,6 +17,7 @@ import { createConnectionAuthentication, type VerifyKey } from './authentication
 import { pauseReadsWhileBlocked } from './backpressure.ts';
 import { type Connection, createConnection, upgradeOf } from './connection.ts';
 import { createKeepAlive } from './keep-alive.ts';
+import type { SocketObserver } from './observer.ts';
 import { closeGracefully } from './operation-slots.ts';
 import { createProtocol, type SocketTimes } from './protocol.ts';
 import { rejectUpgrade, type UpgradePolicy, upgradeRejectionOf } from './upgrade.ts';
@@ -27,13 +28,6 @@ export type WebSockets = {
    * resume; see `closeGracefully`.
    */
   stop(deadline: ShutdownDeadline): Promise<void>;
-};
-
-export type SocketObserver = {
-  /** Called when a WebSocket opens; the returned function is called when it has closed. */
-  opened(): () => void;
-  /** Called when an upgrade is rejected, with its HTTP status. */
-  refused(status: number): void;
 };
 
 type Options = UpgradePolicy & {

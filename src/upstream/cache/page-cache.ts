@@ -1,4 +1,5 @@
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
+import type { Trace } from '../../lib/trace-context.ts';
 import type { RequestScope } from '../client/request-scope.ts';
 import type { Usage } from '../client/usage.ts';
 import type { Page } from '../page.ts';
@@ -13,6 +14,7 @@ import {
   satisfies,
 } from './entry-store.ts';
 import type { InvalidationBus } from './invalidation.ts';
+import { type CacheResult, noopPageObserver, type PageObserver } from './page-observer.ts';
 import { type SharedRequest, startShared } from './single-flight.ts';
 import { allowsStale, cooldownMsFor } from './stale-if-error.ts';
 
@@ -61,13 +63,6 @@ export type Fetched<Value> = {
 };
 
 /**
- * Where a page came from. `fresh`, `watched`, `stale` and `staleIfError` are from the cache: the second is fresh because no
- * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is from a request of another operation, `shared` from another gateway. `miss`
- * is from a new request.
- */
-export type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
-
-/**
  * Requests a page of upstream, or gets one of another gateway that is younger than `maxAgeMs`. The signal aborts when no
  * operation waits for the page any more.
  */
@@ -75,6 +70,7 @@ export type Fetch<Value> = (
   request: PageRequest,
   signal: AbortSignal,
   maxAgeMs: number,
+  trace: Trace,
 ) => Promise<Fetched<Value>>;
 
 /** A cache of pages with single-flight, stale-while-revalidate and stale-if-error. */
@@ -92,13 +88,21 @@ export type PageCache<Value> = {
    */
   get(
     request: PageRequest,
-    scope: Pick<RequestScope, 'usage' | 'deadline'>,
+    scope: Pick<RequestScope, 'usage' | 'deadline' | 'trace'>,
     fetch: Fetch<Value>,
   ): Promise<Page<Value>>;
   /** Whether `get` would serve this very page now, as a fresh one. */
   isFresh(request: PageRequest, page: Page<Value>): boolean;
   /** Counts a page for which `isFresh` is true as if `get` had served it. */
   countFresh(request: PageRequest, usage: Usage): void;
+};
+
+/** A call of `get`. */
+type Get<Value> = {
+  readonly key: string;
+  readonly request: PageRequest;
+  readonly fetch: Fetch<Value>;
+  readonly trace: Trace;
 };
 
 type CachedPage<Value> = { readonly page: Page<Value>; readonly result: CacheResult };
@@ -108,13 +112,14 @@ type InFlight<Value> = {
   /** It may get a page of another gateway that is younger than this; 0 where it can't get an older one. */
   readonly maxAgeMs: number;
   readonly shared: SharedRequest<Fetched<Value>>;
+  readonly trace: Trace;
 };
 
-/** `onGet` is called with the result of each `get`. `sharesPages` says whether `fetch` may get pages of other gateways. */
+/** `sharesPages` says whether `fetch` may get pages of other gateways. */
 export const createPageCache = <Value>(
   budget: CacheBudget,
   invalidation: InvalidationBus,
-  onGet: (result: CacheResult) => void = () => {},
+  observer: PageObserver = noopPageObserver,
   now: Clock = monotonicClock,
   sharesPages = false,
 ): PageCache<Value> => {
@@ -126,7 +131,8 @@ export const createPageCache = <Value>(
     original: PageRequest,
     fetch: Fetch<Value>,
     maxAgeMs: number,
-  ): SharedRequest<Fetched<Value>> => {
+    trace: Trace,
+  ): InFlight<Value> => {
     const meta = createMeta(original, [entries.get(key)?.meta, inFlight.get(key)?.meta], now());
     const request = { ...original, details: meta.details };
     const unsubscribe = invalidation.subscribe(request.cachePartition, request.address, meta);
@@ -134,7 +140,7 @@ export const createPageCache = <Value>(
       if (inFlight.get(key)?.meta === meta) inFlight.delete(key);
     };
     const shared = startShared((signal) =>
-      fetch(request, signal, maxAgeMs).then(
+      fetch(request, signal, maxAgeMs, trace).then(
         (fetched) => {
           removeInFlight();
           if (fetched.shared) describeShared(meta, fetched.shared, now());
@@ -150,16 +156,17 @@ export const createPageCache = <Value>(
         },
       ),
     );
-    inFlight.set(key, { meta, maxAgeMs: sharesPages ? maxAgeMs : 0, shared });
-    return shared;
+    const flight = { meta, maxAgeMs: sharesPages ? maxAgeMs : 0, shared, trace };
+    inFlight.set(key, flight);
+    return flight;
   };
 
-  const sharedRequestFor = (key: string, request: PageRequest): SharedRequest<Fetched<Value>> | null => {
+  const flightFor = (key: string, request: PageRequest): InFlight<Value> | null => {
     const found = inFlight.get(key);
     if (!found || found.meta.invalidated || found.shared.isAbandoned) return null;
     if (!satisfies(found.meta, request) || found.maxAgeMs > maxAgeOf(request) * 2) return null;
     retainDetails(found.meta, request, now());
-    return found.shared;
+    return found;
   };
 
   const findEntry = (key: string, request: PageRequest): Entry<Fetched<Value>> | null => {
@@ -171,13 +178,14 @@ export const createPageCache = <Value>(
     !meta.invalidated && now() - meta.startedAt < maxAgeOf(request);
 
   /** Stale-while-revalidate: one request for all callers, which none of them waits for. */
-  const refresh = (key: string, request: PageRequest, stale: EntryMeta, fetch: Fetch<Value>): void => {
-    if (!sharedRequestFor(key, request))
-      fetchPage(key, refreshRequest(stale, request), fetch, maxAgeOf(request)).detach();
+  const refresh = ({ key, request, fetch, trace }: Get<Value>, stale: EntryMeta): void => {
+    if (!flightFor(key, request))
+      fetchPage(key, refreshRequest(stale, request), fetch, maxAgeOf(request), trace).shared.detach();
   };
 
   /** A page that can be served at once. */
-  const fromCache = (key: string, request: PageRequest, fetch: Fetch<Value>): CachedPage<Value> | null => {
+  const fromCache = (get: Get<Value>): CachedPage<Value> | null => {
+    const { key, request } = get;
     const entry = findEntry(key, request);
     if (!entry) return null;
     const { meta, value } = entry;
@@ -188,7 +196,7 @@ export const createPageCache = <Value>(
     if (!isCoolingDown && (meta.invalidated || age >= maxAgeMs * 2)) return null;
     retainDetails(meta, request, now());
     const isFresh = age < maxAgeMs;
-    if (!isFresh && mayFetch) refresh(key, request, meta, fetch);
+    if (!isFresh && mayFetch) refresh(get, meta);
     const result = isCoolingDown ? 'staleIfError' : isFresh ? freshResult(age, request) : 'stale';
     return { page: value.page, result };
   };
@@ -210,34 +218,44 @@ export const createPageCache = <Value>(
       if (entry) retainDetails(entry.meta, request, now());
       const result = entry ? freshResult(now() - entry.meta.startedAt, request) : 'fresh';
       count(usage, result);
-      onGet(result);
+      observer.served(result);
     },
-    async get(request, { usage, deadline }, fetch) {
+    async get(request, scope, fetch) {
+      const { usage, deadline } = scope;
+      const trace = observer.getting(scope.trace);
       const key = keyOf(request);
+      const get = { key, request, fetch, trace };
       let result: CacheResult = 'miss';
+      let joined: Trace | null = null;
+      let failed = false;
       try {
-        const cached = fromCache(key, request, fetch);
+        const cached = fromCache(get);
         if (cached) {
           result = cached.result;
           return cached.page;
         }
-        const coalesced = sharedRequestFor(key, request);
-        if (coalesced) result = 'coalesced';
-        const flight = coalesced ?? fetchPage(key, request, fetch, maxAgeOf(request) * 2);
-        const { page, shared } = await flight.join(deadline);
+        const coalesced = flightFor(key, request);
+        if (coalesced) {
+          result = 'coalesced';
+          joined = coalesced.trace;
+        }
+        const flight = coalesced ?? fetchPage(key, request, fetch, maxAgeOf(request) * 2, trace);
+        const { page, shared } = await flight.shared.join(deadline);
         if (shared?.insteadOf) result = 'staleIfError';
         else if (shared && !coalesced) result = 'shared';
         // The page may be stale already: then this refreshes it.
-        if (shared) fromCache(key, request, fetch);
+        if (shared) fromCache(get);
         return page;
       } catch (error) {
         const older = staleIfError(key, request, error);
+        failed = !older;
         if (!older) throw error;
         result = 'staleIfError';
         return older;
       } finally {
         count(usage, result);
-        onGet(result);
+        observer.served(result);
+        observer.got({ result, trace, joined, failed });
       }
     },
   };

@@ -1,3 +1,4 @@
+import type { Trace } from '../../lib/trace-context.ts';
 import type { Fetch, Fetched, PageRequest } from './page-cache.ts';
 import type { PageLease, SharedPage, SharedPages } from './shared-pages.ts';
 import { allowsStale } from './stale-if-error.ts';
@@ -8,6 +9,7 @@ export type PageSource<Value> = {
   fetch(
     request: PageRequest,
     signal: AbortSignal,
+    trace: Trace,
   ): Promise<Fetched<Value> & { readonly body: readonly Buffer[] }>;
   /** Reads a body that was fetched before. Rejects when it is none of this list. */
   read(body: Buffer, page: Pick<SharedPage, 'limit' | 'fetchedAt'>): Promise<Fetched<Value>>;
@@ -16,21 +18,23 @@ export type PageSource<Value> = {
 /** Gets pages of other gateways where they have them, and shares those that it fetches. */
 export const shareFetch =
   <Value>(shared: SharedPages, source: PageSource<Value>): Fetch<Value> =>
-  async (request, signal, maxAgeMs) => {
+  async (request, signal, maxAgeMs, trace) => {
     const found = await shared.get(request, maxAgeMs, signal);
-    if (found?.kind === 'lease') return fetchAndShare(shared, source, found.lease, request, signal);
-    return (found && (await readShared(source, found.page, null))) ?? source.fetch(request, signal);
+    const fetch = (wanted: PageRequest) => source.fetch(wanted, signal, trace);
+    if (found?.kind === 'lease') return fetchAndShare(shared, { ...source, fetch }, found.lease, request);
+    return (found && (await readShared(source, found.page, null))) ?? fetch(request);
   };
 
 const fetchAndShare = async <Value>(
   shared: SharedPages,
-  source: PageSource<Value>,
+  source: Pick<PageSource<Value>, 'read'> & {
+    readonly fetch: (request: PageRequest) => ReturnType<PageSource<Value>['fetch']>;
+  },
   lease: PageLease,
   request: PageRequest,
-  signal: AbortSignal,
 ): Promise<Fetched<Value>> => {
   try {
-    const fetched = await source.fetch({ ...request, details: lease.details }, signal);
+    const fetched = await source.fetch({ ...request, details: lease.details });
     const { page, memoryBytes, body } = fetched;
     lease.store(body, { limit: request.limit, fetchedAt: page.fetchedAt });
     // The body is not kept beside the page.
@@ -47,7 +51,7 @@ const fetchAndShare = async <Value>(
 
 /** Resolves with null for a body that can't be read: an older or newer gateway may have other limits. */
 const readShared = async <Value>(
-  source: PageSource<Value>,
+  source: Pick<PageSource<Value>, 'read'>,
   { body, fetchedAt, ...meta }: SharedPage,
   insteadOf: unknown,
 ): Promise<Fetched<Value> | null> => {

@@ -41,10 +41,12 @@ export const observeAttempt: Stage = async (attempt, next) => {
   const { timer } = attempt;
   try {
     const answer = await next(withCheck(attempt, timer.sending));
-    timer.ended(null, answer.computeUnits);
+    const { status, computeUnits } = answer;
+    timer.ended({ error: null, status, computeUnits });
     return answer;
   } catch (error) {
-    timer.ended(error instanceof UpstreamError ? error : null, 0);
+    const failure = error instanceof UpstreamError ? error : null;
+    timer.ended({ error: failure, status: failure?.status ?? null, computeUnits: 0 });
     throw error;
   }
 };

@@ -94,7 +94,8 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       limitRequests(createRequestLimiter(connections, perSecond, now), sharedRate),
       recordCooldown(cooldowns),
     ],
-    ({ request, parse, scope }) => sendRequest(target, request, parse, scope),
+    ({ request, parse, scope, timer }) =>
+      sendRequest(target, request, parse, { ...scope, trace: timer.trace }),
   );
 
   const read: UpstreamClient['read'] = async (request, parse, scope) => {

@@ -1,38 +1,50 @@
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import type { Trace } from '../../lib/trace-context.ts';
+import { childOf, type Trace } from '../../lib/trace-context.ts';
 import type { UpstreamError } from './errors.ts';
 import type { UpstreamMethod, UpstreamRequest } from './request.ts';
 
-/** One attempt that has ended, whether or not it was sent. */
-type EndedAttempt = {
+/** One attempt of a request. */
+type StartedAttempt = {
   /** The upstream resource: one of a few words. */
   readonly resource: string;
   readonly method: UpstreamMethod;
   /** 1 for a request's first attempt. */
   readonly number: number;
+  /** Milliseconds in the queue, without the cooldown of the key. */
+  readonly queuedMs: number;
+  readonly trace: Trace;
+};
+
+/** One attempt that has ended, whether or not it was sent. */
+type EndedAttempt = StartedAttempt & {
   /** Null when upstream answered by the contract. */
   readonly error: UpstreamError | null;
   readonly sent: boolean;
-  /** Milliseconds in the queue, without the cooldown of the key. */
-  readonly queuedMs: number;
+  /** The HTTP status of the answer; null without one. */
+  readonly status: number | null;
   /** Milliseconds from sending to the answer's last byte; 0 when the attempt was not sent. */
   readonly durationMs: number;
   /** As billed; 0 for a failure. */
   readonly computeUnits: number;
-  readonly trace: Trace;
 };
 
 /** Callbacks for metrics and log lines. They run on the path of every request, so they must be fast. */
 export type UpstreamObserver = {
-  /** An attempt is sent; `ended` follows. */
-  sending(): void;
+  /** An attempt is sent; `ended` follows. Returns its own trace, which upstream gets. */
+  sending(attempt: StartedAttempt): Trace;
   /** Called once for each attempt, also for one that was not sent. */
   ended(attempt: EndedAttempt): void;
   /** The circuit breaker has opened (`down`) or closed (`up`). */
   circuitChanged(state: 'down' | 'up'): void;
 };
 
-export const noopObserver: UpstreamObserver = { sending() {}, ended() {}, circuitChanged() {} };
+export const noopObserver: UpstreamObserver = {
+  sending: ({ trace }) => childOf(trace),
+  ended() {},
+  circuitChanged() {},
+};
+
+type AttemptEnd = Pick<EndedAttempt, 'error' | 'status' | 'computeUnits'>;
 
 /** Measures one attempt and reports it to the observer. */
 export type AttemptTimer = {
@@ -40,21 +52,27 @@ export type AttemptTimer = {
   duringCooldown(cooldown: Promise<void>): Promise<void>;
   /** The attempt leaves the queue and is sent. */
   sending(): void;
-  /** Called once, with a null error for a success. */
-  ended(error: UpstreamError | null, computeUnits: number): void;
+  /** The trace that is sent with it; that of its request until it is sent. */
+  readonly trace: Trace;
+  /** Called once. */
+  ended(end: AttemptEnd): void;
 };
 
 export const startAttemptTimer = (
   observer: UpstreamObserver,
   { resource, method }: UpstreamRequest,
   number: number,
-  trace: Trace,
+  requestTrace: Trace,
   now: Clock = monotonicClock,
 ): AttemptTimer => {
   const startedAt = now();
   let cooldownMs = 0;
   let sentAt: number | null = null;
+  let trace = requestTrace;
   return {
+    get trace() {
+      return trace;
+    },
     async duringCooldown(cooldown) {
       const since = now();
       try {
@@ -65,14 +83,15 @@ export const startAttemptTimer = (
     },
     sending() {
       sentAt = now();
-      observer.sending();
+      const queuedMs = sentAt - startedAt - cooldownMs;
+      trace = observer.sending({ resource, method, number, queuedMs, trace });
     },
-    ended(error, computeUnits) {
+    ended(end) {
       const endedAt = now();
       const sent = sentAt !== null;
       const queuedMs = (sentAt ?? endedAt) - startedAt - cooldownMs;
       const durationMs = endedAt - (sentAt ?? endedAt);
-      observer.ended({ resource, method, number, error, sent, queuedMs, durationMs, computeUnits, trace });
+      observer.ended({ ...end, resource, method, number, sent, queuedMs, durationMs, trace });
     },
   };
 };

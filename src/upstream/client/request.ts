@@ -16,6 +16,8 @@ export type UpstreamRequest = {
 };
 
 export type UpstreamAnswer<Body> = {
+  /** The HTTP status, from 200 to 299. */
+  readonly status: number;
   /** The parsed body. */
   readonly body: Body;
   /** Size of the body in bytes. */

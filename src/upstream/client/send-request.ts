@@ -1,6 +1,5 @@
 import type { Agent } from 'undici';
 import { onAbort } from '../../lib/abort.ts';
-import { childOf } from '../../lib/trace-context.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -21,7 +20,7 @@ type Target = {
 
 const MAX_TYPE_CHARACTERS = 80;
 
-/** Sends one attempt and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's signal. */
+/** Sends one attempt, under the scope's trace, and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's signal. */
 export const sendRequest = async <Body>(
   { agent, base, keyHeader, timeoutMs, bodyLimits }: Target,
   request: UpstreamRequest,
@@ -46,7 +45,7 @@ export const sendRequest = async <Body>(
           accept: 'application/json',
           [keyHeader]: credential.key,
           ...(request.body && { 'content-type': 'application/json' }),
-          ...(trace.traceparent !== null && { traceparent: childOf(trace.traceparent) }),
+          ...(trace.traceparent !== null && { traceparent: trace.traceparent }),
         },
         body: request.body ? JSON.stringify(request.body) : null,
       },
@@ -62,7 +61,12 @@ export const sendRequest = async <Body>(
       : await parseBody(receiver, bodyLimits, (chunks) =>
           parse(new ReceivedBody(chunks, type, secretOf(credential))),
         );
-    return { body: parsed, bytes: request.ignoresBody ? 0 : receiver.bytes, computeUnits };
+    return {
+      status: statusCode,
+      body: parsed,
+      bytes: request.ignoresBody ? 0 : receiver.bytes,
+      computeUnits,
+    };
   } catch (error) {
     receiver.abort(error instanceof Error ? error : new Error('The attempt failed.', { cause: error }));
     throw error;

@@ -5,6 +5,8 @@ import { clientError } from '../../../graph/errors.ts';
 import { withCode } from '../../../graph/mask.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { createRoundRobinScheduler } from '../../../lib/scheduling/round-robin-scheduler.ts';
+import type { Trace } from '../../../lib/trace-context.ts';
+import { createTrace, traceOf } from '../../http/request-id.ts';
 import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
 import type { ServerPlugin } from '../server-context.ts';
 import { createBudgets } from './budgets.ts';
@@ -21,7 +23,7 @@ export type Documents = {
    * its tokens count against its client's rate limit. Rejects with RATE_LIMITED when the client has used that up, or has
    * disconnected. Of an invalid text `parse` or `validate` has the errors.
    */
-  prepare(text: string, billingKey: string, clientSignal: AbortSignal): Promise<void>;
+  prepare(text: string, billingKey: string, clientSignal: AbortSignal, trace: Trace): Promise<void>;
   /** Returns the document of a text if it is in the cache and valid; else null. */
   known(text: string): DocumentNode | null;
   /** Returns the document of a text. Throws the error of a text that is none. */
@@ -30,11 +32,18 @@ export type Documents = {
   validate(document: DocumentNode): readonly GraphQLError[];
 };
 
+/** Reports what new documents cost. */
+export type DocumentObserver = {
+  /** A step begins. The returned function is called when it has ended, with whether the document is invalid. */
+  reading(step: 'parse' | 'validate', trace: Trace): (isInvalid: boolean) => void;
+};
+
 type Options = {
   readonly schema: GraphQLSchema;
   /** See graph/document/limits.ts. */
   readonly closed: boolean;
   readonly now: Clock;
+  readonly observer: DocumentObserver;
 };
 
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
@@ -47,7 +56,7 @@ const TOKENS_A_MINUTE = 200_000;
 const CHARACTERS_A_TOKEN = 4;
 const MAX_TOKENS_OF_INVALID_TEXT = 2000;
 
-export const createDocuments = ({ schema, closed, now }: Options): Documents => {
+export const createDocuments = ({ schema, closed, now, observer }: Options): Documents => {
   const cache = createDocumentCache();
   const validated = new WeakMap<DocumentNode, readonly GraphQLError[]>();
   const budgets = createBudgets(TOKENS_A_MINUTE, now);
@@ -80,34 +89,38 @@ export const createDocuments = ({ schema, closed, now }: Options): Documents => 
     return document && validated.get(document)?.length === 0 ? document : null;
   };
   /** Parses and validates a text, and returns its count of tokens. */
-  const read = (text: string): number => {
+  const read = (text: string, trace: Trace): number => {
+    let end = observer.reading('parse', trace);
     try {
       const document = parse(text);
-      validate(document);
+      end(false);
+      end = observer.reading('validate', trace);
+      end(validate(document).length > 0);
       return document.tokenCount ?? 0;
     } catch (error) {
+      end(true);
       if (!(error instanceof GraphQLError)) throw error;
       // The transport parses the text again and returns the error to the client.
       return Math.min(text.length / CHARACTERS_A_TOKEN, MAX_TOKENS_OF_INVALID_TEXT);
     }
   };
-  const readWithinBudget = (billingKey: string, text: string): void => {
+  const readWithinBudget = (billingKey: string, text: string, trace: Trace): void => {
     const shortfall = budgets.take(billingKey, 1);
     if (shortfall) throw rateLimited(shortfall.retryAfterMs);
-    budgets.settle(billingKey, 1, read(text));
+    budgets.settle(billingKey, 1, read(text, trace));
   };
-  const prepare: Documents['prepare'] = async (text, billingKey, clientSignal) => {
+  const prepare: Documents['prepare'] = async (text, billingKey, clientSignal, trace) => {
     if (cache.get(text)) return;
     await scheduler.run(billingKey, () => {
       if (clientSignal.aborted) throw rateLimited(null);
-      if (!cache.get(text)) readWithinBudget(billingKey, text);
+      if (!cache.get(text)) readWithinBudget(billingKey, text, trace);
     });
   };
 
   const plugin: ServerPlugin = {
-    async onParams({ params: { query }, request, context: { httpCaller, preparedText } }) {
+    async onParams({ params: { query }, request, context: { httpCaller, preparedText, res } }) {
       if (typeof query === 'string' && query !== preparedText && httpCaller)
-        await prepare(query, httpCaller.billingKey, request.signal);
+        await prepare(query, httpCaller.billingKey, request.signal, res ? traceOf(res) : createTrace());
     },
     onParse: ({ setParseFn }) => setParseFn(parse),
     onValidate: ({ setValidationFn }) => setValidationFn((_schema, document) => validate(document)),

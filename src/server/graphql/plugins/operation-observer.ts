@@ -1,18 +1,27 @@
-import { type GraphQLError, getOperationAST } from 'graphql';
+import { type DocumentNode, type GraphQLError, getOperationAST } from 'graphql';
 import { type ErrorCode, isErrorCode } from '../../../graph/errors.ts';
 import type { Trace } from '../../../lib/trace-context.ts';
 import type { Usage } from '../../../upstream/client/usage.ts';
-import { traceOf } from '../../http/request-id.ts';
+import { createTrace, traceOf } from '../../http/request-id.ts';
 import { onResponseClosed } from '../../http/response-end.ts';
 import type { SubscribeResult } from '../../subscriptions/shared-execution.ts';
 import { maskErrors, withRequestId } from '../mask-errors.ts';
-import type { OperationPlugin } from '../operation-plugin.ts';
+import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
 import type { OperationContext } from '../server-context.ts';
 
 /** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
 
 type Transport = 'http' | 'sse' | 'websocket';
+
+/** An operation that is about to run. */
+type StartedOperation = {
+  readonly type: OperationType;
+  readonly transport: Transport;
+  readonly name: string | null;
+  readonly document: DocumentNode;
+  readonly trace: Trace;
+};
 
 /** A query or mutation that was answered, or a subscription that was started or rejected. */
 export type AnsweredOperation = {
@@ -32,9 +41,11 @@ export type AnsweredOperation = {
 };
 
 export type OperationObserver = {
+  /** An operation begins to run; `answered` follows. Returns the trace of what it causes. */
+  started(operation: StartedOperation): Trace;
   answered(operation: AnsweredOperation): void;
   /** A subscription's server-sent events are open until the returned function is called. */
-  streaming(): () => void;
+  streaming(trace: Trace): () => void;
 };
 
 export type Operations = {
@@ -67,8 +78,15 @@ export const createOperations = (observer: OperationObserver): Operations => {
   };
 
   /** Returns the function that ends the operation: it masks and reports the operation's errors. */
-  const start = (context: OperationContext, type: OperationType, transport: Transport) => {
+  const start = (
+    { contextValue: context, document, operationName }: OperationArgs,
+    transport = transportOf(context),
+  ) => {
     const startedAt = performance.now();
+    const operation = getOperationAST(document, operationName);
+    const type = operation?.operation ?? 'none';
+    const name = operation?.name?.value ?? null;
+    context.trace = observer.started({ type, transport, name, document, trace: context.trace });
     return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
       context.isReported = true;
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
@@ -82,21 +100,20 @@ export const createOperations = (observer: OperationObserver): Operations => {
   };
 
   const plugin: OperationPlugin = {
-    onExecute({ args: { contextValue, document, operationName } }) {
-      const type = getOperationAST(document, operationName)?.operation ?? 'none';
-      const end = start(contextValue, type, transportOf(contextValue));
+    onExecute({ args }) {
+      const end = start(args);
       return (result) => {
         const errors = end(result.errors);
         return errors.length > 0 ? { ...result, errors } : result;
       };
     },
-    onSubscribe({ args: { contextValue } }) {
-      const { res } = contextValue;
-      const end = start(contextValue, 'subscription', res ? 'sse' : transportOf(contextValue));
+    onSubscribe({ args }) {
+      const { res } = args.contextValue;
+      const end = start(args, res ? 'sse' : undefined);
       return (result: SubscribeResult) => {
         if (!result.subscription) return { ...result, errors: end(result.errors) };
         end([]);
-        if (res) onResponseClosed(res, observer.streaming());
+        if (res) onResponseClosed(res, observer.streaming(traceOf(res)));
         return result;
       };
     },
@@ -104,7 +121,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
       const { errors: thrown = [] } = result;
       // What a later hook throws after the operation was reported is masked and reported as well.
       if (isReported && maskErrors(thrown).unexpectedErrors.length === 0) return result;
-      const errors = rejected('http', thrown, traceOf(undefined, res));
+      const errors = rejected('http', thrown, res ? traceOf(res) : createTrace());
       return errors.length > 0 ? { ...result, errors } : result;
     },
   };

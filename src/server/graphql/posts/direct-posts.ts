@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type DocumentNode, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { Caller } from '../../../context.ts';
+import { traceOf } from '../../http/request-id.ts';
 import { disconnectedSignalOf } from '../../http/response-end.ts';
 import { isSmallBody, limitBody } from '../limits/body-limits.ts';
 import type { OperationContext, ServerContext } from '../server-context.ts';
@@ -84,7 +85,7 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     const text = textOf(params);
     if (params && text !== null) {
       const { billingKey } = context.httpCaller;
-      if (!documents.known(text)) await documents.prepare(text, billingKey, clientSignal);
+      if (!documents.known(text)) await documents.prepare(text, billingKey, clientSignal, traceOf(response));
       context.preparedText = text;
       const operation = findKnown(text, params);
       if (operation) return operation;
