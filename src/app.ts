@@ -4,6 +4,7 @@ import type { ReadPath } from './app/read-path.ts';
 import { startRedis } from './app/redis.ts';
 import { startServer } from './app/server.ts';
 import { loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
+import { loadTraces } from './app/traces.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
 import { type Clock, monotonicClock } from './lib/clock.ts';
@@ -12,7 +13,6 @@ import type { Log } from './logger.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/check-gateway-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
-import { noTraces } from './telemetry/traces/traces.ts';
 import { createCacheBudget } from './upstream/cache/cache-budget.ts';
 
 export type App = {
@@ -62,8 +62,9 @@ const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
-  const telemetry = createTelemetry(log, cacheBudget.bytes, noTraces);
   const deadline = createShutdownDeadline();
+  const traces = await loadTraces(config, log, opened, deadline);
+  const telemetry = createTelemetry(log, cacheBudget.bytes, traces);
   const startup = { ...parts, telemetry, deadline };
   const redis = await startRedis(startup);
   const deliveries = await startDeliveries(startup, redis);

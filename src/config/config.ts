@@ -4,6 +4,7 @@ import { LOG_LEVELS, type LogLevel } from '../logger.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import { type RedisConfig, readRedis } from './redis.ts';
+import { readTraces, type TracesConfig } from './traces.ts';
 import { commaList, extraChains, headerName, headerValue, httpUrl, integerIn, origins } from './values.ts';
 
 /** The settings of the gateway. docs/configuration.md has the table of their variables. */
@@ -76,6 +77,8 @@ export type Config = {
     readonly images: boolean;
   };
   readonly logLevel: LogLevel;
+  /** Where traces are exported to; null when none are made. */
+  readonly traces: TracesConfig | null;
   readonly sandboxBlockMs: number;
 };
 
@@ -197,6 +200,7 @@ export const readConfig = (env: Environment): Config => {
       images: onOff('CONSOLE_IMAGES') ?? true,
     },
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
+    traces: readTraces(env, read, problems),
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
   };
   if (problems.length > 0) throw new ConfigError(problems);

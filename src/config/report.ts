@@ -1,5 +1,7 @@
 import type { Config } from './config.ts';
 import { type Environment, VARIABLES, type Variable } from './environment.ts';
+import { secret, shown } from './shown.ts';
+import { TRACES_VALUES } from './traces-report.ts';
 
 /** A variable as the gateway understood it. */
 export type Setting = {
@@ -24,13 +26,6 @@ const textOf = (value: Value): string => {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return typeof value === 'object' ? value.join(',') || 'none' : String(value);
 };
-
-/** What is shown of a secret. */
-const secret = (value: unknown): string => (value === null ? 'not set' : 'set');
-
-/** A URL without what gives access: user and password, and the query, which may have a password or a key. */
-const shown = (url: string): string =>
-  url.replace(/\/\/[^/?#]*@/, '//(access)@').replace(/\?.*$/s, '?(query)');
 
 const tokensOf = ({ auth }: Config) => (auth.mode === 'jwt' ? auth : null);
 
@@ -96,4 +91,5 @@ const VALUES: { readonly [name in Variable]: (config: Config) => Value } = {
   SANDBOX: ({ upstream }) => upstream.url === null,
   SANDBOX_BLOCK_MS: ({ upstream, sandboxBlockMs }) =>
     upstream.url === null ? sandboxBlockMs : NOT_WITH_UPSTREAM,
+  ...TRACES_VALUES,
 };

@@ -86,6 +86,31 @@ const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: strin
   LOG_LEVEL: ['warn'],
   SANDBOX: ['on'],
   SANDBOX_BLOCK_MS: ['100'],
+  OTEL_SDK_DISABLED: ['false'],
+  OTEL_TRACES_EXPORTER: ['otlp'],
+  // Where both are set, the one for traces is used.
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http://other.example.com', 'https://collector.example.com/t?(query)'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
+    `https://collector.example.com/t?key=${SECRET}`,
+    'https://collector.example.com/t?(query)',
+  ],
+  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/protobuf', 'http/json'],
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/json'],
+  OTEL_EXPORTER_OTLP_HEADERS: [`authorization=${SECRET}`, 'set'],
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: [`authorization=${SECRET}2`, 'set'],
+  OTEL_EXPORTER_OTLP_TIMEOUT: ['1', '2'],
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: ['2'],
+  OTEL_EXPORTER_OTLP_COMPRESSION: ['none', 'gzip'],
+  OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: ['gzip'],
+  OTEL_SERVICE_NAME: ['my-gateway'],
+  OTEL_RESOURCE_ATTRIBUTES: ['host.name=blue%2Done', 'service.name=my-gateway,host.name=blue-one'],
+  OTEL_TRACES_SAMPLER: ['traceidratio'],
+  OTEL_TRACES_SAMPLER_ARG: ['0.25'],
+  OTEL_PROPAGATORS: ['baggage', 'none'],
+  OTEL_BSP_SCHEDULE_DELAY: ['1501'],
+  OTEL_BSP_EXPORT_TIMEOUT: ['1502'],
+  OTEL_BSP_MAX_QUEUE_SIZE: ['1503'],
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: ['154'],
 };
 
 /** These can't be set, or are not used, beside some of the others. */

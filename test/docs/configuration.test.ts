@@ -59,6 +59,7 @@ test('every name of a variable on any page is one that is read', async () => {
     'MALLOC_ARENA_MAX',
     'MALLOC_MMAP_THRESHOLD_',
     'FC_RUNS',
+    'NODE_EXTRA_CA_CERTS',
     'GATEWAY_1',
     'GATEWAY_2',
   ];

@@ -4,15 +4,17 @@ import { overHttp, type Send, TRANSPORTS } from '../support/clients/transports.t
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { heldKey } from '../support/gateway/start.ts';
-import { bearer, byToken, jwtSecret, tokenOf } from '../support/gateway/tokens.ts';
+import { bearer, byToken, claimsOf, jwtSecret, tokenOf } from '../support/gateway/tokens.ts';
+import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import type { Reply } from '../support/upstream/fake-service.ts';
 
-/** Keys, tokens and secrets are in no answer and in no log line, whatever goes wrong and whoever repeats them. */
+/** Keys, tokens and secrets are in no answer, in no log line and in no span, whatever goes wrong and whoever repeats them. */
 
 const clientKey = 'brought-by-a-client-93be07d1';
 const deliverySecret = 'signs-delivery-urls-2f7a9c';
 const signatureSecret = 'signs-deliveries-8d0e44';
+const receiverToken = 'shown-to-the-receiver-5b81d2';
 const WEBHOOK = '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41';
 
 const lookup =
@@ -54,6 +56,7 @@ const settings = CONFIGURATIONS.flatMap(([name, env]) =>
 describe.each(settings)(
   'the shipped process in $name with $mode reveals no key, token or secret',
   ({ mode, env, credentialsOf }) => {
+    let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>;
     let shipped: Shipped;
     let before: number;
     let credentials: Record<string, string>;
@@ -61,7 +64,10 @@ describe.each(settings)(
     let deliveryUrl: string;
     let secrets: Record<string, string>;
     beforeAll(async () => {
+      receiver = await startOtlpReceiver();
       shipped = await startGatewayProcess({
+        ...receiver.env,
+        OTEL_EXPORTER_OTLP_HEADERS: `authorization=${receiverToken}`,
         DELIVERY_SECRET: deliverySecret,
         DELIVERY_SIGNATURE_SECRET: signatureSecret,
         DELIVERY_SIGNATURE_HEADER: 'x-signature',
@@ -75,9 +81,21 @@ describe.each(settings)(
       token = credentials.authorization?.split(' ')[1] ?? (await tokenOf());
       ({ deliveryUrl } = await deliveriesOf(shipped.url, credentials));
       const deliveryToken = deliveryUrl.split('/').at(-1) ?? '';
-      secrets = { heldKey, clientKey, token, jwtSecret, deliverySecret, signatureSecret, deliveryToken };
+      secrets = {
+        heldKey,
+        clientKey,
+        token,
+        jwtSecret,
+        deliverySecret,
+        signatureSecret,
+        deliveryToken,
+        receiverToken,
+      };
     });
-    afterAll(() => shipped[Symbol.asyncDispose]());
+    afterAll(async () => {
+      await shipped[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+    });
 
     const expectSilence = (raw: readonly string[]) => {
       for (const [name, secret] of Object.entries(secrets)) {
@@ -143,6 +161,22 @@ describe.each(settings)(
     test('when the service is gone', async () => {
       await shipped.fake.goDown();
       for (const turn of TRANSPORTS.keys()) expectSilence(await askAll(turn));
+    });
+
+    test('in the spans that are exported of all that', async () => {
+      const expected = ['POST /graphql', 'WEBSOCKET /graphql', 'query', 'GET transactions', 'PATCH webhooks'];
+      for (const name of [...expected, 'POST /deliveries/{tenant}/{token}']) await receiver.named(name);
+      const bodies = receiver.exports.map(({ body }) => body.toString());
+      expectSilence(bodies);
+      // Nor a wallet, a webhook, the subject of a token, or a path with one of them.
+      const { sub = '' } = claimsOf();
+      for (const shown of [
+        /0x[0-9a-f]{40}/i,
+        new RegExp(WEBHOOK),
+        new RegExp(`"${sub}"`),
+        /\/deliveries\/[^{]/,
+      ])
+        expect(bodies.filter((body) => shown.test(body))).toEqual([]);
     });
 
     test('in what is logged of all that; and the process is as it was', async () => {

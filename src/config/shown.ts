@@ -1,0 +1,6 @@
+/** What is shown of a secret. */
+export const secret = (value: unknown): string => (value === null ? 'not set' : 'set');
+
+/** A URL without what gives access: user and password, and the query, which may have a password or a key. */
+export const shown = (url: string): string =>
+  url.replace(/\/\/[^/?#]*@/, '//(access)@').replace(/\?.*$/s, '?(query)');
