@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
 import { measureAppend } from './append.ts';
+import { measureCompression } from './compression.ts';
 import { measureFanout } from './fanout.ts';
 import { measureGateways } from './gateways.ts';
 import { measureIngest } from './ingest.ts';
@@ -16,6 +17,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void
   gateways: measureGateways,
   lookups: measureLookups,
   pages: measurePages,
+  compression: measureCompression,
   'wallet-events': measureWalletEvents,
 };
 

@@ -126,6 +126,7 @@ export const startServer = async (
     isSandbox: sandbox !== null,
     production: config.production,
     eventStreams,
+    compression: config.compression,
     directPosts: readPath === 'fast',
     events: telemetry.events,
     onComputeUnitRejection: telemetry.onComputeUnitRejection,

@@ -76,6 +76,8 @@ export type Config = {
     /** Whether it may load collectibles' pictures from other hosts. */
     readonly images: boolean;
   };
+  /** Whether answers are compressed for clients that accept it. */
+  readonly compression: boolean;
   readonly logLevel: LogLevel;
   /** Where traces are exported to; null when none are made. */
   readonly traces: TracesConfig | null;
@@ -199,6 +201,7 @@ export const readConfig = (env: Environment): Config => {
       isOn: onOff('CONSOLE') ?? (env.NODE_ENV !== 'production' && !env.TRUSTED_DOCUMENTS),
       images: onOff('CONSOLE_IMAGES') ?? true,
     },
+    compression: onOff('COMPRESSION') ?? true,
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
     traces: readTraces(env, read, problems),
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),

@@ -44,6 +44,7 @@ export const VARIABLES = [
   'NODE_ENV',
   'CONSOLE',
   'CONSOLE_IMAGES',
+  'COMPRESSION',
   'LOG_LEVEL',
   'SANDBOX',
   'SANDBOX_BLOCK_MS',

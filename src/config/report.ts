@@ -87,6 +87,7 @@ const VALUES: { readonly [name in Variable]: (config: Config) => Value } = {
   NODE_ENV: ({ production }) => (production ? 'production' : 'development'),
   CONSOLE: ({ console: { isOn } }) => isOn,
   CONSOLE_IMAGES: ({ console: { images } }) => images,
+  COMPRESSION: ({ compression }) => compression,
   LOG_LEVEL: ({ logLevel }) => logLevel,
   SANDBOX: ({ upstream }) => upstream.url === null,
   SANDBOX_BLOCK_MS: ({ upstream, sandboxBlockMs }) =>

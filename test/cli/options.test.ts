@@ -83,6 +83,7 @@ const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: strin
   NODE_ENV: ['production'],
   CONSOLE: ['on'],
   CONSOLE_IMAGES: ['off'],
+  COMPRESSION: ['off'],
   LOG_LEVEL: ['warn'],
   SANDBOX: ['on'],
   SANDBOX_BLOCK_MS: ['100'],

@@ -1,5 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
+import { SECRET } from '../../graph/secret-fields.ts';
 import { Wallet } from '../../wallets/schema.ts';
 import { Webhook } from '../../webhooks/schema/webhook.ts';
 import {
@@ -36,6 +37,7 @@ builder.queryFields((t) => ({
     description:
       "The URL to which the service must post a webhook's events, so that they arrive at this gateway. Keep it secret: any client that knows it can post. A client with its own API key gets a URL once the service has accepted the key.",
     authScopes: { webhooks: true },
+    extensions: SECRET,
     args: {
       webhookId: t.arg({
         type: 'UUID',

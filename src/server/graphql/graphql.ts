@@ -5,10 +5,12 @@ import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace-context.ts';
+import { createCompressor } from '../http/compressor.ts';
 import { createTrace, traceOf } from '../http/request-id.ts';
 import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
+import { useContentCoding } from './answers/compression.ts';
 import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
 import type { ClientBudgets } from './limits/budgets.ts';
@@ -36,7 +38,7 @@ import { createYogaServer, type YogaOptions } from './yoga.ts';
 /** What the answers by Yoga and the direct ones have in common. */
 type HttpParts = Pick<
   YogaOptions,
-  'pipeline' | 'contextOf' | 'checkHeaders' | 'corsHeaders' | 'requestMemory'
+  'pipeline' | 'contextOf' | 'checkHeaders' | 'corsHeaders' | 'requestMemory' | 'compress'
 >;
 
 type Options = Omit<YogaOptions, keyof HttpParts> & {
@@ -53,6 +55,8 @@ type Options = Omit<YogaOptions, keyof HttpParts> & {
   readonly events: EventObserver;
   readonly operations: Operations;
   readonly onComputeUnitRejection: (limit: ComputeUnitLimit) => void;
+  /** Whether answers over HTTP are compressed for clients that accept it. */
+  readonly compression: boolean;
   /** Whether ordinary POSTs are answered without the Fetch API. The answers are the same. */
   readonly directPosts: boolean;
 };
@@ -74,6 +78,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
     useUpstreamExtension(),
+    ...(options.compression ? [useContentCoding(schema)] : []),
     documents.suggestions,
     useOperationMemory(),
 
@@ -115,6 +120,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     checkHeaders: createCsrfCheck(options),
     corsHeaders,
     requestMemory: createRequestMemory(),
+    compress: createCompressor(),
   };
   const yoga = createYogaServer({ ...options, ...http });
   const answerByYoga: AnswerRequest = async (request, response, context) => {

@@ -3,6 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import type { Trace } from '../../lib/trace-context.ts';
+import type { ContentCoding } from '../http/content-coding.ts';
 import type { PartedAnswer, PartWriter } from './incremental/part-writer.ts';
 
 /** The memory of one WebSocket for answers to its operations, see limits/socket-memory.ts. */
@@ -41,6 +42,8 @@ export type ServerContext = {
   parts?: PartedAnswer;
   /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
   readonly shutdownSignal?: AbortSignal;
+  /** The coding of the answer over HTTP; undefined where it is sent as it is: see answers/compression.ts. */
+  contentCoding?: ContentCoding;
   /** The context of the operation of a request that Yoga answers, once it runs. */
   operation?: OperationContext;
   /** Whether the operation was reported to the observer, see plugins/operation-observer.ts. */

@@ -3,8 +3,10 @@ import { createYoga } from 'graphql-yoga';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
 import type { BrowserPolicy } from '../browsers/origin-policy.ts';
+import type { Compress } from '../http/compressor.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../sse/plugin.ts';
+import { useCompression } from './answers/compression.ts';
 import { MAX_BODY_BYTES, useBodyLimits } from './limits/body-limits.ts';
 import type { Documents } from './limits/documents.ts';
 import type { RequestMemory } from './limits/request-memory.ts';
@@ -35,6 +37,7 @@ export type YogaOptions = BrowserPolicy & {
   readonly corsHeaders: CorsHeaders;
   readonly eventStreams: EventStreams;
   readonly unsent: UnsentLimit;
+  readonly compress: Compress;
 };
 
 /** Answers HTTP requests of every kind: by GET and POST, with an event stream or a single result, and GraphiQL. */
@@ -60,6 +63,7 @@ export const createYogaServer = (options: YogaOptions) => {
       // Responses: rejected preflights are replaced before other headers are set.
       useCors(options.corsHeaders, options),
       page.plugin,
+      useCompression(options.compress),
       useUnsentLimit(unsent),
 
       // Event streams are made of the pipeline's results.

@@ -1,6 +1,7 @@
 import { withScope } from '../../graph/authorization.ts';
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { parseUuid } from '../../graph/scalars.ts';
+import { SECRET } from '../../graph/secret-fields.ts';
 import { TransactionDirection } from '../../transactions/schema.ts';
 import { deliversHere } from '../gateway-destination.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
@@ -32,6 +33,7 @@ builder.node(Webhook, {
       description: 'The URL that the service posts its events to. Null when it has none.',
       // With a delivery URL of this gateway anyone can post events.
       authScopes: { webhooks: true },
+      extensions: SECRET,
     }),
     active: t.exposeBoolean('active', {
       description: 'Whether it delivers. While it is false, the service delivers nothing.',

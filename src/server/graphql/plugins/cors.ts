@@ -8,17 +8,20 @@ export type CorsHeaders = (headers: RequestHeaders) => Readonly<Record<string, s
 /** How long a browser may reuse the answer to a preflight. Without it a browser asks again every five seconds. */
 const PREFLIGHT_SECONDS = 3600;
 
-const FOR_NO_PAGE = { vary: 'Origin' };
-
 /**
  * CORS headers for pages of allowed origins. Pages of other origins get none, and their browsers withhold the response.
- * `Vary: Origin` is on every response, since each depends on the origin, also a rejection.
+ * `Vary: Origin` is on every response, since each depends on the origin, also a rejection. So is `Accept-Encoding` where
+ * answers are compressed.
  */
-export const createCorsHeaders =
-  ({ allowsCrossOrigin }: Pick<BrowserPolicy, 'allowsCrossOrigin'>): CorsHeaders =>
-  (headers) => {
+export const createCorsHeaders = ({
+  allowsCrossOrigin,
+  compression,
+}: Pick<BrowserPolicy, 'allowsCrossOrigin'> & { readonly compression: boolean }): CorsHeaders => {
+  const vary = compression ? 'Accept-Encoding, Origin' : 'Origin';
+  const forNoPage = { vary };
+  return (headers) => {
     const origin = headers.get('origin');
-    if (origin === null || !allowsCrossOrigin(origin)) return FOR_NO_PAGE;
+    if (origin === null || !allowsCrossOrigin(origin)) return forNoPage;
     const requested = headers.get('access-control-request-headers');
     return {
       'access-control-allow-origin': origin,
@@ -26,9 +29,10 @@ export const createCorsHeaders =
       ...(requested && { 'access-control-allow-headers': requested }),
       'access-control-expose-headers': 'x-request-id',
       'access-control-max-age': String(PREFLIGHT_SECONDS),
-      vary: requested ? 'Access-Control-Request-Headers, Origin' : 'Origin',
+      vary: requested ? `Access-Control-Request-Headers, ${vary}` : vary,
     };
   };
+};
 
 /**
  * Answers preflights, and adds the headers for browsers to the responses of Yoga. A rejected preflight says why, because

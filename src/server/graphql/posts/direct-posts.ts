@@ -37,6 +37,7 @@ type Options = Pick<
   | 'trusted'
   | 'corsHeaders'
   | 'unsent'
+  | 'compress'
 > & {
   /** Answers every other request. */
   readonly answerByYoga: AnswerRequest;
@@ -120,7 +121,10 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
       result = { errors: [error as GraphQLError] };
     }
     const completed = pipeline.completeHttpResult(result, context);
-    sendResult(response, completed, mediaType, options.corsHeaders(headersOf(request)));
+    const headers = options.corsHeaders(headersOf(request));
+    const { contentCoding = null } = context;
+    const sent = sendResult(response, completed, mediaType, headers, contentCoding, options.compress);
+    if (sent) await sent;
     options.unsent.wrote(request.socket);
   };
 };

@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { type FetchAPI, processRegularResult } from 'graphql-yoga';
 import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { totalLength } from '../../../lib/memory/total-length.ts';
+import type { Compress } from '../../http/compressor.ts';
+import type { ContentCoding } from '../../http/content-coding.ts';
 import { writeHeaderBlock } from '../../http/response-headers.ts';
 import type { MediaType } from './request-head.ts';
 
@@ -26,24 +29,41 @@ class ResultResponse {
 
 const RESPONSES = { Response: ResultResponse } as unknown as FetchAPI;
 
-/** Sends a result as Yoga does, with its errors' status and headers, unless the request was answered in the meantime. */
+/**
+ * Sends a result as Yoga does, with its errors' status and headers, unless the request was answered in the meantime.
+ * `coding` is null for an answer that is not compressed.
+ */
 export const sendResult = (
   response: ServerResponse,
   result: ExecutionResult,
   mediaType: MediaType,
   headers: Headers,
-): void => {
-  if (response.headersSent || response.destroyed) return;
+  coding: ContentCoding | null,
+  compress: Compress,
+): MaybePromise<void> => {
+  if (isAnswered(response)) return;
   const made =
     result.errors || result.extensions?.http ? byYoga(result, mediaType) : plain(result, mediaType);
-  const { body, status } = made;
-  const contentLength = { 'content-length': String(lengthOf(body)) };
-  writeHeaderBlock(response, status, made.headers, contentLength, headers);
   const { data } = result;
-  // By then the operating system has all of the body, or the connection is closed.
-  if (data instanceof SerializedData && data.lease) response.once('close', () => data.lease?.release());
-  send(response, body);
+  const lease = data instanceof SerializedData ? data.lease : null;
+  const bytes = lengthOf(made.body);
+  const sendAsItIs = (): void => {
+    // By then the operating system has all of the body, or the connection is closed.
+    if (lease) response.once('close', () => lease.release());
+    send(response, made, bytes, headers);
+  };
+  const sendCompressed = (body: readonly Buffer[] | null): void => {
+    lease?.release();
+    if (body === null || isAnswered(response)) return;
+    const coded = { ...headers, 'content-encoding': String(coding) };
+    send(response, { ...made, body }, totalLength(body), coded);
+  };
+  const compressed = coding && compress(() => partsOf(made.body), bytes, coding, response);
+  if (compressed === null) return sendAsItIs();
+  return compressed instanceof Promise ? compressed.then(sendCompressed) : sendCompressed(compressed);
 };
+
+const isAnswered = ({ headersSent, destroyed }: ServerResponse): boolean => headersSent || destroyed;
 
 /** As `byYoga`, for a result that has no say in its status and headers. */
 const plain = (result: ExecutionResult, mediaType: MediaType): ResultResponse => {
@@ -70,7 +90,15 @@ const inParts = (result: ExecutionResult): ExecutionResult => {
 const lengthOf = (body: Body): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : totalLength(body);
 
-const send = (response: ServerResponse, body: Body): void => {
+const partsOf = (body: Body): readonly Buffer[] => (typeof body === 'string' ? [Buffer.from(body)] : body);
+
+const send = (
+  response: ServerResponse,
+  { body, status, headers }: ResultResponse,
+  bytes: number,
+  others: Headers,
+): void => {
+  writeHeaderBlock(response, status, headers, { 'content-length': String(bytes) }, others);
   if (typeof body === 'string') return void response.end(body);
   // The headers and all parts are written at once.
   response.cork();

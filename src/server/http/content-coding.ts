@@ -1,0 +1,24 @@
+import Negotiator from 'negotiator';
+import { rememberLast } from '../../lib/remember-last.ts';
+
+/** The content codings of answers. Where a client has no preference, the first one counts: docs/performance.md says why. */
+const CODINGS = ['zstd', 'br', 'gzip'] as const;
+
+export type ContentCoding = (typeof CODINGS)[number];
+
+const AVAILABLE = [...CODINGS, 'identity'];
+
+/** The published types of `negotiator` lack the option. */
+type ByPreference = {
+  encoding(available: string[], options: { readonly preferred: readonly string[] }): string | undefined;
+};
+
+/**
+ * Returns the coding that a client prefers by its Accept-Encoding; null for an answer as it is. A client that accepts
+ * neither gets the answer as it is (RFC 9110, 12.5.3): a refusal would hide what a mutation has done.
+ */
+export const preferredCoding = rememberLast((acceptEncoding): ContentCoding | null => {
+  const negotiator: ByPreference = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
+  const preferred = negotiator.encoding(AVAILABLE, { preferred: AVAILABLE });
+  return CODINGS.find((coding) => coding === preferred) ?? null;
+});
