@@ -4,6 +4,7 @@ import type { Caller } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
 import { createAnswers } from '../graph/answer/answer.ts';
 import { createAnswerEstimate } from '../graph/answer/estimate.ts';
+import { createKnownAnswers } from '../graph/answer/known-answers.ts';
 import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
 import { messageOf } from '../lib/error-text.ts';
@@ -119,10 +120,12 @@ export const startServer = async (
     estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),
     sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.onSharedAnswer),
+    knownAnswers: createKnownAnswers(upstream.cacheBudget),
     maxAnswerBytes,
     maxComputeUnits,
     budgets: clientBudgets,
     needsCredentials: mode !== 'open',
+    credentialHeader: { open: null, key: config.upstream.apiKeyHeader, jwt: 'Authorization' }[mode],
     isSandbox: sandbox !== null,
     production: config.production,
     eventStreams,

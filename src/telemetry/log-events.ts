@@ -22,6 +22,7 @@ export const createOperationLines =
     unexpectedErrors,
     durationMs,
     upstream,
+    unchanged,
     trace,
   }: AnsweredOperation): void => {
     const failed = codes.length > 0;
@@ -33,6 +34,7 @@ export const createOperationLines =
       ...(unexpectedErrors.length > 0 && { errors: unexpectedErrors.slice(0, MAX_STACKS).map(stackOf) }),
       ...(durationMs !== null && { durationMs: rounded(durationMs) }),
       ...upstream,
+      ...(unchanged !== null && { unchanged }),
       ...idsOf(trace),
     });
   };

@@ -22,6 +22,12 @@ export const createOperationMetrics = (registry: Registry): Omit<OperationObserv
     labelNames: ['type'],
     registers,
   });
+  const unchangedAnswers = new Counter({
+    name: 'gateway_unchanged_answers_total',
+    help: 'Operations whose client had the answer already (304), by what was compared: pages (each page was the same, and nothing was executed), data (the answer was made anew, and was the same).',
+    labelNames: ['compared'],
+    registers,
+  });
   const eventStreams = new Gauge({
     name: 'gateway_event_streams',
     help: 'Open subscriptions as server-sent events.',
@@ -29,10 +35,11 @@ export const createOperationMetrics = (registry: Registry): Omit<OperationObserv
   });
 
   return {
-    answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, upstream }) {
+    answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, upstream, unchanged }) {
       operations.inc({ type, transport, code: abandoned ? 'ABANDONED' : first });
       if (durationMs !== null) duration.observe({ type, transport }, durationMs / 1000);
       if (upstream !== null && upstream.computeUnits > 0) cost.inc({ type }, upstream.computeUnits);
+      if (unchanged !== null) unchangedAnswers.inc({ compared: unchanged });
     },
     streaming() {
       eventStreams.inc();

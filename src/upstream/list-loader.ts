@@ -32,6 +32,10 @@ export type PageRead = {
   release(): void;
   /** Whether the same read now gets the same page, as a fresh one of the cache. */
   isFresh(): boolean;
+  /** How long that stays so if no delivery names its address, in milliseconds; 0 where only the lack of one makes it so. */
+  freshForMs(): number;
+  /** Whether upstream has said that the page lacks something. */
+  readonly isPartial: boolean;
   /** Counts the page as read from the cache. */
   count(usage: Usage): void;
 };
@@ -221,6 +225,7 @@ class StoredRead<Value> implements PageRead {
   readonly #store: PageCache<Value>;
   readonly #request: PageRequest;
   readonly #page: WeakRef<Page<Value>>;
+  readonly isPartial: boolean;
   /** Null once it is released. */
   #retained: PageItems<Value> | null;
 
@@ -228,6 +233,7 @@ class StoredRead<Value> implements PageRead {
     this.#store = store;
     this.#request = request;
     this.#page = new WeakRef(page);
+    this.isPartial = page.partialErrors !== null;
     this.#retained = page.items;
     page.items.retain();
   }
@@ -240,6 +246,11 @@ class StoredRead<Value> implements PageRead {
   isFresh(): boolean {
     const page = this.#page.deref();
     return page !== undefined && this.#store.isFresh(this.#request, page);
+  }
+
+  freshForMs(): number {
+    const page = this.#page.deref();
+    return page === undefined ? 0 : this.#store.freshForMs(this.#request, page);
   }
 
   count(usage: Usage): void {

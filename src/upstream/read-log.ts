@@ -40,6 +40,11 @@ export class ReadLog<Reader> {
     page.then(settle, () => settle(null));
   }
 
+  /** Adds reads of an earlier operation, whose answer is that of this one. */
+  adopt(stored: readonly PageRead[]): void {
+    this.#stored.push(...stored);
+  }
+
   /** Ends the log: the operation is answered. */
   end(): void {
     this.#hasEnded = true;

@@ -82,7 +82,10 @@ export const createSharedAnswers = (
   };
 
   /** Returns null where no answer is kept, or one with a page that is not fresh any more. */
-  const findKept = (key: string, { upstream }: Pick<Context, 'upstream'>): SerializedData | null => {
+  const findKept = (
+    key: string,
+    { upstream, reads }: Pick<Context, 'upstream' | 'reads'>,
+  ): SerializedData | null => {
     const answer = kept.get(key);
     if (!answer?.data) return null;
     if (!answer.reads.every((read) => read.isFresh())) {
@@ -92,6 +95,7 @@ export const createSharedAnswers = (
     answer.data.lease?.retain();
     budget.touch(key);
     for (const read of answer.reads) read.count(upstream);
+    reads.adopt(answer.reads);
     return answer.data;
   };
 

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
 import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
+import type { KnownAnswers } from '../../graph/answer/known-answers.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
@@ -11,6 +12,7 @@ import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { useContentCoding } from './answers/compression.ts';
+import { useConditionalGets } from './answers/conditional-gets.ts';
 import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
 import type { ClientBudgets } from './limits/budgets.ts';
@@ -48,6 +50,7 @@ type Options = Omit<YogaOptions, keyof HttpParts> & {
   readonly maxComputeUnits: number;
   readonly estimateAnswer: EstimateAnswer;
   readonly sharedAnswers: SharedAnswers;
+  readonly knownAnswers: KnownAnswers;
   /** Null when the executor makes every list of an answer. */
   readonly planned: PlannedSchema | null;
   readonly maxAnswerBytes: number;
@@ -72,8 +75,8 @@ export type GraphQLServer = {
 
 /** The one pipeline of all transports: HTTP, server-sent events and WebSocket have the same checks, limits, masking and counts. */
 export const createGraphQL = (options: Options): GraphQLServer => {
-  const { schema, planned, createContext, documents, eventStreams, mask } = options;
   const corsHeaders = createCorsHeaders(options);
+  const { schema, planned, trusted, createContext, documents, eventStreams, mask } = options;
   const pipeline = createPipeline([
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
@@ -93,6 +96,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useSubscriptionSize(),
     useAnswerLimit(options),
     ...(planned === null ? [] : [useSharedAnswers(options.sharedAnswers, planned)]),
+    ...(planned === null || trusted === null ? [] : [useConditionalGets(planned, options)]),
     useSocketMemory(),
     useComputeUnitLimits(options),
     useShutdownTimeout(),

@@ -4,6 +4,7 @@ import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { ContentCoding } from '../http/content-coding.ts';
+import type { Unchanged, Validity } from './answers/validity.ts';
 import type { PartedAnswer, PartWriter } from './incremental/part-writer.ts';
 
 /** The memory of one WebSocket for answers to its operations, see limits/socket-memory.ts. */
@@ -44,6 +45,10 @@ export type ServerContext = {
   readonly shutdownSignal?: AbortSignal;
   /** The coding of the answer over HTTP; undefined where it is sent as it is: see answers/compression.ts. */
   contentCoding?: ContentCoding;
+  /** Of an answer that may be asked for again: see answers/conditional-gets.ts. */
+  validity?: Validity;
+  /** Why the client gets no data, since it has them: see answers/conditional-gets.ts. */
+  unchanged?: Unchanged;
   /** The context of the operation of a request that Yoga answers, once it runs. */
   operation?: OperationContext;
   /** Whether the operation was reported to the observer, see plugins/operation-observer.ts. */

@@ -7,6 +7,7 @@ import type { Compress } from '../http/compressor.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import { useCompression } from './answers/compression.ts';
+import { useValidityHeaders } from './answers/validity-headers.ts';
 import { MAX_BODY_BYTES, useBodyLimits } from './limits/body-limits.ts';
 import type { Documents } from './limits/documents.ts';
 import type { RequestMemory } from './limits/request-memory.ts';
@@ -28,6 +29,8 @@ export type YogaOptions = BrowserPolicy & {
   readonly documents: Documents;
   /** Whether clients have to send credentials. */
   readonly needsCredentials: boolean;
+  /** The header that carries them; null where they need none. */
+  readonly credentialHeader: string | null;
   /** Whether upstream is the sandbox. */
   readonly isSandbox: boolean;
   /** Null when any document may run. */
@@ -63,6 +66,7 @@ export const createYogaServer = (options: YogaOptions) => {
       // Responses: rejected preflights are replaced before other headers are set.
       useCors(options.corsHeaders, options),
       page.plugin,
+      useValidityHeaders(options.credentialHeader),
       useCompression(options.compress),
       useUnsentLimit(unsent),
 

@@ -93,6 +93,8 @@ export type PageCache<Value> = {
   ): Promise<Page<Value>>;
   /** Whether `get` would serve this very page now, as a fresh one. */
   isFresh(request: PageRequest, page: Page<Value>): boolean;
+  /** How long the very same page stays fresh by its age alone, in milliseconds; 0 where it is not, or another one is served. */
+  freshForMs(request: PageRequest, page: Page<Value>): number;
   /** Counts a page for which `isFresh` is true as if `get` had served it. */
   countFresh(request: PageRequest, usage: Usage): void;
 };
@@ -212,6 +214,11 @@ export const createPageCache = <Value>(
     isFresh(request, page) {
       const entry = findEntry(keyOf(request), request);
       return entry?.value.page === page && isFreshFor(entry.meta, request);
+    },
+    freshForMs(request, page) {
+      const entry = findEntry(keyOf(request), request);
+      if (entry?.value.page !== page || entry.meta.invalidated) return 0;
+      return Math.max(0, entry.meta.startedAt + request.maxAgeMs - now());
     },
     countFresh(request, usage) {
       const entry = findEntry(keyOf(request), request);

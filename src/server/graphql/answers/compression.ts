@@ -2,6 +2,7 @@ import { type GraphQLSchema, getOperationAST, OperationTypeNode } from 'graphql'
 import { createSecretFinder } from '../../../graph/secret-fields.ts';
 import type { Compress } from '../../http/compressor.ts';
 import { preferredCoding } from '../../http/content-coding.ts';
+import { tagInCoding } from '../../http/entity-tag.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 import type { ServerPlugin } from '../server-context.ts';
 
@@ -36,6 +37,8 @@ export const useCompression = (compress: Compress): ServerPlugin => ({
       const { status, headers } = response;
       headers.delete('content-length');
       headers.set('content-encoding', coding);
+      const tag = headers.get('etag');
+      if (tag !== null) headers.set('etag', tagInCoding(tag, coding));
       setResponse(new fetchAPI.Response(Buffer.concat(compressed), { status, headers }));
     };
     return recode();

@@ -5,6 +5,7 @@ import type { Usage } from '../../../upstream/client/usage.ts';
 import { createTrace, traceOf } from '../../http/request-id.ts';
 import { onResponseClosed } from '../../http/response-end.ts';
 import type { SubscribeResult } from '../../subscriptions/shared-execution.ts';
+import type { Unchanged } from '../answers/validity.ts';
 import { maskErrors, withRequestId } from '../mask-errors.ts';
 import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
 import type { OperationContext } from '../server-context.ts';
@@ -37,6 +38,8 @@ export type AnsweredOperation = {
   readonly durationMs: number | null;
   /** What the operation has cost so far; null when it did not run. */
   readonly upstream: Readonly<Usage> | null;
+  /** Why the client got no data, since it has it; null where it got some. */
+  readonly unchanged: Unchanged | null;
   readonly trace: Trace;
 };
 
@@ -72,6 +75,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
       unexpectedErrors,
       durationMs: null,
       upstream: null,
+      unchanged: null,
       trace,
     });
     return withIds(errors, transport, trace);
@@ -93,8 +97,17 @@ export const createOperations = (observer: OperationObserver): Operations => {
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
       const abandoned = (context.clientSignal ?? context.request?.signal)?.aborted ?? false;
-      const codes = codesOf(errors);
-      observer.answered({ type, transport, codes, abandoned, unexpectedErrors, durationMs, upstream, trace });
+      observer.answered({
+        type,
+        transport,
+        codes: codesOf(errors),
+        abandoned,
+        unexpectedErrors,
+        durationMs,
+        upstream,
+        unchanged: context.unchanged ?? null,
+        trace,
+      });
       return withIds(errors, transport, trace);
     };
   };

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { digestOf, shortHash } from '../../../graph/answer/digest.ts';
+import type { KnownAnswer, KnownAnswers } from '../../../graph/answer/known-answers.ts';
+import { SerializedData } from '../../../graph/answer/serialize.ts';
+import type { SharedAnswers } from '../../../graph/answer/shared-answers.ts';
+import type { PlannedSchema } from '../../../graph/plan/planned-schema.ts';
+import { entityTag, findTagOf, parseIfNoneMatch, type WantedTags } from '../../http/entity-tag.ts';
+import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
+import type { Validity } from './validity.ts';
+
+type Answers = { readonly sharedAnswers: SharedAnswers; readonly knownAnswers: KnownAnswers };
+
+/**
+ * Gives each answer to a GET that is made of whole pages alone its `Validity`. A client whose If-None-Match names the
+ * answer gets no data: without any execution while each page behind the answer is the same, and fresh. All that is checked
+ * before an execution is checked before that as well.
+ */
+export const useConditionalGets = (
+  { readsPagesAlone }: PlannedSchema,
+  { sharedAnswers, knownAnswers }: Answers,
+): OperationPlugin => ({
+  onExecute({ args, executeFn, setExecuteFn }) {
+    const { req } = args.contextValue;
+    if (!req || !isGetOfOneResult(req) || !readsPagesAlone(args.document)) return undefined;
+    const key = sharedAnswers.keyOf(args);
+    if (key === null) return undefined;
+    const get = new ConditionalGet(args, key, parseIfNoneMatch(req.headers['if-none-match'] ?? ''));
+    setExecuteFn(async (given) => get.recall(knownAnswers) ?? get.keep(await executeFn(given), knownAnswers));
+    return (result) => {
+      const validity = get.validityOf(result);
+      if (validity) args.contextValue.validity = validity;
+      return result;
+    };
+  },
+});
+
+/** Whether the answer can't be an event stream or a multipart one, which have no entity tag. */
+const isGetOfOneResult = ({ method, headers: { accept = '*/*' } }: IncomingMessage): boolean =>
+  method === 'GET' && !/text\/|multipart\//i.test(accept);
+
+class ConditionalGet {
+  readonly #args: OperationArgs;
+  readonly #key: string;
+  readonly #wanted: WantedTags;
+  /** Null where the answer has no tag. */
+  #answer: KnownAnswer | null = null;
+
+  constructor(args: OperationArgs, key: string, wanted: WantedTags) {
+    this.#args = args;
+    this.#key = key;
+    this.#wanted = wanted;
+  }
+
+  /** Returns a result without data if the client has the answer, and its pages are the same; else null. */
+  recall(answers: KnownAnswers): ExecutionResult | null {
+    const answer = answers.find(this.#key);
+    if (answer === null || !this.#isWanted(answer)) return null;
+    const { upstream, answer: weight } = this.#args.contextValue;
+    for (const read of answer.reads) read.count(upstream);
+    weight.end();
+    this.#answer = answer;
+    this.#args.contextValue.unchanged = 'pages';
+    return {};
+  }
+
+  /** Keeps what an answer was made of. Resolves with a result without data if the client has the answer. */
+  async keep(result: ExecutionResult, answers: KnownAnswers): Promise<ExecutionResult> {
+    const { data, errors } = result;
+    const reads = [...this.#args.contextValue.reads.stored];
+    if (!data || errors || reads.length === 0 || reads.some(({ isPartial }) => isPartial)) return result;
+    const answer = { digest: await digestOf(this.#args, data), reads };
+    answers.keep(this.#key, answer);
+    this.#answer = answer;
+    if (!this.#isWanted(answer)) return result;
+    if (data instanceof SerializedData) data.lease?.release();
+    this.#args.contextValue.unchanged = 'data';
+    return {};
+  }
+
+  /** Returns the tag of a completed result, and how long it is right; null for one without a tag. */
+  validityOf({ errors, extensions }: ExecutionResult): Validity | null {
+    // A shutdown may have ended the operation in the meantime.
+    if (this.#answer === null || errors) return null;
+    const { digest, reads } = this.#answer;
+    const held = this.#wanted === '*' ? null : findTagOf(this.#wanted, digest);
+    const tag = held ?? entityTag(digest, shortHash(JSON.stringify(extensions)));
+    const freshMs = Math.min(...reads.map((read) => read.freshForMs()));
+    return { tag, maxAgeSeconds: Math.floor(freshMs / 1000) };
+  }
+
+  #isWanted({ digest }: KnownAnswer): boolean {
+    return this.#wanted === '*' || findTagOf(this.#wanted, digest) !== null;
+  }
+}
