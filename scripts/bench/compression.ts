@@ -2,9 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import type { Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as zlib from 'node:zlib';
+import { totalLength } from '../../src/lib/memory/total-length.ts';
 import { DEMO_WALLETS } from '../../src/sandbox/demo-wallets.ts';
+import type { ContentCoding } from '../../src/server/http/content-coding.ts';
+import { encode, encodeSmall, MAX_SMALL_BYTES } from '../../src/server/http/encode.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { median } from './processes.ts';
 
@@ -22,52 +26,45 @@ const ANSWERS: readonly (readonly [wallet: string, selection: string])[] = [
 ];
 
 const { BROTLI_PARAM_QUALITY, ZSTD_c_compressionLevel } = zlib.constants;
-type Coding = {
-  readonly levels: readonly number[];
-  atOnce(body: Buffer, level: number): Buffer;
-  stream(level: number): NodeJS.ReadWriteStream;
-};
-const CODINGS: Readonly<Record<string, Coding>> = {
-  zstd: {
-    levels: [1, 3, 6],
-    atOnce: (body, level) => zlib.zstdCompressSync(body, { params: { [ZSTD_c_compressionLevel]: level } }),
-    stream: (level) => zlib.createZstdCompress({ params: { [ZSTD_c_compressionLevel]: level } }),
-  },
-  br: {
-    levels: [1, 4, 5],
-    atOnce: (body, level) => zlib.brotliCompressSync(body, { params: { [BROTLI_PARAM_QUALITY]: level } }),
-    stream: (level) => zlib.createBrotliCompress({ params: { [BROTLI_PARAM_QUALITY]: level } }),
-  },
-  gzip: {
-    levels: [1, 4, 6],
-    atOnce: (body, level) => zlib.gzipSync(body, { level }),
-    stream: (level) => zlib.createGzip({ level }),
-  },
-};
 
+/** Each coding at some levels, as zlib has them by default. */
+const AT_LEVEL: Readonly<Record<ContentCoding, (level: number) => Transform>> = {
+  zstd: (level) => zlib.createZstdCompress({ params: { [ZSTD_c_compressionLevel]: level } }),
+  br: (level) => zlib.createBrotliCompress({ params: { [BROTLI_PARAM_QUALITY]: level } }),
+  gzip: (level) => zlib.createGzip({ level }),
+};
+const LEVELS = [1, 4, 6];
 const ROUNDS = 5;
-/** Each round compresses about so much of a body. */
-const ROUND_BYTES = 2_000_000;
+/** How often a body is compressed in a round. */
+const TIMES = 40;
+
+type Way = { readonly name: string; compress(body: Buffer): Promise<readonly Buffer[] | null> };
+
+/** As the gateway compresses an answer of this size, and at other levels. */
+const waysFor = (coding: ContentCoding, bytes: number): readonly Way[] => [
+  bytes <= MAX_SMALL_BYTES
+    ? { name: 'as shipped, at once', compress: async (body) => [encodeSmall(body, coding)] }
+    : { name: 'as shipped, in a thread', compress: (body) => encode([body], bytes, coding, () => false) },
+  ...LEVELS.map((level) => ({
+    name: `level ${level}, in a thread`,
+    compress: async (body: Buffer) => [await buffer(AT_LEVEL[coding](level).end(body))],
+  })),
+];
 
 /**
- * What each content coding saves of answers of the sandbox at several levels, and the CPU that it takes: at once, and in a
- * thread, of which the main thread's part is given too. Each figure is the median of five rounds.
+ * What each content coding saves of answers of the sandbox, and the CPU that it takes, of which the main thread's part is
+ * given too. Each figure is the median of five rounds. The allocator's settings are to be those of `npm start`.
  */
 export const measureCompression = async (): Promise<void> => {
   const bodies = await fetchBodies();
-  process.stdout.write('bytes\tcoding\tlevel\tratio\tat once µs\tin a thread µs\tof the main thread µs\n');
+  process.stdout.write('bytes\tcoding\tratio\tµs\tof the main thread\thow\n');
   for (const body of bodies)
-    for (const [name, { levels, atOnce, stream }] of Object.entries(CODINGS))
-      for (const level of levels) {
-        const ratio = body.length / atOnce(body, level).length;
-        const here = await measure(body, async () => void atOnce(body, level));
-        const there = await measure(body, async () => {
-          const encoder = stream(level);
-          encoder.end(body);
-          await buffer(encoder);
-        });
-        const figures = [here.all, there.all, there.main].map((us) => us.toFixed(0));
-        process.stdout.write(`${[body.length, name, level, ratio.toFixed(1), ...figures].join('\t')}\n`);
+    for (const coding of ['zstd', 'br', 'gzip'] as const)
+      for (const { name, compress } of waysFor(coding, body.length)) {
+        const { all, main, compressed } = await measure(() => compress(body));
+        const ratio = (body.length / compressed).toFixed(1);
+        const line = [body.length, coding, ratio, all.toFixed(0), main.toFixed(0), name];
+        process.stdout.write(`${line.join('\t')}\n`);
       }
 };
 
@@ -89,20 +86,21 @@ const fetchBodies = async (): Promise<Buffer[]> => {
   return bodies;
 };
 
-/** Resolves with microseconds of CPU for one body. */
-const measure = async (body: Buffer, compress: () => Promise<void>) => {
-  const times = Math.ceil(ROUND_BYTES / body.length);
+/** Resolves with microseconds of CPU for one body, and the bytes that are left of it. */
+const measure = async (compress: () => Promise<readonly Buffer[] | null>) => {
   const rounds: { readonly all: number; readonly main: number }[] = [];
+  let compressed = 0;
+  // In the first one code is compiled.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const [all, main] = [process.cpuUsage(), process.threadCpuUsage()];
-    for (let time = 0; time < times; time += 1) await compress();
+    for (let time = 0; time < TIMES; time += 1) compressed = totalLength((await compress()) ?? []);
     const [ofAll, ofMain] = [process.cpuUsage(all), process.threadCpuUsage(main)];
-    // In the first one code is compiled.
     if (round > 0)
       rounds.push({
-        all: (ofAll.user + ofAll.system) / times,
-        main: (ofMain.user + ofMain.system) / times,
+        all: (ofAll.user + ofAll.system) / TIMES,
+        main: (ofMain.user + ofMain.system) / TIMES,
       });
   }
-  return { all: median(rounds.map(({ all }) => all)), main: median(rounds.map(({ main }) => main)) };
+  const of = (what: 'all' | 'main') => median(rounds.map((round) => round[what]));
+  return { all: of('all'), main: of('main'), compressed };
 };

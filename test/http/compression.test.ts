@@ -8,7 +8,9 @@ import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.
 
 const WALLET = addressOf(0xc0de);
 const QUERY = `query Page($first: Int) { wallet(address: "${WALLET}") { transactions(first: $first) { nodes { id hash from to } } } }`;
-const LARGE = { query: QUERY, variables: { first: 50 } };
+const LARGE = { query: QUERY, variables: { first: 100 } };
+/** Below 16 KB. */
+const SHORT = { query: QUERY, variables: { first: 10 } };
 const SMALL = { query: QUERY, variables: { first: 1 } };
 
 let fake: FakeWallets;
@@ -56,6 +58,21 @@ describe.each(['fast', 'plain'] as const)('on the read path %s', (readPath) => {
   });
 
   test.each([
+    ['zstd', 'zstd'],
+    ['br', 'br'],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br, zstd', 'zstd'],
+  ])('a short answer to a client that accepts %s comes as %s', async (accepted, coding) => {
+    const plain = await postEncoded(gateway.url, SHORT);
+    expect(plain.bytes).toBeGreaterThan(1024);
+    const encoded = await postEncoded(gateway.url, SHORT, accepting(accepted));
+    expect(encoded.headers['content-encoding']).toBe(coding);
+    expect(encoded.headers['content-length']).toBe(String(encoded.bytes));
+    expect(encoded.bytes).toBeLessThan(plain.bytes / 3);
+    expect(dataOf(encoded.text)).toEqual(dataOf(plain.text));
+  });
+
+  test.each([
     ['none', ''],
     ['an unknown one', 'deflate, compress, x'],
     ['each with weight 0', 'gzip;q=0, br;q=0, zstd;q=0'],
@@ -81,7 +98,7 @@ describe.each(['fast', 'plain'] as const)('on the read path %s', (readPath) => {
   });
 
   test('an answer to a GET is compressed, and so is one of the other media type', async () => {
-    const url = `${gateway.url}/graphql?query=${encodeURIComponent(QUERY)}&variables={"first":50}`;
+    const url = `${gateway.url}/graphql?query=${encodeURIComponent(QUERY)}&variables={"first":100}`;
     const byGet = await exchangeEncoded(url, 'GET', accepting('br'));
     expect(byGet.headers['content-encoding']).toBe('br');
     expect(byGet.headers['cache-control']).toBe('no-store');
@@ -116,14 +133,14 @@ describe.each(['fast', 'plain'] as const)('on the read path %s', (readPath) => {
 
 test('with COMPRESSION=off answers come as they are, and do not vary', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, COMPRESSION: 'off' });
-  const byGet = `${gateway.url}/graphql?query=${encodeURIComponent(QUERY)}&variables={"first":50}`;
+  const byGet = `${gateway.url}/graphql?query=${encodeURIComponent(QUERY)}&variables={"first":100}`;
   for (const answer of [
     await postEncoded(gateway.url, LARGE, accepting('zstd, br, gzip')),
     await exchangeEncoded(byGet, 'GET', accepting('zstd, br, gzip')),
   ]) {
     expect(answer.headers).not.toHaveProperty('content-encoding');
     expect(answer.headers.vary).toBe('Origin');
-    expect(JSON.parse(answer.text).data.wallet.transactions.nodes).toHaveLength(50);
+    expect(JSON.parse(answer.text).data.wallet.transactions.nodes).toHaveLength(100);
   }
 });
 
@@ -143,7 +160,7 @@ test('a page of another origin sees what its answer varies by', async () => {
 test('an answer with a secret comes as it is, and so does that of a mutation', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
   const id = '019a7b1c-5c00-7d1e-8a30-6b1f0c2e9d41';
-  const wallet = `wallet(address: "${WALLET}") { transactions(first: 50) { nodes { hash } } }`;
+  const wallet = `wallet(address: "${WALLET}") { transactions(first: 250) { nodes { hash } } }`;
   const changes = Array.from({ length: 30 }, (_, number) => {
     const alias = `${'long'.repeat(10)}${number}`;
     return `${alias}: deleteWebhook(webhookId: "${id}") { __typename }`;

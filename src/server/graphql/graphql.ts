@@ -11,7 +11,7 @@ import { createTrace, traceOf } from '../http/request-id.ts';
 import { setCommonHeaders } from '../http/response-headers.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
-import { useContentCoding } from './answers/compression.ts';
+import { useCompressibleAnswers } from './answers/compression.ts';
 import { useConditionalGets } from './answers/conditional-gets.ts';
 import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
 import { useAnswerLimit } from './limits/answer-size.ts';
@@ -81,7 +81,7 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     // Masks and reports first: it must see operations that a later plugin stops.
     options.operations.plugin,
     useUpstreamExtension(),
-    ...(options.compression ? [useContentCoding(schema)] : []),
+    ...(options.compression ? [useCompressibleAnswers(schema)] : []),
     documents.suggestions,
     useOperationMemory(),
 

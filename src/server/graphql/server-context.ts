@@ -3,7 +3,6 @@ import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import type { Trace } from '../../lib/trace-context.ts';
-import type { ContentCoding } from '../http/content-coding.ts';
 import type { Unchanged, Validity } from './answers/validity.ts';
 import type { PartedAnswer, PartWriter } from './incremental/part-writer.ts';
 
@@ -43,8 +42,8 @@ export type ServerContext = {
   parts?: PartedAnswer;
   /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
   readonly shutdownSignal?: AbortSignal;
-  /** The coding of the answer over HTTP; undefined where it is sent as it is: see answers/compression.ts. */
-  contentCoding?: ContentCoding;
+  /** The client's Accept-Encoding where its answer may be compressed: see answers/compression.ts. */
+  acceptEncoding?: string;
   /** Of an answer that may be asked for again: see answers/conditional-gets.ts. */
   validity?: Validity;
   /** Why the client gets no data, since it has them: see answers/conditional-gets.ts. */

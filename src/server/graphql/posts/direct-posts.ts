@@ -122,8 +122,8 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     }
     const completed = pipeline.completeHttpResult(result, context);
     const headers = options.corsHeaders(headersOf(request));
-    const { contentCoding = null } = context;
-    const sent = sendResult(response, completed, mediaType, headers, contentCoding, options.compress);
+    const { acceptEncoding = null } = context;
+    const sent = sendResult(response, completed, mediaType, headers, acceptEncoding, options.compress);
     if (sent) await sent;
     options.unsent.wrote(request.socket);
   };

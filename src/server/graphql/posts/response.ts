@@ -4,8 +4,7 @@ import { type FetchAPI, processRegularResult } from 'graphql-yoga';
 import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import { totalLength } from '../../../lib/memory/total-length.ts';
-import type { Compress } from '../../http/compressor.ts';
-import type { ContentCoding } from '../../http/content-coding.ts';
+import type { Compress, Compressed } from '../../http/compressor.ts';
 import { writeHeaderBlock } from '../../http/response-headers.ts';
 import type { MediaType } from './request-head.ts';
 
@@ -31,14 +30,14 @@ const RESPONSES = { Response: ResultResponse } as unknown as FetchAPI;
 
 /**
  * Sends a result as Yoga does, with its errors' status and headers, unless the request was answered in the meantime.
- * `coding` is null for an answer that is not compressed.
+ * `acceptEncoding` is null for an answer that is not compressed.
  */
 export const sendResult = (
   response: ServerResponse,
   result: ExecutionResult,
   mediaType: MediaType,
   headers: Headers,
-  coding: ContentCoding | null,
+  acceptEncoding: string | null,
   compress: Compress,
 ): MaybePromise<void> => {
   if (isAnswered(response)) return;
@@ -52,14 +51,13 @@ export const sendResult = (
     if (lease) response.once('close', () => lease.release());
     send(response, made, bytes, headers);
   };
-  const sendCompressed = (body: readonly Buffer[] | null): void => {
+  const sendCompressed = ({ coding, body }: Compressed): void => {
     lease?.release();
     if (body === null || isAnswered(response)) return;
-    const coded = { ...headers, 'content-encoding': String(coding) };
-    send(response, { ...made, body }, totalLength(body), coded);
+    send(response, { ...made, body }, totalLength(body), { ...headers, 'content-encoding': coding });
   };
-  const compressed = coding && compress(() => partsOf(made.body), bytes, coding, response);
-  if (compressed === null) return sendAsItIs();
+  const compressed = acceptEncoding && compress(() => partsOf(made.body), bytes, acceptEncoding, response);
+  if (!compressed) return sendAsItIs();
   return compressed instanceof Promise ? compressed.then(sendCompressed) : sendCompressed(compressed);
 };
 
