@@ -25,7 +25,7 @@ export const useCompressibleAnswers = (schema: GraphQLSchema): OperationPlugin =
 export const useCompression = (compress: Compress): ServerPlugin => ({
   onResponse({ response, serverContext: { operation, res }, setResponse, fetchAPI }) {
     const { acceptEncoding } = operation ?? {};
-    if (!acceptEncoding || !res || !isSingleResult(response)) return undefined;
+    if (!acceptEncoding || !res || res.headersSent || !isSingleResult(response)) return undefined;
     const recode = async (): Promise<void> => {
       const { buffer, byteOffset, byteLength } = await response.bytes();
       const parts = [Buffer.from(buffer, byteOffset, byteLength)];

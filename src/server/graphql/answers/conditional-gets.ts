@@ -21,8 +21,8 @@ export const useConditionalGets = (
   { sharedAnswers, knownAnswers }: Answers,
 ): OperationPlugin => ({
   onExecute({ args, executeFn, setExecuteFn }) {
-    const { req } = args.contextValue;
-    if (!req || !isGetOfOneResult(req) || !readsPagesAlone(args.document)) return undefined;
+    const { req, parts } = args.contextValue;
+    if (!req || parts || !isGetOfOneResult(req) || !readsPagesAlone(args.document)) return undefined;
     const key = sharedAnswers.keyOf(args);
     if (key === null) return undefined;
     const get = new ConditionalGet(args, key, parseIfNoneMatch(req.headers['if-none-match'] ?? ''));
