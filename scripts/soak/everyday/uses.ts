@@ -1,0 +1,122 @@
+import { DEMO_WALLETS } from '../../../src/sandbox/demo-wallets.ts';
+import { sha256 } from '../../../src/server/graphql/trusted-documents.ts';
+import { ask } from '../ask.ts';
+
+/** Where a use asks, and what it needs to know of the gateway. */
+export type Target = {
+  readonly url: string;
+  /** A gateway over the same service that runs TRUSTED alone. */
+  readonly trustedUrl: string;
+  readonly credentials: { readonly authorization: string };
+};
+
+/** One turn of what a client does. It resolves with how the answer counts: `ok`, or the code of an error. */
+export type Use = (target: Target, turn: number) => Promise<string>;
+
+const PAGE = `query ($address: Address!, $after: String) {
+  wallet(address: $address) {
+    transactions(first: 50, after: $after) {
+      edges { cursor node { hash blockTime value logs { topics } } } pageInfo { hasNextPage endCursor }
+    }
+    collectibles(first: 20) { nodes { tokenId name imageUrl } }
+  }
+}`;
+
+const DEFERRED = `query ($addresses: [Address!]!) {
+  wallets(addresses: $addresses) { address ... @defer { collectibles(first: 50) { nodes { name } } } }
+}`;
+
+const STREAMED = `query ($address: Address!) {
+  wallet(address: $address) { transactions(first: 300) { nodes @stream(initialCount: 20) { hash } } }
+}`;
+
+const CREATE = `mutation ($input: CreateWebhookInput!) {
+  createWebhook(input: $input) { ... on CreateWebhookPayload { webhook { webhookId } } ... on WebhookError { message } }
+}`;
+
+const DELETE = `mutation ($input: DeleteWebhookInput!) {
+  deleteWebhook(input: $input) { __typename }
+}`;
+
+const WATCH = `mutation ($address: Address!) {
+  watchWallet(input: { address: $address }) { __typename }
+  unwatchWallet(input: { address: $address }) { __typename }
+}`;
+
+export const TRUSTED: Readonly<Record<string, string>> = { [sha256(PAGE)]: PAGE };
+
+const addressAt = (turn: number): string => DEMO_WALLETS[turn % DEMO_WALLETS.length]?.address ?? '';
+
+const graphql = async (
+  { url, credentials }: Target,
+  query: string,
+  variables: object,
+  accept = 'application/json',
+) => ask({ url: `${url}/graphql`, headers: { accept, ...credentials }, body: { query, variables } });
+
+const outcome = ({ status, text }: { status: number; text: string }): string =>
+  /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? (status === 200 || status === 304 ? 'ok' : String(status));
+
+/** The first five pages of a wallet, by their cursors. */
+const scroll: Use = async (target, turn) => {
+  for (let [page, after] = [0, null as string | null]; page < 5; page += 1) {
+    const answer = await graphql(target, PAGE, { address: addressAt(turn), after });
+    if (outcome(answer) !== 'ok') return outcome(answer);
+    const { pageInfo } = JSON.parse(answer.text).data.wallet.transactions;
+    if (!pageInfo.hasNextPage) break;
+    after = pageInfo.endCursor;
+  }
+  return 'ok';
+};
+
+const inParts =
+  (query: string, variablesAt: (turn: number) => object): Use =>
+  async (target, turn) => {
+    const answer = await graphql(target, query, variablesAt(turn), 'multipart/mixed');
+    if (outcome(answer) !== 'ok') return outcome(answer);
+    // An answer of which nothing comes later has one part.
+    const isOne = !answer.text.includes('"hasNext":true');
+    return isOne || answer.text.includes('"hasNext":false') ? 'ok' : 'not whole';
+  };
+
+/** Asks by GET, and then again whether it has changed. */
+const revalidate: Use = async ({ trustedUrl, credentials }, turn) => {
+  const variables = JSON.stringify({ address: addressAt(turn) });
+  const url = `${trustedUrl}/graphql?${new URLSearchParams({ documentId: sha256(PAGE), variables })}`;
+  const first = await fetch(url, {
+    headers: { accept: 'application/graphql-response+json', ...credentials },
+  });
+  const text = await first.text();
+  const etag = first.headers.get('etag');
+  if (etag === null)
+    return outcome({ status: first.status, text }) === 'ok'
+      ? 'no ETag'
+      : outcome({ status: first.status, text });
+  const again = await fetch(url, {
+    headers: { accept: 'application/graphql-response+json', ...credentials, 'if-none-match': etag },
+  });
+  return outcome({ status: again.status, text: await again.text() });
+};
+
+const changeWebhooks: Use = async (target, turn) => {
+  const input = { name: `soak ${turn}`, type: 'ACTIVITIES', addresses: [addressAt(turn)] };
+  const made = await graphql(target, CREATE, { input });
+  const webhookId = JSON.parse(made.text).data?.createWebhook?.webhook?.webhookId;
+  if (webhookId === undefined) return outcome(made);
+  return outcome(await graphql(target, DELETE, { input: { webhookId } }));
+};
+
+const watch: Use = async (target, turn) =>
+  outcome(await graphql(target, WATCH, { address: addressAt(turn) }));
+
+/** By name. */
+export const USES: Readonly<Record<string, Use>> = {
+  scroll,
+  deferred: inParts(DEFERRED, (turn) => ({
+    addresses: [0, 1, 2, 3].map((place) => addressAt(turn + place)),
+  })),
+  streamed: inParts(STREAMED, (turn) => ({ address: addressAt(turn) })),
+  revalidate,
+  webhooks: changeWebhooks,
+  watch,
+};

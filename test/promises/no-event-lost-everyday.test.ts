@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { type Everyday, everyday } from '../../scripts/soak/everyday/everyday.ts';
+import { problemsOf } from '../../scripts/soak/everyday/report.ts';
+
+/** `npm run soak -- --everyday`, but short: its memory is not asserted here. */
+
+test('in everyday use over a service that is killed, everything is used and no event is lost', async () => {
+  const report = await everyday({ seconds: 12, restartsEveryMs: 5000 });
+  expect(report.restarts).toBeGreaterThan(0);
+  expect(report.traceRequests).toBeGreaterThan(0);
+  expect(report.deliveries.acknowledged).toBeGreaterThan(0);
+  expect(report.deliveries).toMatchObject({ lost: 0, twice: 0, wrong: [] });
+  expect(report.exitCodes).toEqual([0, 0]);
+  for (const [use, outcomes] of Object.entries(report.outcomes)) expect(outcomes.ok, use).toBeGreaterThan(0);
+});
+
+const UNTROUBLED: Everyday = {
+  outcomes: { scroll: { ok: 100 } },
+  memory: { any: [200, 250, 280, 290, 300, 310, 320] },
+  restarts: 1,
+  deliveries: { acknowledged: 10, lost: 0, twice: 0, wrong: [] },
+  traceRequests: 1,
+  exitCodes: [0, 0],
+};
+
+test('an everyday soak reports memory that grows, uses that fail, events that are lost, and gateways that end badly', () => {
+  expect(problemsOf(UNTROUBLED)).toEqual([]);
+  expect(
+    problemsOf({
+      ...UNTROUBLED,
+      outcomes: { scroll: { ok: 70, UPSTREAM_UNAVAILABLE: 30 }, watch: {} },
+      memory: { any: [200, 250, 280, 290, 300, 310, 360] },
+      deliveries: { acknowledged: 10, lost: 1, twice: 2, wrong: ['reader 0 differs'] },
+      exitCodes: [0, null],
+    }),
+  ).toEqual([
+    'any: the memory grew from 300 MB in minute 5 to 360 MB in minute 7',
+    'scroll: 30 of 100 turns failed: {"ok":70,"UPSTREAM_UNAVAILABLE":30}',
+    'watch: no turn has ended',
+    '1 acknowledged deliveries are lost',
+    '2 deliveries are stored twice',
+    'reader 0 differs',
+    'the gateways ended with 0 and null',
+  ]);
+  const { deliveries } = UNTROUBLED;
+  expect(problemsOf({ ...UNTROUBLED, deliveries: { ...deliveries, acknowledged: 0 } })).toEqual([
+    'no delivery was acknowledged',
+  ]);
+});
