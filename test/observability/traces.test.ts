@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { listenToEvents } from '../support/clients/event-stream.ts';
+import { askInParts } from '../support/clients/parts.ts';
 import { poll } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { requestsToBe } from '../support/gateway/wait-for-requests.ts';
+import { PORTFOLIO, startPortfolio } from '../support/lookups/portfolio.ts';
 import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
@@ -93,6 +95,23 @@ test('a query is one trace, from its client to each attempt of an upstream reque
   expect(gateway.logLines.some((line) => line.includes('operation answered') && line.includes(TRACE))).toBe(
     true,
   );
+});
+
+test('an answer in parts is one operation, which lasts until its last part', async () => {
+  await using receiver = await startOtlpReceiver();
+  await using portfolio = await startPortfolio(receiver.env);
+  const { gateway, variables, release } = portfolio;
+  const answer = await askInParts(gateway.url, { query: PORTFOLIO, variables });
+  await answer.next();
+  await receiver.named('page transactions');
+  expect(receiver.spans().map(({ name }) => name)).not.toContain('query');
+  release();
+  await answer.rest();
+  const [operation] = await receiver.named('query');
+  expect(operation?.attributes).toMatchObject({ 'gateway.upstream.requests': 2 });
+  const pages = await receiver.named('page transactions', 2);
+  expect(pages.map(({ parentSpanId }) => parentSpanId)).toEqual([operation?.spanId, operation?.spanId]);
+  await receiver.named('POST /graphql');
 });
 
 test('an attempt that is not sent is a span as well, which says why', async () => {
