@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
-import { type Fetch, maxAgeOf, type PageCache, type PageRequest } from './cache/page-cache.ts';
+import type { PageCache } from './cache/page-cache.ts';
+import { type Fetch, maxAgeOf, type PageRequest } from './cache/page-request.ts';
 import { type PageSource, shareFetch } from './cache/shared-fetch.ts';
 import type { SharedPages } from './cache/shared-pages.ts';
 import type { UpstreamClient } from './client/client.ts';

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../upstream/cache/page-cache.ts';
+import type { PageRequest } from '../../upstream/cache/page-request.ts';
 import type { PageLease } from '../../upstream/cache/shared-pages.ts';
 import type { RunShared } from '../run.ts';
 import { encodeBody } from './encoding.ts';

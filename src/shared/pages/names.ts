@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { PageRequest } from '../../upstream/cache/page-cache.ts';
+import type { PageRequest } from '../../upstream/cache/page-request.ts';
 import { createHashName } from '../hash-names.ts';
 
 /** The Redis keys of one page. Those of one address have one hash tag, so a Cluster keeps them on one node. */

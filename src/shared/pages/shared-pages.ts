@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RedisReply } from '../../redis/client.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
-import type { PageRequest } from '../../upstream/cache/page-cache.ts';
+import type { PageRequest } from '../../upstream/cache/page-request.ts';
 import type { SharedPage, SharedPages, SharedResult } from '../../upstream/cache/shared-pages.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import type { SharedObserver } from '../observer.ts';

@@ -15,63 +15,16 @@ import {
 } from './entry-store.ts';
 import type { InvalidationBus } from './invalidation.ts';
 import { type CacheResult, noopPageObserver, type PageObserver } from './page-observer.ts';
+import {
+  type Fetch,
+  type Fetched,
+  keyOf,
+  maxAgeOf,
+  type PageRequest,
+  type SharedMeta,
+} from './page-request.ts';
 import { type SharedRequest, startShared } from './single-flight.ts';
 import { allowsStale, cooldownMsFor } from './stale-if-error.ts';
-
-export type PageRequest = {
-  /** The group of clients that share the page: see `LoaderParts`. */
-  readonly cachePartition: string;
-  /** The address of the list, in lower case. Its invalidation invalidates the page. */
-  readonly address: string;
-  /** Identifies the list: resource, `cachePartition`, address and filters. */
-  readonly list: string;
-  /** Null for the newest page. */
-  readonly offset: string | null;
-  /**
-   * The identity of the last item of the page before; null when any version of the page will do. Where upstream's offsets
-   * count items, a page that was cached before the list grew would leave a gap behind a newer page.
-   */
-  readonly follows: string | null;
-  readonly limit: number;
-  /** Whether the page must have decoded data or spam details. */
-  readonly details: boolean;
-  /** A cached page up to this age, in milliseconds, is fresh; 0 requests a page that is fetched from now on. */
-  readonly maxAgeMs: number;
-  /** As `maxAgeMs`, at this moment, where deliveries tell of each change of the list; 0 where they don't. */
-  readonly watchedMs: () => number;
-  /** A cached page up to this age, in milliseconds, is served when upstream fails; 0 for none. */
-  readonly staleIfErrorMs: number;
-};
-
-/** What is known of a page that another gateway has fetched, or this one earlier. */
-export type SharedMeta = {
-  /** Milliseconds since its request began. */
-  readonly ageMs: number;
-  readonly follows: string | null;
-  readonly limit: number;
-  readonly details: boolean;
-  /** Whether a delivery has invalidated it since. */
-  readonly invalidated: boolean;
-};
-
-export type Fetched<Value> = {
-  readonly page: Page<Value>;
-  /** The memory that it takes. */
-  readonly memoryBytes: number;
-  /** Where it was shared. `insteadOf` is the failure for which it stands in, if any. */
-  readonly shared?: SharedMeta & { readonly insteadOf: unknown };
-};
-
-/**
- * Requests a page of upstream, or gets one of another gateway that is younger than `maxAgeMs`. The signal aborts when no
- * operation waits for the page any more.
- */
-export type Fetch<Value> = (
-  request: PageRequest,
-  signal: AbortSignal,
-  maxAgeMs: number,
-  trace: Trace,
-) => Promise<Fetched<Value>>;
 
 /** A cache of pages with single-flight, stale-while-revalidate and stale-if-error. */
 export type PageCache<Value> = {
@@ -268,10 +221,6 @@ export const createPageCache = <Value>(
   };
 };
 
-/** How old a cached page may be now. */
-export const maxAgeOf = ({ maxAgeMs, watchedMs }: Pick<PageRequest, 'maxAgeMs' | 'watchedMs'>): number =>
-  Math.max(maxAgeMs, watchedMs());
-
 const freshResult = (age: number, { maxAgeMs }: PageRequest): 'fresh' | 'watched' =>
   age < maxAgeMs ? 'fresh' : 'watched';
 
@@ -306,5 +255,3 @@ const describeShared = (
   Object.assign(meta, { follows, limit, details, startedAt: now - ageMs });
   if (insteadOf) meta.retryNotBefore = now + cooldownMsFor(insteadOf);
 };
-
-const keyOf = ({ list, offset }: PageRequest): string => JSON.stringify([list, offset]);

@@ -1,5 +1,5 @@
 import type { Trace } from '../../lib/trace-context.ts';
-import type { Fetch, Fetched, PageRequest } from './page-cache.ts';
+import type { Fetch, Fetched, PageRequest } from './page-request.ts';
 import type { PageLease, SharedPage, SharedPages } from './shared-pages.ts';
 import { allowsStale } from './stale-if-error.ts';
 

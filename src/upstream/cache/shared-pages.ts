@@ -1,4 +1,4 @@
-import type { PageRequest, SharedMeta } from './page-cache.ts';
+import type { PageRequest, SharedMeta } from './page-request.ts';
 
 /** A page that another gateway has fetched, or this one earlier. */
 export type SharedPage = SharedMeta & {
