@@ -17,6 +17,8 @@ import { type Target, TRUSTED, USES } from './uses.ts';
 const CLIENTS_PER_USE = 2;
 const BETWEEN_MS = 20;
 const RESTARTS_EVERY_MS = 45_000;
+/** Full within minutes: what grows after that is something else. */
+const CACHE_MAX_MB = '64';
 const LOG_LINES_KEPT = 100;
 
 export type Everyday = {
@@ -62,6 +64,7 @@ export const everyday = async ({
         UPSTREAM_URL: service.url,
         UPSTREAM_API_KEY: 'sandbox',
         ...byToken,
+        CACHE_MAX_MB,
         DATA_DIR: join(folder, name),
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         ...env,
