@@ -204,7 +204,7 @@ export const createListLoader = <List extends AnyList, Value>(
     read: (list, details) => {
       const { address } = list;
       const listName = nameOf(list);
-      const whileWatched = watched ? () => watched.maxAgeMs(list) : never;
+      const whileWatched = watchedAgeOf(watched, list);
       return async ({ offset, follows, freshness: kind }) => {
         const limit = pageSize(offset);
         const watchedMs = kind === 'head' ? whileWatched : never;
@@ -260,6 +260,10 @@ class StoredRead<Value> implements PageRead {
 }
 
 const never = (): number => 0;
+
+/** A request may outlive its operation: a function that is made here holds nothing of the operation. */
+const watchedAgeOf = <List>(watched: WatchedLists<List> | null, list: List): (() => number) =>
+  watched ? () => watched.maxAgeMs(list) : never;
 
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 

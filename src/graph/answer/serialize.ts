@@ -3,6 +3,7 @@ import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
 import { partsOfSmall } from '../../lib/json/raw-json-parts.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { BufferLease } from '../../lib/memory/buffer-pool.ts';
+import { ownBytes } from '../../lib/memory/own-bytes.ts';
 import { totalLength } from '../../lib/memory/total-length.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
@@ -25,6 +26,11 @@ export class SerializedData {
   /** The memory that it takes. */
   get memoryBytes(): number {
     return this.bytes + (this.lease?.unusedBytes ?? 0);
+  }
+
+  /** Returns the same data, to be kept: what lies in no buffer of the lease gets memory of its own. */
+  toKeep(): SerializedData {
+    return new SerializedData(this.chunks.map(ownBytes), this.lease);
   }
 
   /** Lets JSON.stringify serialise it as well. */

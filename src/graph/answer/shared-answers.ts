@@ -101,7 +101,7 @@ export const createSharedAnswers = (
 
   const keep = (key: string, data: SerializedData, { stored }: Context['reads'], isShared: boolean): void => {
     if (!stored.every((read) => read.isFresh())) return;
-    put(key, isShared || kept.has(key) ? { data, reads: [...stored] } : keyAlone());
+    put(key, isShared || kept.has(key) ? { data: data.toKeep(), reads: [...stored] } : keyAlone());
   };
 
   const follow = async (

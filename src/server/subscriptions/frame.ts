@@ -7,16 +7,22 @@ import {
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
+import { ownBytes } from '../../lib/memory/own-bytes.ts';
 import { totalLength } from '../../lib/memory/total-length.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import type { SourceEvent } from '../../streams/event-source.ts';
 import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
 
+const END_OF_EVENT = Buffer.from('\n\n');
+
 /** A longer server-sent event is not copied into one part. */
 const MAX_JOINED_BYTES = 65_536;
 
-/** The result of executing one event, as JSON: executed and serialised once for all subscribers that share it. */
+/**
+ * The result of executing one event, as JSON: executed and serialised once for all subscribers that share it. It is kept for
+ * a while, so its memory is its own.
+ */
 export class Frame {
   readonly cursor: string;
   /** The JSON. */
@@ -26,7 +32,7 @@ export class Frame {
 
   constructor(cursor: string, parts: readonly Buffer[]) {
     this.cursor = cursor;
-    this.parts = parts;
+    this.parts = parts.map(ownBytes);
     this.#bytes = totalLength(parts);
   }
 
@@ -42,9 +48,9 @@ export class Frame {
   }
 
   #createEventStreamBlock(): readonly Buffer[] {
-    const id = Buffer.from(`id: ${this.cursor}\nevent: next\ndata: `);
-    const block = [id, ...this.parts, Buffer.from('\n\n')];
-    return this.#isJoined ? [Buffer.concat(block)] : block;
+    const id = ownBytes(Buffer.from(`id: ${this.cursor}\nevent: next\ndata: `));
+    const block = [id, ...this.parts, END_OF_EVENT];
+    return this.#isJoined ? [ownBytes(Buffer.concat(block))] : block;
   }
 
   /** Whether the server-sent event is a copy in one part: each part costs a subscriber a write. */

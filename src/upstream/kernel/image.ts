@@ -1,3 +1,5 @@
+import { ownBytes } from '../../lib/memory/own-bytes.ts';
+
 /** A text in the memory of the kernel. */
 export type Span = { readonly address: number; readonly length: number };
 
@@ -42,8 +44,8 @@ export class Image {
     this.#bytes.write(text, address - this.#address);
   }
 
-  /** Returns what has been written. */
+  /** Returns what has been written. Nothing may be written after that. */
   finish(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#used));
+    return ownBytes(this.#bytes.subarray(0, this.#used));
   }
 }

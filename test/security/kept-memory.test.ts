@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { freshAddress, history } from '../support/upstream/builders.ts';
+import { servingTransactions } from '../support/upstream/paging.ts';
+import { startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** What is kept of small events and answers takes about their own size, and not the pools that their bytes were cut from. */
+
+const COUNT = 200;
+/** Of each, with what lists and maps have of it. A pool of Buffers has 64 KB. */
+const BYTES = 16_384;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** The memory of all buffers that something refers to. */
+const bufferBytes = async (): Promise<number> => {
+  for (let turn = 0; turn < 3; turn += 1) {
+    collectGarbage();
+    await pause(20);
+  }
+  return process.memoryUsage().arrayBuffers;
+};
+
+/** Has the next small Buffer lie in another pool. */
+const usePool = (): void => {
+  for (let used = 0; used <= Buffer.poolSize; used += Buffer.poolSize / 4)
+    Buffer.allocUnsafe(Buffer.poolSize / 4);
+};
+
+test('kept events take about their own size', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const { deliveryUrl, head } = await deliveriesOf(gateway.url);
+  await using subscriber = subscribe(gateway.url, { after: head });
+  const post = async (number: number) => {
+    usePool();
+    expect(await deliver(deliveryUrl, { body: activity(number) })).toBe(200);
+    await eventually(() => subscriber.edges.length === number);
+  };
+  await post(1);
+  const before = await bufferBytes();
+  for (let number = 2; number <= COUNT; number += 1) await post(number);
+  expect((await bufferBytes()) - before).toBeLessThan(COUNT * BYTES);
+});
+
+test('kept answers take about their own size', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '600000' });
+  const address = freshAddress();
+  fake.transactions.set(address, servingTransactions(history(3)));
+  const ask = (number: number) =>
+    gateway.data(`query { wallet(address: "${address}") { transactions { nodes { a${number}: hash } } } }`);
+  await ask(0);
+  const before = await bufferBytes();
+  for (let number = 1; number <= COUNT; number += 1)
+    for (let turn = 0; turn < 3; turn += 1) {
+      usePool();
+      await ask(number);
+    }
+  expect((await bufferBytes()) - before).toBeLessThan(COUNT * BYTES);
+});
