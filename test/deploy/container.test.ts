@@ -38,7 +38,7 @@ test('the image has what runs, and no more; its program is not root, is watched,
   expect(packages).toEqual(expect.arrayContaining(Object.keys(dependencies)));
   expect(packages.filter((name) => name in devDependencies && !(name in dependencies))).toEqual([]);
   // A second Node would be 120 MB.
-  expect(await megabytesOf(image.home)).toBeLessThan(80);
+  expect(await megabytesOf(image.home)).toBeLessThan(100);
   expect(image.user.uid).toBeGreaterThan(0);
 
   const port = await freePort();

@@ -81,6 +81,14 @@ const play = async (
   return [...failed, ...(await answersOf(waiting))];
 };
 
+/** Whatever is drawn, these share. */
+const EQUAL: Step[] = Array.from({ length: 3 }, () => ({
+  kind: 'ask',
+  query: DOCUMENTS[1],
+  wallet: 0,
+  first: 2,
+}));
+
 test('any clients that ask and leave get what they get without sharing', async () => {
   let sharedInAll = 0;
   await fc.assert(
@@ -88,7 +96,7 @@ test('any clients that ask and leave get what they get without sharing', async (
       const wallets = Array.from({ length: WALLETS }, freshAddress);
       sharedInAll += (await gateways.run((held) => play(held, steps, wallets))).shared;
     }),
-    { numRuns: runs(10), endOnFailure: true },
+    { numRuns: runs(10), endOnFailure: true, examples: [[EQUAL]] },
   );
   expect(sharedInAll).toBeGreaterThan(0);
 });

@@ -18,7 +18,7 @@ type Args = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>
 
 /**
  * Resolves with the hash of an answer's data, and of its operation: document, variables and the caller's rights. Gateways
- * with the same DELIVERY_SECRET have the same hash for the same data.
+ * that sign their cursors with the same secret have the same hash for the same data.
  */
 export const digestOf = async (args: Args, data: object): Promise<string> => {
   const serialized = data instanceof SerializedData ? data : null;

@@ -32,6 +32,9 @@ const startHeldGateway = async (readPath: ReadPath) => {
         UPSTREAM_API_KEY: undefined,
         UPSTREAM_TIMEOUT_MS: '60000',
         AUTH: 'key',
+        // What is stale would depend on how fast the machine is.
+        CACHE_HEAD_MS: '600000',
+        CACHE_TAIL_MS: '600000',
         DELIVERY_SECRET: 'the same for all gateways',
       },
       { readPath },
