@@ -54,6 +54,12 @@ test('the settings of the example start a gateway, alone and in a container', as
   });
 });
 
+test('docker build is given a file and a context that the folder of the commands has', () => {
+  const [, file = '', context = ''] = /^\$ docker build -f (\S+) .*?(\S+)$/m.exec(page.text) ?? [];
+  expect(join('deploy', file)).toBe('deploy/Dockerfile');
+  expect(join(root, 'deploy', context)).toBe(root);
+});
+
 test('containers and units start what npm start starts', () => {
   const [, settings = '', flags = ''] = /^(.*) exec node (.*)$/.exec(scripts.start) ?? [];
   expect(dockerfile).toContain(`ENV ${settings}\n`);
