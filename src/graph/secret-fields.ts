@@ -1,17 +1,12 @@
 import { BREAK, type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
+import { rememberEach } from '../lib/remember-each.ts';
 
 /** The `extensions` of a field whose value is a secret. */
 export const SECRET = { secret: true } as const;
 
 /** Returns a function that tells whether a document selects a secret. It looks at each document once. */
-export const createSecretFinder = (schema: GraphQLSchema): ((document: DocumentNode) => boolean) => {
-  const known = new WeakMap<DocumentNode, boolean>();
-  return (document) => {
-    const found = known.get(document) ?? selectsSecret(schema, document);
-    known.set(document, found);
-    return found;
-  };
-};
+export const createSecretFinder = (schema: GraphQLSchema): ((document: DocumentNode) => boolean) =>
+  rememberEach((document) => selectsSecret(schema, document));
 
 const selectsSecret = (schema: GraphQLSchema, document: DocumentNode): boolean => {
   const typeInfo = new TypeInfo(schema);

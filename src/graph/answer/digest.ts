@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DocumentNode, type ExecutionArgs, print } from 'graphql';
 import type { Context } from '../../context.ts';
+import { rememberEach } from '../../lib/remember-each.ts';
 import { SerializedData } from './serialize.ts';
 
 /** What is hashed in one turn of the event loop: some milliseconds. */
@@ -9,8 +10,6 @@ const SLICE_BYTES = 1024 * 1024;
 
 /** The answers that equal operations share are hashed once. */
 const known = new WeakMap<SerializedData, string>();
-
-const hashes = new WeakMap<DocumentNode, string>();
 
 type Args = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'> & {
   readonly contextValue: Pick<Context, 'authorizationKey'>;
@@ -50,11 +49,9 @@ const hash = async (
   return sha256.digest('base64url');
 };
 
-const hashOf = (document: DocumentNode): string => {
-  const found = hashes.get(document) ?? shortHash(document.loc?.source.body ?? print(document));
-  hashes.set(document, found);
-  return found;
-};
-
-/** Returns the SHA-256 of a text. */
+/** Returns the SHA-256 of a text, in base64. */
 export const shortHash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const hashOf = rememberEach((document: DocumentNode) =>
+  shortHash(document.loc?.source.body ?? print(document)),
+);

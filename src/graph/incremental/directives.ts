@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
+import { rememberEach } from '../../lib/remember-each.ts';
 
 const DIRECTIVES = [GraphQLDeferDirective, GraphQLStreamDirective];
 
@@ -16,30 +17,18 @@ const DIRECTIVES = [GraphQLDeferDirective, GraphQLStreamDirective];
 export const incrementalDirective = ({ name }: DirectiveNode): GraphQLDirective | undefined =>
   DIRECTIVES.find((directive) => directive.name === name.value);
 
-const uses = new WeakMap<ASTNode, readonly DirectiveNode[]>();
-
 /** Returns the uses of `@defer` and `@stream` in a document, or in a part of one. */
-export const incrementalUses = (node: ASTNode): readonly DirectiveNode[] => {
-  const known = uses.get(node);
-  if (known) return known;
+export const incrementalUses = rememberEach((node: ASTNode): readonly DirectiveNode[] => {
   const found: DirectiveNode[] = [];
   visit(node, { Directive: (directive) => void (incrementalDirective(directive) && found.push(directive)) });
-  uses.set(node, found);
   return found;
-};
-
-const stripped = new WeakMap<DocumentNode, DocumentNode>();
+});
 
 /** Returns the document without `@defer` and `@stream`: the same one for the same document. */
-export const withoutParts = (document: DocumentNode): DocumentNode => {
-  const known = stripped.get(document);
-  if (known) return known;
-  const plain: DocumentNode = visit(document, {
-    Directive: (directive) => (incrementalDirective(directive) ? null : undefined),
-  });
-  stripped.set(document, plain);
-  return plain;
-};
+export const withoutParts = rememberEach(
+  (document: DocumentNode): DocumentNode =>
+    visit(document, { Directive: (directive) => (incrementalDirective(directive) ? null : undefined) }),
+);
 
 const operations = new WeakMap<OperationDefinitionNode, boolean>();
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Attributes } from '@opentelemetry/api';
 import type { DocumentNode } from 'graphql';
+import { rememberEach } from '../../lib/remember-each.ts';
 import { inSnakeCase } from '../words.ts';
 import type { Spans } from './spans.ts';
 import type { Traces } from './traces.ts';
@@ -12,16 +13,11 @@ const MAX_NAME = 100;
 export type DescribeOperation = (type: string, name: string | null, document: DocumentNode) => Attributes;
 
 export const createDescribeOperation = (): DescribeOperation => {
-  const hashes = new WeakMap<DocumentNode, string>();
-  const hashOf = (document: DocumentNode): string => {
-    const known = hashes.get(document);
-    if (known !== undefined) return known;
-    const hash = createHash('sha256')
+  const hashOf = rememberEach((document: DocumentNode) =>
+    createHash('sha256')
       .update(document.loc?.source.body ?? '')
-      .digest('hex');
-    hashes.set(document, hash);
-    return hash;
-  };
+      .digest('hex'),
+  );
   return (type, name, document) => ({
     'graphql.operation.type': type,
     ...(name !== null && { 'graphql.operation.name': name.slice(0, MAX_NAME) }),
