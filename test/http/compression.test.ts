@@ -37,6 +37,7 @@ describe.each(['fast', 'plain'] as const)('on the read path %s', (readPath) => {
     ['br', 'br'],
     ['gzip', 'gzip'],
     ['x-unknown, gzip', 'gzip'],
+    [`${'x, '.repeat(338)}gzip, br`, 'br'],
     ['GZip', 'gzip'],
     // As browsers and undici send it.
     ['gzip, deflate, br, zstd', 'zstd'],
@@ -80,6 +81,7 @@ describe.each(['fast', 'plain'] as const)('on the read path %s', (readPath) => {
     ['none at all', 'identity;q=0'],
     ['none at all, by a wildcard', '*;q=0'],
     ['no coding in this text', ';;, =, "gzip", gzip=1 x'],
+    ['more than 1,024 characters', `${'x, '.repeat(340)}gzip, zstd`],
   ])('an answer to a client that accepts %s comes as it is', async (_what, accepted) => {
     const answer = await postEncoded(gateway.url, LARGE, accepting(accepted));
     expect(answer.headers).not.toHaveProperty('content-encoding');

@@ -8,6 +8,9 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 const AVAILABLE = [...CODINGS, 'identity'];
 
+/** Clients send a few dozen characters. To read 16 KB of them would cost more than most answers. */
+const MAX_CHARACTERS = 1024;
+
 /** The published types of `negotiator` lack the option. */
 type ByPreference = {
   encoding(available: string[], options: { readonly preferred: readonly string[] }): string | undefined;
@@ -15,9 +18,10 @@ type ByPreference = {
 
 /**
  * Returns the coding that a client prefers by its Accept-Encoding; null for an answer as it is. A client that accepts
- * neither gets the answer as it is (RFC 9110, 12.5.3): a refusal would hide what a mutation has done.
+ * neither gets the answer as it is (RFC 9110, 12.5.3): a refusal would hide what a mutation has done. So does one that sends too long a list.
  */
 export const preferredCoding = rememberLast((acceptEncoding): ContentCoding | null => {
+  if (acceptEncoding.length > MAX_CHARACTERS) return null;
   const negotiator: ByPreference = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
   const preferred = negotiator.encoding(AVAILABLE, { preferred: AVAILABLE });
   return CODINGS.find((coding) => coding === preferred) ?? null;
