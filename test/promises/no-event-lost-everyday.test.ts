@@ -16,7 +16,8 @@ test('in everyday use over a service that is killed, everything is used and no e
 
 const UNTROUBLED: Everyday = {
   outcomes: { scroll: { ok: 100 } },
-  memory: { any: [200, 250, 280, 290, 300, 310, 320] },
+  // In minutes 5 to 9 the lowest is 300.
+  memory: { any: [200, 250, 280, 290, 310, 320, 300, 340, 350, 400, 390, 380, 370, 340] },
   restarts: 1,
   deliveries: { acknowledged: 10, lost: 0, twice: 0, wrong: [] },
   traceRequests: 1,
@@ -29,12 +30,12 @@ test('an everyday soak reports memory that grows, uses that fail, events that ar
     problemsOf({
       ...UNTROUBLED,
       outcomes: { scroll: { ok: 70, UPSTREAM_UNAVAILABLE: 30 }, watch: {} },
-      memory: { any: [200, 250, 280, 290, 300, 310, 360] },
+      memory: { any: [200, 250, 280, 290, 310, 320, 300, 340, 350, 400, 390, 380, 370, 350] },
       deliveries: { acknowledged: 10, lost: 1, twice: 2, wrong: ['reader 0 differs'] },
       exitCodes: [0, null],
     }),
   ).toEqual([
-    'any: the memory grew from 300 MB in minute 5 to 360 MB in minute 7',
+    'any: the memory grew from 300 MB in minutes 5 to 9 to 350 MB in the last five',
     'scroll: 30 of 100 turns failed: {"ok":70,"UPSTREAM_UNAVAILABLE":30}',
     'watch: no turn has ended',
     '1 acknowledged deliveries are lost',

@@ -1,8 +1,9 @@
 import type { Everyday } from './everyday.ts';
 
-/** The minute in which caches are full and code is compiled. */
+/** By the fifth minute caches are full and code is compiled. */
 const SETTLED_MINUTE = 4;
-/** How much the last minute may be above it: what the garbage collector leaves varies. */
+/** Garbage is collected every few minutes: the lowest of so many minutes is what is in use. */
+const WINDOW = 5;
 const MOST_GROWTH = 1.15;
 /** Answers while the service is down, of all turns of a use. */
 const MOST_FAILED = 0.2;
@@ -10,11 +11,12 @@ const MOST_FAILED = 0.2;
 /** What an everyday soak has shown to be wrong. */
 export const problemsOf = ({ outcomes, memory, deliveries, exitCodes }: Everyday): string[] => [
   ...Object.entries(memory).flatMap(([name, minutes]) => {
-    const [settled, last] = [minutes[SETTLED_MINUTE], minutes.at(-1)];
-    if (settled === undefined || last === undefined || last <= settled * MOST_GROWTH) return [];
-    return [
-      `${name}: the memory grew from ${settled} MB in minute 5 to ${last} MB in minute ${minutes.length}`,
-    ];
+    if (minutes.length < SETTLED_MINUTE + 2 * WINDOW) return [];
+    const settled = Math.min(...minutes.slice(SETTLED_MINUTE, SETTLED_MINUTE + WINDOW));
+    const last = Math.min(...minutes.slice(-WINDOW));
+    return last > settled * MOST_GROWTH
+      ? [`${name}: the memory grew from ${settled} MB in minutes 5 to 9 to ${last} MB in the last five`]
+      : [];
   }),
   ...Object.entries(outcomes).flatMap(([use, counts]) => {
     const turns = Object.values(counts).reduce((sum, count) => sum + count, 0);
