@@ -111,14 +111,19 @@ test('its exit code and its error are those of the gateway', async () => {
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('PORT: expected') });
 });
 
-/** The program in a package whose dependencies are not there, and a PATH whose `node` is this script. */
-const runAlone = async (node: string) => {
+/** The program in a package, a PATH whose `node` is this script, and if given, another script as its dependency `node`. */
+const runAlone = async (node: string, dependency?: string) => {
+  const scripts = {
+    'path/node': `#!/bin/sh\n${node}\n`,
+    ...(dependency && { 'package/node_modules/node/bin/node': `#!/bin/sh\n${dependency}\n` }),
+  };
   await using folder = await folderOf({
     'package/bin/evm-graphql-gateway': await readFile(join(root, 'bin/evm-graphql-gateway'), 'utf8'),
-    'path/node': `#!/bin/sh\n${node}\n`,
+    ...scripts,
   });
   const program = folder.path('package/bin/evm-graphql-gateway');
-  await Promise.all([program, folder.path('path/node')].map((path) => chmod(path, 0o755)));
+  const executables = [program, ...Object.keys(scripts).map((path) => folder.path(path))];
+  await Promise.all(executables.map((path) => chmod(path, 0o755)));
   const env = { PATH: `${folder.path('path')}:${process.env.PATH}` };
   const ended = await run(program, ['--check'], { env }).catch((error: object) => error);
   return { ended, home: folder.path('package') };
@@ -136,6 +141,14 @@ test('where that one is too old it says so', async () => {
   expect(ended).toMatchObject({
     code: 1,
     stderr: 'evm-graphql-gateway: expected Node 24 or later, got v20.1.0\n',
+  });
+});
+
+test('where that dependency can not run it says why', async () => {
+  const { ended } = await runAlone('[ "$1" = --version ] && echo v20.1.0', 'echo no libatomic >&2; exit 127');
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: 'no libatomic\nevm-graphql-gateway: expected Node 24 or later, got v20.1.0\n',
   });
 });
 
