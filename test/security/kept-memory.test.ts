@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { FeedCache, FeedPages, positionOf } from '../../src/deliveries/feed/cache.ts';
+import { Frame } from '../../src/server/subscriptions/frame.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
@@ -18,13 +20,20 @@ const BYTES = 16_384;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** The memory of all buffers that something refers to. */
-const bufferBytes = async (): Promise<number> => {
+/** The memory of all that something refers to. */
+const memoryInUse = async () => {
   for (let turn = 0; turn < 3; turn += 1) {
     collectGarbage();
     await pause(20);
   }
-  return process.memoryUsage().arrayBuffers;
+  return process.memoryUsage();
+};
+
+const bufferBytes = async (): Promise<number> => (await memoryInUse()).arrayBuffers;
+
+const keptBytes = async (): Promise<number> => {
+  const { heapUsed, arrayBuffers } = await memoryInUse();
+  return heapUsed + arrayBuffers;
 };
 
 /** Has the next small Buffer lie in another pool. */
@@ -32,6 +41,25 @@ const usePool = (): void => {
   for (let used = 0; used <= Buffer.poolSize; used += Buffer.poolSize / 4)
     Buffer.allocUnsafe(Buffer.poolSize / 4);
 };
+
+test('small events in the cache of feeds take no more memory than it may have', async () => {
+  const bytes = 32 * 1024 * 1024;
+  const count = 40_000;
+  const pages = new FeedPages<Frame>(new FeedCache(bytes));
+  const cursorAt = (number: number): string => `cursor ${number}`.padEnd(28);
+  const before = await keptBytes();
+  for (let number = 1; number <= count; number += 1) {
+    const after = cursorAt(number - 1);
+    const cursor = cursorAt(number);
+    const item = new Frame(cursor, [Buffer.alloc(250)]);
+    expect(item.eventStreamBlock).toHaveLength(1);
+    const entry = { after, item, next: positionOf(cursor), bytes: item.memoryBytes };
+    pages.publish(new Map([[after, entry]]), () => {});
+  }
+  expect((await keptBytes()) - before).toBeLessThan(bytes);
+  expect(pages.entryAfter(cursorAt(0))).toBeUndefined();
+  expect(pages.entryAfter(cursorAt(count - 1))).toBeDefined();
+});
 
 test('kept events take about their own size', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });

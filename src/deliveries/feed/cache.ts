@@ -23,8 +23,8 @@ export type FeedEntry<Item = unknown> = {
 /** The entries of one feed, by the cursor that each comes after. */
 type Entries<Item = unknown> = Map<string, FeedEntry<Item>>;
 
-/** An estimate of an entry's memory beside its item. */
-const ENTRY_BYTES = 512;
+/** An estimate of an entry's memory beside the bytes of its item: objects, and what the buffers of the item take themselves. */
+const ENTRY_BYTES = 1280;
 
 /**
  * Caches recently rendered deliveries for readers that reach the same cursor soon after. All feeds share the budget of
