@@ -101,6 +101,39 @@ describe('before anything is asked', () => {
   });
 });
 
+describe('an operation is not judged by the directives of the others in its document', () => {
+  const ask = async (gateway: Gateway, query: string, accept: string, variables = {}) => {
+    const body = JSON.stringify({ query, variables, operationName: 'Asked' });
+    const headers = { 'content-type': 'application/json', accept };
+    return fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body });
+  };
+  const OTHERS = `query Other($at: Int) { wallet(address: "${WALLET}") { ...Parts transactions { nodes @stream(initialCount: $at) { hash } } } }
+    fragment Parts on Wallet { ... @defer { address } }`;
+
+  test('a subscription beside a query that defers', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const { deliveryUrl, deliveries } = await gateway.data<{
+      deliveryUrl: string;
+      deliveries: { head: string };
+    }>('{ deliveryUrl deliveries { head } }');
+    await deliver(deliveryUrl, { body: {} });
+    const query = `subscription Asked($after: String) { deliveries(after: $after) { node { type } } } ${OTHERS}`;
+    const { body } = await ask(gateway, query, EVENT_STREAM, { after: deliveries.head });
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      if (!chunk.includes('data: {')) continue;
+      expect(chunk).toContain('"data":{"deliveries":{"node":');
+      break;
+    }
+  });
+
+  test('a query whose variable has the name of another one', async () => {
+    await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+    const query = `query Asked($at: String) { deliveries(after: $at) { nodes { id } } } ${OTHERS}`;
+    const response = await ask(gateway, query, MULTIPART, { at: null });
+    expect(await response.json()).toMatchObject({ data: { deliveries: { nodes: [] } } });
+  });
+});
+
 test('a part that exceeds the size of the answer ends it, and nothing comes after', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, MAX_ANSWER_MB: '1' });

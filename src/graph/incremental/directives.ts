@@ -6,10 +6,13 @@ import {
   type GraphQLDirective,
   type GraphQLResolveInfo,
   GraphQLStreamDirective,
+  getOperationAST,
   type OperationDefinitionNode,
+  separateOperations,
   visit,
 } from 'graphql';
 import { rememberEach } from '../../lib/remember-each.ts';
+import type { Operation } from '../cost/operation-info.ts';
 
 const DIRECTIVES = [GraphQLDeferDirective, GraphQLStreamDirective];
 
@@ -23,6 +26,18 @@ export const incrementalUses = rememberEach((node: ASTNode): readonly DirectiveN
   visit(node, { Directive: (directive) => void (incrementalDirective(directive) && found.push(directive)) });
   return found;
 });
+
+/** By their names, '' for one without. Each is a document of its own, with the fragments that it spreads. */
+const operationsOf = rememberEach(separateOperations);
+
+/** Returns the uses of `@defer` and `@stream` in the operation that is executed, and in the fragments that it spreads. */
+export const incrementalUsesOf = ({
+  document,
+  operationName,
+}: Pick<Operation, 'document' | 'operationName'>): readonly DirectiveNode[] => {
+  const executed = operationsOf(document)[getOperationAST(document, operationName)?.name?.value ?? ''];
+  return executed ? incrementalUses(executed) : [];
+};
 
 /** Returns the document without `@defer` and `@stream`: the same one for the same document. */
 export const withoutParts = rememberEach(

@@ -8,7 +8,7 @@ import {
 import { collectFields, type Operation, readOperation } from '../cost/operation-info.ts';
 import { badUserInput } from '../errors.ts';
 import { isStreamed } from '../selection.ts';
-import { incrementalDirective, incrementalUses, mayHaveParts } from './directives.ts';
+import { incrementalDirective, incrementalUsesOf, mayHaveParts } from './directives.ts';
 
 /**
  * Whether an operation asks for later parts: the `if` of one `@defer` or `@stream` at least is true. Throws BAD_USER_INPUT
@@ -19,7 +19,7 @@ export const asksForParts = (schema: GraphQLSchema, operation: Operation): boole
   const info = readOperation(schema, operation, new Set())?.info;
   if (!info) return false;
   let isActive = false;
-  for (const node of incrementalUses(operation.document)) {
+  for (const node of incrementalUsesOf(operation)) {
     const directive = incrementalDirective(node);
     if (!directive) continue;
     const { if: isOn, initialCount } = getArgumentValues(directive, node, info.variableValues);
