@@ -101,6 +101,58 @@ describe('before anything is asked', () => {
   });
 });
 
+test('the objects that deferred fragments share with other parts are limited in the newest format', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  fake.transactions.set(WALLET, servingTransactions(history(3)));
+  const sharing = (fragments: number) => {
+    const fields = Array.from(
+      { length: fragments },
+      (_, index) =>
+        `... @defer(label: "${index}") { transactions(first: 1000) { nodes { at${index}: hash } } }`,
+    );
+    return `{ wallet(address: "${WALLET}") { transactions(first: 1000) { nodes { hash } } ${fields.join(' ')} } }`;
+  };
+  const refused = await askInParts(gateway.url, { query: sharing(11), accept: NEWEST });
+  expect(await refused.response.json()).toMatchObject({
+    errors: [{ extensions: { code: 'OPERATION_TOO_COMPLEX' } }],
+  });
+  expect(fake.requests).toEqual([]);
+  for (const [query, accept] of [
+    [sharing(9), NEWEST],
+    [sharing(11), MULTIPART],
+  ] as const) {
+    const parts = await (await askInParts(gateway.url, { query, accept })).rest();
+    expect(errorsIn(parts)).toEqual([]);
+    expect(parts.at(-1)).toMatchObject({ hasNext: false });
+  }
+});
+
+test.each([
+  ['MULTIPART', MULTIPART],
+  ['NEWEST', NEWEST],
+])(
+  'deferred fragments are limited also in lists that are longer than estimated: %s',
+  async (_name, accept) => {
+    await using fake = await startFakeWallets();
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+    const log = { address: WALLET, topics: [], data: '0x', log_index: 0 };
+    const ask = async (logs: number) => {
+      const address = freshAddress();
+      const items = history(10).map((item) => ({ ...item, logs: Array(logs).fill(log) }));
+      fake.transactions.set(address, servingTransactions(items));
+      const query = `{ wallet(address: "${address}") { transactions(first: 10) { nodes { logs { data ... @defer { address } } } } } }`;
+      return askInParts(gateway.url, { query, accept });
+    };
+    expect(await (await ask(1100)).response.json()).toMatchObject({
+      errors: [{ extensions: { code: 'OPERATION_TOO_COMPLEX' } }],
+    });
+    const parts = await (await ask(900)).rest();
+    expect(errorsIn(parts)).toEqual([]);
+    expect(parts.at(-1)).toMatchObject({ hasNext: false });
+  },
+);
+
 describe('an operation is not judged by the directives of the others in its document', () => {
   const ask = async (gateway: Gateway, query: string, accept: string, variables = {}) => {
     const body = JSON.stringify({ query, variables, operationName: 'Asked' });

@@ -1,9 +1,9 @@
-import type { GraphQLError } from 'graphql';
+import type { FieldNode, GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
 import { BufferLease, BufferPool } from '../../lib/memory/buffer-pool.ts';
 import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory/memory-budget.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/scheduling/time-slices.ts';
-import { answerLimitReached } from './errors.ts';
+import { answerLimitReached, tooManyParts } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 import { SlicedList, type SlicedWork } from './sliced-list.ts';
 import { StreamedList } from './streamed-list.ts';
@@ -43,6 +43,9 @@ const MAX_LIGHT_BYTES = 256 * 1024;
 /** A list of more items is completed in slices. */
 const MAX_UNSLICED_ITEMS = 50;
 
+/** The most parts that items of lists add whose lengths the estimate can't know. Beyond 16,000, graphql holds up the thread. */
+const MAX_PARTS_OF_ITEMS = 10_000;
+
 /** The least weight of a value: in memory it takes several times its JSON. */
 const MIN_VALUE_BYTES = 16;
 
@@ -57,6 +60,7 @@ export class Answer implements SlicedWork {
   #reserved = 0;
   #bytes = 0;
   #values = 0;
+  #partsOfItems = 0;
   #hasEnded = false;
   /** The estimate of the answer before the operation runs; null for an event. */
   estimate: AnswerEstimate | null = null;
@@ -105,6 +109,18 @@ export class Answer implements SlicedWork {
   /** Sets `limitError`, which stops the answer. */
   exceedLimit(): void {
     this.limitError ??= answerLimitReached(this.maxBytes, this.estimate);
+  }
+
+  /** Counts the later parts that a list of so many items has. An answer that exceeds their limit gets its `limitError`. */
+  addPartsOfItems(uses: readonly FieldNode[], items: number): void {
+    const perItem = this.estimate?.partsPerItem;
+    if (!perItem) return;
+    for (const node of uses) this.#partsOfItems += items * (perItem.get(node) ?? 0);
+    if (this.#partsOfItems > MAX_PARTS_OF_ITEMS)
+      this.limitError ??= tooManyParts(
+        `${MAX_PARTS_OF_ITEMS} deferred fragments and streamed lists in the items of lists`,
+        this.#partsOfItems,
+      );
   }
 
   /** Adds a JSON value, and `bytesBeside` for its name. The weight of a large value is found once, and remembered. */

@@ -21,6 +21,13 @@ export const answerLimitReached = (maxBytes: number, estimate: AnswerEstimate | 
   );
 };
 
+/** Returns the error of an operation whose answer comes in too many parts. */
+export const tooManyParts = (expected: string, got: number): GraphQLError =>
+  clientError(
+    'OPERATION_TOO_COMPLEX',
+    `Expected an operation of at most ${expected}, got one that may have ${got}.`,
+  );
+
 const heaviestOf = ({ heaviest }: AnswerEstimate): string =>
   `its heaviest field is ${heaviest.field}, with ${shown(heaviest.bytes)}. Ask for fewer items or fields at a time.`;
 

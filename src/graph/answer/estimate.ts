@@ -14,7 +14,13 @@ import {
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
 import { DEFAULT_ITEMS, defaultBytes, evaluateCost } from '../cost/field-cost.ts';
-import { collectParts, type Operation, type OperationInfo, readOperation } from '../cost/operation-info.ts';
+import {
+  collectFields,
+  collectParts,
+  type Operation,
+  type OperationInfo,
+  readOperation,
+} from '../cost/operation-info.ts';
 import { rememberEstimates } from '../cost/remembered-estimates.ts';
 import type { GlobalId } from '../global-id.ts';
 import { isStreamed } from '../selection.ts';
@@ -25,7 +31,13 @@ export type AnswerEstimate = {
   readonly heaviest: Heaviest;
   /** The number of deferred fragments and streamed lists, in all objects together. */
   readonly laterParts: number;
+  /** The number of objects with fields of a deferred fragment beside those of another part. */
+  readonly dividedObjects: number;
+  /** What each item of a list adds to both numbers, where no argument limits its length. Null where no item adds any. */
+  readonly partsPerItem: PartsPerItem | null;
 };
+
+type PartsPerItem = Pick<WeakMap<FieldNode, number>, 'get'>;
 
 /** A field, by its path in the answer, and its bytes in all objects together. */
 type Heaviest = { readonly field: string; readonly bytes: number };
@@ -49,11 +61,20 @@ const estimateOf = (
   scopes: ReadonlySet<Scope>,
 ): AnswerEstimate => {
   const root = readOperation(schema, operation, scopes);
-  if (root === null) return { bytes: 0, heaviest: { field: '', bytes: 0 }, laterParts: 0 };
+  if (root === null) return NOTHING;
   const estimator = new AnswerEstimator(root.info);
-  const bytes = estimator.objectBytes(root.type, [root.selectionSet], { path: '', times: 1, items: null });
-  const { heaviest, laterParts } = estimator;
-  return { bytes, heaviest, laterParts };
+  const place = { path: '', times: 1, items: null, others: [] };
+  const bytes = estimator.objectBytes(root.type, [root.selectionSet], place);
+  const { heaviest, laterParts, dividedObjects, partsPerItem } = estimator;
+  return { bytes, heaviest, laterParts, dividedObjects, partsPerItem };
+};
+
+const NOTHING: AnswerEstimate = {
+  bytes: 0,
+  heaviest: { field: '', bytes: 0 },
+  laterParts: 0,
+  dividedObjects: 0,
+  partsPerItem: null,
 };
 
 /** The place of an object in the answer. */
@@ -63,6 +84,8 @@ type Place = {
   readonly times: number;
   /** The length of the object's lists, as its connection's field declares it; null for another object. */
   readonly items: number | null;
+  /** What other parts select of the object, where a deferred fragment selects it. */
+  readonly others: readonly SelectionSetNode[];
 };
 
 /** What a field declares of one use of it. */
@@ -79,10 +102,15 @@ const BRACES = 2;
 const COMMA = 1;
 const NULL = 4;
 
+const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
+  nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+
 class AnswerEstimator {
   #heaviest: Heaviest & { readonly declaresCount: boolean } = { field: '', bytes: 0, declaresCount: false };
   readonly #info: OperationInfo;
   laterParts = 0;
+  dividedObjects = 0;
+  partsPerItem: WeakMap<FieldNode, number> | null = null;
 
   constructor(info: OperationInfo) {
     this.#info = info;
@@ -97,13 +125,19 @@ class AnswerEstimator {
   /** Returns the bytes of one such object. */
   objectBytes(type: GraphQLObjectType, sets: readonly SelectionSetNode[], place: Place): number {
     const parts = collectParts(this.#info, type, sets);
+    const elsewhere = collectFields(this.#info, type, place.others);
     this.laterParts += (parts.length - 1) * place.times;
+    if (place.others.length > 0) this.dividedObjects += place.times;
     let bytes = parts.length * BRACES;
-    for (const fields of parts)
+    for (const [index, fields] of parts.entries()) {
+      const isDeferred = index > 0 || place.others.length > 0;
+      const others = isDeferred ? [elsewhere, ...parts.toSpliced(index, 1)] : [];
       for (const [name, nodes] of fields) {
         const path = place.path === '' ? name : `${place.path}.${name}`;
-        bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, { ...place, path });
+        const inner = { ...place, path, others: setsOf(others.flatMap((part) => part.get(name) ?? [])) };
+        bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, inner);
       }
+    }
     return bytes;
   }
 
@@ -119,9 +153,9 @@ class AnswerEstimator {
     });
     if (declared === null) return NULL;
     const type = getNamedType(field.type);
-    const sets = nodes.flatMap((each) => each.selectionSet ?? []);
+    const sets = setsOf(nodes);
     const bytes = isListType(getNullableType(field.type))
-      ? BRACES + this.#itemBytes(type, sets, place, declared)
+      ? BRACES + this.#itemBytes(type, node, sets, place, declared)
       : this.#valueBytes(type, sets, { ...place, items: declared.count }, declared);
     this.#compare(place, bytes, declared.count !== null);
     return bytes;
@@ -129,6 +163,7 @@ class AnswerEstimator {
 
   #itemBytes(
     type: GraphQLNamedType,
+    node: FieldNode,
     sets: readonly SelectionSetNode[],
     place: Place,
     declared: DeclaredSize,
@@ -137,7 +172,14 @@ class AnswerEstimator {
     if (returns === null) {
       const count = declared.count ?? place.items ?? items;
       const inner = { ...place, times: place.times * count, items: null };
-      return count * (COMMA + this.#valueBytes(type, sets, inner, declared));
+      const before = this.laterParts + this.dividedObjects;
+      const bytes = count * (COMMA + this.#valueBytes(type, sets, inner, declared));
+      const added = this.laterParts + this.dividedObjects - before;
+      if (added > 0 && declared.count === null && place.items === null) {
+        this.partsPerItem ??= new WeakMap();
+        this.partsPerItem.set(node, added / inner.times);
+      }
+      return bytes;
     }
     const byType = Map.groupBy(returns, ({ typename }) => typename);
     return [...byType].reduce((sum, [typename, { length }]) => {

@@ -71,11 +71,12 @@ const weighObject: Weigh = (value, answer, info) => {
 const weighObjects: Weigh = (value, answer, info) => {
   if (value instanceof StreamedList) return weighStreamed(value, answer, info);
   if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
+  const { length } = value;
+  answer.addPartsOfItems(info.fieldNodes, length);
   if (answer.isStopped) {
     ignoreFailures(value);
     return [];
   }
-  const { length } = value;
   const typenames = weightOfTypenames(info);
   const bytes = length * (BRACES + COMMA + typenames.bytes);
   answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));

@@ -19,6 +19,7 @@ export type LastPart = ExecutionResult & {
 
 /** An answer in parts, as a transport ends it. */
 export type PartedAnswer = {
+  readonly format: PartFormat;
   /** Whether a part is sent. */
   readonly hasBegun: boolean;
   /**

@@ -1,12 +1,13 @@
-import type { GraphQLError } from 'graphql';
-import { answerTooLarge } from '../../../graph/answer/errors.ts';
-import type { AnswerEstimate, EstimateAnswer } from '../../../graph/answer/estimate.ts';
+import { answerTooLarge, tooManyParts } from '../../../graph/answer/errors.ts';
+import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
-import { clientError } from '../../../graph/errors.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 
 /** The most deferred fragments and streamed lists of one answer. Each that has not come takes some memory. */
 const MAX_LATER_PARTS = 1000;
+
+/** In the format v0.2 graphql makes each by itself, and beyond 16,000 holds up the thread for seconds. */
+const MAX_DIVIDED_OBJECTS = 10_000;
 
 type Options = {
   readonly estimateAnswer: EstimateAnswer;
@@ -20,12 +21,19 @@ type Options = {
  */
 export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): OperationPlugin => ({
   onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
-    const { answer, scopes } = args.contextValue;
+    const { answer, scopes, parts } = args.contextValue;
     answer.estimate = estimateAnswer(args, scopes);
+    const { laterParts, dividedObjects } = answer.estimate;
     if (answer.estimate.bytes > maxAnswerBytes)
       return setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
-    if (answer.estimate.laterParts > MAX_LATER_PARTS)
-      return setResultAndStopExecution({ errors: [tooManyParts(answer.estimate)] });
+    if (laterParts > MAX_LATER_PARTS) {
+      const expected = `${MAX_LATER_PARTS} deferred fragments and streamed lists in all objects together`;
+      return setResultAndStopExecution({ errors: [tooManyParts(expected, laterParts)] });
+    }
+    if (parts?.format === 'v0.2' && dividedObjects > MAX_DIVIDED_OBJECTS) {
+      const expected = `${MAX_DIVIDED_OBJECTS} objects that deferred fragments share with other parts`;
+      return setResultAndStopExecution({ errors: [tooManyParts(expected, dividedObjects)] });
+    }
     setExecuteFn((given) => serializeAnswer(executeFn(given), answer));
   },
   onSubscribe({ args, setResultAndStopExecution }) {
@@ -41,9 +49,3 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     return Object.assign({ ...result }, { stringify });
   },
 });
-
-const tooManyParts = ({ laterParts }: AnswerEstimate): GraphQLError =>
-  clientError(
-    'OPERATION_TOO_COMPLEX',
-    `Expected an operation of at most ${MAX_LATER_PARTS} deferred fragments and streamed lists in all objects together, got one that may have ${laterParts}.`,
-  );
