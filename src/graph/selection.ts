@@ -50,4 +50,13 @@ export const isDeferred = (node: SelectionNode, variableValues: VariableValues):
 export const isStreamed = (node: FieldNode, variableValues: VariableValues): boolean =>
   hasDirectives(node) && getDirectiveValues(GraphQLStreamDirective, node, variableValues)?.if === true;
 
+/** Returns the bytes of the label with which a deferred fragment or a streamed list comes. */
+export const labelBytes = ({ directives = [] }: SelectionNode): number => {
+  let bytes = 0;
+  for (const { name, arguments: args = [] } of directives)
+    if (name.value === GraphQLDeferDirective.name || name.value === GraphQLStreamDirective.name)
+      for (const { value } of args) if (value.kind === Kind.STRING) bytes += Buffer.byteLength(value.value);
+  return bytes;
+};
+
 const hasDirectives = ({ directives = [] }: SelectionNode): boolean => directives.length > 0;

@@ -40,6 +40,18 @@ describe('before anything is asked', () => {
       'OPERATION_TOO_COMPLEX',
     ],
     [
+      'the labels of parts',
+      { MAX_ANSWER_MB: '1' },
+      `{ wallet(address: "${WALLET}") { transactions(first: 200) { nodes { ... @defer(label: "${'l'.repeat(10_000)}") { from } } } } }`,
+      'OPERATION_TOO_COMPLEX',
+    ],
+    [
+      'the paths of parts',
+      { MAX_ANSWER_MB: '1' },
+      `{ ${'l'.repeat(10_000)}: wallet(address: "${WALLET}") { transactions(first: 200) { nodes { logs @stream { data } } } } }`,
+      'OPERATION_TOO_COMPLEX',
+    ],
+    [
       'later parts, each in all its objects',
       {},
       `{ wallet(address: "${WALLET}") { transactions(first: 501) { nodes { hash ... @defer { from } logs @stream { data } } } } }`,

@@ -23,7 +23,7 @@ import {
 } from '../cost/operation-info.ts';
 import { rememberEstimates } from '../cost/remembered-estimates.ts';
 import type { GlobalId } from '../global-id.ts';
-import { isStreamed } from '../selection.ts';
+import { isStreamed, labelBytes } from '../selection.ts';
 
 /** The size that an answer is expected to have, before it is made. */
 export type AnswerEstimate = {
@@ -101,9 +101,14 @@ const NAME_BYTES = 4;
 const BRACES = 2;
 const COMMA = 1;
 const NULL = 4;
+/** The size of what is around the data of a part, beside its path and label. */
+const PART_BYTES = 60;
 
 const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+
+/** Returns the bytes that a part of the answer has beside its data. */
+const partBytes = ({ path }: Place, label: number): number => PART_BYTES + Buffer.byteLength(path) + label;
 
 class AnswerEstimator {
   #heaviest: Heaviest & { readonly declaresCount: boolean } = { field: '', bytes: 0, declaresCount: false };
@@ -128,13 +133,14 @@ class AnswerEstimator {
     const elsewhere = collectFields(this.#info, type, place.others);
     this.laterParts += (parts.length - 1) * place.times;
     if (place.others.length > 0) this.dividedObjects += place.times;
-    let bytes = parts.length * BRACES;
-    for (const [index, fields] of parts.entries()) {
+    let bytes = parts.length * BRACES + (place.others.length > 0 ? partBytes(place, 0) : 0);
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) bytes += partBytes(place, part.labelBytes);
       const isDeferred = index > 0 || place.others.length > 0;
-      const others = isDeferred ? [elsewhere, ...parts.toSpliced(index, 1)] : [];
-      for (const [name, nodes] of fields) {
+      const others = isDeferred ? [elsewhere, ...parts.toSpliced(index, 1).map(({ fields }) => fields)] : [];
+      for (const [name, nodes] of part.fields) {
         const path = place.path === '' ? name : `${place.path}.${name}`;
-        const inner = { ...place, path, others: setsOf(others.flatMap((part) => part.get(name) ?? [])) };
+        const inner = { ...place, path, others: setsOf(others.flatMap((fields) => fields.get(name) ?? [])) };
         bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, inner);
       }
     }
@@ -146,7 +152,8 @@ class AnswerEstimator {
     const field = node && this.#info.schema.getField(parent, node.name.value);
     if (!field) return 0;
     if (field === TypeNameMetaFieldDef) return parent.name.length + BRACES;
-    if (isStreamed(node, this.#info.variableValues)) this.laterParts += place.times;
+    const isLater = isStreamed(node, this.#info.variableValues);
+    if (isLater) this.laterParts += place.times;
     const declared = evaluateCost(field, node, this.#info, (cost, args): DeclaredSize => {
       const { items = DEFAULT_ITEMS, bytes = null } = cost;
       return { returns: cost.returns?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
@@ -155,7 +162,9 @@ class AnswerEstimator {
     const type = getNamedType(field.type);
     const sets = setsOf(nodes);
     const bytes = isListType(getNullableType(field.type))
-      ? BRACES + this.#itemBytes(type, node, sets, place, declared)
+      ? BRACES +
+        (isLater ? partBytes(place, labelBytes(node)) : 0) +
+        this.#itemBytes(type, node, sets, place, declared)
       : this.#valueBytes(type, sets, { ...place, items: declared.count }, declared);
     this.#compare(place, bytes, declared.count !== null);
     return bytes;

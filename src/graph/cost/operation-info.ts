@@ -13,7 +13,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
-import { isDeferred, isIncluded, type VariableValues } from '../selection.ts';
+import { isDeferred, isIncluded, labelBytes, type VariableValues } from '../selection.ts';
 
 /** An operation as a client sends it. */
 export type Operation = {
@@ -74,6 +74,9 @@ export const collectFields = (
   return collector.fields;
 };
 
+/** The fields of an object that come together, and the bytes of the label with which they come. */
+type PartOfObject = { readonly fields: FieldsByName; readonly labelBytes: number };
+
 /**
  * As `collectFields`, with the fields of each deferred fragment by themselves: they are made and sent again, also those
  * that another part has. The first ones are those of no deferred fragment.
@@ -82,16 +85,17 @@ export const collectParts = (
   info: Selecting,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
-): readonly FieldsByName[] => {
+): readonly PartOfObject[] => {
   const deferred: FieldCollector[] = [];
   const collector = new FieldCollector(info, type, deferred);
   selectionSets.forEach(collector.collect);
-  return [collector, ...deferred].map(({ fields }) => fields);
+  return [collector, ...deferred];
 };
 
 /** Collects the fields of one part of an object. */
-class FieldCollector {
+class FieldCollector implements PartOfObject {
   readonly fields = new Map<string, FieldNode[]>();
+  labelBytes = 0;
   readonly #info: Selecting;
   readonly #type: GraphQLObjectType;
   /** The collectors of deferred fragments; null where these count as others do. */
@@ -123,6 +127,7 @@ class FieldCollector {
   #partOf(fragment: FragmentSpreadNode | InlineFragmentNode): FieldCollector {
     if (this.#deferred === null || !isDeferred(fragment, this.#info.variableValues)) return this;
     const part = new FieldCollector(this.#info, this.#type, this.#deferred);
+    part.labelBytes = labelBytes(fragment);
     this.#deferred.push(part);
     return part;
   }

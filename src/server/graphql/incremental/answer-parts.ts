@@ -11,13 +11,31 @@ import type { LastPart, PartedAnswer, PartWriter } from './part-writer.ts';
 /** A part of an answer, as the executor makes it. The first one has data, the others have what is added to it. */
 export type Part = {
   readonly errors?: readonly GraphQLError[];
-  readonly pending?: readonly { readonly id: string }[];
-  readonly incremental?: readonly WithErrors[];
+  readonly pending?: readonly (Placed & { readonly id: string })[];
+  readonly incremental?: readonly (Placed & WithErrors)[];
   readonly completed?: readonly (WithErrors & { readonly id: string })[];
   readonly data?: unknown;
 };
 
 type WithErrors = { readonly errors?: readonly GraphQLError[] };
+
+/** Where in the answer something comes, and the client's name for it. */
+type Placed = {
+  readonly path?: readonly (string | number)[];
+  readonly subPath?: readonly (string | number)[];
+  readonly label?: string;
+};
+
+/** Returns the bytes of the paths and labels in a part. The executor's fields have added what else is in it. */
+const placesBytes = ({ pending = [], incremental = [] }: Part): number => {
+  let bytes = 0;
+  for (const { path = [], subPath = [], label = '' } of [...pending, ...incremental]) {
+    bytes += label.length;
+    for (const key of path) bytes += String(key).length;
+    for (const key of subPath) bytes += String(key).length;
+  }
+  return bytes;
+};
 
 /** The answer to one operation, sent part by part, in memory only until it is sent. */
 export class AnswerParts implements PartedAnswer {
@@ -52,6 +70,7 @@ export class AnswerParts implements PartedAnswer {
   async send(part: Part): Promise<void> {
     const { answer } = this.#context;
     const masked = this.#masked(part);
+    answer.add(placesBytes(part), 0);
     const data = answer.isStopped ? null : await serializeData(masked, answer);
     // The next part has memory of its own.
     answer.lease = null;
