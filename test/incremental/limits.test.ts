@@ -232,6 +232,35 @@ test('all parts together have at most 20 errors', async () => {
   expect(items).toEqual(Array(285).fill(null));
 });
 
+test('what does not come of an answer that has ended is told without more than 20 errors', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({
+    UPSTREAM_URL: fake.url,
+    MAX_ANSWER_MB: '1',
+    UPSTREAM_TIMEOUT_MS: '1000',
+  });
+  const addresses = Array.from({ length: 50 }, () => freshAddress());
+  for (const address of addresses) fake.transactions.set(address, () => ({ silent: true }));
+  const gate = Promise.withResolvers<void>();
+  const large = history(20).map((item) => ({ ...item, data: `0x${'ab'.repeat(30_000)}` }));
+  fake.transactions.set(WALLET, async (request) => {
+    await gate.promise;
+    return servingTransactions(large)(request);
+  });
+  const query = `query ($addresses: [Address!]!) {
+    wallets(addresses: $addresses) { id ... @defer { transactions(first: 1) { nodes { hash } } } }
+    ... @defer { wallet(address: "${WALLET}") { transactions { nodes { data } } } }
+  }`;
+  const answer = await askInParts(gateway.url, { query, variables: { addresses }, accept: NEWEST });
+  const first = await answer.next();
+  expect(first?.pending).toHaveLength(51);
+  gate.resolve();
+  const others = await answer.rest();
+  expect(errorsIn(others)).toHaveLength(20);
+  expect(others.at(-1)?.completed).toHaveLength(51);
+  for (const entry of others.at(-1)?.completed ?? []) expect(entry).toHaveProperty('errors');
+});
+
 test('a deferred field outside of the scopes of a token is an error of its part', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere, ...byToken });
   const query = '{ chains { name } ... @defer { deliveries { nodes { id } } } }';

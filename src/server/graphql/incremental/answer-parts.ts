@@ -69,9 +69,13 @@ export class AnswerParts implements PartedAnswer {
    */
   async send(part: Part): Promise<void> {
     const { answer } = this.#context;
+    if (answer.isStopped) {
+      answer.lease = null;
+      return;
+    }
     const masked = this.#masked(part);
     answer.add(placesBytes(part), 0);
-    const data = answer.isStopped ? null : await serializeData(masked, answer);
+    const data = await serializeData(masked, answer);
     // The next part has memory of its own.
     answer.lease = null;
     if (data === null) return;
@@ -98,7 +102,9 @@ export class AnswerParts implements PartedAnswer {
     if (this.#isComplete || errors.length === 0) return last;
     if (this.format === '20220824' || this.#pending.size === 0) return { errors, ...last };
     const formatted = errors.map(toFormattedError);
-    return { completed: [...this.#pending].map((id) => ({ id, errors: formatted })), ...last };
+    const shown = Math.max(1, MAX_ERRORS - this.errors.length);
+    const entries = [...this.#pending].map((id, index) => ({ id, errors: index < shown ? formatted : [] }));
+    return { completed: entries, ...last };
   }
 
   end(result: ExecutionResult): void {
