@@ -100,6 +100,24 @@ test('while the throttle is on, each task waits for as long as the bytes of the 
   expect(order).toEqual(['a', 'b', 'c']);
 });
 
+test('while the throttle is on, the bytes that a task has returned before its end delay the next one too', async () => {
+  vi.useFakeTimers();
+  const budget = createMemoryBudget(100, { isOn: () => true, bytesPerSecond: 10 });
+  const [first, next] = [budget.reserve(), budget.reserve()];
+  first.grow(10);
+  await first.available();
+  let isAvailable = false;
+  void next.available().then(() => {
+    isAvailable = true;
+  });
+  first.shrink(10);
+  first.release();
+  await vi.advanceTimersByTimeAsync(900);
+  expect(isAvailable).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(isAvailable).toBe(true);
+});
+
 test('tasks go on soon after the throttle is off', async () => {
   vi.useFakeTimers();
   let isOn = true;

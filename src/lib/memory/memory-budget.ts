@@ -66,6 +66,10 @@ export const createMemoryBudget = (maxBytes: number, throttle = NO_THROTTLE): Me
       wake(longest);
     }
   };
+  /** Has the next task wait for as long as bytes that are returned take at the throttle's rate. */
+  const delayNext = (bytes: number): void => {
+    throttledUntil = Math.max(throttledUntil, performance.now() + (1000 * bytes) / throttle.bytesPerSecond);
+  };
   const checkLater = (): void => {
     if (willCheck) return;
     willCheck = true;
@@ -92,6 +96,7 @@ export const createMemoryBudget = (maxBytes: number, throttle = NO_THROTTLE): Me
           return true;
         },
         shrink(bytes) {
+          delayNext(bytes);
           grow(-bytes);
           advance();
         },
@@ -104,8 +109,7 @@ export const createMemoryBudget = (maxBytes: number, throttle = NO_THROTTLE): Me
           return wait.promise;
         },
         release() {
-          const throttleMs = (1000 * held) / throttle.bytesPerSecond;
-          throttledUntil = Math.max(throttledUntil, performance.now() + throttleMs);
+          delayNext(held);
           used -= held;
           held = 0;
           isReleased = true;
