@@ -1,6 +1,9 @@
 import { GraphQLError } from 'graphql';
 import { MAX_COOLDOWN_MS, type UpstreamError } from '../upstream/client/errors.ts';
 
+/** The most characters of a path that are shown. */
+const MAX_PATH = 200;
+
 /** `retryAfterMs` of a 429 without Retry-After. The documented limits are a few requests a second. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
 
@@ -38,6 +41,9 @@ export const clientError = (
   message: string,
   facts: Readonly<Record<string, unknown>> = {},
 ): GraphQLError => new GraphQLError(message, { extensions: { code, ...facts } });
+
+/** Returns the start of a path in the answer, for an error: clients choose its names, which may be long. */
+export const shownPath = (path: string): string => path.slice(0, MAX_PATH);
 
 export const badUserInput = (message: string): GraphQLError => clientError('BAD_USER_INPUT', message);
 

@@ -85,6 +85,17 @@ describe('the estimate', () => {
   });
 });
 
+test('a long name is cut where an error shows the heaviest field', async () => {
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, MAX_ANSWER_MB: '1' });
+  const name = 'a'.repeat(20_000);
+  const { errors = [] } = await gateway.query(
+    `{ wallet(address: "${WALLET}") { ${name}: transactions(first: 1000) { nodes { ${TRANSACTION} } } } }`,
+  );
+  const path = `wallet.${name}`.slice(0, 200);
+  expect(errors[0]?.extensions).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', heaviestField: path });
+  expect(errors[0]?.message).toContain(`its heaviest field is ${path}, with`);
+});
+
 test('all transactions of the sandbox are answered with all fields', async () => {
   await using gateway = await startGateway();
   const { data, errors, body } = await gateway.query<{ wallet: { transactions: { nodes: unknown[] } } }>(

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { clientError } from '../errors.ts';
+import { clientError, shownPath } from '../errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 
 /** Returns the error of an operation whose answer is estimated above the limit. */
@@ -29,12 +29,12 @@ export const tooManyParts = (expected: string, got: number): GraphQLError =>
   );
 
 const heaviestOf = ({ heaviest }: AnswerEstimate): string =>
-  `its heaviest field is ${heaviest.field}, with ${shown(heaviest.bytes)}. Ask for fewer items or fields at a time.`;
+  `its heaviest field is ${shownPath(heaviest.field)}, with ${shown(heaviest.bytes)}. Ask for fewer items or fields at a time.`;
 
 const factsOf = (allowedBytes: number, { bytes, heaviest }: AnswerEstimate) => ({
   estimatedBytes: bytes,
   allowedBytes,
-  heaviestField: heaviest.field,
+  heaviestField: shownPath(heaviest.field),
 });
 
 const MB = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
-import { clientError } from '../../../graph/errors.ts';
+import { clientError, shownPath } from '../../../graph/errors.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 import type { ClientBudgets, Shortfall } from './budgets.ts';
@@ -90,12 +90,8 @@ const beyondBudget = (cost: Cost, perMinute: number, { left, retryAfterMs }: Sho
     },
   );
 
-/** The most characters of a path that are shown: the client chooses its names, which may be long. */
-const MAX_PATH = 200;
-
 const described = ({ computeUnits, costliest }: Cost, setting: string): string => {
-  const field =
-    costliest && `; ${costliest.path.slice(0, MAX_PATH)} alone may cost ${costliest.computeUnits}`;
+  const field = costliest && `; ${shownPath(costliest.path)} alone may cost ${costliest.computeUnits}`;
   const advice = costliest?.advice ? ` ${costliest.advice}` : '';
   return `one that may cost ${computeUnits}. The limit is ${setting}${field ?? ''}.${advice}`;
 };
@@ -103,6 +99,6 @@ const described = ({ computeUnits, costliest }: Cost, setting: string): string =
 const factsOf = ({ computeUnits, costliest }: Cost) => ({
   estimatedComputeUnits: computeUnits,
   ...(costliest && {
-    dearestField: { path: costliest.path.slice(0, MAX_PATH), computeUnits: costliest.computeUnits },
+    dearestField: { path: shownPath(costliest.path), computeUnits: costliest.computeUnits },
   }),
 });
