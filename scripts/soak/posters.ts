@@ -6,10 +6,16 @@ import type { Waits } from './waits.ts';
 const BETWEEN_MS = 100;
 const AGAIN_MS = 250;
 
-type Options = { readonly deliveryUrl: string; readonly waits: Waits; readonly signal: AbortSignal };
+type Options = {
+  readonly deliveryUrl: string;
+  readonly waits: Waits;
+  readonly signal: AbortSignal;
+  /** The time from an answer to the next delivery. */
+  readonly betweenMs?: number;
+};
 
 /** Posts deliveries 1, 2, 3, …, each until it is acknowledged, as upstream does. Records when each was. */
-export const startPoster = ({ deliveryUrl, waits, signal }: Options) => {
+export const startPoster = ({ deliveryUrl, waits, signal, betweenMs = BETWEEN_MS }: Options) => {
   /** By number, in milliseconds of `performance.now()`. */
   const acknowledged = new Map<number, number>();
   const post = async (number: number): Promise<boolean> => {
@@ -23,7 +29,7 @@ export const startPoster = ({ deliveryUrl, waits, signal }: Options) => {
   const poster = async () => {
     for (let number = 1; !signal.aborted; number += 1) {
       while (!(await post(number)) && !signal.aborted) await pause(AGAIN_MS);
-      await pause(BETWEEN_MS);
+      await pause(betweenMs);
     }
   };
   return { acknowledged, ended: poster() };

@@ -17,8 +17,9 @@ import { type Target, TRUSTED, USES } from './uses.ts';
 const CLIENTS_PER_USE = 2;
 const BETWEEN_MS = 20;
 const RESTARTS_EVERY_MS = 45_000;
-/** Full within minutes: what grows after that is something else. */
+/** The caches of pages and of events are full within minutes: what grows after that is something else. */
 const CACHE_MAX_MB = '64';
+const BETWEEN_DELIVERIES_MS = 10;
 const LOG_LINES_KEPT = 100;
 
 export type Everyday = {
@@ -84,7 +85,12 @@ export const everyday = async ({
   const token = await tokenOf({ sub: 'dashboard', tenant: 'dashboard' });
   const { deliveryUrl, head } = await deliveriesOf(target.url, bearer(token));
   const readers = startReaders({ url: target.url, token, after: head });
-  const poster = startPoster({ deliveryUrl, waits, signal: over.signal });
+  const poster = startPoster({
+    deliveryUrl,
+    waits,
+    signal: over.signal,
+    betweenMs: BETWEEN_DELIVERIES_MS,
+  });
 
   const outcomes: Record<string, Record<string, number>> = {};
   const clients = Object.entries(USES).flatMap(([name, use]) => {
