@@ -26,6 +26,8 @@ const snippetsOf = (languages: readonly string[]): readonly string[] =>
 
 test('the pages of frontends show no code but what tests run, and each module of examples/frontends', async () => {
   expect(pages).toHaveLength(4);
+  // What a page includes is written out: nothing replaces a marker.
+  expect(pages.flatMap(({ text }) => text.match(/^<<.*/gm) ?? [])).toEqual([]);
   const [frontends, dashboard] = [
     await modulesOf('examples/frontends'),
     await modulesOf('examples/dashboard'),
