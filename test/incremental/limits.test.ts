@@ -7,8 +7,8 @@ import { scrape } from '../support/gateway/prometheus.ts';
 import { type Gateway, type GraphQLFault, nowhere, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { PORTFOLIO, plainOf, startPortfolio } from '../support/lookups/portfolio.ts';
-import { addressOf, freshAddress, history } from '../support/upstream/builders.ts';
-import { servingTransactions } from '../support/upstream/paging.ts';
+import { addressOf, collection, freshAddress, history } from '../support/upstream/builders.ts';
+import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The limits, rights, masking and reports of an operation hold for all parts of its answer together. */
@@ -215,6 +215,18 @@ test('a part that exceeds the size of the answer ends it, and nothing comes afte
     expect(errorsIn(parts.slice(-1))).toHaveLength(1);
     expect(parts.at(-1)).toMatchObject({ hasNext: false, extensions: { upstream: {} } });
   }
+});
+
+test('the bytes of all parts count, where each is below the limit and so are the characters of all', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, MAX_ANSWER_MB: '1' });
+  // A character of three bytes.
+  const named = collection(1000).map((item) => ({ ...item, name: '猫'.repeat(450) }));
+  fake.collectibles.set(WALLET, servingCollectibles(named));
+  const query = `{ wallet(address: "${WALLET}") { collectibles(first: 1000) { nodes @stream(initialCount: 200) { name } } } }`;
+  const parts = await (await askInParts(gateway.url, { query })).rest();
+  expect(Buffer.byteLength(JSON.stringify(parts))).toBeLessThan(1024 * 1024);
+  expect(errorsIn(parts)).toMatchObject([{ extensions: { code: 'OPERATION_TOO_COMPLEX' } }]);
 });
 
 test('all parts together have at most 20 errors', async () => {
