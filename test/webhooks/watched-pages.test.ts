@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { ALICE, BOB } from '../sandbox/webhooks/support/builders.ts';
+import { expectUnchanged, ifNot, tagOf } from '../support/clients/conditional.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
+import { postEncoded } from '../support/clients/encoded.ts';
 import { sleep } from '../support/clients/queries.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
 import { deliveryPathOf } from '../support/gateway/on-redis.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import { idOf, startTrusting } from '../support/gateway/trusted.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
 import { BLOCKS } from './support/block-fixtures.ts';
@@ -33,10 +37,9 @@ const untilWatched = async (gateway: Gateway, address: string = ALICE): Promise<
   await expect.poll(() => cost(gateway, address)).toEqual(WATCHED);
 };
 
-const watch = (gateway: Gateway, address: string = ALICE) =>
-  gateway.data('mutation ($address: Address!) { watchWallet(input: { address: $address }) { __typename } }', {
-    address,
-  });
+const WATCH = 'mutation ($address: Address!) { watchWallet(input: { address: $address }) { __typename } }';
+
+const watch = (gateway: Gateway, address: string = ALICE) => gateway.data(WATCH, { address });
 
 test('a watched wallet costs nothing until a delivery names it, and then one request', async () => {
   await using managed = await startManaged(env);
@@ -110,6 +113,30 @@ test('a watched page is fetched again after CACHE_WATCHED_MS', async () => {
   await untilWatched(gateway);
   await expect.poll(() => cost(gateway), { interval: 100 }).toMatchObject({ requests: 1 });
   await untilWatched(gateway);
+});
+
+test('a client asks for a watched page each time, and gets no data while it is the same', async () => {
+  const clock = createTestClock();
+  await using managed = await startManaged(env);
+  const list = `query ($address: Address!, $chainIds: [ChainId!]) {
+    wallet(address: $address) { transactions(chainIds: $chainIds) { nodes { hash } } }
+  }`;
+  const trusting = { ...env, UPSTREAM_URL: managed.sandbox.url };
+  await using gateway = await startTrusting([list, WATCH], trusting, clock);
+  const watching = { documentId: idOf(WATCH), variables: { address: ALICE } };
+  expect((await postEncoded(gateway.url, watching)).status).toBe(200);
+  const get = (chainIds: readonly number[] | null, headers = {}) =>
+    gateway.get(list, { address: ALICE, chainIds }, headers);
+  const costOf = ({ text }: { readonly text: string }) => JSON.parse(text).extensions.upstream;
+  await expect.poll(async () => costOf(await get(null))).toEqual(WATCHED);
+  // Deliveries have told of the wallet for longer than there is a page of this list.
+  clock.advance(20_000);
+  expect(costOf(await get([1]))).toEqual(FETCHED);
+  const answer = await get([1]);
+  expect(costOf(answer)).toEqual(WATCHED);
+  // A cache of the client would not see the delivery that ends the page's freshness.
+  expect(answer.headers['cache-control']).toBe('private, no-cache');
+  expectUnchanged(await get([1], ifNot(tagOf(answer))));
 });
 
 test('two hundred pollers of ten watched wallets cost less than a tenth of what they cost unwatched', async () => {
