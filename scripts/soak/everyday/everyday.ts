@@ -20,6 +20,8 @@ const RESTARTS_EVERY_MS = 45_000;
 /** The caches of pages and of events are full within minutes: what grows after that is something else. */
 const CACHE_MAX_MB = '64';
 const BETWEEN_DELIVERIES_MS = 10;
+/** Garbage is collected soon where the heap is small: the memory of a process is what is in use, and little else. */
+const NODE_OPTIONS = '--max-old-space-size=160';
 const LOG_LINES_KEPT = 100;
 
 export type Everyday = {
@@ -66,6 +68,7 @@ export const everyday = async ({
         UPSTREAM_API_KEY: 'sandbox',
         ...byToken,
         CACHE_MAX_MB,
+        NODE_OPTIONS,
         DATA_DIR: join(folder, name),
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         ...env,
