@@ -2,62 +2,7 @@ import { expect, test } from 'vitest';
 import { ItemConnection } from '../../src/graph/pagination/connection.ts';
 import { createCursors } from '../../src/graph/pagination/cursor.ts';
 import { walk } from '../../src/graph/pagination/walk.ts';
-import type { Page, PageItems } from '../../src/upstream/page.ts';
-
-/** Items that count what is asked of them. */
-class CountedItems implements PageItems<string> {
-  readonly #names: readonly string[];
-  readonly writer = null;
-  asked = 0;
-
-  constructor(names: readonly string[]) {
-    this.#names = names;
-  }
-
-  get length(): number {
-    return this.#names.length;
-  }
-
-  get hasRepeats(): boolean {
-    return new Set(this.#names).size < this.length;
-  }
-
-  retain(): void {}
-
-  release(): void {}
-
-  identity(index: number): string {
-    this.asked += 1;
-    return this.value(index);
-  }
-
-  indexOf(identity: string): number {
-    this.asked += 1;
-    return this.#names.indexOf(identity);
-  }
-
-  time(): null {
-    this.asked += 1;
-    return null;
-  }
-
-  memoryBytes(): number {
-    return 0;
-  }
-
-  value(index: number): string {
-    return this.#names[index] ?? '';
-  }
-}
-
-const pageOf = (items: PageItems<string>, nextOffset: string | null): Page<string> => ({
-  items,
-  nextOffset,
-  requestTime: null,
-  responseTime: null,
-  partialErrors: null,
-  fetchedAt: 0,
-});
+import { CountedItems, pageOf } from './support/counted-items.ts';
 
 const walkOver = async (pages: readonly (readonly string[])[], first: number) => {
   const items = pages.map((names) => new CountedItems(names));
