@@ -10,12 +10,12 @@ type Options = {
   readonly deliveryUrl: string;
   readonly waits: Waits;
   readonly signal: AbortSignal;
-  /** The time from an answer to the next delivery. */
-  readonly betweenMs?: number;
+  /** So many deliveries are posted first, one right after the other. */
+  readonly rush?: number;
 };
 
 /** Posts deliveries 1, 2, 3, …, each until it is acknowledged, as upstream does. Records when each was. */
-export const startPoster = ({ deliveryUrl, waits, signal, betweenMs = BETWEEN_MS }: Options) => {
+export const startPoster = ({ deliveryUrl, waits, signal, rush = 0 }: Options) => {
   /** By number, in milliseconds of `performance.now()`. */
   const acknowledged = new Map<number, number>();
   const post = async (number: number): Promise<boolean> => {
@@ -29,7 +29,7 @@ export const startPoster = ({ deliveryUrl, waits, signal, betweenMs = BETWEEN_MS
   const poster = async () => {
     for (let number = 1; !signal.aborted; number += 1) {
       while (!(await post(number)) && !signal.aborted) await pause(AGAIN_MS);
-      await pause(betweenMs);
+      if (number > rush) await pause(BETWEEN_MS);
     }
   };
   return { acknowledged, ended: poster() };

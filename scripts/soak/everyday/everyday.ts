@@ -17,9 +17,9 @@ import { type Target, TRUSTED, USES } from './uses.ts';
 const CLIENTS_PER_USE = 2;
 const BETWEEN_MS = 20;
 const RESTARTS_EVERY_MS = 45_000;
-/** The caches of pages and of events are full within minutes: what grows after that is something else. */
+/** Caches are full within minutes, of pages and of events: what grows after that is something else. */
 const CACHE_MAX_MB = '64';
-const BETWEEN_DELIVERIES_MS = 10;
+const RUSH = 20_000;
 /** Garbage is collected soon where the heap is small: the memory of a process is what is in use, and little else. */
 const NODE_OPTIONS = '--max-old-space-size=160';
 const LOG_LINES_KEPT = 100;
@@ -92,7 +92,7 @@ export const everyday = async ({
     deliveryUrl,
     waits,
     signal: over.signal,
-    betweenMs: BETWEEN_DELIVERIES_MS,
+    rush: RUSH,
   });
 
   const outcomes: Record<string, Record<string, number>> = {};
