@@ -74,7 +74,7 @@ export const readTraces = (env: Environment, read: Read, problems: string[]): Tr
     'key=value pairs, comma-separated, with percent-encoded values',
   );
   return {
-    url: own ?? `${(base ?? 'http://localhost:4318').replace(/\/+$/, '')}/v1/traces`,
+    url: own ?? tracesUrlOf(base ?? 'http://localhost:4318'),
     protocol: ofEither('PROTOCOL', z.enum(PROTOCOLS), `one of ${PROTOCOLS.join(', ')}`) ?? 'http/protobuf',
     headers:
       ofEither(
@@ -118,6 +118,13 @@ const readSampler = (env: Environment, read: Read, problems: string[]): SamplerC
   };
 };
 
+/** The URL for traces of an endpoint for all signals. */
+const tracesUrlOf = (endpoint: string): string => {
+  const url = new URL(endpoint);
+  url.pathname = url.pathname.replace(/\/*$/, '/v1/traces');
+  return url.href;
+};
+
 const EXPECTED_ENDPOINT = 'an http or https URL without credentials';
 
 const endpoint = z
@@ -128,7 +135,7 @@ const endpoint = z
 
 const ratio = z
   .string()
-  .regex(/^(0|1|0?\.\d{1,12}|0\.\d{1,12}|1\.0+)$/)
+  .regex(/^(0|1|0?\.\d{1,12}|1\.0+)$/)
   .transform(Number);
 
 const decoded = (text: string): string | null => {
@@ -139,7 +146,7 @@ const decoded = (text: string): string | null => {
   }
 };
 
-/** `key=value,key2=value2`, with percent-encoded values, each key once. */
+/** `key=value,key2=value2`, with percent-encoded values. Of a key that comes again the last value counts. */
 const keyValues = commaList
   .pipe(z.array(z.string().regex(/^[^=\s]+\s*=/)))
   .transform((pairs) =>

@@ -19,6 +19,7 @@ test.each<[string, Record<string, string>, string | null]>([
   ['the endpoint is empty', { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, null],
   ['there is an endpoint', endpoint, 'http://collector:4318/v1/traces'],
   ['it has a path', { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c/otlp/' }, 'https://c/otlp/v1/traces'],
+  ['it has a query', { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c/?b=c' }, 'https://c/v1/traces?b=c'],
   ['it is for traces', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/a?b=c' }, 'https://c/a?b=c'],
   ['the exporter is named', { OTEL_TRACES_EXPORTER: 'otlp' }, 'http://localhost:4318/v1/traces'],
   ['the exporter is none', { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, null],
