@@ -11,7 +11,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const USAGE = `Usage: npm start -- [--check | --help | --version], or with a package: evm-graphql-gateway [the same]`;
+export const USAGE = `\
+Usage: npm start -- [--check | --help | --version]            in a checkout
+       evm-graphql-gateway [--check | --help | --version]     of a package`;
 
 export const HELP = `${USAGE}
 

@@ -15,7 +15,7 @@ export type Setting = {
 export const settingsOf = (env: Environment, config: Config): readonly Setting[] =>
   VARIABLES.map((name) => ({
     name,
-    value: textOf(VALUES[name](config)),
+    value: textOf(VALUES[name](config, env)),
     from: env[name] ? 'environment' : 'default',
   }));
 
@@ -33,7 +33,7 @@ const NOT_WITHOUT_REDIS = 'not used without REDIS_URL';
 const NOT_WITH_REDIS = 'not used with REDIS_URL';
 const NOT_WITH_UPSTREAM = 'not used with UPSTREAM_URL';
 
-const VALUES: { readonly [name in Variable]: (config: Config) => Value } = {
+const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) => Value } = {
   HOST: ({ host }) => host,
   PORT: ({ port }) => port,
   UPSTREAM_URL: ({ upstream }) => upstream.url ?? 'none: the sandbox',

@@ -1,11 +1,11 @@
 import type { Config } from './config.ts';
-import type { Variable } from './environment.ts';
+import type { Environment, Variable } from './environment.ts';
 import { secret, shown } from './shown.ts';
 import type { SamplerConfig, TracesConfig } from './traces.ts';
 
 type TracesVariable = Extract<Variable, `OTEL_${string}`>;
 
-type Show = (config: Config) => string | number;
+type Show = (config: Config, env: Environment) => string | number;
 
 const whileOn =
   (show: (traces: TracesConfig) => string | number): Show =>
@@ -26,7 +26,7 @@ const samplerName = ({ ratio, isParentBased }: SamplerConfig): string => {
 
 /** How the variables of traces are understood. */
 export const TRACES_VALUES: { readonly [name in TracesVariable]: Show } = {
-  OTEL_SDK_DISABLED: whileOn(() => 'false'),
+  OTEL_SDK_DISABLED: (_config, env) => env.OTEL_SDK_DISABLED?.toLowerCase() || 'false',
   OTEL_TRACES_EXPORTER: ({ traces }) => (traces === null ? 'none' : 'otlp'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url,
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url,

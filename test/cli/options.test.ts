@@ -117,6 +117,16 @@ const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: strin
 /** These can't be set, or are not used, beside some of the others. */
 const APART: readonly Variable[] = ['JWT_JWKS_URL', 'DATA_DIR', 'SANDBOX', 'SANDBOX_BLOCK_MS'];
 
+test('--check shows the variable that turns traces off, and says of the others that they are not used', async () => {
+  const { stdout } = await run(['--check'], {
+    OTEL_SDK_DISABLED: 'TRUE',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c',
+  });
+  const rows = rowsIn(stdout);
+  expect(rows.get('OTEL_SDK_DISABLED')).toEqual(['true', 'environment']);
+  expect(rows.get('OTEL_EXPORTER_OTLP_ENDPOINT')?.[0]).toBe('not used: traces are off');
+});
+
 test('--check shows each variable that is set, from the environment, and no secret', async () => {
   await using folder = await folderOf({ 'documents.json': '{}' });
   const shown = new Map<string, string>();
