@@ -17,8 +17,9 @@ type ByPreference = {
 };
 
 /**
- * Returns the coding that a client prefers by its Accept-Encoding; null for an answer as it is. A client that accepts
- * neither gets the answer as it is (RFC 9110, 12.5.3): a refusal would hide what a mutation has done. So does one that sends too long a list.
+ * Returns the coding that a client prefers by its Accept-Encoding; null for an answer as it is. A client that refuses that
+ * as well gets it nevertheless (RFC 9110, 12.5.3): a refusal would hide what a mutation has done. So does a client that
+ * sends too long a list.
  */
 export const preferredCoding = rememberLast((acceptEncoding): ContentCoding | null => {
   if (acceptEncoding.length > MAX_CHARACTERS) return null;

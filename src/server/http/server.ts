@@ -23,7 +23,10 @@ import { setCommonHeaders } from './response-headers.ts';
 import { createHttpShutdown } from './shutdown.ts';
 import type { UnsentLimit } from './unsent-limit.ts';
 
-/** Ingests a delivery of upstream, and answers with the common headers. `segments` are those of the path below `/deliveries`, percent-encoded. */
+/**
+ * Ingests a delivery of upstream, and answers with the common headers. `segments` are those of the path below
+ * `/deliveries`, percent-encoded.
+ */
 type DeliveryListener = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -2,8 +2,8 @@ import type { Trace } from '../../lib/trace-context.ts';
 
 /**
  * Where a page came from. `fresh`, `watched`, `stale` and `staleIfError` are from the cache: the second is fresh because no
- * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is from a request of another operation, `shared` from another gateway. `miss`
- * is from a new request.
+ * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
+ * from a request of another operation, `shared` from another gateway. `miss` is from a new request.
  */
 export type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
 
