@@ -60,7 +60,8 @@ const play = async (
   steps: readonly Step[],
   wallets: readonly string[],
 ): Promise<readonly string[]> => {
-  for (const address of wallets) held.serve(address, 130);
+  // One page each: around a delivery, upstream's order decides how often a second one is requested.
+  for (const address of wallets) held.serve(address, 90);
   const waiting: Asked[] = [];
   const failed: string[] = [];
   const take = async (each: Step): Promise<void> => {
