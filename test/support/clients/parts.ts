@@ -124,3 +124,10 @@ const deepMerged = (one: unknown, other: unknown): unknown => {
     (one as Container)[key] = deepMerged((one as Container)[key], value);
   return one;
 };
+
+/** The errors of all parts, in their order. */
+export const errorsIn = (parts: readonly Part[]): readonly GraphQLFault[] =>
+  parts.flatMap(({ errors = [], incremental = [], completed = [] }) => [
+    ...errors,
+    ...[...incremental, ...completed].flatMap((each) => each.errors ?? []),
+  ]);
