@@ -43,6 +43,9 @@ const MAX_LIGHT_BYTES = 256 * 1024;
 /** A list of more items is completed in slices. */
 const MAX_UNSLICED_ITEMS = 50;
 
+/** An operation begins so many lookups in one turn of the event loop, however busy it is: they take about 20 ms. */
+const MAX_UNSLICED_LOOKUPS = 1000;
+
 /** The most parts that items of lists add whose lengths the estimate can't know. Beyond 16,000, graphql holds up the thread. */
 const MAX_PARTS_OF_ITEMS = 10_000;
 
@@ -62,6 +65,8 @@ export class Answer implements SlicedWork {
   #values = 0;
   #partsOfItems = 0;
   #hasEnded = false;
+  /** The lookups that the operation has begun. */
+  lookups = 0;
   /** The estimate of the answer before the operation runs; null for an event. */
   estimate: AnswerEstimate | null = null;
   /** Whether a list of the answer is written already, see graph/plan/. The data then has RawJson in it. */
@@ -162,6 +167,24 @@ export class Answer implements SlicedWork {
   /** Returns the items as a list in slices, for the executor: each item may take long to complete. */
   sliced<Item>(items: readonly Item[]): SlicedList<Item> {
     return new SlicedList(this, items, same);
+  }
+
+  /**
+   * Returns objects with lookups as a list for the executor. Up to MAX_UNSLICED_LOOKUPS begin in one turn of the event
+   * loop: reads of one turn become one request, so what they cost does not depend on how busy the gateway is.
+   */
+  beginning<Item>(items: readonly Item[]): SlicedList<Item> {
+    const answer = this;
+    const work = {
+      get isStopped() {
+        return answer.isStopped;
+      },
+      get canContinue() {
+        return answer.canContinue || (answer.lookups < MAX_UNSLICED_LOOKUPS && answer.#isAvailable);
+      },
+      nextSlice: () => answer.nextSlice(),
+    };
+    return new SlicedList(work, items, same);
   }
 
   /** Returns items that come in batches as a list that grows, for the executor. */

@@ -1,6 +1,7 @@
 import {
   defaultFieldResolver,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
@@ -11,6 +12,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { Context } from '../../context.ts';
+import { billableTypes, costOf } from '../cost/field-cost.ts';
 import type { Answer } from './answer.ts';
 import { SlicedList } from './sliced-list.ts';
 import { StreamedList } from './streamed-list.ts';
@@ -21,9 +23,10 @@ import { weightOfLeaf, weightOfTypenames } from './weight.ts';
  * schema.
  */
 export const withWeighedFields = (schema: GraphQLSchema): GraphQLSchema => {
+  const billable = billableTypes(schema);
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      for (const field of Object.values(type.getFields())) field.resolve = weighed(field);
+      for (const field of Object.values(type.getFields())) field.resolve = weighed(field, billable);
   return schema;
 };
 
@@ -32,21 +35,35 @@ type Resolve = NonNullable<GraphQLField<unknown, Context>['resolve']>;
 /** Adds the weight of a resolved value to the answer, and returns the value for the executor. */
 type Weigh = (value: unknown, answer: Answer, info: GraphQLResolveInfo) => unknown;
 
-const weighed = ({ type, resolve = defaultFieldResolver }: GraphQLField<unknown, Context>): Resolve => {
-  const weigh = weighFor(type);
+const weighed = (field: GraphQLField<unknown, Context>, billable: ReadonlySet<GraphQLNamedType>): Resolve => {
+  const { type, resolve = defaultFieldResolver } = field;
+  const weigh = weighFor(type, billable);
+  const isLookup = costOf(field).lookup !== undefined;
   return (source, args, context, info) => {
-    const value = resolve(source, args, context, info);
     const { answer } = context;
+    if (isLookup) answer.lookups += 1;
+    const value = resolve(source, args, context, info);
     return value instanceof Promise
       ? value.then((resolved) => weigh(resolved, answer, info))
       : weigh(value, answer, info);
   };
 };
 
-const weighFor = (type: GraphQLField<unknown, Context>['type']): Weigh => {
-  if (isLeafType(getNamedType(type))) return weighLeaf;
-  return isListType(getNullableType(type)) ? weighObjects : weighObject;
+const weighFor = (
+  type: GraphQLField<unknown, Context>['type'],
+  billable: ReadonlySet<GraphQLNamedType>,
+): Weigh => {
+  const named = getNamedType(type);
+  if (isLeafType(named)) return weighLeaf;
+  if (!isListType(getNullableType(type))) return weighObject;
+  return weighObjects(billable.has(named) ? beginLookups : completeInSlices);
 };
+
+/** Returns a list whose items take long to complete. */
+type Slice = (items: readonly unknown[], answer: Answer) => SlicedList<unknown>;
+
+const completeInSlices: Slice = (items, answer) => answer.sliced(items);
+const beginLookups: Slice = (items, answer) => answer.beginning(items);
 
 /** The size of `"":` and of the comma after the value. */
 const NAME_BYTES = 4;
@@ -68,22 +85,24 @@ const weighObject: Weigh = (value, answer, info) => {
   return value;
 };
 
-const weighObjects: Weigh = (value, answer, info) => {
-  if (value instanceof StreamedList) return weighStreamed(value, answer, info);
-  if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
-  const { length } = value;
-  answer.addPartsOfItems(info.fieldNodes, length);
-  if (answer.isStopped) {
-    ignoreFailures(value);
-    return [];
-  }
-  const typenames = weightOfTypenames(info);
-  const bytes = length * (BRACES + COMMA + typenames.bytes);
-  answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));
-  if (!Array.isArray(value) || answer.canCompleteAtOnce(length)) return value;
-  // The executor awaits pending items at once: an unhandled rejection would end the process.
-  return value.some(isPromise) ? value : answer.sliced(value);
-};
+const weighObjects =
+  (slice: Slice): Weigh =>
+  (value, answer, info) => {
+    if (value instanceof StreamedList) return weighStreamed(value, answer, info);
+    if (!Array.isArray(value) && !(value instanceof SlicedList)) return weighObject(value, answer, info);
+    const { length } = value;
+    answer.addPartsOfItems(info.fieldNodes, length);
+    if (answer.isStopped) {
+      ignoreFailures(value);
+      return [];
+    }
+    const typenames = weightOfTypenames(info);
+    const bytes = length * (BRACES + COMMA + typenames.bytes);
+    answer.add(weightOfName(info) + BRACES + bytes, 1 + length * (1 + typenames.values));
+    if (!Array.isArray(value) || answer.canCompleteAtOnce(length)) return value;
+    // The executor awaits pending items at once: an unhandled rejection would end the process.
+    return value.some(isPromise) ? value : slice(value, answer);
+  };
 
 /** The items of a list that grows are weighed as they come. */
 const weighStreamed = (
