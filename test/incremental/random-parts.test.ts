@@ -26,7 +26,17 @@ const made = new AsyncDisposableStack();
 afterAll(() => made.disposeAsync());
 const fake = made.use(await startFakeWallets());
 const gateway = made.use(
-  await startGateway({ ...byKey, UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '1000000', LOG_LEVEL: 'error' }),
+  await startGateway({
+    ...byKey,
+    UPSTREAM_URL: fake.url,
+    // What is stale, or late, would depend on how fast the machine is.
+    UPSTREAM_TIMEOUT_MS: '60000',
+    CACHE_HEAD_MS: '600000',
+    CACHE_TAIL_MS: '600000',
+    CACHE_COLLECTIBLES_MS: '600000',
+    MAX_COMPUTE_UNITS: '1000000',
+    LOG_LEVEL: 'error',
+  }),
 );
 
 const newWallet = (): string => {
@@ -83,6 +93,9 @@ const withParts = (gen: GeneratorValue, document: DocumentNode): DocumentNode =>
   });
 };
 
+const isInParts = ({ headers }: Response): boolean =>
+  !headers.get('content-type')?.startsWith('application/');
+
 test('any document gets in parts what it gets at once', async () => {
   let [compared, parted] = [0, 0];
   await fc.assert(
@@ -97,7 +110,8 @@ test('any document gets in parts what it gets at once', async () => {
         // Clients with other keys share no pages.
         const headers = withKey(freshAddress());
         const answer = await askInParts(gateway.url, { query, variables, accept, headers });
-        if (answer.response.headers.get('content-type')?.startsWith('application/')) return;
+        // One document in five is refused.
+        fc.pre(isInParts(answer.response));
         const parts = await answer.rest();
         parted += parts.length > 1 ? 1 : 0;
         if (parts.length > 1) expect(parts.at(-1)).toMatchObject({ hasNext: false, extensions: {} });
@@ -124,7 +138,7 @@ test('any document over any bodies ends, with at most 20 errors', async () => {
       for (const accept of [MULTIPART, NEWEST]) {
         const headers = withKey(freshAddress());
         const answer = await askInParts(gateway.url, { query, variables, accept, headers });
-        if (answer.response.headers.get('content-type')?.startsWith('application/')) return;
+        fc.pre(isInParts(answer.response));
         const parts = await answer.rest();
         const added = parts.flatMap(({ incremental = [], completed = [] }) => [...incremental, ...completed]);
         const errors = [...parts, ...added].flatMap((each) => each.errors ?? []);

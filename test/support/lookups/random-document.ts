@@ -2,10 +2,12 @@ import fc, { type GeneratorValue } from 'fast-check';
 import {
   type GraphQLField,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   isInterfaceType,
   isObjectType,
+  isUnionType,
 } from 'graphql';
 
 /** The arguments of a lookup. Each list has an alias of its own, so that any of them may be selected side by side. */
@@ -94,12 +96,11 @@ export class RandomDocument {
       () => `wallets(addresses: ${this.#use('wallets')}) ${this.#selection(wallet)}`,
       () => `node(id: ${this.#use('id')}) ${onNode()}`,
       () => `nodes(ids: ${this.#use('ids')}) ${onNode()}`,
-      () =>
-        this.#oneOf([
-          '__typename',
-          '__schema { queryType { name } }',
-          `chains ${this.#selection(this.#typeOf('Chain'))}`,
-        ]),
+      this.#oneOf([
+        () => '__typename',
+        () => '__schema { queryType { name } }',
+        () => `chains ${this.#selection(this.#typeOf('Chain'))}`,
+      ]),
     ])();
   }
 
@@ -143,18 +144,24 @@ export class RandomDocument {
     this.#fields += 1;
     const field = type.getFields()[name];
     if (!field) throw new TypeError(`Expected ${type.name} to have ${name}.`);
-    const below = getNamedType(field.type);
-    const selection = isObjectType(below)
-      ? ` ${this.#selection(below)}`
-      : isInterfaceType(below)
-        ? ' { id }'
-        : '';
+    const selection = this.#below(field.type);
     if (field.args.length > 0) return `${this.#lookup(field)}${this.#directive()}${selection}`;
     return `${this.#alias(name)}${name}${this.#directive()}${selection}`;
   }
 
-  #lookup({ name }: GraphQLField<unknown, unknown>): string {
-    const index = this.#chance(0.7) ? 0 : this.#upTo(0, ARGUMENTS.length - 1);
+  #below(output: GraphQLOutputType): string {
+    const type = getNamedType(output);
+    if (isObjectType(type)) return ` ${this.#selection(type)}`;
+    if (isInterfaceType(type)) return ' { id }';
+    if (!isUnionType(type)) return '';
+    const member = this.#oneOf(type.getTypes());
+    return ` { __typename ... on ${member.name}${this.#directive()} ${this.#selection(member)} }`;
+  }
+
+  #lookup({ name, args: known }: GraphQLField<unknown, unknown>): string {
+    const drawn = this.#chance(0.7) ? 0 : this.#upTo(0, ARGUMENTS.length - 1);
+    const isKnown = known.some((arg) => ARGUMENTS[drawn]?.startsWith(`(${arg.name}:`));
+    const index = isKnown ? drawn : 0;
     const args = ARGUMENTS[index] ?? '';
     for (const variable of ['first', 'after'] as const)
       if (args.includes(`$${variable}`)) this.#use(variable);

@@ -81,6 +81,8 @@ export const startFakeService = async (script: Script = {}) => {
       response.destroy(error instanceof Error ? error : undefined);
     });
   });
+  // Longer than the gateway keeps idle connections: a request on one that is being closed is sent twice.
+  server.keepAliveTimeout = 65_000;
   const port = await freePort();
   const listen = async () => {
     server.listen(port, '127.0.0.1');
