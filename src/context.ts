@@ -224,12 +224,13 @@ export class Context {
   get #operationRequests(): OperationRequests {
     const { client, operationMs, maxComputeUnits, now } = this.#parts;
     const { credential, cachePartition } = this.#caller;
+    const { answer } = this;
     this.#requests ??= {
       client,
       cachePartition,
       scope: {
         credential,
-        deadline: createDeadline(operationMs, this.#clientSignal, now),
+        deadline: createDeadline(operationMs, () => answer.stopSignal, now),
         usage: this.upstream,
         maxComputeUnits,
         trace: this.trace,

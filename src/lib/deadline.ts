@@ -1,8 +1,8 @@
 import { type Clock, monotonicClock } from './clock.ts';
 
-/** The time limit of an operation, and the signal of the client that waits for it. */
+/** The time limit of an operation, and the signal that nobody waits for it any more. */
 export type Deadline = {
-  /** Aborts when the client or the subscriber has disconnected; null for work without a client. */
+  /** Aborts when the operation's answer is not needed any more; null for work that is always needed. */
   readonly signal: AbortSignal | null;
   /** Starts the clock, unless it runs already. */
   start(): void;
@@ -12,19 +12,24 @@ export type Deadline = {
   detached(signal: AbortSignal): Deadline;
 };
 
-/** The clock runs from the operation's first request on, so that queues and retries count. */
+/**
+ * The clock runs from the operation's first request on, so that queues and retries count. `signalOf` is called when
+ * something waits.
+ */
 export const createDeadline = (
   limitMs: number,
-  signal: AbortSignal | null,
+  signalOf: () => AbortSignal | null,
   now: Clock = monotonicClock,
 ): Deadline => {
   let expiresAt: number | null = null;
   return {
-    signal,
+    get signal() {
+      return signalOf();
+    },
     start() {
       expiresAt ??= now() + limitMs;
     },
     remainingMs: () => (expiresAt === null ? limitMs : Math.max(0, expiresAt - now())),
-    detached: (sharedSignal) => createDeadline(limitMs, sharedSignal, now),
+    detached: (sharedSignal) => createDeadline(limitMs, () => sharedSignal, now),
   };
 };

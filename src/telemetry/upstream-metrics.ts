@@ -14,7 +14,7 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
   });
   const rejected = new Counter({
     name: 'gateway_upstream_rejected_before_send_total',
-    help: 'Upstream requests rejected before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (the client disconnected), timeout, rateLimited (UPSTREAM_RPS), cooldown (upstream asked the key to wait).',
+    help: 'Upstream requests rejected before they were sent, by resource and reason: unavailable (the circuit breaker is open), aborted (no client waits any more), timeout, rateLimited (UPSTREAM_RPS), cooldown (upstream asked the key to wait).',
     labelNames: ['resource', 'reason'],
     registers,
   });

@@ -11,7 +11,7 @@ export const createBackgroundScope = (
   now: Clock,
 ): RequestScope => ({
   credential,
-  deadline: createDeadline(timeoutMs, null, now),
+  deadline: createDeadline(timeoutMs, () => null, now),
   usage: createUsage(),
   maxComputeUnits: 0,
   trace: { requestId: randomUUID(), traceparent: null },

@@ -80,7 +80,7 @@ test.each([
     });
     expect(fake.requestsFor(address)).toHaveLength(10);
     // One part a page or so, not one an item.
-    expect(others.length).toBeLessThan(60);
+    expect(others.length).toBeLessThan(300);
     if (accept === MULTIPART)
       expect(mergeParts([first as Part, second as Part, ...others])).toEqual(
         await gateway.data(plainOf(query), { address }),

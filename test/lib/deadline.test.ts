@@ -8,7 +8,7 @@ const clock = () => {
 
 test('reading the remaining time does not start the clock', () => {
   const time = clock();
-  const deadline = createDeadline(500, null, time.now);
+  const deadline = createDeadline(500, () => null, time.now);
   expect(deadline.remainingMs()).toBe(500);
   time.ms += 400;
   expect(deadline.remainingMs()).toBe(500);
@@ -16,7 +16,7 @@ test('reading the remaining time does not start the clock', () => {
 
 test('the clock runs from the first start on, and ends at 0', () => {
   const time = clock();
-  const deadline = createDeadline(500, null, time.now);
+  const deadline = createDeadline(500, () => null, time.now);
   deadline.start();
   time.ms += 400;
   deadline.start();
@@ -27,7 +27,7 @@ test('the clock runs from the first start on, and ends at 0', () => {
 
 test('a detached deadline has the same limit, another signal and its own clock', () => {
   const time = clock();
-  const deadline = createDeadline(500, AbortSignal.abort(), time.now);
+  const deadline = createDeadline(500, () => AbortSignal.abort(), time.now);
   deadline.start();
   time.ms += 400;
   const { signal } = new AbortController();

@@ -125,7 +125,11 @@ test('a wait is never longer than the deadline, and a cooldown never longer than
   const cooldowns = createKeyCooldowns(() => now);
   const credential = { key: 'k', owner: 'gateway' } as const;
   cooldowns.record(credential, new UpstreamError('rateLimited', '', { status: 429, retryAfterMs: 1e9 }));
-  const wait = (ms: number) => cooldowns.wait(credential, createDeadline(ms, null));
+  const wait = (ms: number) =>
+    cooldowns.wait(
+      credential,
+      createDeadline(ms, () => null),
+    );
   await expect(wait(10_000)).rejects.toMatchObject({ failure: 'coolingDown', retryAfterMs: 60_000 });
   now = 59_000;
   await expect(wait(500)).rejects.toMatchObject({ failure: 'coolingDown', retryAfterMs: 1000 });

@@ -13,7 +13,10 @@ test('a request never waits for a negative time, which Node warns of, whenever t
   });
   const started: number[] = [];
   const run = (number: number) =>
-    limiter.run(createDeadline(60_000, null), async () => void started.push(number));
+    limiter.run(
+      createDeadline(60_000, () => null),
+      async () => void started.push(number),
+    );
   await Promise.all(Array.from({ length: 20 }, (_, number) => run(number)));
   expect(started).toEqual(Array.from({ length: 20 }, (_, number) => number));
   expect(waits.mock.calls.map(([, ms]) => ms).filter((ms = 0) => ms < 0)).toEqual([]);

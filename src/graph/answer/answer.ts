@@ -1,8 +1,9 @@
 import type { FieldNode, GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
 import { BufferLease, BufferPool } from '../../lib/memory/buffer-pool.ts';
-import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory/memory-budget.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/scheduling/time-slices.ts';
+import { AnswerMemory } from './answer-memory.ts';
 import { answerLimitReached, tooManyParts } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
 import { SlicedList, type SlicedWork } from './sliced-list.ts';
@@ -56,11 +57,8 @@ const MIN_VALUE_BYTES = 16;
 export class Answer implements SlicedWork {
   readonly #answers: Answers;
   readonly #clientSignal: AbortSignal | null;
-  /** Null while the answer is light. */
-  #reservation: Reservation | null = null;
+  readonly #memory: AnswerMemory;
   readonly #weights = new WeakMap<object, Weight>();
-  /** The bytes of the reservation. */
-  #reserved = 0;
   #bytes = 0;
   #values = 0;
   #partsOfItems = 0;
@@ -77,13 +75,31 @@ export class Answer implements SlicedWork {
   lease: BufferLease | null = null;
   /** Called when the answer becomes heavy. */
   onHeavy: (() => void) | null = null;
-  /** The error of an answer that exceeds the limit; null while it does not. */
-  limitError: GraphQLError | null = null;
+  #limitError: GraphQLError | null = null;
+  /** Null until something waits for a part of the answer. */
+  #stopping: AbortController | null = null;
 
   /** `clientSignal` aborts when the client has disconnected. */
   constructor(answers: Answers, clientSignal: AbortSignal | null) {
     this.#answers = answers;
+    this.#memory = new AnswerMemory(answers.memory);
     this.#clientSignal = clientSignal;
+  }
+
+  /** The error of an answer that exceeds a limit; null while it does not. */
+  get limitError(): GraphQLError | null {
+    return this.#limitError;
+  }
+
+  /** Aborts when the answer exceeds a limit, or its client disconnects: what the operation waits for is needed no more. */
+  get stopSignal(): AbortSignal {
+    if (this.#stopping === null) {
+      const stopping = new AbortController();
+      onAbort(this.#clientSignal, () => stopping.abort());
+      if (this.#limitError || this.#clientSignal?.aborted) stopping.abort();
+      this.#stopping = stopping;
+    }
+    return this.#stopping.signal;
   }
 
   get maxBytes(): number {
@@ -91,7 +107,7 @@ export class Answer implements SlicedWork {
   }
 
   get isHeavy(): boolean {
-    return this.#reservation !== null;
+    return this.#memory.isHeld;
   }
 
   /** Whether the data is serialised before it is sent: where it is heavy, or has lists that are written already. */
@@ -106,14 +122,17 @@ export class Answer implements SlicedWork {
     this.#values += values;
     const weight = this.#weight;
     if (weight <= MAX_LIGHT_BYTES || this.isStopped) return;
-    if (this.#reservation) this.#growReservation(weight - before);
-    else this.#reserve(weight);
+    if (this.isHeavy) this.#memory.grow(weight - before);
+    else {
+      this.#memory.hold(weight, this.#clientSignal);
+      this.onHeavy?.();
+    }
     if (weight > this.maxBytes) this.exceedLimit();
   }
 
-  /** Sets `limitError`, which stops the answer. */
+  /** Stops the answer, as one of more than `maxBytes`. */
   exceedLimit(): void {
-    this.limitError ??= answerLimitReached(this.maxBytes, this.estimate);
+    this.#stop(answerLimitReached(this.maxBytes, this.estimate));
   }
 
   /** Counts the later parts that a list of so many items has. An answer that exceeds their limit gets its `limitError`. */
@@ -122,9 +141,11 @@ export class Answer implements SlicedWork {
     if (!perItem) return;
     for (const node of uses) this.#partsOfItems += items * (perItem.get(node) ?? 0);
     if (this.#partsOfItems > MAX_PARTS_OF_ITEMS)
-      this.limitError ??= tooManyParts(
-        `${MAX_PARTS_OF_ITEMS} deferred fragments and streamed lists in the items of lists`,
-        this.#partsOfItems,
+      this.#stop(
+        tooManyParts(
+          `${MAX_PARTS_OF_ITEMS} deferred fragments and streamed lists in the items of lists`,
+          this.#partsOfItems,
+        ),
       );
   }
 
@@ -180,7 +201,7 @@ export class Answer implements SlicedWork {
         return answer.isStopped;
       },
       get canContinue() {
-        return answer.canContinue || (answer.lookups < MAX_UNSLICED_LOOKUPS && answer.#isAvailable);
+        return answer.canContinue || (answer.lookups < MAX_UNSLICED_LOOKUPS && answer.#memory.isAvailable);
       },
       nextSlice: () => answer.nextSlice(),
     };
@@ -197,9 +218,7 @@ export class Answer implements SlicedWork {
 
   /** Returns the memory of so many bytes that were sent: the rest of the answer is still to come. */
   sent(bytes: number): void {
-    const returned = Math.min(bytes, this.#reserved);
-    this.#reserved -= returned;
-    this.#reservation?.shrink(returned);
+    this.#memory.shrink(bytes);
   }
 
   /**
@@ -208,18 +227,18 @@ export class Answer implements SlicedWork {
    * field has ended the operation.
    */
   get isStopped(): boolean {
-    return this.#hasEnded || this.limitError !== null || this.#clientSignal?.aborted === true;
+    return this.#hasEnded || this.#limitError !== null || this.#clientSignal?.aborted === true;
   }
 
   /** Whether the answer may be continued at once. Otherwise `nextSlice` resolves when it may. */
   get canContinue(): boolean {
-    return this.isStopped || (this.#isAvailable && !this.#answers.slices.isOver());
+    return this.isStopped || (this.#memory.isAvailable && !this.#answers.slices.isOver());
   }
 
   async nextSlice(): Promise<void> {
     while (!this.canContinue) {
-      if (this.#isAvailable) await this.#answers.slices.next(this);
-      else await this.#reservation?.available();
+      if (this.#memory.isAvailable) await this.#answers.slices.next(this);
+      else await this.#memory.available();
     }
   }
 
@@ -234,38 +253,26 @@ export class Answer implements SlicedWork {
 
   async #untilSendable(): Promise<void> {
     do {
-      await this.#reservation?.available();
+      await this.#memory.available();
       // An answer that has released its memory is written in the same turn of the event loop, and then counts as unread.
       await this.#answers.slices.next(this);
-    } while (!this.isStopped && !this.#isAvailable);
+    } while (!this.isStopped && !this.#memory.isAvailable);
   }
 
   /** Ends the answer, whatever its outcome, and releases its memory. */
   end(): void {
     this.#hasEnded = true;
-    this.#reservation?.release();
+    this.#memory.release();
+  }
+
+  #stop(error: GraphQLError): void {
+    if (this.#limitError) return;
+    this.#limitError = error;
+    this.#stopping?.abort();
   }
 
   get #weight(): number {
     return Math.max(this.#bytes, this.#values * MIN_VALUE_BYTES);
-  }
-
-  get #isAvailable(): boolean {
-    return this.#reservation?.isAvailable() ?? true;
-  }
-
-  #growReservation(bytes: number): void {
-    this.#reserved += bytes;
-    this.#reservation?.grow(bytes);
-  }
-
-  #reserve(weight: number): void {
-    const reservation = this.#answers.memory.reserve();
-    this.#reservation = reservation;
-    this.#growReservation(weight);
-    this.onHeavy?.();
-    // An answer that waits for memory stops waiting once its client has disconnected.
-    onAbort(this.#clientSignal, () => reservation.release());
   }
 }
 

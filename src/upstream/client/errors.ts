@@ -35,7 +35,7 @@ export type ConnectionFailure =
   | 'deadline'
   /** The gateway discarded the answer, because its memory for bodies was used up. */
   | 'discarded'
-  /** The gateway aborted the attempt: every client that waited had disconnected. */
+  /** The gateway aborted the attempt: no client waited for it any more. */
   | 'aborted';
 
 /** How an attempt ended that was sent and failed: an HTTP status, no complete answer, or one that can't be parsed. */
@@ -95,7 +95,7 @@ export const costLimitExceeded = (maxComputeUnits: number): UpstreamError =>
 
 /** `connection` when the request had been sent. */
 export const clientGone = (connection?: 'aborted'): UpstreamError =>
-  new UpstreamError('aborted', 'The client disconnected before the answer.', connection && { connection });
+  new UpstreamError('aborted', 'No client waits for the answer any more.', connection && { connection });
 
 /** A longer Retry-After is shortened to this: upstream, or a proxy before it, may ask for too long. */
 export const MAX_COOLDOWN_MS = 60_000;

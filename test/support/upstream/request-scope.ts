@@ -5,7 +5,7 @@ import { createUsage, type Usage } from '../../../src/upstream/client/usage.ts';
 /** The scope of an operation that calls the upstream client directly. */
 export const requestScope = (usage: Usage = createUsage()): RequestScope => ({
   credential: { key: 'k', owner: 'gateway' },
-  deadline: createDeadline(60_000, null),
+  deadline: createDeadline(60_000, () => null),
   usage,
   maxComputeUnits: 100,
   trace: { requestId: 'r', traceparent: null },

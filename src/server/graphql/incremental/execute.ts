@@ -15,7 +15,7 @@ export const executeInParts = async (args: OperationArgs, parts: AnswerParts): P
   const executed = await execute({ ...args, enableEarlyExecution: true });
   if (!('initialResult' in executed)) return executed;
   await parts.send(executed.initialResult);
-  // An answer that is stopped is executed to its end nevertheless: no work of it outlives it.
+  // An answer that is stopped is executed to its end, which is near: its reads are aborted. No work of it outlives it.
   for await (const part of executed.subsequentResults as AsyncIterable<Part>) {
     const { pending, incremental, completed } = part;
     if (pending ?? incremental ?? completed) await parts.send(part);
