@@ -47,19 +47,17 @@ test('50 wallets that one query selects twice, with and without details, cost 50
   const realNow = performance.now.bind(performance);
   let asked = 0;
   // For a while, each look at the clock finds the slice of the event loop used up.
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+  using _clock = vi.spyOn(performance, 'now').mockImplementation(() => {
     asked += 1;
     return realNow() + 11 * Math.min(asked, 500);
   });
-  const reply = await gateway
-    .query(
-      `query ($addresses: [Address!]!) {
-        plain: wallets(addresses: $addresses) { transactions { nodes { hash } } }
-        decoded: wallets(addresses: $addresses) { transactions { nodes { decoded { name } } } }
-      }`,
-      { addresses },
-    )
-    .finally(() => clock.mockRestore());
+  const reply = await gateway.query(
+    `query ($addresses: [Address!]!) {
+      plain: wallets(addresses: $addresses) { transactions { nodes { hash } } }
+      decoded: wallets(addresses: $addresses) { transactions { nodes { decoded { name } } } }
+    }`,
+    { addresses },
+  );
   expect(reply.errors).toBeUndefined();
   expect(fake.requests.map(({ query }) => query.get('decode'))).toEqual(Array(50).fill('true'));
   expect(reply.extensions.upstream).toEqual({ requests: 50, computeUnits: 50, cached: 0 });

@@ -29,6 +29,8 @@ import { isStreamed, labelBytes } from '../selection.ts';
 export type AnswerEstimate = {
   readonly bytes: number;
   readonly heaviest: Heaviest;
+  /** The number of lookups, in all objects together. */
+  readonly lookups: number;
   /** The number of deferred fragments and streamed lists, in all objects together. */
   readonly laterParts: number;
   /** The number of objects with fields of a deferred fragment beside those of another part. */
@@ -65,13 +67,14 @@ const estimateOf = (
   const estimator = new AnswerEstimator(root.info);
   const place = { path: '', times: 1, items: null, others: [] };
   const bytes = estimator.objectBytes(root.type, [root.selectionSet], place);
-  const { heaviest, laterParts, dividedObjects, partsPerItem } = estimator;
-  return { bytes, heaviest, laterParts, dividedObjects, partsPerItem };
+  const { heaviest, lookups, laterParts, dividedObjects, partsPerItem } = estimator;
+  return { bytes, heaviest, lookups, laterParts, dividedObjects, partsPerItem };
 };
 
 const NOTHING: AnswerEstimate = {
   bytes: 0,
   heaviest: { field: '', bytes: 0 },
+  lookups: 0,
   laterParts: 0,
   dividedObjects: 0,
   partsPerItem: null,
@@ -113,6 +116,7 @@ const partBytes = ({ path }: Place, label: number): number => PART_BYTES + Buffe
 class AnswerEstimator {
   #heaviest: Heaviest & { readonly declaresCount: boolean } = { field: '', bytes: 0, declaresCount: false };
   readonly #info: OperationInfo;
+  lookups = 0;
   laterParts = 0;
   dividedObjects = 0;
   partsPerItem: WeakMap<FieldNode, number> | null = null;
@@ -156,6 +160,7 @@ class AnswerEstimator {
     if (isLater) this.laterParts += place.times;
     const declared = evaluateCost(field, node, this.#info, (cost, args): DeclaredSize => {
       const { items = DEFAULT_ITEMS, bytes = null } = cost;
+      if (cost.lookup) this.lookups += place.times;
       return { returns: cost.returns?.(args) ?? null, count: cost.count?.(args) ?? null, items, bytes };
     });
     if (declared === null) return NULL;

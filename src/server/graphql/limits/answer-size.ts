@@ -1,13 +1,17 @@
+import type { Answer } from '../../../graph/answer/answer.ts';
 import { answerTooLarge, tooManyParts } from '../../../graph/answer/errors.ts';
 import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
-import type { OperationPlugin } from '../operation-plugin.ts';
+import type { ExecuteFn, OperationPlugin } from '../operation-plugin.ts';
 
 /** The most deferred fragments and streamed lists of one answer. Each that has not come takes some memory. */
 const MAX_LATER_PARTS = 1000;
 
 /** In the format v0.2 graphql makes each by itself, and beyond 16,000 holds up the thread for seconds. */
 const MAX_DIVIDED_OBJECTS = 10_000;
+
+/** An operation with more lookups begins in a time slice of its own, as it takes long. */
+const MAX_LOOKUPS_AT_ONCE = 50;
 
 type Options = {
   readonly estimateAnswer: EstimateAnswer;
@@ -34,7 +38,8 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
       const expected = `${MAX_DIVIDED_OBJECTS} objects that deferred fragments share with other parts`;
       return setResultAndStopExecution({ errors: [tooManyParts(expected, dividedObjects)] });
     }
-    setExecuteFn((given) => serializeAnswer(executeFn(given), answer));
+    const execute = answer.estimate.lookups > MAX_LOOKUPS_AT_ONCE ? inOwnSlice(executeFn, answer) : executeFn;
+    setExecuteFn((given) => serializeAnswer(execute(given), answer));
   },
   onSubscribe({ args, setResultAndStopExecution }) {
     const estimate = estimateAnswer(args, args.contextValue.scopes);
@@ -49,3 +54,11 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     return Object.assign({ ...result }, { stringify });
   },
 });
+
+/** Executes once a slice begins. All lookups then begin in one turn of the event loop, which merges their reads. */
+const inOwnSlice =
+  (execute: ExecuteFn, answer: Answer): ExecuteFn =>
+  (args) =>
+    answer.canContinue
+      ? execute(args)
+      : answer.nextSlice().then(() => (answer.isStopped ? { data: null } : execute(args)));
