@@ -91,12 +91,8 @@ export class Answer implements SlicedWork {
     return this.#limitError;
   }
 
-  /**
-   * Aborts when the answer exceeds a limit, or its client disconnects: what the operation waits for is needed no more. An
-   * operation of one lookup needs no signal of its own: nothing else exceeds a limit while that is read.
-   */
-  get stopSignal(): AbortSignal | null {
-    if ((this.estimate?.lookups ?? 0) <= 1) return this.#clientSignal;
+  /** Aborts when the answer exceeds a limit, or its client disconnects: what the operation waits for is needed no more. */
+  get stopSignal(): AbortSignal {
     if (this.#stopping === null) {
       const stopping = new AbortController();
       onAbort(this.#clientSignal, () => stopping.abort());
