@@ -1,6 +1,6 @@
 import { type Clock, monotonicClock } from './clock.ts';
 
-/** The time limit of an operation, and the signal that nobody waits for it any more. */
+/** The time limit of an operation. Its signal ends the operation's waits sooner. */
 export type Deadline = {
   /** Aborts when the operation's answer is not needed any more; null for work that is always needed. */
   readonly signal: AbortSignal | null;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
 import { askInParts, MULTIPART, NEWEST } from '../support/clients/parts.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
@@ -89,4 +90,20 @@ test('a request that another client waits for goes on', async () => {
   releaseSlow();
   expect(await other).toMatchObject({ data: { wallet: { transactions: { nodes: { length: 3 } } } } });
   expect(fake.requestsFor(slow)).toMatchObject([{ abandoned: false }]);
+});
+
+test('the only lookup of an operation is aborted as well, when something else of the answer is too large', async () => {
+  await using over = await startOverLarge();
+  const { fake, gateway, variables } = over;
+  const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  await deliver(deliveryUrl, { body: { text: 'x'.repeat(500_000) } });
+  const reply = await gateway.query(
+    `query ($slow: Address!) {
+      wallet(address: $slow) { transactions(first: 1000) { nodes { hash } } }
+      a: deliveries { nodes { payload } } b: deliveries { nodes { payload } } c: deliveries { nodes { payload } }
+    }`,
+    { slow: variables.slow },
+  );
+  expect(codesOf(reply)).toEqual(['OPERATION_TOO_COMPLEX']);
+  await eventually(() => fake.requestsFor(variables.slow)[0]?.abandoned === true);
 });

@@ -20,7 +20,7 @@ export type UpstreamFailure =
   | 'invalidResponse'
   /** Not sent: the operation has reached its cost limit. */
   | 'tooCostly'
-  /** Every client that waited has disconnected. It says nothing about upstream. */
+  /** No client waits for the answer any more. It says nothing about upstream. */
   | 'aborted';
 
 /** How an attempt that was sent ended without a complete answer. */
