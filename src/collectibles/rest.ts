@@ -131,7 +131,7 @@ export const collectiblesRequest = (
   if (offset !== null) query.set('offset', offset);
   if (includeSpam) query.set('filter_spam', 'false');
   if (details) query.set('show_spam_scores', 'true');
-  return { path: `/v1/evm/collectibles/${address}`, query };
+  return { path: ['v1', 'evm', 'collectibles', address], query };
 };
 
 const readFields = readRecord(COLLECTIBLE);

@@ -47,7 +47,11 @@ export const shownPath = (path: string): string => path.slice(0, MAX_PATH);
 
 export const badUserInput = (message: string): GraphQLError => clientError('BAD_USER_INPUT', message);
 
-/** Returns the client's error for an upstream request that failed. */
+/** The client's error for a defect of the gateway, which shows nothing of it. */
+export const internalError = (): GraphQLError =>
+  clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
+
+/** Returns the client's error for an upstream request that failed */
 export const upstreamError = (error: UpstreamError): GraphQLError => {
   const { failure, status, retryAfterMs, gatewayKey } = error;
   switch (failure) {
@@ -79,6 +83,8 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
       return clientError('UPSTREAM_TIMEOUT', error.message);
     case 'invalidResponse':
       return clientError('UPSTREAM_INVALID_RESPONSE', error.message);
+    case 'unsendable':
+      return internalError();
     case 'unavailable':
     case 'aborted':
       return clientError('UPSTREAM_UNAVAILABLE', error.message, status === undefined ? {} : { status });

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { UpstreamError } from '../upstream/client/errors.ts';
-import { clientError, type ErrorCode, isErrorCode, upstreamError } from './errors.ts';
+import { type ErrorCode, internalError, isErrorCode, upstreamError } from './errors.ts';
 
 /**
  * Returns the client's error for an error of an operation. An error of the catalogue stays as it is, a failure of upstream
@@ -38,9 +38,9 @@ const httpOf = ({ extensions: { http, originalError } }: GraphQLError): object =
 
 const toClientError = (error: unknown, onUnexpected: (error: unknown) => void): GraphQLError => {
   if (error instanceof GraphQLError) return error;
-  if (error instanceof UpstreamError) return upstreamError(error);
+  if (error instanceof UpstreamError && error.failure !== 'unsendable') return upstreamError(error);
   onUnexpected(error);
-  return clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
+  return internalError();
 };
 
 /** Returns what a resolver threw; null for an error that graphql itself made of an invalid request. */

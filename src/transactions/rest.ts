@@ -115,7 +115,7 @@ export const transactionsRequest = (
   if (chains !== null) query.set('chain_ids', chains);
   if (offset !== null) query.set('offset', offset);
   if (details) query.set('decode', 'true');
-  return { path: `/v1/evm/transactions/${address}`, query };
+  return { path: ['v1', 'evm', 'transactions', address], query };
 };
 
 const readFields = readRecord(TRANSACTION);

@@ -31,7 +31,7 @@ import { parsePage } from '../upstream/parse/page-parser.ts';
 /** Upstream's default page size. No deployment documents a larger one. */
 const PAGE_SIZE = 100;
 
-const PATH = '/beta/evm/subscriptions/webhooks';
+const PATH = ['beta', 'evm', 'subscriptions', 'webhooks'];
 
 /** A webhook as clients see it. */
 export type Webhook = {
@@ -102,11 +102,11 @@ const onAll = (purpose: string): Pick<Operation, 'purpose' | 'webhookId' | 'guar
   path: PATH,
 });
 
-const onOne = (purpose: string, webhookId: string, path = '') => ({
+const onOne = (purpose: string, webhookId: string, ...path: readonly string[]) => ({
   purpose,
   webhookId,
   guaranteed: false,
-  path: `${PATH}/${webhookId}${path}`,
+  path: [...PATH, webhookId, ...path],
 });
 
 export const listWebhooks = (offset: string | null, limit: number = PAGE_SIZE): Operation => ({
@@ -147,13 +147,13 @@ export const listAddresses = (
   offset: string | null,
   limit: number = PAGE_SIZE,
 ): Operation => ({
-  ...onOne("list a webhook's addresses", webhookId, '/addresses'),
+  ...onOne("list a webhook's addresses", webhookId, 'addresses'),
   method: 'GET',
   query: pageQuery(offset, limit),
 });
 
 export const replaceAddresses = (webhookId: string, addresses: readonly string[]): Operation => ({
-  ...onOne("replace a webhook's addresses", webhookId, '/addresses'),
+  ...onOne("replace a webhook's addresses", webhookId, 'addresses'),
   method: 'PUT',
   ignoresBody: true,
   body: { addresses },
@@ -163,7 +163,7 @@ export const updateAddresses = (
   webhookId: string,
   { addAddresses, removeAddresses }: AddressChanges,
 ): Operation => ({
-  ...onOne("update a webhook's addresses", webhookId, '/addresses'),
+  ...onOne("update a webhook's addresses", webhookId, 'addresses'),
   guaranteed: true,
   method: 'PATCH',
   ignoresBody: true,

@@ -9,7 +9,7 @@ export type Send = (operation: Operation, signal?: AbortSignal) => Promise<unkno
 /** This deployment lacks an operation that others have. No webhook is at fault, and the caller can not mend it. */
 export class UnsupportedOperationError extends UpstreamError {
   constructor({ purpose, method, path }: Operation, cause: UpstreamError) {
-    const serviceMessage = `The service has no operation to ${purpose}: it answered ${method} ${path} with ${cause.status}.`;
+    const serviceMessage = `The service has no operation to ${purpose}: it answered ${method} ${pathnameOf(path)} with ${cause.status}.`;
     super('rejected', serviceMessage, {
       serviceMessage,
       gatewayKey: cause.gatewayKey,
@@ -23,6 +23,8 @@ export class UnsupportedOperationError extends UpstreamError {
 /** Whether upstream answered with a 4xx that says nothing about the key, the quota or the rate. */
 export const isRejected = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure === 'rejected';
+
+const pathnameOf = (path: Operation['path']): string => `/${path.join('/')}`;
 
 /** Sends as `send` does, but rejects with UnsupportedOperationError when the deployment lacks the operation. */
 export const detectUnsupported =
@@ -50,7 +52,7 @@ const isUnsupported = async (
   if (status === 405) return true;
   if (status !== 404) return false;
   if (webhookId === null) return true;
-  if (guaranteed || mentionsWebhook(serviceMessage ?? '', path, webhookId)) return false;
+  if (guaranteed || mentionsWebhook(serviceMessage ?? '', pathnameOf(path), webhookId)) return false;
   return (await isListed(webhookId, send)) ?? (await isUpdatable(webhookId, send));
 };
 

@@ -47,16 +47,17 @@ type Parts = {
   readonly max: number;
 };
 
-/** The webhook's name and its URL say that it is one of these. */
+/** The webhook's name and its URL say that it is one of these. Anyone may name a webhook: what else a name says is no address. */
 const NAME = 'watchWallet ';
+const NAMES_ADDRESS = /^watchWallet (0x[0-9a-f]{40})$/i;
 
 export const createWatchedWallets = ({ webhooks, destination, keyedQueue, max }: Parts): WatchedWallets => {
   const inTurn = <Answer>(change: () => Promise<Answer>): Promise<Answer> =>
     keyedQueue(`watched wallets of ${destination.url(null)}`, change);
 
   const addressOf = (webhook: Webhook): string | null =>
-    webhook.name?.startsWith(NAME) && webhook.type !== null && deliversHere(webhook, destination)
-      ? webhook.name.slice(NAME.length)
+    webhook.type !== null && deliversHere(webhook, destination)
+      ? (NAMES_ADDRESS.exec(webhook.name ?? '')?.[1]?.toLowerCase() ?? null)
       : null;
 
   const byAddress = async (): Promise<Map<string, Webhook[]>> => {

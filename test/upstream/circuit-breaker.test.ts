@@ -103,7 +103,7 @@ test('answers that the gateway has no memory for do not open the circuit', async
     bodyMemory: exhaustedMemory(),
   });
   try {
-    const request = { resource: 'thing', method: 'POST', path: '/thing', cost: 1 } as const;
+    const request = { resource: 'thing', method: 'POST', path: ['thing'], cost: 1 } as const;
     for (let count = 0; count < 12; count += 1)
       await expect(client.request(request, requestScope())).rejects.toMatchObject({
         failure: 'unavailable',

@@ -34,7 +34,7 @@ const startClient = async (answer: (response: ServerResponse, number: number) =>
   return { client, seen, [Symbol.asyncDispose]: () => made.disposeAsync() };
 };
 
-const request = { resource: 'thing', method: 'GET', path: '/thing', cost: 1 } as const;
+const request = { resource: 'thing', method: 'GET', path: ['thing'], cost: 1 } as const;
 
 test('the bytes of a body arrive as they were sent, in the order of their chunks', async () => {
   const parts = [Buffer.from([0xff, 0x00]), Buffer.alloc(300 * KILOBYTE, 1), Buffer.from('é')];

@@ -39,7 +39,7 @@ const attemptsAt = async (outcome: Outcome, method: (typeof methods)[number]): P
   const memory = outcome === 'discarded' ? { bodyMemory: exhaustedMemory() } : {};
   const client = createUpstreamClient({ url: fake.url, keyHeader: 'X-Key', ...limits, ...memory });
   const usage = createUsage();
-  const request = { resource: 'thing', method, path: '/thing', cost: 1 };
+  const request = { resource: 'thing', method, path: ['thing'], cost: 1 };
   try {
     await expect(client.request(request, requestScope(usage))).rejects.toThrow();
   } finally {

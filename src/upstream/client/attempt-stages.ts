@@ -11,6 +11,8 @@ import { reserveUsage } from './usage.ts';
 /** One attempt of a request on its way through the stages of a pipeline. */
 type Attempt<Body> = {
   readonly request: UpstreamRequest;
+  /** Its path and query. */
+  readonly target: string;
   readonly parse: ParseBody<Body>;
   readonly scope: RequestScope;
   readonly timer: AttemptTimer;

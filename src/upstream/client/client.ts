@@ -1,4 +1,3 @@
-import { Agent } from 'undici';
 import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import { Semaphore } from '../../lib/scheduling/semaphore.ts';
@@ -12,11 +11,11 @@ import {
   recordCooldown,
 } from './attempt-stages.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createConnectionPool } from './connection-pool.ts';
 import { costLimitExceeded } from './errors.ts';
-import { createConnector } from './interim-responses.ts';
 import { createKeyCooldowns, type SharedCooldowns } from './key-cooldowns.ts';
 import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
-import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
+import { targetOf, type UpstreamAnswer, type UpstreamRequest } from './request.ts';
 import { createRequestLimiter, type SharedRate } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
 import { parseJson } from './responses/json-body.ts';
@@ -24,7 +23,10 @@ import type { ParseBody } from './responses/received-body.ts';
 import { createRetry } from './retry.ts';
 import { sendRequest } from './send-request.ts';
 
-/** Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. */
+/**
+ * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is refused
+ * before anything else, with `unsendable`.
+ */
 export type UpstreamClient = {
   /**
    * Resolves with the answer, whose body `parse` has parsed, after as many attempts as the table in retry.ts, the retry budget and the deadline allow.
@@ -78,9 +80,10 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     sharedCooldowns = null,
     bodyMemory = createMemoryBudget(MAX_BODY_BYTES),
   } = options;
-  const agent = new Agent({ connections, connect: createConnector(timeoutMs) });
+  const base = new URL(url);
+  const pool = createConnectionPool(base.origin, connections, timeoutMs);
   const bodyLimits = { memory: bodyMemory, large: new Semaphore(1, MAX_WAITING_BODIES) };
-  const target = { agent, base: new URL(url), keyHeader, timeoutMs, bodyLimits };
+  const service = { pool, keyHeader, timeoutMs, bodyLimits };
   const breaker = createCircuitBreaker(observer.circuitChanged, now);
   const cooldowns = createKeyCooldowns(now, sharedCooldowns);
   const retry = createRetry();
@@ -94,16 +97,17 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       limitRequests(createRequestLimiter(connections, perSecond, now), sharedRate),
       recordCooldown(cooldowns),
     ],
-    ({ request, parse, scope, timer }) =>
-      sendRequest(target, request, parse, { ...scope, trace: timer.trace }),
+    ({ request, target, parse, scope, timer }) =>
+      sendRequest(service, request, target, parse, { ...scope, trace: timer.trace }),
   );
 
   const read: UpstreamClient['read'] = async (request, parse, scope) => {
+    const target = targetOf(base.pathname, request);
     assertWithinCostLimit(request, scope);
     scope.deadline.start();
     return retry(request, scope.deadline, (number) => {
       const timer = startAttemptTimer(observer, request, number, scope.trace);
-      return sendAttempt({ request, parse, scope, timer, beforeSend() {} });
+      return sendAttempt({ request, target, parse, scope, timer, beforeSend() {} });
     });
   };
 
@@ -111,7 +115,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
     read,
     request: (request, scope) => read(request, parseJson, scope),
     isCircuitOpen: breaker.isOpen,
-    close: () => agent.destroy(),
+    close: () => pool.destroy(),
   };
 };
 

@@ -20,6 +20,8 @@ export type UpstreamFailure =
   | 'invalidResponse'
   /** Not sent: the operation has reached its cost limit. */
   | 'tooCostly'
+  /** Not sent: HTTP does not allow the request. A defect of the gateway, which says nothing about upstream. */
+  | 'unsendable'
   /** No client waits for the answer any more. It says nothing about upstream. */
   | 'aborted';
 
@@ -92,6 +94,12 @@ export const costLimitExceeded = (maxComputeUnits: number): UpstreamError =>
     'tooCostly',
     `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than its estimate. The limit is MAX_COMPUTE_UNITS.`,
   );
+
+/** `problem` quotes nothing: what made the request unsendable may come from anywhere. */
+export const unsendable = (problem: string, cause?: unknown): UpstreamError =>
+  new UpstreamError('unsendable', `Expected a request to upstream that can be sent, got ${problem}.`, {
+    cause,
+  });
 
 /** `connection` when the request had been sent. */
 export const clientGone = (connection?: 'aborted'): UpstreamError =>

@@ -1,4 +1,4 @@
-import type { Agent } from 'undici';
+import type { Pool } from 'undici';
 import { onAbort } from '../../lib/abort.ts';
 import { clientGone, deadlineExceeded, UpstreamError } from './errors.ts';
 import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
@@ -9,9 +9,8 @@ import { redactText, secretOf } from './responses/redact-key.ts';
 import { BodyCheck, type BodyLimits, parseBody } from './responses/response-body.ts';
 import { type ResponseHead, ResponseReceiver } from './responses/response-receiver.ts';
 
-type Target = {
-  readonly agent: Agent;
-  readonly base: URL;
+type Service = {
+  readonly pool: Pool;
   readonly keyHeader: string;
   /** Milliseconds for one attempt, from sending to the last byte of the body. */
   readonly timeoutMs: number;
@@ -20,10 +19,11 @@ type Target = {
 
 const MAX_TYPE_CHARACTERS = 80;
 
-/** Sends one attempt, under the scope's trace, and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's signal. */
+/** Sends one attempt to `target`, its path and query, under the scope's trace, and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's signal. */
 export const sendRequest = async <Body>(
-  { agent, base, keyHeader, timeoutMs, bodyLimits }: Target,
+  { pool, keyHeader, timeoutMs, bodyLimits }: Service,
   request: UpstreamRequest,
+  target: string,
   parse: ParseBody<Body>,
   { credential, deadline, trace }: RequestScope,
 ): Promise<UpstreamAnswer<Body>> => {
@@ -36,10 +36,9 @@ export const sendRequest = async <Body>(
   const signal = request.method === 'GET' ? deadline.signal : null;
   const stopListening = onAbort(signal, () => receiver.abort(clientGone('aborted')));
   try {
-    agent.dispatch(
+    pool.dispatch(
       {
-        origin: base.origin,
-        path: `${base.pathname.replace(/\/$/, '')}${request.path}${request.query?.size ? `?${request.query}` : ''}`,
+        path: target,
         method: request.method,
         headers: {
           accept: 'application/json',

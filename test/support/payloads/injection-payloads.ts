@@ -1,7 +1,7 @@
 import { ADDRESS, lookupOf, nested, type Row } from './expensive-documents.ts';
 
 /** What would lead somewhere else, were it put into a path or a header as it is. */
-const TRICKS = [
+export const TRICKS = [
   '../../admin',
   '..%2f..%2fadmin',
   '%2e%2e/admin',
