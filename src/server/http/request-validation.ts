@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
+/** The rules of HTTP for the head of a request that Node does not enforce, and one spelling for what HTTP says is equal. */
+
 /** The HTTP status of a malformed request, and what was expected. */
 export type RuleViolation = { readonly status: 400 | 501 | 505; readonly message: string };
 
@@ -35,6 +37,32 @@ export const toOriginForm = (request: IncomingMessage): void => {
   const path = request.url?.slice(start.length) ?? '';
   request.url = path.startsWith('/') ? path : `/${path}`;
   request.headers.host = host;
+};
+
+/** Headers whose values are the same in any letter case (RFC 9110, 4.2.3, 8.3.1, 8.4.1, 12.5). */
+const CASELESS = ['accept', 'accept-encoding', 'content-encoding', 'content-type', 'host'] as const;
+/** Those whose parameters may have white space and quotes around them. */
+const MEDIA_TYPES = ['accept', 'content-type'] as const;
+
+/**
+ * Rewrites such headers in lower case, and media types without that white space and those quotes. So everything that reads
+ * them compares them with one spelling, libraries too. Of the parameters, only a multipart body's boundary would differ by
+ * its letter case, and no such body is accepted.
+ */
+export const toCommonSpelling = ({ headers }: IncomingMessage): void => {
+  for (const name of CASELESS) headers[name] &&= headers[name].toLowerCase();
+  for (const name of MEDIA_TYPES) headers[name] &&= trimParameters(headers[name]);
+};
+
+const trimParameters = (mediaTypes: string): string => {
+  // Most values have neither.
+  if (!/[\t "]/.test(mediaTypes)) return mediaTypes;
+  const trimAround = (text: string, separator: string) =>
+    text
+      .split(separator)
+      .map((part) => part.trim())
+      .join(separator);
+  return trimAround(trimAround(mediaTypes, ';'), ',').replace(/="([^"\\]*)"/g, '=$1');
 };
 
 const countOf = (name: string, rawHeaders: readonly string[]): number => {

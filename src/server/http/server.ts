@@ -17,7 +17,7 @@ import type { EventStreams } from '../sse/plugin.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
 import { type HttpObserver, observeHttp } from './observer.ts';
 import { nameRequests, requestIdOf } from './request-id.ts';
-import { ruleViolationOf, toOriginForm } from './request-validation.ts';
+import { ruleViolationOf, toCommonSpelling, toOriginForm } from './request-validation.ts';
 import { closeAfterEarlyResponse, createRequestQueue } from './response-end.ts';
 import { setCommonHeaders } from './response-headers.ts';
 import { createHttpShutdown } from './shutdown.ts';
@@ -143,8 +143,9 @@ export const createHttpServer = (options: Options): HttpServer => {
   nameRequests(server);
   options.unsent.watch(server);
   const shutdown = createHttpShutdown(server, rejectionBody);
-  // Added last and prepended, so that it runs first: the other listeners read the path.
-  for (const event of ['request', 'upgrade']) server.prependListener(event, toOriginForm);
+  // Added last and prepended, so that they run first: the other listeners read the path and the headers.
+  for (const event of ['request', 'upgrade'])
+    server.prependListener(event, toCommonSpelling).prependListener(event, toOriginForm);
   const beginShutdown = () => {
     health.markNotReady();
     shutdown.closeKeptAlive();

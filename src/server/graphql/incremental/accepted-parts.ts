@@ -25,11 +25,7 @@ const FORMATS: Readonly<Record<string, PartFormat>> = {
  * names no format has `20220824`, and one that names an unknown format is passed over.
  */
 export const acceptedParts = rememberLast((accept): AcceptedParts | null => {
-  const ranges = accept
-    .replace(/[\s"]/g, '')
-    .toLowerCase()
-    .split(',')
-    .map((range) => range.split(';'));
+  const ranges = accept.split(',').map((range) => range.split(';'));
   for (const mediaType of MEDIA_TYPES)
     for (const [type, ...parameters] of ranges) {
       const format = type === mediaType ? formatOf(parameters) : null;

@@ -28,7 +28,7 @@ const notPlainJson = (headers: RequestHeaders): GraphQLError | null => {
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity')
     return unsupported(`Expected a body that is not compressed, got one in ${encoding}.`);
-  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  const type = headers.get('content-type')?.split(';')[0];
   if (type === 'application/json') return null;
   return unsupported(`Expected a content type of application/json, got ${type ?? 'none'}.`);
 };

@@ -22,7 +22,7 @@ export const directMediaTypeOf = ({ method, url, headers }: IncomingMessage): Me
 
 /** As Yoga chooses it: the first media range that matches counts, whatever its weight. */
 const acceptedMediaType = rememberLast((accept): MediaType | null => {
-  for (const range of accept.replace(/\s/g, '').toLowerCase().split(',')) {
+  for (const range of accept.split(',')) {
     const [types = '', ...parameters] = range.split(';');
     const charset = parameters.find((parameter) => parameter.includes('charset=')) ?? 'charset=utf-8';
     const [type, subtype] = types.split('/');

@@ -38,7 +38,7 @@ const readMessage = (body: string, headers: ResponseHead['headers']): string => 
     const parsed: unknown = JSON.parse(body);
     return messageIn(parsed) ?? '';
   } catch {
-    const isMarkup = String(headers['content-type'] ?? '').includes('html') || /^\s*</.test(body);
+    const isMarkup = /html/i.test(String(headers['content-type'] ?? '')) || /^\s*</.test(body);
     return isMarkup ? '' : body.trim();
   }
 };
