@@ -8,6 +8,7 @@ import { loadTraces } from './app/traces.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
 import { type Clock, monotonicClock } from './lib/clock.ts';
+import { settlesWithin } from './lib/scheduling/task-tracker.ts';
 import { createShutdownDeadline } from './lib/shutdown-deadline.ts';
 import type { Log } from './logger.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
@@ -21,8 +22,9 @@ export type App = {
   /** Verifies the gateway's own key upstream and logs the result; never rejects. */
   checkKey(): Promise<void>;
   /**
-   * Begins a graceful shutdown: the gateway is not ready any more, and each response closes its kept-alive connection. If
-   * readiness was polled lately, resolves after two seconds in which the gateway still accepts; else at once.
+   * Begins a graceful shutdown: the gateway is not ready any more, and each response closes its kept-alive connection. It
+   * still accepts. Resolves after two seconds; where readiness was not polled lately, as soon as every client of a kept-alive
+   * connection was told.
    */
   beginShutdown(): Promise<void>;
   /**
@@ -82,8 +84,9 @@ const start = async (parts: Parts): Promise<App> => {
     },
     async beginShutdown() {
       deadline.start();
-      server.beginShutdown();
-      if (server.health.isPolled()) await delay(deadline.noticeMs());
+      const told = server.beginShutdown();
+      const noticeMs = deadline.noticeMs();
+      await (server.health.isPolled() ? delay(noticeMs) : settlesWithin([told], noticeMs));
     },
     async stop() {
       deadline.start();

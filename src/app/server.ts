@@ -37,8 +37,11 @@ type Server = {
   /** The address that it listens on: `http://host:port`. */
   readonly url: string;
   readonly health: HealthEndpoints;
-  /** Makes the gateway not ready and closes kept-alive connections after their responses; it still accepts. */
-  beginShutdown(): void;
+  /**
+   * Makes the gateway not ready and closes kept-alive connections after their next responses; it still accepts. Resolves
+   * once every client of such a connection was told.
+   */
+  beginShutdown(): Promise<void>;
   /** Resolves when upstream accepts the caller's key; see `requestKeyVerification` of webhooks. */
   requestKeyVerification(caller: Caller, signal: AbortSignal): Promise<void>;
 };

@@ -63,8 +63,11 @@ export type HttpServer = {
   readonly server: Server;
   /** Resolves to the bound address, `http://host:port`. Rejects when it can't be bound. */
   listen(host: string, port: number): Promise<string>;
-  /** Starts the readiness notice: not ready, still accepting, but each response is its connection's last. */
-  beginShutdown(): void;
+  /**
+   * Starts the readiness notice: not ready, still accepting, but each response is its connection's last. Resolves once every
+   * client of a kept-alive connection was told.
+   */
+  beginShutdown(): Promise<void>;
   /** Stops accepting. Resolves when every request under way is answered, or the deadline has cut its connection. */
   stop(deadline: ShutdownDeadline): Promise<void>;
 };
@@ -148,7 +151,7 @@ export const createHttpServer = (options: Options): HttpServer => {
     server.prependListener(event, toCommonSpelling).prependListener(event, toOriginForm);
   const beginShutdown = () => {
     health.markNotReady();
-    shutdown.closeKeptAlive();
+    return shutdown.closeKeptAlive();
   };
 
   return {
@@ -163,7 +166,7 @@ export const createHttpServer = (options: Options): HttpServer => {
       return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
     },
     async stop(deadline) {
-      beginShutdown();
+      void beginShutdown();
       eventStreams.abortAll();
       await shutdown.close(deadline);
     },

@@ -19,8 +19,9 @@ export type HttpShutdown = {
   /**
    * From here on each response is its connection's last and says so, so that its client opens the next one elsewhere. Idle
    * connections stay open: a request that is on its way on one would be lost. It is answered, and the connection closes.
+   * Resolves once every client was told, or has closed its connection: then none can lose a request.
    */
-  closeKeptAlive(): void;
+  closeKeptAlive(): Promise<void>;
   /**
    * Stops accepting connections. Resolves once every request under way is answered: when the deadline's drain ends, with
    * UPSTREAM_TIMEOUT where upstream was asked, and with 503 where nothing ran. Connections that are left when responses
@@ -39,16 +40,39 @@ export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody)
    * waits for another emits no `close` when its connection is cut.
    */
   const underWay = new Map<Socket, Map<ServerResponse, IncomingMessage>>();
+  /** The connections whose clients may send another request: no response has said that they close. */
+  const kept = new Set<Socket>();
+  const allTold = Promise.withResolvers<void>();
   let isClosing = false;
+  const release = (socket: Socket): void => {
+    kept.delete(socket);
+    if (isClosing && kept.size === 0) allTold.resolve();
+  };
+  const sayClose = (socket: Socket, response: ServerResponse): void => {
+    response.setHeader('connection', 'close');
+    release(socket);
+  };
   server.on('connection', (socket: Socket) => {
     underWay.set(socket, new Map());
-    socket.once('close', () => underWay.delete(socket));
+    kept.add(socket);
+    socket.once('close', () => {
+      underWay.delete(socket);
+      release(socket);
+    });
   });
+  // A WebSocket is closed by its own protocol.
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => release(socket));
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    underWay.get(socket)?.set(response, request);
-    if (isClosing) closeAfterResponse(socket, response);
-    onResponseClosed(response, () => underWay.get(socket)?.delete(response));
+    const requests = underWay.get(socket);
+    if (isClosing) {
+      // Only the last of pipelined responses may say that the connection closes.
+      const before = newestOf(requests);
+      if (before?.headersSent === false) before.removeHeader('connection');
+      sayClose(socket, response);
+    }
+    requests?.set(response, request);
+    onResponseClosed(response, () => requests?.delete(response));
   });
 
   const reject = (request: IncomingMessage, response: ServerResponse): void => {
@@ -68,14 +92,19 @@ export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody)
     closeKeptAlive() {
       isClosing = true;
       for (const [socket, requests] of underWay) {
-        // The newest is answered last, so only its response may say that the connection closes.
-        const newest = [...requests.keys()].at(-1);
-        if (newest) closeAfterResponse(socket, newest);
+        const newest = newestOf(requests);
+        if (newest?.headersSent === false) sayClose(socket, newest);
+        // A stream that has begun can't say it any more, and may last.
+        else if (newest?.writableEnded === false) release(socket);
       }
+      if (kept.size === 0) allTold.resolve();
+      return allTold.promise;
     },
     async close(deadline) {
       for (let turn = 0; turn < EVENT_LOOP_TURNS; turn += 1) await nextTurn();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Idle connections are closed now, and those of responses that could not say so once these have ended.
+      for (const [socket, requests] of underWay) newestOf(requests)?.once('close', () => socket.end());
       if (await settlesWithin([closed], deadline.drainMs())) return;
       shutdown.abort();
       // Abandoned operations are answered within these turns.
@@ -88,11 +117,9 @@ export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody)
   };
 };
 
-const closeAfterResponse = (socket: Socket, response: ServerResponse): void => {
-  if (!response.headersSent) response.setHeader('connection', 'close');
-  // A response whose headers are sent can't say it any more, and an event stream says `keep-alive`.
-  response.once('close', () => socket.end());
-};
+/** The request whose response comes last. */
+const newestOf = (requests: ReadonlyMap<ServerResponse, IncomingMessage> | undefined) =>
+  [...(requests?.keys() ?? [])].at(-1);
 
 /**
  * How long a peer may take to read the final message, and the megabytes that may be queued before it. A client that is cut
