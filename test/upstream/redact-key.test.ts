@@ -1,9 +1,15 @@
-import { expect, test } from 'vitest';
-import { redactChunks, redactText, secretOf } from '../../src/upstream/client/responses/redact-key.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  hasEscaped,
+  redactChunks,
+  redactText,
+  secretOf,
+} from '../../src/upstream/client/responses/redact-key.ts';
 import { heldKey, startGateway } from '../support/gateway/start.ts';
 import { kernel, LISTS } from '../support/kernel/differential.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
+import { toJson } from '../support/upstream/json.ts';
 
 const key = 'a-key-of-upstream-0a1b2c';
 const credential = { key, owner: 'gateway' } as const;
@@ -17,6 +23,59 @@ test('a key is removed wherever chunks split it', () => {
     for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
     expect(Buffer.concat(redactChunks(chunks, secretOf(credential))).toString()).toBe(expected);
   }
+});
+
+describe('JSON with escapes', () => {
+  const odd = 'k/"\\-_=+u0061.n:{}[1]';
+  const unicode = (text: string, upper: boolean) =>
+    Array.from(text, (character) => {
+      const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+      return `\\u${upper ? hex.toUpperCase() : hex}`;
+    }).join('');
+  /** Ways to write the same JSON string, without its quotes. */
+  const spellings = (text: string): string[] => {
+    const plain = JSON.stringify(text).slice(1, -1);
+    const one = Array.from(text, (_, index) => {
+      const [before, after] = [text.slice(0, index), text.slice(index + 1)].map((part) =>
+        JSON.stringify(part).slice(1, -1),
+      );
+      return `${before}${unicode(text.charAt(index), index % 2 === 0)}${after}`;
+    });
+    return [plain, plain.replaceAll('/', '\\/'), unicode(text, false), unicode(text, true), ...one];
+  };
+  const split = (json: string): Buffer[] => [Buffer.from(json.slice(0, 7)), Buffer.from(json.slice(7))];
+
+  test.each([
+    ['an ordinary key', key],
+    ['one of all characters', odd],
+    ['the longest', `a-long-key-${'x/'.repeat(2000)}`],
+  ])('never hide %s', (_which, text) => {
+    const secret = secretOf({ key: text, owner: 'client' });
+    for (const spelling of spellings(text).slice(0, 60)) {
+      const json = `{"é":"\\n\\\\${spelling}\\\\","${spelling}":[1]}`;
+      expect(JSON.parse(json)).toEqual({ é: `\n\\${text}\\`, [text]: [1] });
+      const redacted = Buffer.concat(redactChunks(split(json), secret)).toString();
+      expect(JSON.parse(redacted)).toEqual({ é: '\n\\[key]\\', '[key]': [1] });
+      const isEscaped = !json.includes(text);
+      if (isEscaped) expect(hasEscaped(split(json), secret)).toBe(true);
+      expect(redactText(spelling, { key: text, owner: 'client' })).toBe('[key]');
+    }
+  });
+
+  test('is left as it is where an escape is no part of the key', () => {
+    const named = 'never-shown-4c1f9a';
+    const secret = secretOf({ key: named, owner: 'client' });
+    for (const json of [
+      `{"a":"\\${named}"}`,
+      `{"a":"\\\\u006e${named.slice(1)}"}`,
+      '{"a":"\\u006e \\/ \\u00e9"}',
+      `{"a":"\\u006e${named.slice(1, -1)}"}`,
+    ]) {
+      const chunks = split(json);
+      expect(redactChunks(chunks, secret)).toBe(chunks);
+      expect(hasEscaped(chunks, secret)).toBe(false);
+    }
+  });
 });
 
 test('bytes without the key stay the same chunks', () => {
@@ -64,4 +123,38 @@ test('a client does not see the key of an answer that arrives in pieces', async 
     { address: freshAddress() },
   );
   expect(reply.data?.wallet.transactions.nodes).toEqual([{ chain: 'before [key] after' }]);
+});
+
+describe.each([
+  ['in a page', 200],
+  ['in an error', 400],
+])('a client does not see a key that escapes hide, %s', (_where, status) => {
+  test.each([
+    [
+      'all of it',
+      (text: string) => Array.from(text, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join(''),
+    ],
+    ['a part of it', (text: string) => text.replaceAll('-', '\\u002D')],
+    ['its slashes', (text: string) => text.replaceAll('/', '\\/')],
+  ])('%s', async (_which, escaped) => {
+    const slashed = `${heldKey}/a/b=`;
+    const page = transactionsEnvelope([
+      transaction({ chain: `before ${slashed} after`, data: null }),
+      transaction({ data: `0x ${slashed}` }),
+    ]);
+    const text = (status === 200 ? toJson(page) : toJson({ error: `no ${slashed} here` })).replaceAll(
+      slashed,
+      escaped(slashed),
+    );
+    const headers = { 'content-type': 'application/json' };
+    await using fake = await startFakeService({ transactions: () => ({ status, text, headers }) });
+    await using gateway = await startGateway({ UPSTREAM_URL: fake.url, UPSTREAM_API_KEY: slashed });
+    const reply = await gateway.query(
+      'query ($address: Address!) { wallet(address: $address) { transactions { nodes { chain data } } } }',
+      { address: freshAddress() },
+    );
+    expect(reply.body).toContain('[key]');
+    expect(JSON.stringify(JSON.parse(reply.body))).not.toContain(slashed);
+    expect(reply.body).not.toContain(heldKey);
+  });
 });

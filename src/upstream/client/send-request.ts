@@ -54,7 +54,7 @@ export const sendRequest = async <Body>(
     if (statusCode < 200 || statusCode > 299)
       throw readErrorResponse(statusCode, headers, receiver.errorText(), credential);
     const computeUnits = readComputeUnits(headers) ?? request.cost;
-    const type = redactText(typeOf(headers), credential);
+    const type = redactText(typeOf(headers), credential).slice(0, MAX_TYPE_CHARACTERS);
     const parsed = request.ignoresBody
       ? await parse(new ReceivedBody([], type, null))
       : await parseBody(receiver, bodyLimits, (chunks) =>
@@ -82,7 +82,7 @@ const timedOut = (timeoutMs: number): UpstreamError =>
   });
 
 const typeOf = (headers: ResponseHead['headers']): string =>
-  String(headers['content-type'] ?? 'no content type').slice(0, MAX_TYPE_CHARACTERS);
+  String(headers['content-type'] ?? 'no content type');
 
 const readComputeUnits = (headers: ResponseHead['headers']): number | null => {
   const stated = headers['x-compute-units-cost'];

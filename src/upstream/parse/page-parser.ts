@@ -50,8 +50,8 @@ export const createPageParser = <List extends { readonly address: string }, Valu
   reader: ItemReader<List, Value>,
 ): PageParser<List, Value> => ({
   async parseBody(body, limit, kernel) {
-    const isLarge = body.bytes > MAX_INDEXED_BYTES;
-    const page = isLarge ? null : (kernel?.index(body.chunks, indexedList, limit, body.secret) ?? null);
+    const isIndexable = kernel !== null && body.bytes <= MAX_INDEXED_BYTES && !body.hidesSecret;
+    const page = isIndexable ? kernel.index(body.chunks, indexedList, limit, body.secret) : null;
     if (kernel && page && isWorthIndexing(page)) return { page, kernel };
     return { json: await parseJson(body) };
   },

@@ -1,5 +1,6 @@
 import { UpstreamError, type UpstreamFailure } from '../errors.ts';
 import type { Credential } from '../request-scope.ts';
+import { redactText } from './redact-key.ts';
 import type { ResponseHead } from './response-receiver.ts';
 
 const MAX_MESSAGE_CHARACTERS = 500;
@@ -14,7 +15,7 @@ export const readErrorResponse = (
   credential: Credential,
 ): UpstreamError => {
   const retryAfterMs = readRetryAfter(headers['retry-after']);
-  const message = readMessage(body, headers).replaceAll(credential.key, '[key]');
+  const message = redactText(readMessage(body, headers).replaceAll(credential.key, '[key]'), credential);
   return new UpstreamError(failureOf(status), `Upstream answered ${status}.`, {
     status,
     serviceMessage: message.slice(0, MAX_MESSAGE_CHARACTERS),

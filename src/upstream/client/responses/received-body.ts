@@ -1,6 +1,6 @@
 import { freeBuffer } from '../../../lib/memory/buffer-pool.ts';
 import { totalLength } from '../../../lib/memory/total-length.ts';
-import { redactChunks } from './redact-key.ts';
+import { hasEscaped, redactChunks } from './redact-key.ts';
 
 const utf8 = new TextDecoder();
 
@@ -26,6 +26,11 @@ export class ReceivedBody {
   /** The bytes, as they arrived: the secret may be in them. None after `takeText`. */
   get chunks(): readonly Buffer[] {
     return this.#chunks;
+  }
+
+  /** Whether escapes of JSON hide the secret in the bytes. */
+  get hidesSecret(): boolean {
+    return hasEscaped(this.#chunks, this.secret);
   }
 
   /** The chunks without the secret, which stay when `takeText` has taken them: what may be kept outside of this process. */
