@@ -20,6 +20,7 @@ import { createDocuments } from '../server/graphql/limits/documents.ts';
 import { createErrorMask } from '../server/graphql/mask-errors.ts';
 import { createOperations } from '../server/graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
+import { createClientAddress } from '../server/http/client-address.ts';
 import { createHealthEndpoints, type HealthEndpoints } from '../server/http/health.ts';
 import { createTrace, traceOf } from '../server/http/request-id.ts';
 import { writeHeaderBlock } from '../server/http/response-headers.ts';
@@ -46,7 +47,7 @@ type Server = {
   requestKeyVerification(caller: Caller, signal: AbortSignal): Promise<void>;
 };
 
-/** The most WebSockets of one key, or of one token's subject. */
+/** The most WebSockets of one key, of one token's subject, or of one address behind a trusted proxy. */
 const MAX_SOCKETS_EACH = 1000;
 
 /** The least memory for unsent answers. It is raised to fit one and a half of the largest. */
@@ -86,6 +87,11 @@ export const startServer = async (
   /** What all transports share. */
   const shared = {
     authenticate,
+    clientAddress: createClientAddress({
+      trustedProxies: config.trustedProxies,
+      identifies: mode === 'open',
+      log,
+    }),
     documents: createDocuments({
       schema,
       closed: config.production || trusted !== null,
@@ -189,8 +195,9 @@ export const startServer = async (
     closeMs: times.closeMs,
     verifyKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.verifyKey(),
     maxSockets: config.maxSockets,
-    // Without credentials a client is identified by its address, which all clients behind one proxy share.
-    maxSocketsEach: mode === 'open' ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
+    // Without credentials a client is identified by its address, which all clients behind an unknown proxy share.
+    maxSocketsEach:
+      mode === 'open' && config.trustedProxies.length === 0 ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
     observer: telemetry.sockets,
   });
 

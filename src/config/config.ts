@@ -5,7 +5,16 @@ import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import { type RedisConfig, readRedis } from './redis.ts';
 import { readTraces, type TracesConfig } from './traces.ts';
-import { commaList, extraChains, headerName, headerValue, httpUrl, integerIn, origins } from './values.ts';
+import {
+  commaList,
+  extraChains,
+  headerName,
+  headerValue,
+  httpUrl,
+  integerIn,
+  networks,
+  origins,
+} from './values.ts';
 
 /** The settings of the gateway. docs/configuration.md has the table of their variables. */
 export type Config = {
@@ -25,6 +34,8 @@ export type Config = {
   };
   readonly auth: AuthConfig;
   readonly allowedOrigins: readonly string[];
+  /** Addresses of proxies whose forwarded headers name the client, and networks of them. */
+  readonly trustedProxies: readonly string[];
   /** Null stands for `http://HOST:PORT` with the port that was bound. */
   readonly publicUrl: string | null;
   readonly deliveries: {
@@ -151,6 +162,8 @@ export const readConfig = (env: Environment): Config => {
     },
     auth: readAuth(env, { host, upstreamUrl, apiKey }, read, problems),
     allowedOrigins: read('ALLOWED_ORIGINS', origins, 'origins (scheme://host[:port]), comma-separated') ?? [],
+    trustedProxies:
+      read('TRUSTED_PROXIES', networks, 'IP addresses or networks (10.0.0.0/8), comma-separated') ?? [],
     publicUrl: read(
       'PUBLIC_URL',
       httpUrl,

@@ -54,6 +54,7 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   JWT_ISSUER: (config) => tokensOf(config)?.issuer ?? null,
   JWT_AUDIENCE: (config) => tokensOf(config)?.audience ?? null,
   ALLOWED_ORIGINS: ({ allowedOrigins }) => allowedOrigins,
+  TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies,
   PUBLIC_URL: ({ publicUrl }) => publicUrl ?? 'http://HOST:PORT as bound',
   DELIVERY_SECRET: ({ deliveries }) =>
     deliveries.secret === null ? 'not set: made at the first start, and kept' : secret(deliveries.secret),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Chain } from '../chains/known-chains.ts';
+import { isNetwork } from '../lib/ip-address.ts';
 
 /** The values of environment variables, as zod schemas. */
 
@@ -54,6 +55,9 @@ export const commaList = z
 export const origins = commaList.refine((list) =>
   list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
 );
+
+/** IP addresses and networks, comma-separated. */
+export const networks = commaList.refine((list) => list.every(isNetwork));
 
 const CHAIN_NAME = '[A-Za-z][A-Za-z0-9_-]{0,63}';
 const CHAIN = new RegExp(`^\\d{1,16}:${CHAIN_NAME}(?::${CHAIN_NAME})*$`);

@@ -52,6 +52,7 @@ const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: strin
     'https://a.example.com, https://b.example.com',
     'https://a.example.com,https://b.example.com',
   ],
+  TRUSTED_PROXIES: ['10.0.0.0/8,::1'],
   PUBLIC_URL: ['https://gateway.example.com'],
   DELIVERY_SECRET: [SECRET, 'set'],
   DELIVERY_SIGNATURE_SECRET: [`${SECRET},${SECRET}2`, 'set'],

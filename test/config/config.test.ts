@@ -48,6 +48,7 @@ const mistakes = {
   PUBLIC_URL: 'here',
   SANDBOX: 'perhaps',
   SANDBOX_BLOCK_MS: 'often',
+  TRUSTED_PROXIES: 'haproxy',
 };
 
 test('with nothing set it starts, and what it reads cannot be changed', () => {
@@ -78,6 +79,22 @@ test.each(['ftp://service.test', 'file:///etc/passwd', 'service.test'])(
   'UPSTREAM_URL=%s is refused',
   (url) => {
     expect(problemsOf({ ...service, UPSTREAM_URL: url }).join()).toContain('UPSTREAM_URL');
+  },
+);
+
+test.each(['127.0.0.1', '10.0.0.0/8, ::1,2001:db8::/32', '0.0.0.0/0', '::ffff:10.0.0.1/104'])(
+  'TRUSTED_PROXIES=%s names proxies',
+  (text) => {
+    expect(problemsOf({ TRUSTED_PROXIES: text })).toEqual([]);
+  },
+);
+
+test.each(['10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0/8', '10.0.0.1/8/8', 'fe80::1%eth0', '127.0.0.1:80'])(
+  'TRUSTED_PROXIES=%s is refused',
+  (text) => {
+    expect(problemsOf({ TRUSTED_PROXIES: text })).toEqual([
+      `TRUSTED_PROXIES: expected IP addresses or networks (10.0.0.0/8), comma-separated, got "${text}"`,
+    ]);
   },
 );
 

@@ -8,8 +8,9 @@ import { nowhere, startGateway } from '../support/gateway/start.ts';
 const KEYS = { UPSTREAM_URL: nowhere, AUTH: 'key', UPSTREAM_API_KEY: undefined };
 
 /** Opens a socket with the key. `answer` is null if it is acknowledged, otherwise the code that it is closed with. */
-const open = async (gatewayUrl: string, key: string) => {
-  const socket = new WebSocket(`${gatewayUrl.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+const open = async (gatewayUrl: string, key: string, headers: Record<string, string> = {}) => {
+  const url = `${gatewayUrl.replace('http', 'ws')}/graphql`;
+  const socket = new WebSocket(url, 'graphql-transport-ws', { headers });
   const answer = Promise.withResolvers<number | null>();
   socket.on('message', () => answer.resolve(null));
   socket.on('close', (code) => answer.resolve(code));
@@ -18,21 +19,25 @@ const open = async (gatewayUrl: string, key: string) => {
   return { socket, answer: await answer.promise };
 };
 
-test('a key may have a thousand open sockets, and opens another when one has closed', async () => {
-  await using gateway = await startGateway(KEYS);
+test.each([
+  ['a key', KEYS],
+  ['an address behind a trusted proxy', { UPSTREAM_URL: nowhere, TRUSTED_PROXIES: '127.0.0.1' }],
+])('%s may have a thousand open sockets, and opens another when one has closed', async (_what, env) => {
+  await using gateway = await startGateway(env);
+  const openOne = () => open(gateway.url, 'one', { 'x-forwarded-for': '203.0.113.1' });
   const sockets: WebSocket[] = [];
   for (let index = 0; index < 1000; index += 100) {
-    const opened = await Promise.all(Array.from({ length: 100 }, () => open(gateway.url, 'one')));
+    const opened = await Promise.all(Array.from({ length: 100 }, openOne));
     expect(opened.map(({ answer }) => answer)).toEqual(Array(100).fill(null));
     sockets.push(...opened.map(({ socket }) => socket));
   }
-  expect((await open(gateway.url, 'one')).answer).toBe(1013);
-  const other = await open(gateway.url, 'another');
+  expect((await openOne()).answer).toBe(1013);
+  const other = await open(gateway.url, 'another', { 'x-forwarded-for': '203.0.113.2' });
   expect(other.answer).toBeNull();
 
   sockets.pop()?.terminate();
-  let again = await open(gateway.url, 'one');
-  while (again.answer === 1013) again = await open(gateway.url, 'one');
+  let again = await openOne();
+  while (again.answer === 1013) again = await openOne();
   expect(again.answer).toBeNull();
   for (const socket of [...sockets, other.socket, again.socket]) socket.terminate();
 });

@@ -11,7 +11,7 @@ export type Credentials = { get(name: string): string | null };
 type Mode = 'open' | 'key' | 'jwt';
 
 /**
- * Authenticates a client by its credentials, and by the network `address` that it comes from. Rejects with
+ * Authenticates a client by its credentials, and by its `address`: see server/http/client-address.ts. Rejects with
  * UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the credentials can't be checked. It reads the credentials before it
  * waits for anything.
  */
@@ -32,10 +32,7 @@ export const authenticateAnyone = (gatewayKey: string): Authenticate => {
     scopes: ALL_SCOPES,
     expiresAt: null,
   };
-  return async (_credentials, address = 'unknown') => ({
-    ...everyone,
-    billingKey: canonicalAddress(address),
-  });
+  return async (_credentials, address = 'unknown') => ({ ...everyone, billingKey: ownedBy(address) });
 };
 
 /**
@@ -78,11 +75,10 @@ const tokenIn = (authorization: string | null): string => {
   return token;
 };
 
-/** An IPv4 address in one spelling, whichever family the socket has. An IPv6 address is cut to its /64, which one client owns. */
-const canonicalAddress = (address: string): string => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::');
+/** An IPv4 address as it is. An IPv6 address is cut to its /64, which one client owns. */
+const ownedBy = (address: string): string => {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
   const groups = head.split(':');
   const missing = 8 - groups.length - (tail ? tail.split(':').length : 0);
   return [...groups, ...Array(tail === undefined ? 0 : missing).fill('0')].slice(0, 4).join(':');

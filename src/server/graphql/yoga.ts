@@ -3,6 +3,7 @@ import { createYoga } from 'graphql-yoga';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
 import type { BrowserPolicy } from '../browsers/origin-policy.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import type { Compress } from '../http/compressor.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
 import type { EventStreams } from '../sse/plugin.ts';
@@ -25,6 +26,7 @@ export type YogaOptions = BrowserPolicy & {
   readonly contextOf: (context: ServerContext) => OperationContext;
   readonly checkHeaders: CheckHeaders;
   readonly authenticate: Authenticate;
+  readonly clientAddress: ClientAddress;
   readonly requestMemory: RequestMemory;
   readonly documents: Documents;
   /** Whether clients have to send credentials. */
@@ -45,7 +47,8 @@ export type YogaOptions = BrowserPolicy & {
 
 /** Answers HTTP requests of every kind: by GET and POST, with an event stream or a single result, and GraphiQL. */
 export const createYogaServer = (options: YogaOptions) => {
-  const { authenticate, contextOf, documents, pipeline, trusted, eventStreams, unsent } = options;
+  const { authenticate, clientAddress, contextOf, documents, pipeline, trusted, eventStreams, unsent } =
+    options;
   const closed = options.production || trusted !== null;
   const graphiql = graphiqlOptions(options);
   const page = createGraphiQLPage(graphiql);
@@ -60,7 +63,7 @@ export const createYogaServer = (options: YogaOptions) => {
       // Requests: headers are checked before credentials, and credentials before memory for the body is reserved.
       useCsrfProtection(options.checkHeaders),
       useGetRequests(),
-      useAuthentication(authenticate),
+      useAuthentication(authenticate, clientAddress),
       useBodyLimits(options.requestMemory),
 
       // Responses: rejected preflights are replaced before other headers are set.

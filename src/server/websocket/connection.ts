@@ -5,19 +5,20 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
 import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
 import { FrameWriter } from './shared-frame-writer.ts';
 
 /** The part of the upgrade request that a connection keeps: the whole request would be its largest object. */
 export type Upgrade = {
-  /** The client's network address. */
-  readonly address: string | undefined;
+  /** The client's address. */
+  readonly address: string;
   readonly traceparent: string | readonly string[] | undefined;
 };
 
-export const upgradeOf = ({ headers, socket }: IncomingMessage): Upgrade => ({
-  address: socket.remoteAddress,
-  traceparent: headers.traceparent,
+export const upgradeOf = (request: IncomingMessage, clientAddress: ClientAddress): Upgrade => ({
+  address: clientAddress(request),
+  traceparent: request.headers.traceparent,
 });
 
 /** Operations by id, as graphql-ws keeps them: from their `subscribe` message until they are completed. */

@@ -12,6 +12,7 @@ import { createRequestMemory } from '../graphql/limits/request-memory.ts';
 import type { MaskError } from '../graphql/mask-errors.ts';
 import type { Operations } from '../graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { createConnectionAuthentication, type VerifyKey } from './authentication.ts';
 import { pauseReadsWhileBlocked } from './backpressure.ts';
@@ -34,6 +35,7 @@ type Options = UpgradePolicy & {
   readonly server: Server;
   readonly graphql: GraphQLServer;
   readonly authenticate: Authenticate;
+  readonly clientAddress: ClientAddress;
   readonly documents: Documents;
   readonly verifyKey: VerifyKey;
   readonly verifyKeyFailOpen: VerifyKeyFailOpen;
@@ -76,7 +78,8 @@ export const serveWebSockets = (options: Options): WebSockets => {
   const open = (webSocket: WebSocket, request: IncomingMessage, stream: Duplex): void => {
     const { socket } = request;
     const onAnswer = () => options.unsent.wrote(socket);
-    const connection = createConnection(webSocket, stream, upgradeOf(request), onAnswer, closeMs);
+    const upgrade = upgradeOf(request, options.clientAddress);
+    const connection = createConnection(webSocket, stream, upgrade, onAnswer, closeMs);
     connections.add(connection);
     keepAlive.add(webSocket);
     const onClosed = observer.opened();

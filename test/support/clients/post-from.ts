@@ -9,9 +9,10 @@ export const postFrom = async (
   localAddress: string,
   url: string,
   operation: { readonly query: string; readonly variables?: object },
+  more: Readonly<Record<string, string>> = {},
 ): Promise<string> => {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', ...more };
   request(`${url}/graphql`, { method: 'POST', localAddress, headers }, (response) => {
     text(response).then(resolve, reject);
   })

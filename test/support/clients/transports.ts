@@ -39,10 +39,18 @@ export const overEventStream: Send = async (url, payload, credentials) => {
   return { ...JSON.parse(data), raw: body + headersOf(response) };
 };
 
-/** Writes the protocol by hand, so that the checks of no client library come before the gateway's. */
-const overWebSocket: Send = (url, payload, credentials) =>
+/**
+ * Writes the protocol by hand, so that the checks of no client library come before the gateway's. `options` are those of the
+ * upgrade request.
+ */
+export const overWebSocket = (
+  url: string,
+  payload: Payload,
+  credentials?: Record<string, string>,
+  options: WebSocket.ClientOptions = {},
+): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
     socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: credentials })));
     socket.on('error', reject);
     socket.on('close', (code, reason) => reject(new Error(`closed with ${code} ${reason}`)));

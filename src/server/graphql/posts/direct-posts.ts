@@ -32,6 +32,7 @@ type Options = Pick<
   | 'contextOf'
   | 'checkHeaders'
   | 'authenticate'
+  | 'clientAddress'
   | 'requestMemory'
   | 'documents'
   | 'trusted'
@@ -52,8 +53,9 @@ type KnownOperation = { readonly document: DocumentNode; readonly params: Params
  * Yoga answers every other request: also one that is malformed, and one whose document is invalid.
  */
 export const createDirectPosts = (options: Options): AnswerRequest => {
-  const { schema, pipeline, contextOf, checkHeaders, authenticate, documents, trusted, answerByYoga } =
+  const { schema, pipeline, contextOf, checkHeaders, authenticate, clientAddress, documents, trusted } =
     options;
+  const { answerByYoga } = options;
   const otherParams = trusted === null ? [] : ['documentId'];
 
   /** Returns the text of a request's document; null for a body without one. */
@@ -78,7 +80,7 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     const headers = headersOf(request);
     const rejection = checkHeaders('POST', headers);
     if (rejection) throw rejection;
-    context.httpCaller = await authenticate(headers, request.socket.remoteAddress);
+    context.httpCaller = await authenticate(headers, clientAddress(request));
     const isSmall = isSmallBody(request.headers['content-length']);
     const limit = isSmall ? null : limitBody(options.requestMemory, response);
     const body = await readBody(request, limit);
