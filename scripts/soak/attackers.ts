@@ -1,76 +1,48 @@
 // The soak's attackers, in a process of their own, so that their work is not in the honest clients' waits.
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { badMessages } from './attacks/bad-messages.ts';
-import { badService } from './attacks/bad-service.ts';
-import { denseDeliveries } from './attacks/dense-deliveries.ts';
-import { forgedCursors } from './attacks/forged-cursors.ts';
-import { giantAnswers } from './attacks/giant-answers.ts';
-import { manyTenants } from './attacks/many-tenants.ts';
-import { scans } from './attacks/scans.ts';
-import { slowRequests } from './attacks/slow-requests.ts';
-import { strangers } from './attacks/strangers.ts';
-import { subscriptionDocuments } from './attacks/subscription-documents.ts';
-import { unreadAnswers } from './attacks/unread-answers.ts';
-import type { Attack, Family } from './family.ts';
+import type { Attack } from './attacks/attack.ts';
+import { ATTACKS } from './attacks/registry.ts';
 
-const FAMILIES: readonly Family[] = [
-  giantAnswers,
-  unreadAnswers,
-  denseDeliveries,
-  badService,
-  strangers,
-  subscriptionDocuments,
-  scans,
-  slowRequests,
-  badMessages,
-  forgedCursors,
-  manyTenants,
-];
-
-/** The answers to each family's attacks, and how often each came. */
+/** How each attack has ended, and how often so. */
 export type Tallies = Record<string, Record<string, number>>;
 
 export type Order = { readonly gatewayUrl: string; readonly only: readonly string[] | null };
 
 const over = new AbortController();
+const made = new AsyncDisposableStack();
 const tallies: Tallies = {};
 
-const keepAttacking = async ({ name, atOnce, pauseMs }: Family, attack: Attack): Promise<void> => {
+const prepare = async (attack: Attack, gatewayUrl: string) => {
+  const strike = await attack.prepare(gatewayUrl, made);
   const tally: Record<string, number> = {};
-  tallies[name] = tally;
+  tallies[attack.name] = tally;
   let number = 0;
   const attacker = async () => {
     while (!over.signal.aborted) {
       number += 1;
-      const outcome = await attack(number, over.signal).catch(nameOf);
+      const end = await strike(number, over.signal).catch(nameOf);
       if (over.signal.aborted) return;
-      tally[outcome] = (tally[outcome] ?? 0) + 1;
-      await pause(pauseMs);
+      tally[end] = (tally[end] ?? 0) + 1;
+      await pause(attack.pauseMs);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, attacker));
+  return () => void Array.from({ length: attack.atOnce }, attacker);
 };
 
 const nameOf = ({ code, name }: NodeJS.ErrnoException): string => (typeof code === 'string' ? code : name);
 
 /** Prepares, says `ready`, and attacks until the next message comes, which it answers with how it went. */
 process.once('message', async ({ gatewayUrl, only }: Order) => {
-  const names = FAMILIES.map(({ name }) => name);
-  const unknown = only?.find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new RangeError(
-      `Expected a family of attacks (${names.join('; ')}), got ${JSON.stringify(unknown)}.`,
-    );
-  const families = FAMILIES.filter(({ name }) => only === null || only.includes(name));
-  const attacks = await Promise.all(
-    families.map(async (family) => [family, await family.prepare(gatewayUrl)] as const),
-  );
-  process.once('message', () => {
+  const attacks = ATTACKS.filter(({ name }) => only === null || only.includes(name));
+  const prepared = await Promise.all(attacks.map((attack) => prepare(attack, gatewayUrl)));
+  process.once('message', async () => {
     over.abort();
+    await made.disposeAsync();
     process.send?.(tallies, () => process.exit());
   });
   process.send?.('ready');
-  for (const [family, attack] of attacks) void keepAttacking(family, attack);
+  for (const begin of prepared) begin();
 });
-process.on('disconnect', () => process.exit());
+// With all that it has started: it leads a process group.
+process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));

@@ -77,7 +77,7 @@ export const checkTenant = async (
       const receivedAt = times[place];
       // An event may be with its reader before the acknowledgement is with its sender.
       if (acknowledgedAt !== undefined && receivedAt !== undefined)
-        waits.add('events', Math.max(0, receivedAt - acknowledgedAt));
+        waits.add('events', Math.max(0, receivedAt - acknowledgedAt), receivedAt);
     }
   return {
     acknowledged: poster.acknowledged.size,

@@ -1,8 +1,9 @@
 import process from 'node:process';
 import { failWithUsage, parseCommandLine } from '../command-line.ts';
+import { ATTACKS } from './attacks/registry.ts';
 import { everyday } from './everyday/everyday.ts';
-import { formatEveryday, problemsOf } from './everyday/report.ts';
-import { excessesOf, format, mistakesOf } from './report.ts';
+import { formatEveryday, problemsOf, tooEarlyOf } from './everyday/report.ts';
+import { excessesOf, format, mistakesOf, unjudgedOf } from './report.ts';
 import { soak } from './soak.ts';
 
 /** Exits with 1 when something was lost, sent twice, too slow or too large. */
@@ -21,17 +22,31 @@ const seconds = Number(values.seconds ?? 60 * Number(values.minutes ?? 1));
 if (!(seconds > 0)) failWithUsage('Expected --minutes or --seconds above 0, got something else.', USAGE);
 
 if (values.everyday && values.only) failWithUsage('Expected --everyday or --only, got both.', USAGE);
+const names = ATTACKS.map(({ name }) => name);
+const unknown = values.only?.find((name) => !names.includes(name));
+if (unknown !== undefined)
+  failWithUsage(`Expected an attack (${names.join('; ')}), got ${JSON.stringify(unknown)}.`, USAGE);
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const shown = async (): Promise<{ text: string; problems: readonly string[] }> => {
-  if (values.everyday) {
-    const report = await everyday({ seconds, onProgress });
-    return { text: formatEveryday(report), problems: problemsOf(report) };
-  }
-  const report = await soak({ seconds, only: values.only ?? null, onProgress });
-  return { text: format(report), problems: [...mistakesOf(report), ...excessesOf(report)] };
+type Shown = {
+  readonly text: string;
+  readonly problems: readonly string[];
+  readonly unjudged: readonly string[];
 };
 
-const { text, problems } = await shown();
-process.stdout.write(`${text}\n\n${problems.join('\n') || 'All bounds were kept.'}\n`);
+const shown = async (): Promise<Shown> => {
+  if (values.everyday) {
+    const report = await everyday({ seconds, onProgress });
+    return { text: formatEveryday(report), problems: problemsOf(report), unjudged: tooEarlyOf(report) };
+  }
+  const report = await soak({ seconds, only: values.only ?? null, onProgress });
+  const problems = [...mistakesOf(report), ...excessesOf(report)];
+  return { text: format(report), problems, unjudged: unjudgedOf(report) };
+};
+
+const { text, problems, unjudged } = await shown();
+const verdict = problems.length > 0 ? problems : ['All bounds that could be judged were kept.'];
+process.stdout.write(
+  `${[text, '', ...verdict, ...unjudged.map((line) => `Not judged: ${line}`)].join('\n')}\n`,
+);
 process.exitCode = problems.length === 0 ? 0 : 1;

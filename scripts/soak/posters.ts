@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { activity } from '../../test/support/clients/deliver.ts';
 import { ask } from './ask.ts';
+import { sharedClockMs } from './loop.ts';
 import type { Waits } from './waits.ts';
 
 const BETWEEN_MS = 100;
@@ -10,19 +11,19 @@ type Options = {
   readonly deliveryUrl: string;
   readonly waits: Waits;
   readonly signal: AbortSignal;
-  /** So many deliveries are posted first, one right after the other. */
+  /** How many deliveries are posted first, one right after the other. Default: 0. */
   readonly rush?: number;
 };
 
 /** Posts deliveries 1, 2, 3, …, each until it is acknowledged, as upstream does. Records when each was. */
 export const startPoster = ({ deliveryUrl, waits, signal, rush = 0 }: Options) => {
-  /** By number, in milliseconds of `performance.now()`. */
+  /** By number, by `sharedClockMs`. */
   const acknowledged = new Map<number, number>();
   const post = async (number: number): Promise<boolean> => {
     const answer = await waits
       .measure('posts', ask({ url: deliveryUrl, body: activity(number) }))
       .catch((error: unknown) => ({ status: 0, text: String(error) }));
-    if (answer.status === 200) acknowledged.set(number, performance.now());
+    if (answer.status === 200) acknowledged.set(number, sharedClockMs());
     else waits.refuse('posts', String(answer.status || answer.text));
     return answer.status === 200;
   };

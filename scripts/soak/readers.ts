@@ -1,4 +1,5 @@
 import { byEventStream, byWebSocket, startLoadClient } from '../../test/support/clients/load-client.ts';
+import { sharedClockMs } from './loop.ts';
 
 const MOST_BETWEEN_CUTS = 100;
 const CUTS = 1000;
@@ -8,7 +9,7 @@ type Options = { readonly url: string; readonly token: string; readonly after: s
 /** A dashboard that loses its connection again and again, and resumes: what it received, and when. */
 const startReader = ({ url, token, after }: Options, transport: typeof byWebSocket) => {
   const cursors: string[] = [];
-  /** Of each of them, in milliseconds of `performance.now()`. */
+  /** Of each of them, by `sharedClockMs`. */
   const times: number[] = [];
   const cuts: number[] = [];
   for (let at = 0; cuts.length < CUTS; cuts.push(at)) at += 1 + Math.floor(Math.random() * MOST_BETWEEN_CUTS);
@@ -20,7 +21,7 @@ const startReader = ({ url, token, after }: Options, transport: typeof byWebSock
     credentials: { authorization: `Bearer ${token}` },
     onCursor(index, cursor) {
       cursors[index] = cursor;
-      times[index] = performance.now();
+      times[index] = sharedClockMs();
     },
   });
   return { cursors, times, client };

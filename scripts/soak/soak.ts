@@ -5,35 +5,41 @@ import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { deliveriesOf } from '../../test/support/clients/deliver.ts';
+import { scrape } from '../../test/support/gateway/prometheus.ts';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
 import { byToken, tokenOf } from '../../test/support/gateway/tokens.ts';
+import { ask } from './ask.ts';
 import type { Order, Tallies } from './attackers.ts';
 import { checkTenant } from './log-check.ts';
+import { readTurns, recordTurns, sharedClockMs } from './loop.ts';
+import { watchMemory } from './memory.ts';
 import { startPagers } from './pagers.ts';
 import { startPoster } from './posters.ts';
 import { startReaders } from './readers.ts';
 import type { Report } from './report.ts';
+import type { Served } from './service.ts';
 import { Waits } from './waits.ts';
-import { startWatch } from './watch.ts';
 
 const TENANTS = ['one', 'two', 'three', 'four'];
 const TAIL_BYTES = 4000;
 /** For the first walk to come to its end, and the first deliveries to be acknowledged. */
 const GRACE_MS = 120_000;
+const PROBE_MS = 250;
 
 export type SoakOptions = {
   readonly seconds: number;
-  /** Names of families of attacks; null: all. */
+  /** Names of attacks; null: all. */
   readonly only?: readonly string[] | null;
   readonly onProgress?: (line: string) => void;
 };
 
-/** A process of the soak, and its next message. */
+/** A process of the soak, which leads a process group. It ends when it is disconnected. */
 const start = (made: DisposableStack, program: string): ChildProcess => {
-  const child = fork(new URL(program, import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  made.defer(() => void child.kill('SIGKILL'));
-  // The machine's cores are for the gateway and its honest clients first.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  const child = fork(new URL(program, import.meta.url), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    detached: true,
+  });
+  made.defer(() => child.connected && child.disconnect());
   return child;
 };
 
@@ -54,6 +60,17 @@ const startTenant = async (url: string, name: string, waits: Waits, over: AbortS
   return { name, token, start: head, readers, poster };
 };
 
+/** Asks again and again whether the gateway lives, or is ready. */
+const probe = async (url: string, path: string, waits: Waits, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    await waits
+      .measure(path, ask({ url: url + path, method: 'GET' }))
+      .then(({ status }) => status === 200 || waits.refuse(path, String(status)))
+      .catch((error: unknown) => waits.refuse(path, String(error)));
+    await pause(PROBE_MS);
+  }
+};
+
 /**
  * The shipped gateway with AUTH=jwt and NODE_ENV=production, under all attacks at once, while honest clients page,
  * subscribe and post. Everything is on loopback, and gone when it resolves.
@@ -63,24 +80,31 @@ export const soak = async ({ seconds, only = null, onProgress = () => {} }: Soak
   await using folders = new AsyncDisposableStack();
   const service = start(made, 'service.ts');
   const serviceUrl = await answerOf<string>(service);
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-soak-'));
-  folders.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-soak-'));
+  folders.defer(() => rm(folder, { recursive: true, force: true }));
+  const recorded = join(folder, 'loop.json');
   await using gateway = await spawnGateway({
     ...byToken,
     NODE_ENV: 'production',
     UPSTREAM_URL: serviceUrl,
     UPSTREAM_API_KEY: 'held-by-the-gateway',
-    DATA_DIR: dataDir,
+    DATA_DIR: join(folder, 'data'),
+    NODE_OPTIONS: `--import=${new URL('loop-probe.ts', import.meta.url).href}`,
+    LOOP_PROBE: recorded,
   });
   const { url, child, output, lines } = gateway;
   const attackers = start(made, 'attackers.ts');
+  // The machine's cores are for the gateway, its service and its honest clients first.
+  if (attackers.pid !== undefined) setPriority(attackers.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   attackers.send({ gatewayUrl: url, only } satisfies Order);
   onProgress(`preparing attacks on ${url}`);
   await answerOf(attackers);
 
   const waits = new Waits();
   const [over, watched] = [new AbortController(), new AbortController()];
-  const watch = startWatch({ url, pid: child.pid ?? 0, waits, signal: watched.signal });
+  const [beganMs, ownTurns] = [sharedClockMs(), recordTurns()];
+  const memory = watchMemory(child.pid ?? 0, watched.signal);
+  const probes = ['/health/live', '/health/ready'].map((path) => probe(url, path, waits, watched.signal));
   const token = await tokenOf({ sub: 'pager', tenant: 'one' });
   const pagers = startPagers({ url, token, waits, signal: over.signal });
   const tenants = await Promise.all(TENANTS.map((name) => startTenant(url, name, waits, over.signal)));
@@ -101,38 +125,53 @@ export const soak = async ({ seconds, only = null, onProgress = () => {} }: Soak
     lines.length = 0;
     output.text = output.text.slice(-TAIL_BYTES);
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));
-    onProgress(`${left} s to go, ${Math.round(watch.seen.lastMemoryMb)} MB`);
+    onProgress(`${left} s to go, ${Math.round(memory.lastMb())} MB`);
   }
   const died = child.exitCode ?? child.signalCode;
   attackers.send('stop');
   const attacks = await answerOf<Tallies>(attackers);
   over.abort();
-  const base = { seconds, attacks, ownDelayMs: watch.ownDelayMs(), ...watch.seen };
+  const reportOf = (rest: Partial<Report>): Report => ({
+    seconds,
+    attacks,
+    died: null,
+    mostMemoryMb: memory.mostMb(),
+    lastMemoryMb: memory.lastMb(),
+    waits: waits.summary(),
+    walks: pagers.walks,
+    deliveries: [],
+    computeUnits: null,
+    stray: [],
+    turns: { 'honest clients': ownTurns },
+    longestTurns: [],
+    ...rest,
+  });
   if (died !== null) {
     watched.abort();
-    return {
-      ...base,
-      died: `${died}: ${output.text}`,
-      waits: waits.summary(),
-      walks: pagers.walks,
-      deliveries: [],
-    };
+    return reportOf({ died: `${died}: ${output.text}` });
   }
   await Promise.all([pagers.ended, ...tenants.map(({ poster }) => poster.ended)]);
   const deliveries = await Promise.all(tenants.map((tenant) => checkTenant(url, tenant, waits)));
   watched.abort();
-  await watch.ended;
+  await Promise.all([memory.ended, ...probes]);
+  service.send('stop');
+  const served = await answerOf<Served>(service);
+  const metrics = await scrape(url);
+  const counted = ['transactions', 'collectibles'].map((resource) =>
+    metrics.sum('gateway_upstream_compute_units_total', { resource }),
+  );
   const connections = tenants.flatMap(({ readers }) => readers.map(({ client }) => client.connections));
-  const since = performance.now();
+  const since = sharedClockMs();
   const exitCode = await gateway.end('SIGTERM');
-  return {
-    ...base,
-    ...watch.seen,
-    died: null,
-    waits: waits.summary(),
-    walks: pagers.walks,
+  const stopped = { exitCode, ms: sharedClockMs() - since };
+  const { turns, longest } = await readTurns(recorded, beganMs);
+  return reportOf({
     deliveries,
+    computeUnits: { sent: served.computeUnits, counted: counted.reduce((sum, count) => sum + count, 0) },
+    stray: served.stray,
+    turns: { gateway: turns, 'honest clients': ownTurns, service: served.turns },
+    longestTurns: longest,
     connections: connections.reduce((sum, count) => sum + count, 0),
-    stopped: { exitCode, ms: performance.now() - since },
-  };
+    stopped,
+  });
 };

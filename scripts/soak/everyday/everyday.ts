@@ -6,11 +6,11 @@ import { deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { spawnGateway } from '../../../test/support/gateway/spawn.ts';
 import { bearer, byToken, tokenOf } from '../../../test/support/gateway/tokens.ts';
 import { type Checked, checkTenant } from '../log-check.ts';
+import { watchMemory } from '../memory.ts';
 import { startPoster } from '../posters.ts';
 import { startReaders } from '../readers.ts';
 import { Waits } from '../waits.ts';
 import { startCollector } from './collector.ts';
-import { watchMemory } from './memory.ts';
 import { startRestartingService } from './service.ts';
 import { type Target, TRUSTED, USES } from './uses.ts';
 
@@ -115,7 +115,7 @@ export const everyday = async ({
       gateway.lines.splice(0, Math.max(0, gateway.lines.length - LOG_LINES_KEPT));
       gateway.output.text = '';
     }
-    const now = gateways.map(({ name, memory }) => `${name} ${Math.round(memory.samples.at(-1) ?? 0)} MB`);
+    const now = gateways.map(({ name, memory }) => `${name} ${Math.round(memory.lastMb())} MB`);
     onProgress(`${Math.max(0, Math.round((end - Date.now()) / 1000))} s to go, ${now.join(', ')}`);
   }
   over.abort();

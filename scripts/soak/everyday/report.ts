@@ -2,8 +2,10 @@ import type { Everyday } from './everyday.ts';
 
 /** By the fifth minute caches are full and code is compiled. */
 const SETTLED_MINUTE = 4;
-/** Garbage is collected every few minutes: the lowest of so many minutes is what is in use. */
+/** Garbage is collected every few minutes: the lowest of five minutes is what is in use. */
 const WINDOW = 5;
+/** Growth that is none yet looks the same as a leak before. */
+const JUDGED_FROM_MINUTE = 20;
 const MOST_GROWTH = 1.15;
 /** Answers while the service is down, of all turns of a use. */
 const MOST_FAILED = 0.2;
@@ -11,7 +13,7 @@ const MOST_FAILED = 0.2;
 /** What an everyday soak has shown to be wrong. */
 export const problemsOf = ({ outcomes, memory, deliveries, exitCodes }: Everyday): string[] => [
   ...Object.entries(memory).flatMap(([name, minutes]) => {
-    if (minutes.length < SETTLED_MINUTE + 2 * WINDOW) return [];
+    if (minutes.length < JUDGED_FROM_MINUTE) return [];
     const settled = Math.min(...minutes.slice(SETTLED_MINUTE, SETTLED_MINUTE + WINDOW));
     const last = Math.min(...minutes.slice(-WINDOW));
     return last > settled * MOST_GROWTH
@@ -34,6 +36,15 @@ export const problemsOf = ({ outcomes, memory, deliveries, exitCodes }: Everyday
     ? [`the gateways ended with ${exitCodes.map(String).join(' and ')}`]
     : []),
 ];
+
+/** The gateways whose memory can't be judged yet. */
+export const tooEarlyOf = ({ memory }: Everyday): string[] =>
+  Object.entries(memory)
+    .filter(([, { length }]) => length < JUDGED_FROM_MINUTE)
+    .map(
+      ([name, { length }]) =>
+        `${name}: it is too early to judge memory, after ${length} of ${JUDGED_FROM_MINUTE} minutes`,
+    );
 
 /** The report as lines of text. */
 export const formatEveryday = (report: Everyday): string => {
