@@ -145,8 +145,12 @@ export const startServer = async (
   });
   const hasGraphiQL = !config.production && trusted === null;
   const health = createHealthEndpoints({
-    readLog: () => deliveries.log.check(),
-    isUpstreamDown: client.isCircuitOpen,
+    checks: [{ part: 'deliveries', run: () => deliveries.log.check() }],
+    degradations: () =>
+      client.openCircuits().map((resource) => ({
+        part: 'upstream',
+        message: `the circuit breaker of ${resource} is open: the last requests have failed`,
+      })),
     metrics: telemetry.scrape,
     now,
   });

@@ -52,7 +52,7 @@ export const createLogMetrics = (registry: Registry): Omit<LogObserver, 'appendi
   });
   const errors = new Counter({
     name: 'gateway_log_errors_total',
-    help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read.',
+    help: 'Failures of the log (disk full, read-only, damaged, a delivery that cannot be stored), by task: append, read, check (of readiness).',
     labelNames: ['task'],
     registers,
   });
@@ -64,6 +64,7 @@ export const createLogMetrics = (registry: Registry): Omit<LogObserver, 'appendi
       duration.observe(durationMs / 1000);
     },
     read: () => {},
+    checked: () => {},
     failed: (task) => errors.inc({ task }),
     damaged: () => {},
     recovered: () => {},

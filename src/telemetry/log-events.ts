@@ -1,3 +1,4 @@
+import type { LogTask } from '../deliveries/log/observer.ts';
 import type { ErrorCode } from '../graph/errors.ts';
 import { messageOf } from '../lib/error-text.ts';
 import type { Trace } from '../lib/trace-context.ts';
@@ -79,9 +80,9 @@ export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 
       },
     );
   },
-  circuitChanged(state) {
-    if (state === 'down') log.warn('circuit breaker opened');
-    else log.info('circuit breaker closed');
+  circuitChanged(state, resource) {
+    if (state === 'down') log.warn('circuit breaker opened', { resource });
+    else log.info('circuit breaker closed', { resource });
   },
 });
 
@@ -98,7 +99,7 @@ const severityOf = ({ failure, gatewayKey }: UpstreamError): LogLevel => {
  * while others can has a line of its own.
  */
 export const createLogLines = (log: Log) => {
-  const failing = new Set<'append' | 'read'>();
+  const failing = new Set<LogTask>();
   let isDamaged = false;
   return {
     appended(): void {
@@ -107,7 +108,10 @@ export const createLogLines = (log: Log) => {
     read(): void {
       if (failing.delete('read')) log.info('delivery log: reads recovered');
     },
-    failed(task: 'append' | 'read', error: unknown): void {
+    checked(): void {
+      if (failing.delete('check')) log.info('delivery log: checks recovered');
+    },
+    failed(task: LogTask, error: unknown): void {
       if (isDamaged || failing.has(task)) return;
       failing.add(task);
       log.error('delivery log: unavailable', { task, error: messageOf(error) });

@@ -107,9 +107,9 @@ const createUpstreamObserver = (
       lines.ended(attempt);
       spans.ended(attempt);
     },
-    circuitChanged(state) {
-      metrics.circuitChanged(state);
-      lines.circuitChanged(state);
+    circuitChanged(state, resource) {
+      metrics.circuitChanged(state, resource);
+      lines.circuitChanged(state, resource);
     },
   };
 };

@@ -50,12 +50,14 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
   });
   const open = new Gauge({
     name: 'gateway_upstream_circuit_breaker_open',
-    help: '1 while the circuit breaker is open, because upstream is down; else 0.',
+    help: '1 while the circuit breaker of a resource is open, because it is down; else 0.',
+    labelNames: ['resource'],
     registers,
   });
   const openings = new Counter({
     name: 'gateway_upstream_circuit_breaker_openings_total',
-    help: 'How often the circuit breaker has opened.',
+    help: 'How often the circuit breaker of a resource has opened.',
+    labelNames: ['resource'],
     registers,
   });
 
@@ -71,9 +73,9 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
       if (number > 1) retries.inc({ resource });
       if (billed > 0) computeUnits.inc({ resource }, billed);
     },
-    circuitChanged(state) {
-      open.set(state === 'down' ? 1 : 0);
-      if (state === 'down') openings.inc();
+    circuitChanged(state, resource) {
+      open.set({ resource }, state === 'down' ? 1 : 0);
+      if (state === 'down') openings.inc({ resource });
     },
   };
 };

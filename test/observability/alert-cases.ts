@@ -84,7 +84,9 @@ const OTHER_BILLED = `${BILLED}{job="gateway", instance="b:4000", resource="tran
 
 export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
   GatewayDown: gauge('up', '0', '1'),
-  GatewayUpstreamDown: gauge('gateway_upstream_circuit_breaker_open', '1', '0'),
+  GatewayUpstreamDown: gauge('gateway_upstream_circuit_breaker_open', '1', '0', {
+    resource: 'transactions',
+  }),
   GatewayInternalErrors: counter(
     'gateway_operations_total',
     { code: 'INTERNAL_SERVER_ERROR', type: 'query', transport: 'http' },

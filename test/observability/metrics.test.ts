@@ -134,8 +134,8 @@ test('the breaker is seen to open, and to close when the service is back', async
   expect(down.sum('gateway_upstream_circuit_breaker_open')).toBe(1);
   expect(down.sum('gateway_upstream_circuit_breaker_openings_total')).toBe(1);
   expect(await (await fetch(`${gateway.url}/health/ready`)).json()).toEqual({
-    status: 'ready',
-    degraded: ['upstream'],
+    status: 'degraded',
+    reasons: [{ part: 'upstream', message: expect.stringContaining('transactions') }],
   });
 
   await fake.comeBack();

@@ -12,7 +12,7 @@ import {
   store,
 } from '../support/gateway/on-redis.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
-import type { Gateway } from '../support/gateway/start.ts';
+import { type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { growing, redisServers, startOnRedis } from '../support/redis/sharing-gateways.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
@@ -52,7 +52,7 @@ test('each Redis that is lost and back is one line each, however many commands f
     );
     await vi.waitFor(async () => expect(await lostOf(gateway, variable)).toBeGreaterThan(0), 60_000);
     expect(await lookups()).toEqual([]);
-    expect(await isReady()).toBe(variable === 'REDIS_URL' ? 503 : 200);
+    await vi.waitFor(async () => expect(await isReady()).toBe(variable === 'REDIS_URL' ? 503 : 200), 60_000);
     if (variable === 'REDIS_URL') expect(await post(gateway.url, path, 1)).toBe(503);
     await server.restart();
     await vi.waitFor(
@@ -101,12 +101,17 @@ test('a full Redis of the log refuses deliveries with its reason, and answers al
 
   expect(await post(gateway.url, path, 1)).toBe(503);
   expect(await post(gateway.url, path, 2)).toBe(503);
+  const full = { error: 'the memory of Redis is full (maxmemory)' };
   expect(linesOf(gateway, 'delivery log: unavailable')).toEqual([
-    expect.objectContaining({ task: 'append', error: 'the memory of Redis is full (maxmemory)' }),
+    expect.objectContaining({ task: 'append', ...full }),
   ]);
   expect(await everythingStored(gateway.url)).toEqual([0]);
   expect(await faultsOf(gateway, [growing(fake), growing(fake), growing(fake)])).toEqual([]);
-  expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
+  const readiness = async () => (await fetch(`${gateway.url}/health/ready`)).json();
+  expect(await readiness()).toEqual({
+    status: 'not ready',
+    reasons: [{ part: 'deliveries', message: 'the memory of Redis is full (maxmemory)' }],
+  });
   // One line for pages, budgets and rates, which are refused as well.
   expect(linesOf(gateway, 'Redis refuses what gateways share')).toEqual([
     expect.objectContaining({ variable: 'REDIS_URL', error: expect.stringMatching(/^OOM /) }),
@@ -114,9 +119,57 @@ test('a full Redis of the log refuses deliveries with its reason, and answers al
 
   await redis.run('CONFIG', 'SET', 'maxmemory', '0');
   await store(gateway.url, path, 1);
+  await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: 'ready' });
   await eventually(() => dashboard.edges.length === 1);
   expect(dashboard.edges.map(numberOf)).toEqual([1]);
   expect(linesOf(gateway, 'delivery log: appends recovered')).toHaveLength(1);
+});
+
+/** Damage to what all tenants need, with what it is named by, and its repair. */
+const DAMAGES: readonly (readonly [what: string, damage: string[][], reason: RegExp, repair: string[][]])[] =
+  [
+    [
+      'refuses scripts',
+      [['ACL', 'SETUSER', 'default', '-eval', '-evalsha']],
+      /^NOPERM .*evalsha/,
+      [['ACL', 'SETUSER', 'default', '+eval', '+evalsha']],
+    ],
+    [
+      'takes no writes',
+      [['ACL', 'SETUSER', 'default', 'resetkeys', '%R~*']],
+      /^NOPERM /,
+      [['ACL', 'SETUSER', 'default', '~*']],
+    ],
+    [
+      'has a value of another type in place of the seed',
+      [
+        ['RENAME', 'gateway:seed', 'kept'],
+        ['LPUSH', 'gateway:seed', 'another'],
+      ],
+      /^WRONGTYPE /,
+      [['RENAME', 'kept', 'gateway:seed']],
+    ],
+  ];
+
+test.for(DAMAGES)('a gateway whose Redis %s is not ready, and says why', async ([, ...damage], context) => {
+  await needRedis(context);
+  const [commands, reason, repair] = damage;
+  const redis = await startRedis();
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL: redis.url });
+  const path = await deliveryPathOf(gateway.url);
+  await store(gateway.url, path, 0);
+  const readiness = async () => (await fetch(`${gateway.url}/health/ready`)).json();
+  await expect.poll(readiness).toEqual({ status: 'ready' });
+  for (const command of commands) await redis.run(...command);
+  await expect.poll(readiness, { timeout: 60_000 }).toEqual({
+    status: 'not ready',
+    reasons: [{ part: 'deliveries', message: expect.stringMatching(reason) }],
+  });
+  for (const command of repair) await redis.run(...command);
+  await expect.poll(readiness, { timeout: 60_000 }).toEqual({ status: 'ready' });
+  // Of what the checks have stored, nothing is left.
+  expect(await redis.run('XLEN', 'gateway:check:{check}:stream')).toBe(0);
+  expect(await everythingStored(gateway.url)).toEqual([0]);
 });
 
 test('a full Redis of pages fails no lookup and no delivery, and is one line', async (context) => {

@@ -65,7 +65,7 @@ test('at SIGTERM it is not ready first, still serves clients that have not notic
     const exit = gateway.end('SIGTERM');
     let answer = await ready();
     while (answer.status === 200) answer = await ready();
-    expect([answer.status, await answer.json()]).toEqual([503, { status: 'not ready', parts: ['stopping'] }]);
+    expect([answer.status, await answer.json()]).toMatchObject([503, { reasons: [{ part: 'stopping' }] }]);
 
     expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
     const served = await fetch(`${gateway.url}/graphql?query={__typename}`);

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { poll, requestTimeOf, sleep } from '../support/clients/queries.ts';
-import { codesOf, startGateway } from '../support/gateway/start.ts';
+import { codesOf, type Gateway, startGateway } from '../support/gateway/start.ts';
 import { exhaustedMemory } from '../support/upstream/body-memory.ts';
 import { freshAddress, history, timeAt, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
-import { servingTransactions } from '../support/upstream/paging.ts';
+import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { requestScope } from '../support/upstream/request-scope.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
@@ -80,6 +80,36 @@ test('requests time out while upstream hangs, and the circuit closes when it ans
   expect(codesOf(await probe)).toEqual(['UPSTREAM_TIMEOUT']);
 });
 
+const lookup = (gateway: Gateway, connection: string) =>
+  gateway.query(`{ wallet(address: "${freshAddress()}") { ${connection}(first: 1) { edges { cursor } } } }`);
+
+test('a resource that is down opens its own circuit, also among the answers of another, which goes on', async () => {
+  let isDown = true;
+  await using fake = await startFakeService({
+    transactions: servingTransactions([]),
+    collectibles: (request) => (isDown ? down : servingCollectibles([])(request)),
+  });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_STALE_MS: '0' });
+  const sent = (resource: string) => fake.requests.filter(({ path }) => path.includes(resource)).length;
+  for (let turn = 0; turn < 20; turn += 1) {
+    expect(codesOf(await lookup(gateway, 'collectibles'))).toEqual(['UPSTREAM_UNAVAILABLE']);
+    expect(codesOf(await lookup(gateway, 'transactions'))).toEqual([]);
+  }
+  expect(sent('transactions')).toBe(20);
+  const open = { level: 'warn', msg: 'circuit breaker opened', resource: 'collectibles' };
+  const changes = gateway.logLines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg.startsWith('circuit'));
+  expect(changes).toEqual([expect.objectContaining(open)]);
+  const ready = async () => (await fetch(`${gateway.url}/health/ready`)).json();
+  const message = expect.stringContaining('collectibles');
+  expect(await ready()).toEqual({ status: 'degraded', reasons: [{ part: 'upstream', message }] });
+
+  isDown = false;
+  await vi.waitFor(async () => expect(codesOf(await lookup(gateway, 'collectibles'))).toEqual([]), 60_000);
+  expect(await ready()).toEqual({ status: 'ready' });
+});
+
 test('errors that concern the key or the request do not open the circuit', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
@@ -109,7 +139,7 @@ test('answers that the gateway has no memory for do not open the circuit', async
         failure: 'unavailable',
         connection: 'discarded',
       });
-    expect(client.isCircuitOpen()).toBe(false);
+    expect(client.openCircuits()).toEqual([]);
     expect(fake.requests).toHaveLength(12);
   } finally {
     await client.close();

@@ -130,7 +130,10 @@ export type DeliveryLog = {
    * delivery.
    */
   head(tenant: string): Promise<string>;
-  /** Resolves if the log can be read now; reads no tenant's deliveries, and does not queue behind other reads. */
+  /**
+   * Resolves if the log can be written and read now: it stores a delivery, reads it and drops it, all on a key of its own, so
+   * that no tenant has it. It does not queue behind other reads.
+   */
   check(): Promise<void>;
   /**
    * The tenants whose logs have grown since `mark`, which is from an earlier answer or null for the first call. A safety net

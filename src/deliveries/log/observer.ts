@@ -15,6 +15,8 @@ type AppendedBatch = {
   readonly trace: Trace | null;
 };
 
+export type LogTask = 'append' | 'read' | 'check';
+
 /** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
   /** Bodies of so many more bytes wait to become durable; a negative number when they are durable or refused. */
@@ -24,8 +26,9 @@ export type LogObserver = {
   appended(batch: AppendedBatch): void;
   /** A read or a check has succeeded. */
   read(): void;
-  /** An append or a read has failed with LogUnavailableError. */
-  failed(task: 'append' | 'read', error: unknown, trace: Trace | null): void;
+  checked(): void;
+  /** It has failed with LogUnavailableError. */
+  failed(task: LogTask, error: unknown, trace: Trace | null): void;
   /** The log was found damaged (LogDamagedError). It stores and reads nothing until `recovered` is called. */
   damaged(error: unknown): void;
   recovered(): void;
@@ -35,17 +38,22 @@ export type LogObserver = {
 
 /** Wraps a log so that each call is reported to the observer. */
 export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog => {
-  const reading = async <Result>(answer: Promise<Result>): Promise<Result> => {
+  const reporting = async <Result>(
+    task: 'read' | 'check',
+    answer: Promise<Result>,
+    succeeded: () => void,
+  ): Promise<Result> => {
     try {
       const result = await answer;
-      observer.read();
+      succeeded();
       return result;
     } catch (error) {
       // A wrong cursor is the client's fault, not the log's.
-      if (error instanceof LogUnavailableError) observer.failed('read', error, null);
+      if (error instanceof LogUnavailableError) observer.failed(task, error, null);
       throw error;
     }
   };
+  const reading = <Result>(answer: Promise<Result>) => reporting('read', answer, () => observer.read());
 
   return {
     async append(batch, given) {
@@ -77,7 +85,7 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
     get: (tenant, cursor, options) => reading(log.get(tenant, cursor, options)),
     // Not reported: the log may answer from memory, so success says nothing about the store.
     head: (tenant) => log.head(tenant),
-    check: () => reading(log.check()),
+    check: () => reporting('check', log.check(), () => observer.checked()),
     changed: (mark) => log.changed(mark),
     trim: () => log.trim(),
     onAppend: (listener) => log.onAppend(listener),

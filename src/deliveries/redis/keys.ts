@@ -12,6 +12,14 @@ export const tenantKeys = (tenant: string) => {
   return { prefix, entries: [`${prefix}stream`, `${prefix}state`] as const };
 };
 
+/** What readiness stores and drops: the keys of a log that no tenant can have, since theirs begin with the hash tag. */
+export const CHECK_KEYS = {
+  prefix: 'gateway:check:{check}:',
+  entries: ['gateway:check:{check}:stream', 'gateway:check:{check}:state'],
+} as const;
+/** No gateway listens there. */
+export const CHECK_CHANNEL = 'gateway:checked';
+
 /** The channel to which each append publishes `head tenant`. */
 export const CHANNEL = 'gateway:appended';
 /** 32 random bytes that tell this log from any other. */

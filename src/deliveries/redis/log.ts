@@ -14,7 +14,7 @@ import type {
 } from '../log/log.ts';
 import { startTrimming } from '../log/trim-schedule.ts';
 import { AppendQueue } from './append-queue.ts';
-import { SEED } from './keys.ts';
+import { checkStore } from './check.ts';
 import { LogReader } from './reader.ts';
 import { RetentionTrimmer } from './retention.ts';
 import { Store } from './store.ts';
@@ -104,7 +104,7 @@ class RedisLog implements DeliveryLog {
   }
 
   check(): Promise<void> {
-    return this.#open(async () => void (await this.#store.send(SEED, 'EXISTS', SEED)));
+    return this.#open(() => checkStore(this.#store));
   }
 
   changed(mark: string | null): Promise<Changes> {

@@ -141,7 +141,7 @@ class SqliteLog implements DeliveryLog {
   }
 
   async check(): Promise<void> {
-    await this.#read('check', null);
+    await Promise.all([this.#read('check', null), this.#threads.write('check', null)]);
   }
 
   async changed(mark: string | null): Promise<Changes> {

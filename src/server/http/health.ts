@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { raceWithTimeout } from '../../lib/abort.ts';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/error-text.ts';
 
 /** An endpoint for machines. It answers GET and HEAD alike. */
 type HealthEndpoint = () => Promise<HealthResponse>;
@@ -14,38 +17,58 @@ export type HealthEndpoints = {
   isPolled(): boolean;
 };
 
-type Parts = {
-  /** Rejects when the delivery log can't be read. */
-  readonly readLog: () => Promise<unknown>;
-  readonly isUpstreamDown: () => boolean;
-  readonly metrics: () => Promise<{ readonly type: string; readonly body: string }>;
-  readonly now?: (() => number) | undefined;
+/** Why the gateway is not ready, or degraded. */
+type Reason = { readonly part: string; readonly message: string };
+
+/** Something that a gateway has to be able to do. */
+type ReadinessCheck = {
+  /** One of a few words, by which the answer names it. */
+  readonly part: string;
+  /** Rejects when it fails. The message is shown to whoever asks: no secret may be in it. */
+  readonly run: () => Promise<unknown>;
 };
 
-const LOG_TIMEOUT_MS = 1000;
+type Parts = {
+  /** Each of them that fails makes the gateway not ready. One that is pending is not run a second time. */
+  readonly checks: readonly ReadinessCheck[];
+  /** What fails here and would at every other gateway, so that the gateway stays ready. */
+  readonly degradations: () => readonly Reason[];
+  readonly metrics: () => Promise<{ readonly type: string; readonly body: string }>;
+  readonly now?: Clock | undefined;
+};
+
+/** A check counts as failed after so long. Balancers wait a little longer for the answer. */
+const CHECK_TIMEOUT_MS = 2000;
+/** For so long a result is shown again, however often readiness is polled. */
+const CHECK_EVERY_MS = 2000;
 const POLLED_WITHIN_MS = 60_000;
 
+const STOPPING: Reason = { part: 'stopping', message: 'the gateway is shutting down' };
+
 /**
- * Creates the liveness, readiness and metrics endpoints. A gateway is not ready while it stops or can't read its log,
- * because another gateway could serve instead. While upstream is down it is ready, and reports `degraded`: every other
- * gateway has the same upstream, and cached pages and deliveries are served all the same.
+ * Creates the liveness, readiness and metrics endpoints. A gateway is not ready while it stops or one of the checks fails.
+ * While something has failed that every other gateway lacks as well, such as upstream, it is ready and `degraded`: what does
+ * not need it is served all the same.
  */
 export const createHealthEndpoints = ({
-  readLog,
-  isUpstreamDown,
+  checks,
+  degradations,
   metrics,
-  now = () => performance.now(),
+  now = monotonicClock,
 }: Parts): HealthEndpoints => {
+  const failures = checks.map((check) => rememberFailure(check, now));
   let stopping = false;
   let polledAt: number | null = null;
 
   const ready = async (): Promise<HealthResponse> => {
     polledAt = now();
     // A stop is told at once: a load balancer has two seconds to notice it.
-    const deliveries = stopping || (await succeedsWithin(LOG_TIMEOUT_MS, readLog()));
-    const parts = [...(stopping ? ['stopping'] : []), ...(deliveries ? [] : ['deliveries'])];
-    if (parts.length > 0) return json(503, { status: 'not ready', parts });
-    return json(200, { status: 'ready', ...(isUpstreamDown() && { degraded: ['upstream'] }) });
+    if (stopping) return notReady([STOPPING]);
+    const failed = (await Promise.all(failures.map((failure) => failure()))).filter((one) => one !== null);
+    if (stopping) return notReady([STOPPING]);
+    if (failed.length > 0) return notReady(failed);
+    const degraded = degradations();
+    return json(200, degraded.length > 0 ? { status: 'degraded', reasons: degraded } : { status: 'ready' });
   };
 
   return {
@@ -58,6 +81,34 @@ export const createHealthEndpoints = ({
       stopping = true;
     },
     isPolled: () => polledAt !== null && now() - polledAt < POLLED_WITHIN_MS,
+  };
+};
+
+/** Returns a function that resolves with why the check has failed, or null: by a run of the last two seconds. */
+const rememberFailure = ({ part, run }: ReadinessCheck, now: Clock): (() => Promise<Reason | null>) => {
+  let running: Promise<void> | null = null;
+  let failure: Reason | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  const settle = (message: string | null): void => {
+    failure = message === null ? null : { part, message };
+    checkedAt = now();
+  };
+  const start = async (): Promise<void> => {
+    try {
+      await run();
+      settle(null);
+    } catch (error) {
+      settle(messageOf(error));
+    } finally {
+      running = null;
+    }
+  };
+  return async () => {
+    if (now() - checkedAt < CHECK_EVERY_MS) return failure;
+    running ??= start();
+    if ((await raceWithTimeout(running, CHECK_TIMEOUT_MS, null)) === 'timeout')
+      settle(`the check has not ended within ${CHECK_TIMEOUT_MS} ms`);
+    return failure;
   };
 };
 
@@ -80,23 +131,10 @@ export const answerProbe = async (
   response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body);
 };
 
+const notReady = (reasons: readonly Reason[]): HealthResponse => json(503, { status: 'not ready', reasons });
+
 const json = (status: number, body: object): HealthResponse => ({
   status,
   type: 'application/json',
   body: JSON.stringify(body),
 });
-
-/** Resolves to whether `task` resolves within `ms` milliseconds. */
-const succeedsWithin = async (ms: number, task: Promise<unknown>): Promise<boolean> => {
-  const timeout = Promise.withResolvers<boolean>();
-  const timer = setTimeout(timeout.resolve, ms, false);
-  const done = task.then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([done, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

@@ -1,4 +1,4 @@
-import { type CircuitBreaker, circuitOpen, healthAfter } from './circuit-breaker.ts';
+import { type CircuitBreakers, circuitOpen, healthAfter } from './circuit-breaker.ts';
 import { clientGone, deadlineExceeded, outcomeOf, UpstreamError } from './errors.ts';
 import type { KeyCooldowns } from './key-cooldowns.ts';
 import type { AttemptTimer } from './observer.ts';
@@ -82,11 +82,11 @@ export const awaitCooldown =
     }
   };
 
-/** Rejects while the circuit breaker is open, and tells it what the attempt shows of upstream's health. */
+/** Rejects while the circuit breaker of the resource is open, and tells it what the attempt shows of the resource's health. */
 export const breakCircuit =
-  (breaker: CircuitBreaker): Stage =>
+  (breakers: CircuitBreakers): Stage =>
   async (attempt, next) => {
-    const permit = await breaker.admit(attempt.scope.deadline.signal);
+    const permit = await breakers.of(attempt.request.resource).admit(attempt.scope.deadline.signal);
     const assertValid = () => {
       if (!permit.isValid()) throw circuitOpen();
     };

@@ -12,8 +12,8 @@ type Permit = {
   settle(health: UpstreamHealth): void;
 };
 
-/** A circuit breaker: keeps requests away from an upstream that is down, so that they fail at once instead of waiting. */
-export type CircuitBreaker = {
+/** A circuit breaker: keeps requests away from a resource that is down, so that they fail at once instead of waiting. */
+type CircuitBreaker = {
   /**
    * Grants a permit for one attempt. While the circuit is open, one attempt every half second is let through as a probe;
    * others wait for its result, half a second at most. Rejects with UpstreamError `unavailable` when it stays open.
@@ -30,10 +30,7 @@ const PROBE_EVERY_MS = 500;
 type Probe = { readonly startedAt: number; readonly ended: PromiseWithResolvers<void> };
 
 /** `onStateChange` is called when the circuit opens (`down`) and when it closes (`up`). */
-export const createCircuitBreaker = (
-  onStateChange: (state: 'down' | 'up') => void = () => {},
-  now: Clock = monotonicClock,
-): CircuitBreaker => {
+const createCircuitBreaker = (onStateChange: (state: 'down' | 'up') => void, now: Clock): CircuitBreaker => {
   let failures = 0;
   let probe: Probe | null = null;
   const isOpen = () => failures >= FAILURES;
@@ -62,6 +59,33 @@ export const createCircuitBreaker = (
       if (isOpen()) throw circuitOpen();
       return permit(null);
     },
+  };
+};
+
+/**
+ * The circuit breakers of upstream's resources. Each resource has its own: one that is down neither hides behind the answers
+ * of another nor keeps requests from it. A service that refuses every connection opens each of them by itself.
+ */
+export type CircuitBreakers = {
+  of(resource: string): CircuitBreaker;
+  /** The resources whose circuit is open. */
+  open(): readonly string[];
+};
+
+export const createCircuitBreakers = (
+  onStateChange: (state: 'down' | 'up', resource: string) => void = () => {},
+  now: Clock = monotonicClock,
+): CircuitBreakers => {
+  const breakers = new Map<string, CircuitBreaker>();
+  return {
+    of(resource) {
+      const known = breakers.get(resource);
+      if (known !== undefined) return known;
+      const breaker = createCircuitBreaker((state) => onStateChange(state, resource), now);
+      breakers.set(resource, breaker);
+      return breaker;
+    },
+    open: () => [...breakers].filter(([, breaker]) => breaker.isOpen()).map(([resource]) => resource),
   };
 };
 

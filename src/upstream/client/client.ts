@@ -10,7 +10,7 @@ import {
   observeAttempt,
   recordCooldown,
 } from './attempt-stages.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createCircuitBreakers } from './circuit-breaker.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createKeyCooldowns, type SharedCooldowns } from './key-cooldowns.ts';
@@ -40,8 +40,8 @@ export type UpstreamClient = {
   ): Promise<UpstreamAnswer<Body>>;
   /** As `read`, with the body parsed as JSON; null when it is empty or ignored. */
   request(request: UpstreamRequest, scope: RequestScope): Promise<UpstreamAnswer<unknown>>;
-  /** Whether the circuit breaker is open: upstream has failed too often in a row. */
-  isCircuitOpen(): boolean;
+  /** The resources whose circuit breaker is open: they have failed too often in a row. */
+  openCircuits(): readonly string[];
   close(): Promise<void>;
 };
 
@@ -84,7 +84,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   const pool = createConnectionPool(base.origin, connections, timeoutMs);
   const bodyLimits = { memory: bodyMemory, large: new Semaphore(1, MAX_WAITING_BODIES) };
   const service = { pool, keyHeader, timeoutMs, bodyLimits };
-  const breaker = createCircuitBreaker(observer.circuitChanged, now);
+  const breakers = createCircuitBreakers(observer.circuitChanged, now);
   const cooldowns = createKeyCooldowns(now, sharedCooldowns);
   const retry = createRetry();
 
@@ -93,7 +93,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       countUsage,
       observeAttempt,
       awaitCooldown(cooldowns),
-      breakCircuit(breaker),
+      breakCircuit(breakers),
       limitRequests(createRequestLimiter(connections, perSecond, now), sharedRate),
       recordCooldown(cooldowns),
     ],
@@ -114,7 +114,7 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   return {
     read,
     request: (request, scope) => read(request, parseJson, scope),
-    isCircuitOpen: breaker.isOpen,
+    openCircuits: breakers.open,
     close: () => pool.destroy(),
   };
 };

@@ -34,8 +34,8 @@ export type UpstreamObserver = {
   sending(attempt: StartedAttempt): Trace;
   /** Called once for each attempt, also for one that was not sent. */
   ended(attempt: EndedAttempt): void;
-  /** The circuit breaker has opened (`down`) or closed (`up`). */
-  circuitChanged(state: 'down' | 'up'): void;
+  /** The circuit breaker of the resource has opened (`down`) or closed (`up`). */
+  circuitChanged(state: 'down' | 'up', resource: string): void;
 };
 
 export const noopObserver: UpstreamObserver = {

@@ -163,13 +163,15 @@ test.each(DAMAGES)(
         extensions: { part: 'deliveries' },
       });
     }
-    expect(await readiness(gateway)).toEqual([503, { status: 'not ready', parts: ['deliveries'] }]);
+    await expect
+      .poll(() => readiness(gateway), { timeout: 10_000 })
+      .toMatchObject([503, { reasons: [{ part: 'deliveries' }] }]);
     const refused = await fetch(url, { method: 'POST', body: '{"number":-1}' });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
     expect(gateway.child.exitCode).toBeNull();
 
     await mend();
-    await expect.poll(() => readiness(gateway)).toEqual([200, { status: 'ready' }]);
+    await expect.poll(() => readiness(gateway), { timeout: 60_000 }).toEqual([200, { status: 'ready' }]);
     expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
     const { data } = await ask(gateway, READ_ALL.replace(`${COUNT}`, `${COUNT + 1}`));
     expect(data.deliveries.nodes.map(({ payload }: { payload: object }) => payload)).toEqual(

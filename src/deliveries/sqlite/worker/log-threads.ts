@@ -49,7 +49,7 @@ export class LogThreads {
     this.#observer = observer;
   }
 
-  write<Name extends 'append' | 'changed' | 'trim'>(
+  write<Name extends 'append' | 'changed' | 'trim' | 'check'>(
     name: Name,
     params: WriterMethods[Name]['params'],
     transfer?: readonly ArrayBuffer[],

@@ -13,6 +13,7 @@ export type WriterMethods = {
   append: { params: PackedDeliveries; result: PackedPlacements };
   changed: { params: string | null; result: Changes };
   trim: { params: { readonly retention: Retention; readonly now: number }; result: null };
+  check: { params: null; result: null };
   close: { params: null; result: null };
 };
 

@@ -13,6 +13,10 @@ serve<WriterMethods>(parentPort, {
     await writer.trim(retention, now);
     return null;
   },
+  check: () => {
+    writer.check();
+    return null;
+  },
   close: () => {
     writer.close();
     return null;

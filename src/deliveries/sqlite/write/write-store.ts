@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../lib/error-text.ts';
 import { LogOpenError } from '../../log/errors.ts';
@@ -17,6 +18,12 @@ const HEADS = `
   LEFT JOIN delivery ON delivery.id = (tenant.id << 40 | head)
   LEFT JOIN trimmed ON trimmed.tenant = tenant.id AND trimmed.sequence = head`;
 
+/** No delivery has the id 0: tenants and sequences begin with 1. */
+const INSERT_CHECK =
+  "INSERT INTO delivery (id, received, identity, addresses, body) VALUES (0, 0, x'', '', x'')";
+/** As large as a page of the log's file. */
+const CHECK_CONTENT = Buffer.alloc(4096);
+
 /** The writer's connection to the log's file, with everything that writes over it. */
 export class WriteStore {
   readonly seed: Uint8Array;
@@ -25,10 +32,12 @@ export class WriteStore {
   readonly trimmer: RetentionTrimmer;
   readonly file: LogFile;
   readonly #database: DatabaseSync;
+  readonly #path: string;
 
   /** Throws LogOpenError. With `check`, it refuses a damaged log before it reads or writes anything else. */
   constructor(path: string, { create, check }: { readonly create: boolean; readonly check: boolean }) {
     this.#database = openForWriting(path, create);
+    this.#path = path;
     try {
       if (check) checkIntegrity(this.#database, path);
       upgradeSchema(this.#database);
@@ -60,6 +69,23 @@ export class WriteStore {
     this.file.check();
     return result;
   };
+
+  /**
+   * Throws when a delivery can't be stored. Nothing is committed: the `-wal` file would have something to be written for as
+   * long as readiness is asked, see `checkBeforeReopening`. So a file beside the log shows whether the disk takes more.
+   */
+  checkWritable(): void {
+    this.file.check();
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      this.#database.exec(INSERT_CHECK);
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    }
+    const path = `${this.#path}-check`;
+    writeFileSync(path, CHECK_CONTENT, { flush: true, mode: 0o600 });
+    rmSync(path);
+  }
 
   close(): void {
     this.#database.close();

@@ -57,6 +57,11 @@ export class Writer {
     return promise;
   }
 
+  /** Throws LogUnavailableError when nothing can be stored now. */
+  check(): void {
+    this.#store.withConnection((store) => store.checkWritable());
+  }
+
   /** Returns the tenants whose logs have grown since the mark, by this thread's commits. */
   changed(mark: string | null): Changes {
     return this.#recentAppends.since(mark);
