@@ -25,8 +25,11 @@ export type WebhookClient = {
   listAddresses(webhookId: string, offset: string | null): Promise<Page<rest.Subscribed>>;
   /** A webhook's whole list of addresses, without what can't be parsed. Rejects as `listAll` does. */
   listAllAddresses(webhookId: string): Promise<readonly string[]>;
-  /** The webhook's only address; null when its list has none or several. */
-  soleAddress(webhookId: string): Promise<string | null>;
+  /**
+   * The webhook's only address; null when its list has none or several. Without `probes`, a deployment that does not list
+   * addresses rejects as one that does not know the webhook.
+   */
+  soleAddress(webhookId: string, probes?: boolean): Promise<string | null>;
   /** Null when there is no such webhook. */
   get(webhookId: string): Promise<rest.Webhook | null>;
   /** Rejects with UnseenWebhookError after a 2xx answer without the webhook. */
@@ -108,12 +111,12 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
         await verifyByUnknownWebhook(send, signal);
       }
     },
-    async soleAddress(webhookId) {
+    async soleAddress(webhookId, probes = false) {
+      const sendRead = probes ? sendDetecting : send;
       const found: (rest.Subscribed | MalformedFieldError)[] = [];
       let offset: string | null = null;
       for (let pages = 0; pages < MAX_SPARSE_PAGES && found.length < 2; pages += 1) {
-        // The caller does not need to know whether the operation or the webhook is missing, so nothing probes for it.
-        const body = await send(rest.listAddresses(webhookId, offset, 2));
+        const body = await sendRead(rest.listAddresses(webhookId, offset, 2));
         const page = await rest.readAddressesPage(body, Date.now());
         found.push(...valuesOf(page.items));
         offset = page.nextOffset;

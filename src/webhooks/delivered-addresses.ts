@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, monotonicClock } from '../lib/clock.ts';
-import type { Webhook } from './rest.ts';
+import { filtersOf, type Webhook } from './rest.ts';
 import { SilentWallets } from './silent-wallets.ts';
 
 /** Upstream's own lists, read with the gateway's key. They cost no compute units. */
@@ -206,12 +206,7 @@ const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) =
 
 /** Whether the webhook delivers each transaction of its addresses on its chains. */
 const deliversAll = (webhook: Webhook): boolean =>
-  webhook.active &&
-  webhook.type === 'TRANSACTIONS' &&
-  webhook.transactionType === null &&
-  webhook.counterparty === null &&
-  webhook.assetType === null &&
-  webhook.tokenAddress === null;
+  webhook.active && webhook.type === 'TRANSACTIONS' && filtersOf(webhook).length === 0;
 
 const includesChains = (delivered: readonly number[] | null, asked: string | null): boolean => {
   if (delivered === null) return true;

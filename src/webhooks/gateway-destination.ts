@@ -14,6 +14,13 @@ export const deliversHere = (
   URL.canParse(url) &&
   [destination.url(webhookId), destination.url(null)].includes(new URL(url).href);
 
+/** Whether the webhook's url is this gateway's delivery URL of the same tenant, whichever webhook it names. */
+export const belongsHere = ({ url }: Pick<Webhook, 'url'>, destination: GatewayDestination): boolean => {
+  if (url === null || !URL.canParse(url)) return false;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}` === destination.url(null);
+};
+
 /** Points a webhook's url at this gateway. Rejects with UpstreamError. */
 export const connectToGateway = (
   webhooks: Pick<WebhookSession, 'update'>,

@@ -51,6 +51,11 @@ export class KnownAddress {
     return this.#address === undefined ? Number.NEGATIVE_INFINITY : this.#knownAt;
   }
 
+  /** The list's only address when it was last read or set; null for none or several, and when it is not known. */
+  get address(): string | null {
+    return this.#address ?? null;
+  }
+
   /** The subscribed address of an event that happened at `happenedAt()`; null when it is not known. */
   at(happenedAt: () => number | null): string | null {
     const now = this.#now();

@@ -24,6 +24,7 @@ import {
   readList,
   readString,
   readTime,
+  readUuid,
 } from '../upstream/parse/fields.ts';
 import type { ItemReader } from '../upstream/parse/item-reader.ts';
 import { parsePage } from '../upstream/parse/page-parser.ts';
@@ -49,7 +50,25 @@ export type Webhook = {
   readonly activityType: ActivityType | null;
   readonly assetType: AssetType | null;
   readonly tokenAddress: string | null;
+  /** The filters whose values this gateway does not know. They are null above, and limit what is delivered all the same. */
+  readonly unknownFilters: readonly EnumFilter[];
 };
+
+const ENUM_FILTERS = {
+  transactionType: 'transaction_type',
+  activityType: 'activity_type',
+  assetType: 'asset_type',
+} as const;
+
+type EnumFilter = keyof typeof ENUM_FILTERS;
+
+const FILTERS = ['transactionType', 'counterparty', 'activityType', 'assetType', 'tokenAddress'] as const;
+
+/** The filters, beside chains, by which a webhook delivers only some events of its addresses. */
+export const filtersOf = (webhook: Webhook): readonly (typeof FILTERS)[number][] =>
+  FILTERS.filter(
+    (name) => webhook[name] !== null || webhook.unknownFilters.some((unknown) => unknown === name),
+  );
 
 /** One of the addresses that a webhook is subscribed to. */
 export type Subscribed = { readonly address: string };
@@ -213,22 +232,30 @@ export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Pag
     { list: null, limit: PAGE_SIZE, fetchedAt },
   );
 
-const readFields = (raw: RawObject): Webhook => ({
-  webhookId: readString(raw.id, 'id').toLowerCase(),
-  teamId: optional(readString)(raw.team_id, 'team_id'),
-  name: optional(readString)(raw.name, 'name'),
-  type: oneOf(WEBHOOK_TYPES, raw.type),
-  url: optional(readString)(raw.url, 'url'),
-  active: readBoolean(raw.active, 'active'),
-  createdAt: optional(readTime)(raw.created_at, 'created_at'),
-  updatedAt: optional(readTime)(raw.updated_at, 'updated_at'),
-  chainIds: optional(readChainIds)(raw.chain_ids, 'chain_ids'),
-  transactionType: oneOf(TRANSACTION_SIDES, raw.transaction_type),
-  counterparty: optional(readAddress)(raw.counterparty, 'counterparty'),
-  activityType: oneOf(ACTIVITY_TYPES, raw.activity_type),
-  assetType: oneOf(ASSET_TYPES, raw.asset_type),
-  tokenAddress: optional(readAddress)(raw.token_address, 'token_address'),
-});
+const readFields = (raw: RawObject): Webhook => {
+  const enumFilters = {
+    transactionType: oneOf(TRANSACTION_SIDES, raw.transaction_type),
+    activityType: oneOf(ACTIVITY_TYPES, raw.activity_type),
+    assetType: oneOf(ASSET_TYPES, raw.asset_type),
+  };
+  const isUnknown = (name: EnumFilter) =>
+    enumFilters[name] === null && (raw[ENUM_FILTERS[name]] ?? '') !== '';
+  return {
+    ...enumFilters,
+    unknownFilters: (['transactionType', 'activityType', 'assetType'] as const).filter(isUnknown),
+    webhookId: readUuid(raw.id, 'id'),
+    teamId: optional(readString)(raw.team_id, 'team_id'),
+    name: optional(readString)(raw.name, 'name'),
+    type: oneOf(WEBHOOK_TYPES, raw.type),
+    url: optional(readString)(raw.url, 'url'),
+    active: readBoolean(raw.active, 'active'),
+    createdAt: optional(readTime)(raw.created_at, 'created_at'),
+    updatedAt: optional(readTime)(raw.updated_at, 'updated_at'),
+    chainIds: optional(readChainIds)(raw.chain_ids, 'chain_ids'),
+    counterparty: optional(readAddress)(raw.counterparty, 'counterparty'),
+    tokenAddress: optional(readAddress)(raw.token_address, 'token_address'),
+  };
+};
 
 const readChainIds: Reader<readonly number[]> = (value, field) =>
   readList(value, field).map((id) => readChainId(id, field));

@@ -8,6 +8,7 @@ import { soleAddress, soleAddressIn } from './known-address.ts';
 import { createWebhookLoader, type WebhookLoader } from './loader.ts';
 import type { AddressChanges, NewWebhook, Webhook, WebhookChanges } from './rest.ts';
 import type { SubscribedAddresses } from './subscribed-addresses.ts';
+import { isRejected, UnsupportedOperationError } from './unsupported-operation.ts';
 import type { VerifiedKeys } from './verified-keys.ts';
 
 /**
@@ -19,6 +20,12 @@ export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> 
   verifyKey(): Promise<void>;
   /** Reads the whole list anew. Leaves out what can't be parsed. */
   listAll(): Promise<readonly Webhook[]>;
+  /**
+   * The only address of a webhook that upstream has just shown; null for none or several, and when the webhook is gone.
+   * Undefined where this deployment does not list addresses. `known`: the address may be up to five minutes old, as long as
+   * the webhook's `updatedAt` is the same.
+   */
+  soleAddress(webhook: Webhook, freshness: 'known' | 'read'): Promise<string | null | undefined>;
   /** Asks upstream, and resolves when it accepts the key: the client's or the gateway's. */
   requestKeyVerification(signal: AbortSignal): Promise<void>;
   create(webhook: NewWebhook): Promise<Webhook>;
@@ -70,10 +77,25 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
   const forgetting = <Answer>(webhookId: string, send: () => Promise<Answer>): Promise<Answer> =>
     change(webhookId, send).finally(() => delivered?.forget(webhookId));
 
+  let listsAddresses = true;
+
   return {
     load,
     list,
     addresses,
+    async soleAddress({ webhookId, updatedAt }, freshness) {
+      if (!listsAddresses) return undefined;
+      const read = () => upstream.soleAddress(webhookId, true);
+      try {
+        const key = { cachePartition, webhookId };
+        return await subscribed.soleAddress(key, freshness === 'known' ? updatedAt : null, read);
+      } catch (error) {
+        if (error instanceof UnsupportedOperationError) listsAddresses = false;
+        else if (isRejected(error)) return null;
+        else throw error;
+        return undefined;
+      }
+    },
     async verifyKey() {
       if (credential.owner === 'client')
         await verifiedKeys.verify(cachePartition, deadline, upstream.verifyKey);

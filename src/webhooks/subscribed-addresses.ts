@@ -19,6 +19,8 @@ type Options = {
 
 type Entry = {
   readonly known: KnownAddress;
+  /** When the webhook was last changed, by upstream's clock, as a caller of `soleAddress` saw it; null where none has. */
+  updatedAt: string | null;
   /** The read under way, which concurrent callers share. Settles with upstream's answer, or after MAX_WAIT_MS. */
   fetching: Promise<void> | null;
   /** When upstream may be asked again, after it failed or refused. */
@@ -49,6 +51,7 @@ export class SubscribedAddresses {
       max: MAX_WEBHOOKS,
       memoMethod: (): Entry => ({
         known: new KnownAddress(now),
+        updatedAt: null,
         fetching: null,
         retryAt: Number.NEGATIVE_INFINITY,
       }),
@@ -58,6 +61,27 @@ export class SubscribedAddresses {
   /** What is known of the webhook's list. Callers report their changes and reads of the list to it. */
   of({ cachePartition, webhookId }: WebhookKey): KnownAddress {
     return this.#entry({ cachePartition, webhookId }).known;
+  }
+
+  /**
+   * The webhook's only address; null for none or several. Calls `read` for it, unless it is known since less than five
+   * minutes and upstream has just shown the webhook with the same `updatedAt` as then. Null for `updatedAt` always calls it.
+   * Rejects as `read` does.
+   */
+  async soleAddress(
+    webhook: WebhookKey,
+    updatedAt: string | null,
+    read: () => Promise<string | null>,
+  ): Promise<string | null> {
+    const entry = this.#entry(webhook);
+    const { known } = entry;
+    const isSame = updatedAt !== null && entry.updatedAt === updatedAt;
+    if (isSame && this.#now() - known.knownAt <= REFRESH_MS) return known.address;
+    const record = known.beginRead();
+    const address = await read();
+    record(address);
+    entry.updatedAt = updatedAt;
+    return address;
   }
 
   /**

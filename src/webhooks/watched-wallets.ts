@@ -1,34 +1,56 @@
 import type { KeyedQueue } from '../lib/scheduling/keyed-queue.ts';
-import type { WebhookType } from '../upstream/parse/enums.ts';
-import { createForGateway, deliversHere, type GatewayDestination } from './gateway-destination.ts';
-import type { Webhook } from './rest.ts';
+import { Semaphore } from '../lib/scheduling/semaphore.ts';
+import { WEBHOOK_TYPES, type WebhookType } from '../upstream/parse/enums.ts';
+import {
+  belongsHere,
+  createForGateway,
+  deliversHere,
+  type GatewayDestination,
+} from './gateway-destination.ts';
+import { filtersOf, type Webhook, type WebhookChanges } from './rest.ts';
 import type { WebhookSession } from './session.ts';
 
 /**
  * The wallets that a tenant watches. A watched wallet has webhooks of its own: one for each type of events, which holds
  * the wallet's address alone and delivers to the tenant's log. Upstream's list of webhooks is the only record of them.
+ *
+ * A webhook belongs to a watch when its name says so and its URL is the tenant's delivery URL: anyone may give a webhook such
+ * a name, and another gateway's watch of the same wallet has it too. What does not belong to a watch is never changed or
+ * deleted. What belongs to one may differ from what `watch` makes: then the wallet is not shown as watched by it.
  */
 export type WatchedWallets = {
-  /** All of them, in the order of upstream's list. */
-  list(): Promise<readonly WatchedWallet[]>;
+  /**
+   * Returns a function that reads them page by page, from one reading of upstream's list and in its order. It reads the
+   * addresses of a page's webhooks only.
+   */
+  pages(): (offset: string | null) => Promise<WatchedPage>;
   /**
    * Watches a wallet for these types of events on these chains; null for all chains. Webhooks that are missing are
-   * created, those that differ are changed, those of other types are deleted. Repeating it changes nothing. What was done
-   * before a request fails stays done. Rejects with TooManyWatchedWallets.
+   * created, those that differ in anything are changed, those of other types are deleted. Repeating it changes nothing. What
+   * was done before a request fails stays done. Rejects with TooManyWatchedWallets.
    */
   watch(wallet: WatchRequest): Promise<WatchedWallet>;
-  /** Deletes the wallet's webhooks. Does nothing for a wallet that is not watched. */
+  /** Deletes what is there of the wallet's webhooks. Does nothing for a wallet that is not watched. */
   unwatch(address: string): Promise<void>;
 };
 
-/** A wallet and its webhooks, at least one, of different types. */
-export type WatchedWallet = { readonly address: string; readonly webhooks: readonly Webhook[] };
-
-type WatchRequest = {
+/** A wallet, and its webhooks that hold its address alone: at least one, of different types. */
+export type WatchedWallet = {
   readonly address: string;
+  readonly webhooks: readonly Webhook[];
+  /** The types of events of which each one on `chainIds` is delivered. */
   readonly types: readonly WebhookType[];
+  /** Null for all chains. */
   readonly chainIds: readonly number[] | null;
 };
+
+type WatchedPage = {
+  readonly wallets: readonly WatchedWallet[];
+  /** Null on the last page. */
+  readonly nextOffset: string | null;
+};
+
+type WatchRequest = Pick<WatchedWallet, 'address' | 'types' | 'chainIds'>;
 
 export class TooManyWatchedWallets extends Error {
   override readonly name = 'TooManyWatchedWallets';
@@ -39,7 +61,10 @@ export class TooManyWatchedWallets extends Error {
 }
 
 type Parts = {
-  readonly webhooks: Pick<WebhookSession, 'listAll' | 'create' | 'update' | 'delete'>;
+  readonly webhooks: Pick<
+    WebhookSession,
+    'listAll' | 'create' | 'update' | 'delete' | 'soleAddress' | 'replaceAddresses'
+  >;
   readonly destination: GatewayDestination;
   /** Shared by all operations of this gateway, so that two of a tenant do not both create a webhook. */
   readonly keyedQueue: KeyedQueue;
@@ -47,26 +72,61 @@ type Parts = {
   readonly max: number;
 };
 
-/** The webhook's name and its URL say that it is one of these. Anyone may name a webhook: what else a name says is no address. */
-const NAME = 'watchWallet ';
-const NAMES_ADDRESS = /^watchWallet (0x[0-9a-f]{40})$/i;
+const nameOf = (address: string): string => `watchWallet ${address}`;
+const NAME = /^watchWallet (0x[0-9a-f]{40})$/i;
+
+/** The wallets of a page. Its webhooks' addresses are a request each, unless they are known. */
+const PAGE_SIZE = 20;
+/** Reads of addresses at once, so that a list does not hold up other operations. */
+const MAX_READS = 8;
 
 export const createWatchedWallets = ({ webhooks, destination, keyedQueue, max }: Parts): WatchedWallets => {
   const inTurn = <Answer>(change: () => Promise<Answer>): Promise<Answer> =>
     keyedQueue(`watched wallets of ${destination.url(null)}`, change);
 
-  const addressOf = (webhook: Webhook): string | null =>
-    webhook.type !== null && deliversHere(webhook, destination)
-      ? (NAMES_ADDRESS.exec(webhook.name ?? '')?.[1]?.toLowerCase() ?? null)
-      : null;
-
+  /** What belongs to the watch of each wallet, the oldest webhooks first: their ids begin with a time. */
   const byAddress = async (): Promise<Map<string, Webhook[]>> => {
-    const groups = Map.groupBy(await webhooks.listAll(), addressOf);
-    groups.delete(null);
-    return groups as Map<string, Webhook[]>;
+    const groups = new Map<string, Webhook[]>();
+    for (const webhook of await webhooks.listAll()) {
+      const address = NAME.exec(webhook.name ?? '')?.[1]?.toLowerCase();
+      if (address === undefined || !belongsHere(webhook, destination)) continue;
+      const group = groups.get(address);
+      if (group) group.push(webhook);
+      else groups.set(address, [webhook]);
+    }
+    for (const group of groups.values())
+      group.sort((one, other) => (one.webhookId < other.webhookId ? -1 : 1));
+    return groups;
   };
 
-  const bring = (
+  const delivers = (webhook: Webhook): boolean =>
+    webhook.active && filtersOf(webhook).length === 0 && deliversHere(webhook, destination);
+
+  /** `all` hold the address alone. Of two of one type, the one that delivers is shown, else the older one. */
+  const shown = (address: string, all: readonly Webhook[]): WatchedWallet => {
+    const ofEachType = WEBHOOK_TYPES.flatMap((type) => {
+      const ofType = all.filter((webhook) => webhook.type === type);
+      return ofType.find(delivers) ?? ofType[0] ?? [];
+    });
+    const delivering = ofEachType.filter(delivers);
+    const chainIds = (delivering[0] ?? ofEachType[0])?.chainIds ?? null;
+    const types = delivering
+      .filter((webhook) => sameChains(webhook.chainIds, chainIds))
+      .flatMap(({ type }) => type ?? []);
+    return { address, webhooks: ofEachType, types, chainIds };
+  };
+
+  const changesTo = (webhook: Webhook, chainIds: WatchRequest['chainIds']): WebhookChanges => {
+    const url = destination.url(webhook.webhookId);
+    return {
+      ...Object.fromEntries(filtersOf(webhook).map((filter) => [filter, null])),
+      ...(!webhook.active && { active: true }),
+      ...((webhook.url === null || new URL(webhook.url).href !== url) && { url }),
+      ...(!sameChains(webhook.chainIds, chainIds) && { chainIds }),
+    };
+  };
+
+  const bring = async (
     { address, chainIds }: WatchRequest,
     type: WebhookType,
     found: Webhook | undefined,
@@ -74,43 +134,65 @@ export const createWatchedWallets = ({ webhooks, destination, keyedQueue, max }:
     if (!found)
       return createForGateway(
         webhooks,
-        { name: `${NAME}${address}`, type, addresses: [address], ...(chainIds && { chainIds }) },
+        { name: nameOf(address), type, addresses: [address], ...(chainIds && { chainIds }) },
         destination,
       );
-    return found.active && sameChains(found.chainIds, chainIds)
-      ? Promise.resolve(found)
-      : webhooks.update(found.webhookId, { active: true, chainIds });
+    const held = await webhooks.soleAddress(found, 'read');
+    if (held !== undefined && held !== address) await webhooks.replaceAddresses(found.webhookId, [address]);
+    const changes = changesTo(found, chainIds);
+    return Object.keys(changes).length === 0 ? found : webhooks.update(found.webhookId, changes);
   };
 
+  const deleteAll = (all: readonly Webhook[]): Promise<unknown> =>
+    settle(all.map(({ webhookId }) => webhooks.delete(webhookId)));
+
   return {
-    async list() {
-      return [...(await byAddress())].map(([address, all]) => ({ address, webhooks: oneOfEachType(all) }));
+    pages() {
+      const reads = new Semaphore(MAX_READS, Number.POSITIVE_INFINITY);
+      let groups: Promise<Map<string, Webhook[]>> | null = null;
+      const holders = async (address: string, all: readonly Webhook[]): Promise<readonly Webhook[]> => {
+        const held = await Promise.all(
+          all.map((webhook) => reads.run(() => webhooks.soleAddress(webhook, 'known'))),
+        );
+        // Where the deployment does not list addresses, name and URL are all that there is.
+        return all.filter((_webhook, index) => held[index] === address || held[index] === undefined);
+      };
+      return async (offset) => {
+        groups ??= byAddress();
+        const all = [...(await groups)];
+        const from = Number(offset ?? 0);
+        const found = await Promise.all(
+          all
+            .slice(from, from + PAGE_SIZE)
+            .map(async ([address, group]) => shown(address, await holders(address, group))),
+        );
+        return {
+          wallets: found.filter((wallet) => wallet.webhooks.length > 0),
+          nextOffset: from + PAGE_SIZE < all.length ? String(from + PAGE_SIZE) : null,
+        };
+      };
     },
     watch: (request) =>
       inTurn(async () => {
         const watched = await byAddress();
-        const all = watched.get(request.address);
-        if (!all && watched.size >= max) throw new TooManyWatchedWallets(max);
-        const ofTypes = new Map(oneOfEachType(all ?? []).map((webhook) => [webhook.type, webhook]));
-        const wanted = await settle(request.types.map((type) => bring(request, type, ofTypes.get(type))));
-        // Also a second webhook of one type, which another gateway has created at the same time.
+        const all = watched.get(request.address) ?? [];
+        if (all.length === 0 && watched.size >= max) throw new TooManyWatchedWallets(max);
+        // Every gateway changes the oldest one of a type, and deletes what another has created at the same time.
+        const wanted = await settle(
+          request.types.map((type) =>
+            bring(
+              request,
+              type,
+              all.find((webhook) => webhook.type === type),
+            ),
+          ),
+        );
         const kept = new Set(wanted.map(({ webhookId }) => webhookId));
-        const others = (all ?? []).filter(({ webhookId }) => !kept.has(webhookId));
-        await settle(others.map(({ webhookId }) => webhooks.delete(webhookId)));
-        return { address: request.address, webhooks: wanted };
+        await deleteAll(all.filter(({ webhookId }) => !kept.has(webhookId)));
+        return shown(request.address, wanted);
       }),
-    unwatch: (address) =>
-      inTurn(async () => {
-        const all = (await byAddress()).get(address) ?? [];
-        await settle(all.map(({ webhookId }) => webhooks.delete(webhookId)));
-      }),
+    unwatch: (address) => inTurn(async () => void (await deleteAll((await byAddress()).get(address) ?? []))),
   };
-};
-
-/** Every gateway picks the same one where there are several: the one with the lowest id, which is the oldest. */
-const oneOfEachType = (webhooks: readonly Webhook[]): readonly Webhook[] => {
-  const oldestFirst = webhooks.toSorted((one, other) => (one.webhookId < other.webhookId ? -1 : 1));
-  return [...Map.groupBy(oldestFirst, ({ type }) => type).values()].flatMap(([oldest]) => oldest ?? []);
 };
 
 const sameChains = (one: readonly number[] | null, other: readonly number[] | null): boolean =>

@@ -16,6 +16,7 @@ const webhook = (webhookId: string, changes: Partial<Webhook> = {}): Webhook => 
   url: 'here',
   active: true,
   createdAt: null,
+  unknownFilters: [],
   updatedAt: '1',
   chainIds: null,
   transactionType: null,

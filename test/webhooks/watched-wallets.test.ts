@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ALICE, BOB, CAROL } from '../sandbox/webhooks/support/builders.ts';
-import { codesOf, type Gateway, type Variables } from '../support/gateway/start.ts';
+import { codesOf, type Gateway, heldKey, startGateway, type Variables } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
+import { startFakeService } from '../support/upstream/fake-service.ts';
 import { BLOCKS } from './support/block-fixtures.ts';
 import { createdId } from './support/documents.ts';
 import { type Managed, startManaged } from './support/managed.ts';
+import { idOf, restWebhook } from './support/rest.ts';
 
 /** A caller watches wallets by webhooks of the gateway's own, one address each. */
 
@@ -126,6 +128,101 @@ describe('a gateway with one tenant', () => {
     expect(await managed.state(other)).not.toBeNull();
   });
 
+  /** Changes a webhook at the service, as its own site does. */
+  const atService = async (method: 'PATCH' | 'PUT', path: string, body: Variables) => {
+    const response = await fetch(`${managed.sandbox.url}/beta/evm/subscriptions/webhooks/${path}`, {
+      method,
+      headers: { 'x-service-api-key': heldKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(200);
+  };
+
+  /** A watch of which each webhook differs in something else, and the ids of its webhooks. */
+  const brokenWatch = async () => {
+    const { watchedWallet } = await changed(gateway, 'watchWallet', { address: ALICE });
+    expect(await watched(gateway)).toEqual([watchedWallet]);
+    const [transactions = '', activities = '', balances = ''] =
+      watchedWallet?.webhooks.map(({ webhookId }) => webhookId) ?? [];
+    return { transactions, activities, balances, whole: watchedWallet };
+  };
+
+  test('repeating it repairs whatever differs, and only what is true is listed until then', async () => {
+    const { transactions, activities, balances, whole } = await brokenWatch();
+    const steps: [change: () => Promise<void>, types: string[], webhooks: string[]][] = [
+      [
+        () => atService('PUT', `${transactions}/addresses`, { addresses: [BOB] }),
+        ['ACTIVITIES', 'BALANCES'],
+        [activities, balances],
+      ],
+      [
+        () => atService('PATCH', `${activities}/addresses`, { add_addresses: [BOB] }),
+        ['BALANCES'],
+        [balances],
+      ],
+      [() => atService('PATCH', balances, { token_address: CAROL }), [], [balances]],
+    ];
+    for (const [change, types, ids] of steps) {
+      await change();
+      const [shown] = await watched(gateway);
+      expect(shown?.types).toEqual(types);
+      expect(shown?.webhooks.map(({ webhookId }) => webhookId)).toEqual(ids);
+    }
+    await atService('PATCH', transactions, { transaction_type: 'sender', counterparty: BOB, chain_ids: [1] });
+    await atService('PATCH', activities, { activity_type: 'swap', asset_type: 'erc20', active: false });
+    expect(await changed(gateway, 'watchWallet', { address: ALICE })).toEqual({ watchedWallet: whole });
+    for (const id of [transactions, activities, balances]) {
+      expect(await managed.addresses(id)).toEqual([ALICE]);
+      const state = await managed.state(id);
+      expect(state).toMatchObject({ active: true, url: expect.stringContaining(`?webhook=${id}`) });
+      const filters = ['chain_ids', 'transaction_type', 'counterparty', 'activity_type', 'asset_type'];
+      for (const filter of [...filters, 'token_address']) expect(state?.[filter] ?? null).toBeNull();
+    }
+    expect(await ownStates()).toHaveLength(3);
+    expect(await watched(gateway)).toEqual([whole]);
+  });
+
+  test('a delivery URL that names another webhook, or none, is repaired; one elsewhere is not this watch', async () => {
+    const { transactions, activities, balances, whole } = await brokenWatch();
+    const url = (await managed.state(transactions))?.url;
+    const own = `${url}`.split('?')[0];
+    await atService('PATCH', transactions, { url: `${own}?webhook=${balances}` });
+    await atService('PATCH', activities, { url: own });
+    await atService('PATCH', balances, { url: 'https://elsewhere.test/' });
+    const [shown] = await watched(gateway);
+    expect(shown).toMatchObject({ types: ['ACTIVITIES'] });
+    expect(shown?.webhooks.map(({ webhookId }) => webhookId)).toEqual([transactions, activities]);
+
+    const { watchedWallet } = await changed(gateway, 'watchWallet', { address: ALICE });
+    expect(watchedWallet).toMatchObject({ types: whole?.types });
+    expect(await managed.state(transactions)).toMatchObject({ url });
+    expect(await managed.state(activities)).toMatchObject({ url: `${own}?webhook=${activities}` });
+    expect(await managed.state(balances)).toMatchObject({ url: 'https://elsewhere.test/', active: true });
+    expect(await ownStates()).toHaveLength(4);
+    await changed(gateway, 'unwatchWallet', { address: ALICE });
+    expect((await ownStates()).map(({ id }) => id)).toEqual([balances]);
+  });
+
+  test('unwatchWallet removes what is left of a watch, whatever has become of it', async () => {
+    const { transactions, activities, balances } = await brokenWatch();
+    await atService('PUT', `${transactions}/addresses`, { addresses: [BOB] });
+    await atService('PUT', `${activities}/addresses`, { addresses: [] });
+    await atService('PATCH', balances, { active: false, asset_type: 'erc20' });
+    expect(await watched(gateway)).toMatchObject([{ types: [], webhooks: [{ webhookId: balances }] }]);
+    await changed(gateway, 'unwatchWallet', { address: ALICE });
+    expect(await ownStates()).toEqual([]);
+  });
+
+  test('a name alone is no watch: its webhook must hold that address alone', async () => {
+    for (const addresses of [[CAROL], [BOB, CAROL]])
+      await createdId(gateway, { name: `watchWallet ${BOB}`, addresses });
+    for (const name of ['', 'a b', BOB.slice(1), `${BOB}0`, ` ${BOB}`, `${BOB}?chain_ids=1`, `../${BOB}`])
+      await createdId(gateway, { name: `watchWallet ${name}`, addresses: [BOB] });
+    expect(await watched(gateway)).toEqual([]);
+    await createdId(gateway, { name: `watchWallet ${BOB}`, addresses: [BOB] });
+    expect(await watched(gateway)).toMatchObject([{ wallet: { address: BOB }, types: ['TRANSACTIONS'] }]);
+  });
+
   test('of two webhooks of one type, which two gateways have created, the older one stays', async () => {
     const first = await changed(gateway, 'watchWallet', { address: ALICE, types: ['BALANCES'] });
     await createdId(gateway, { name: `watchWallet ${ALICE}`, type: 'BALANCES', addresses: [ALICE] });
@@ -237,4 +334,87 @@ test('each tenant watches its own wallets, with the scopes wallets, deliveries a
   };
   expect(await typesOf(alice as Headers)).toEqual(['BALANCES']);
   expect(await typesOf(bob as Headers)).toEqual(['ACTIVITIES']);
+});
+
+describe('what reading the list requests', () => {
+  const WALLETS = 45;
+  const addressOf = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
+
+  /** A service with one webhook for each of many watched wallets, and the webhooks whose addresses were read. */
+  const startMany = async (listsAddresses = true) => {
+    const made = new AsyncDisposableStack();
+    const settings = new Map<number, object>();
+    const read: number[] = [];
+    let url = '';
+    const fake = made.use(
+      await startFakeService({
+        other: ({ path }) => {
+          const number = Number.parseInt(path.match(/-([0-9a-f]{12})\/addresses$/)?.[1] ?? '0', 16);
+          if (number > 0) {
+            read.push(number);
+            return listsAddresses ? { json: { addresses: [addressOf(number)] } } : { status: 405 };
+          }
+          const webhooks = Array.from({ length: WALLETS }, (_, index) =>
+            restWebhook({
+              id: idOf(index + 1),
+              name: `watchWallet ${addressOf(index + 1)}`,
+              url,
+              ...settings.get(index + 1),
+            }),
+          );
+          return { json: { webhooks } };
+        },
+      }),
+    );
+    const gateway = made.use(await startGateway({ UPSTREAM_URL: fake.url }));
+    ({ deliveryUrl: url } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }'));
+    const listed = async (first: number, after: string | null = null) => {
+      read.length = 0;
+      const { watchedWallets } = await gateway.data<{
+        watchedWallets: {
+          nodes: { wallet: { address: string }; types: string[] }[];
+          pageInfo: { hasNextPage: boolean; endCursor: string };
+        };
+      }>(
+        'query ($first: Int, $after: String) { watchedWallets(first: $first, after: $after) { nodes { wallet { address } types } pageInfo { hasNextPage endCursor } } }',
+        { first, after },
+      );
+      return { ...watchedWallets, read: read.length };
+    };
+    return { fake, settings, listed, [Symbol.asyncDispose]: () => made.disposeAsync() };
+  };
+
+  test('the addresses of the webhooks that a page may show, and of those that have changed', async () => {
+    await using many = await startMany();
+    const first = await many.listed(20);
+    expect(first).toMatchObject({ read: 20, pageInfo: { hasNextPage: true } });
+    expect(await many.listed(20)).toEqual({ ...first, read: 0 });
+    const second = await many.listed(20, first.pageInfo.endCursor);
+    expect(second.read).toBe(20);
+    const all = await many.listed(1000);
+    expect(all).toMatchObject({ read: 5, pageInfo: { hasNextPage: false } });
+    expect(all.nodes.map(({ wallet }) => wallet.address)).toEqual(
+      Array.from({ length: WALLETS }, (_, index) => addressOf(index + 1)),
+    );
+    expect([...first.nodes, ...second.nodes]).toEqual(all.nodes.slice(0, 40));
+    many.settings.set(3, { updated_at: '2026-01-01T00:00:00Z' });
+    many.settings.set(4, { updated_at: null });
+    expect((await many.listed(1000)).read).toBe(2);
+    expect((await many.listed(1000)).read).toBe(1);
+    expect(Math.max(...many.fake.requests.map(({ concurrency }) => concurrency))).toBeLessThanOrEqual(8);
+  });
+
+  test('nothing more where the service does not list addresses: name and URL are all there is', async () => {
+    await using many = await startMany(false);
+    const all = await many.listed(1000);
+    expect(all.nodes).toHaveLength(WALLETS);
+    expect(all.read).toBeLessThanOrEqual(8);
+  });
+
+  test('a filter that the gateway does not know is a filter', async () => {
+    await using many = await startMany();
+    many.settings.set(1, { asset_type: 'erc9999' });
+    const { nodes } = await many.listed(2);
+    expect(nodes.map(({ types }) => types)).toEqual([[], ['TRANSACTIONS']]);
+  });
 });

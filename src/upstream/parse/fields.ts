@@ -60,6 +60,13 @@ export const readAddress: Reader<string> = (value, field) => {
   throw malformed(field, 'a 20-byte hex address', value);
 };
 
+/** A UUID in lower case. */
+export const readUuid: Reader<string> = (value, field) => {
+  if (typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value))
+    return value.toLowerCase();
+  throw malformed(field, 'a UUID', value);
+};
+
 /** 0x-prefixed hex in lower case. */
 export const readHex: Reader<string> = (value, field) => {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value.toLowerCase();

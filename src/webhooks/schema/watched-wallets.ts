@@ -4,11 +4,11 @@ import { badUserInput } from '../../graph/errors.ts';
 import { connect } from '../../graph/pagination/connection.ts';
 import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
-import type { Page } from '../../upstream/page.ts';
+import type { ReadPage } from '../../upstream/list-loader.ts';
 import { WEBHOOK_TYPES } from '../../upstream/parse/enums.ts';
 import { ParsedItems } from '../../upstream/parse/parsed-items.ts';
 import { Wallet } from '../../wallets/schema.ts';
-import type { WatchedWallet as WatchedWalletShape } from '../watched-wallets.ts';
+import type { WatchedWallet as WatchedWalletShape, WatchedWallets } from '../watched-wallets.ts';
 import { WebhookType } from './enums.ts';
 import { asUserError, mutationResult } from './user-error.ts';
 import { Webhook } from './webhook.ts';
@@ -23,18 +23,20 @@ const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').imp
     }),
     types: t.field({
       type: [WebhookType],
-      description: 'The types of events that are delivered.',
-      resolve: ({ webhooks }) => webhooks.flatMap(({ type }) => type ?? []),
+      description:
+        'The types of events that are delivered. It lacks one whose webhook is turned off, has a filter or other chains: `watchWallet` repairs it.',
+      resolve: ({ types }) => [...types],
     }),
     chainIds: t.field({
       type: ['ChainId'],
       nullable: true,
       description: 'Only events of these chains. Null: all that the service delivers for.',
-      resolve: ({ webhooks }) => webhooks[0]?.chainIds ?? null,
+      resolve: ({ chainIds }) => chainIds,
     }),
     webhooks: t.field({
       type: [Webhook],
-      description: "The wallet's webhooks, one for each type. Each holds this address alone.",
+      description:
+        "The wallet's webhooks, one for each type at most. Each holds this address alone. One whose type is not in `types` does not deliver all that it should.",
       extensions: withCost({ count: () => WEBHOOK_TYPES.length }),
       resolve: ({ webhooks }) => [...webhooks],
     }),
@@ -48,27 +50,34 @@ const { connection: WatchedWalletConnection } = listConnectionTypes(
   WatchedWallet,
 );
 
-const pageOf = (watched: readonly WatchedWalletShape[]): Page<WatchedWalletShape> => ({
-  items: new ParsedItems(watched.map((value) => ({ identity: value.address, time: null, value }))),
-  nextOffset: null,
-  requestTime: null,
-  responseTime: null,
-  partialErrors: null,
-  fetchedAt: Date.now(),
-});
+const readPages = (watchedWallets: WatchedWallets): ReadPage<WatchedWalletShape> => {
+  const read = watchedWallets.pages();
+  return async ({ offset }) => {
+    const fetchedAt = Date.now();
+    const { wallets, nextOffset } = await read(offset);
+    return {
+      items: new ParsedItems(wallets.map((value) => ({ identity: value.address, time: null, value }))),
+      nextOffset,
+      requestTime: null,
+      responseTime: null,
+      partialErrors: null,
+      fetchedAt,
+    };
+  };
+};
 
 builder.queryField('watchedWallets', (t) =>
   t.field({
     type: WatchedWalletConnection,
     nullable: true,
     description:
-      "The wallets that the caller watches, see `watchWallet`. They are found in the service's list of webhooks, in its order. Null when the service does not list them.",
+      "The wallets that the caller watches, see `watchWallet`. They are found in the service's list of webhooks, in its order, and each holds what its webhooks say. Null when the service does not list them.",
     authScopes: { watch: true },
     args: paging.args,
     extensions: withCost<PageArgs>({ count: paging.sizeOf }),
     resolve: (_root, { first, after }, { watchedWallets, cursorsOf }) =>
       connect({
-        read: async () => pageOf(await watchedWallets.list()),
+        read: readPages(watchedWallets),
         cursors: cursorsOf(['watched wallets']),
         first: paging.sizeOf({ first }),
         after,
@@ -124,7 +133,7 @@ builder.mutationFields((t) => ({
   watchWallet: t.field({
     type: mutationResult('WatchWallet', WatchWalletPayload),
     description:
-      "Has the events of one wallet delivered to the caller's log, by webhooks of its own that hold this address alone. With other types or chains the wallet is watched for those instead. Repeating it changes nothing.",
+      "Has the events of one wallet delivered to the caller's log, by webhooks of its own that hold this address alone. With other types or chains the wallet is watched for those instead. Repeating it changes nothing, but repairs whatever differs: addresses, filters, URL, and webhooks that are missing or turned off.",
     authScopes: { watch: true },
     args: {
       input: t.arg({ type: WatchWalletInput, required: true, description: 'The wallet to watch.' }),
@@ -143,7 +152,7 @@ builder.mutationFields((t) => ({
   unwatchWallet: t.field({
     type: mutationResult('UnwatchWallet', UnwatchWalletPayload),
     description:
-      'Deletes the webhooks of a watched wallet. Its past deliveries stay in deliveries. Does nothing for a wallet that is not watched.',
+      'Deletes the webhooks of a watched wallet, or what is left of them. Its past deliveries stay in deliveries. Does nothing for a wallet that is not watched.',
     authScopes: { watch: true },
     args: {
       input: t.arg({
