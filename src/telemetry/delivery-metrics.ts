@@ -19,7 +19,13 @@ export const createIngestMetrics = (registry: Registry): IngestObserver => {
     buckets: BUCKETS,
     registers,
   });
+  const refused = new Counter({
+    name: 'gateway_deliveries_out_of_memory_total',
+    help: 'Deliveries of the outcome 503 because there was no memory for their bodies.',
+    registers,
+  });
   return {
+    outOfMemory: () => refused.inc(),
     answered(outcome, durationMs) {
       deliveries.inc({ outcome: String(outcome) });
       duration.observe(durationMs / 1000);

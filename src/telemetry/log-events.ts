@@ -1,5 +1,6 @@
 import type { LogTask } from '../deliveries/log/observer.ts';
 import type { ErrorCode } from '../graph/errors.ts';
+import { type Clock, monotonicClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/error-text.ts';
 import type { Trace } from '../lib/trace-context.ts';
 import type { Log, LogLevel } from '../logger.ts';
@@ -91,6 +92,22 @@ const severityOf = ({ failure, gatewayKey }: UpstreamError): LogLevel => {
   const isKeyRejected = failure === 'unauthenticated' || failure === 'forbidden';
   if (isKeyRejected && gatewayKey) return 'error';
   return isKeyRejected || failure === 'rejected' ? 'info' : 'warn';
+};
+
+/** How often deliveries without memory are logged: their sender may repeat them at once. */
+const OUT_OF_MEMORY_EVERY_MS = 60_000;
+
+/** Logs the first delivery that is refused for lack of memory, and then one line a minute with the number of them. */
+export const createOutOfMemoryLine = (log: Log, now: Clock = monotonicClock): (() => void) => {
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    refused += 1;
+    if (now() - loggedAt < OUT_OF_MEMORY_EVERY_MS) return;
+    log.warn('deliveries refused: no memory for their bodies', { refused });
+    refused = 0;
+    loggedAt = now();
+  };
 };
 
 /**

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
 import type { SharedFrom } from '../graph/answer/shared-answers.ts';
 import type { Trace } from '../lib/trace-context.ts';
@@ -15,6 +16,7 @@ import {
   createCutLine,
   createLogLines,
   createOperationLines,
+  createOutOfMemoryLine,
   createUnexpectedErrorLine,
   createUpstreamLines,
 } from './log-events.ts';
@@ -55,7 +57,7 @@ export const createTelemetry = (
     onSharedAnswer: createSharedAnswerObserver(registry, traces),
     documents: traces.documents,
     shared: createSharedMetrics(registry),
-    ingest: createIngestMetrics(registry),
+    ingest: createIngestObserver(registry, log),
     log: createLogObserver(registry, log, traces.log),
     redisCommands: createRedisMetrics(registry),
     redis: createRedisObserver(registry, log),
@@ -110,6 +112,18 @@ const createUpstreamObserver = (
     circuitChanged(state, resource) {
       metrics.circuitChanged(state, resource);
       lines.circuitChanged(state, resource);
+    },
+  };
+};
+
+const createIngestObserver = (registry: Registry, log: Log): IngestObserver => {
+  const metrics = createIngestMetrics(registry);
+  const line = createOutOfMemoryLine(log);
+  return {
+    ...metrics,
+    outOfMemory() {
+      metrics.outOfMemory();
+      line();
     },
   };
 };

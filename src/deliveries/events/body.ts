@@ -12,7 +12,7 @@ const MAX_DEPTH = 200;
 /** More values than a real body of 5 MB has. As many empty objects take 16 MB. */
 const MAX_VALUES = 250_000;
 
-/** Larger bodies are parsed one at a time, and scanned in pieces of this size. Others are parsed at once. */
+/** Larger bodies are parsed one at a time, the tenants by turns, and scanned in pieces of this size. Others are parsed at once. */
 const PIECE_BYTES = 65_536;
 /** Bodies of at most this size can't have too many values, and are parsed without a pause. */
 const SMALL_BYTES = 16_384;
@@ -23,7 +23,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses posted bodies. */
 export class BodyParser {
-  readonly #large = new Semaphore(1, Number.POSITIVE_INFINITY);
+  readonly #large = new Semaphore(1);
 
   /**
    * Parses a posted body for its summary. A body beyond the limits (see `parseStored`) becomes its text, one string: parsing
@@ -31,9 +31,11 @@ export class BodyParser {
    * and addresses have none. Rejects with TypeError when the body is not UTF-8, and with SyntaxError when it is not a
    * JSON object or array.
    */
-  async parse(bytes: Uint8Array): Promise<unknown> {
+  async parse(tenant: string, bytes: Uint8Array): Promise<unknown> {
     if (bytes.length <= SMALL_BYTES && isShallow(bytes)) return objectOf(JSON.parse(utf8.decode(bytes)));
-    return bytes.length <= PIECE_BYTES ? parsePosted(bytes) : this.#large.run(() => parsePosted(bytes));
+    return bytes.length <= PIECE_BYTES
+      ? parsePosted(bytes)
+      : this.#large.run(tenant, () => parsePosted(bytes));
   }
 }
 

@@ -23,10 +23,20 @@ export class IngressError extends Error {
 const RETRY_AFTER_S = 5;
 
 /** 503 with Retry-After: a later attempt may succeed. */
-export const unavailable = (): IngressError =>
-  new IngressError(503, 'deliveries can not be stored now: try again later', {
-    'retry-after': String(RETRY_AFTER_S),
-  });
+export class UnavailableError extends IngressError {
+  constructor() {
+    super(503, 'deliveries can not be stored now: try again later', { 'retry-after': String(RETRY_AFTER_S) });
+    this.name = 'UnavailableError';
+  }
+}
+
+/** There was no memory for the body. */
+export class OutOfMemoryError extends UnavailableError {
+  constructor() {
+    super();
+    this.name = 'OutOfMemoryError';
+  }
+}
 
 const LINGER_MS = 1000;
 

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createMemoryBudget, type Reservation } from '../../lib/memory/memory-budget.ts';
-import type { Semaphore } from '../../lib/scheduling/semaphore.ts';
 import type { Trace } from '../../lib/trace-context.ts';
 import { BodyParser } from '../events/body.ts';
 import { earliestTime, summarize } from '../events/payload.ts';
@@ -8,8 +6,14 @@ import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
 import { cacheByConnection, type DeliveryUrls } from './delivery-url.ts';
 import { readHeaders, uuidOf } from './headers.ts';
-import { IngressError, sendError, unavailable, type WriteHead } from './http-error.ts';
-import { type BodyLimits, createDecompressionLimit, readRequestBody } from './request-body.ts';
+import { IngressError, OutOfMemoryError, sendError, UnavailableError, type WriteHead } from './http-error.ts';
+import {
+  type BodyLimits,
+  type BodyResources,
+  createBodyResources,
+  type RequestBody,
+  readRequestBody,
+} from './request-body.ts';
 import { isSigned } from './signature.ts';
 
 /** The outcome of a posted delivery: stored, duplicate, or the HTTP status by which it was refused. */
@@ -19,6 +23,8 @@ type DeliveryOutcome = 'stored' | 'duplicate' | number;
 export type IngestObserver = {
   /** A delivery was answered, so many milliseconds after its headers arrived. */
   answered(outcome: DeliveryOutcome, durationMs: number): void;
+  /** A delivery was refused because there was no memory for its body. It is reported as answered too. */
+  outOfMemory(): void;
 };
 
 /** Called with the addresses that a delivery is known to concern. `webhookId` is null when the sender does not name it. */
@@ -35,8 +41,6 @@ export type IngressParts = {
   /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
   readonly limits?: Partial<BodyLimits> | undefined;
-  /** The memory that the bodies of all senders may use at a time, in bytes; beyond it, 503. Default: 64 MB. */
-  readonly maxBufferedBytes?: number | undefined;
   /**
    * Finds the subscribed address of a webhook's events at the time `happenedAt()`, in milliseconds since 1970; null when it
    * is unknown. Called for deliveries that don't name it. Must resolve within a second. Default: always null.
@@ -63,7 +67,6 @@ export type Ingress = (
 ) => Promise<void>;
 
 const LIMITS: BodyLimits = { maxBytes: 5 * 1024 * 1024, timeoutMs: 10_000 };
-const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Stores upstream's deliveries. Answers 200 with `{"duplicate": …}` once the delivery is durable. Otherwise nothing is
@@ -71,11 +74,10 @@ const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
  * - 404: the path is not a tenant's delivery URL; 405: not a POST
  * - 400, 408, 413, 415: see `readRequestBody`; 400 also for a body that is not a JSON object or array
  * - 401: the signature is missing or wrong
- * - 503 with Retry-After: the log is unavailable, or too many bodies are buffered
+ * - 503 with Retry-After: the log is unavailable, or there is no memory for the body
  */
 export const createIngress = (parts: IngressParts): Ingress => {
-  const memory = createMemoryBudget(parts.maxBufferedBytes ?? MAX_BUFFERED_BYTES);
-  const shared: Shared = { ...parts, decompressing: createDecompressionLimit(), bodies: new BodyParser() };
+  const shared: Shared = { ...parts, resources: createBodyResources(), bodies: new BodyParser() };
   const tenantOf = cacheByConnection(parts.deliveryUrls);
   const { writeHead = writeHeadOfNode } = parts;
   return async (request, response, segments) => {
@@ -84,24 +86,22 @@ export const createIngress = (parts: IngressParts): Ingress => {
     const startedAt = performance.now();
     const report = (outcome: DeliveryOutcome) =>
       parts.observer?.answered(outcome, performance.now() - startedAt);
-    const reservation = memory.reserve();
     try {
       // The URL comes first: a client without a valid one learns nothing else, not even the allowed methods.
       const tenant = tenantOf(request, segments);
       if (tenant === null) throw new IngressError(404, 'not found');
       if (request.method !== 'POST')
         throw new IngressError(405, `expected POST, got ${request.method}`, { allow: 'POST' });
-      const duplicate = await store(shared, tenant, request, reservation, parts.traceOf?.(response));
+      const duplicate = await receive(shared, tenant, request, parts.traceOf?.(response));
       const { body, headers } = duplicate ? DUPLICATE : STORED;
       writeHead(response, 200, headers);
       response.end(body, 'latin1');
       report(duplicate ? 'duplicate' : 'stored');
     } catch (error) {
-      const refusal = error instanceof IngressError ? error : unavailable();
+      const refusal = error instanceof IngressError ? error : new UnavailableError();
       sendError(request, response, refusal, writeHead);
       report(refusal.status);
-    } finally {
-      reservation.release();
+      if (refusal instanceof OutOfMemoryError) parts.observer?.outOfMemory();
     }
   };
 };
@@ -119,31 +119,34 @@ const answerOf = (duplicate: boolean) => {
 const STORED = answerOf(false);
 const DUPLICATE = answerOf(true);
 
-type Shared = IngressParts & { readonly decompressing: Semaphore; readonly bodies: BodyParser };
+type Shared = IngressParts & { readonly resources: BodyResources; readonly bodies: BodyParser };
 
 /** Resolves once the delivery is durable: whether it is a duplicate. */
-const store = async (
-  {
-    log,
-    signature,
-    now = Date.now,
-    limits,
-    findSubscriber,
-    onReceived,
-    onStored,
-    decompressing,
-    bodies,
-  }: Shared,
+const receive = async (
+  shared: Shared,
   tenant: string,
   request: IncomingMessage,
-  reservation: Reservation,
   trace: Trace | undefined,
 ): Promise<boolean> => {
-  const body = await readRequestBody(request, { ...LIMITS, ...limits }, reservation, decompressing);
+  const body = await readRequestBody(request, tenant, { ...LIMITS, ...shared.limits }, shared.resources);
+  try {
+    return await store(shared, tenant, request, body, trace);
+  } finally {
+    body.release();
+  }
+};
+
+const store = async (
+  { log, signature, now = Date.now, findSubscriber, onReceived, onStored, bodies }: Shared,
+  tenant: string,
+  request: IncomingMessage,
+  body: RequestBody,
+  trace: Trace | undefined,
+): Promise<boolean> => {
   const headers = readHeaders(request.headers, signature?.header);
   if (signature && !isSigned(body, headers.signature, signature.secrets))
     throw new IngressError(401, 'expected a valid signature');
-  const parsed = await parse(bodies, body.plain);
+  const parsed = await parse(bodies, tenant, body.plain);
   const summary = summarize(parsed);
   const webhookId = headers.webhookId ?? webhookOf(request);
   const subscribedAddress =
@@ -177,9 +180,9 @@ const webhookOf = ({ url }: IncomingMessage): string | null => {
   return query === undefined ? null : uuidOf(new URLSearchParams(query).get('webhook'));
 };
 
-const parse = async (bodies: BodyParser, body: Buffer): Promise<unknown> => {
+const parse = async (bodies: BodyParser, tenant: string, body: Buffer): Promise<unknown> => {
   try {
-    return await bodies.parse(body);
+    return await bodies.parse(tenant, body);
   } catch {
     throw new IngressError(400, 'expected a JSON object or array');
   }

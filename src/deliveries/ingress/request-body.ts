@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../lib/error-text.ts';
-import type { Reservation } from '../../lib/memory/memory-budget.ts';
+import { createFairMemory, type FairMemory, type HeldMemory } from '../../lib/memory/fair-memory.ts';
 import { Semaphore } from '../../lib/scheduling/semaphore.ts';
-import { IngressError, unavailable } from './http-error.ts';
+import { IngressError, OutOfMemoryError } from './http-error.ts';
 
 export type BodyLimits = { readonly maxBytes: number; readonly timeoutMs: number };
 
@@ -13,31 +13,70 @@ export type RequestBody = {
   readonly sent: Buffer;
   /** The body decompressed; `sent` itself if it was not compressed. */
   readonly plain: Buffer;
+  /** Returns its memory, which counts until then. */
+  release(): void;
 };
 
 const decompress = promisify(gunzip);
 
-/** The highest compression ratio that deflate reaches. */
-const MAX_RATIO = 1032;
+/** What the large bodies of one tenant may use. One of 5 MB has to arrive twice as fast, to be here within ten seconds. */
+const LARGE_BODIES = { maxBytes: 64 * 1024 * 1024, stallMs: 250 };
+/** Small bodies have a memory of their own, so that large ones can't keep them out. Most arrive in one piece. */
+const SMALL_BODIES = { maxBytes: 16 * 1024 * 1024, stallMs: 20 };
+const MAX_SMALL_BYTES = 64 * 1024;
 
-/** Few bodies are decompressed at a time, so that many small ones don't reserve the memory of as many large ones. */
+/** Few bodies are decompressed at a time: their bytes count afterwards, and a bomb has a thousand times its size. */
 const MAX_DECOMPRESSING = 4;
-/** A queued body is in memory as it was sent. */
-const MAX_QUEUED = 1000;
 
-export const createDecompressionLimit = (): Semaphore => new Semaphore(MAX_DECOMPRESSING, MAX_QUEUED);
+/** What the bodies that are being received share. */
+export type BodyResources = { readonly memory: FairMemory; readonly decompressing: Semaphore };
+
+export const createBodyResources = (): BodyResources => {
+  const small = createFairMemory(SMALL_BODIES);
+  const large = createFairMemory(LARGE_BODIES);
+  return {
+    memory: { hold: (tenant, evict) => holdBySize(small, large, tenant, evict) },
+    decompressing: new Semaphore(MAX_DECOMPRESSING),
+  };
+};
+
+/** Holds a body as a small one, and as a large one from the byte on that makes it large. */
+const holdBySize = (small: FairMemory, large: FairMemory, tenant: string, evict?: () => void): HeldMemory => {
+  let memory = small.hold(tenant, evict);
+  let held = 0;
+  let isLarge = false;
+  let hasArrived = false;
+  return {
+    tryGrow(bytes) {
+      let added = bytes;
+      if (!isLarge && held + bytes > MAX_SMALL_BYTES) {
+        isLarge = true;
+        added += held;
+        memory.release();
+        memory = large.hold(tenant, hasArrived ? undefined : evict);
+      }
+      held += bytes;
+      return memory.tryGrow(added);
+    },
+    arrived() {
+      hasArrived = true;
+      memory.arrived();
+    },
+    release: () => memory.release(),
+  };
+};
 
 /**
- * Reads and decompresses the body. Its bytes are reserved before they are buffered. Rejects with an IngressError:
- * - 415: neither plain nor gzip; 413: larger than `maxBytes`, as sent or decompressed; 503: no memory left. The rest of
- *   the body is not read.
+ * Reads and decompresses the body, and holds its memory until it is released. Rejects with an IngressError:
+ * - 415: neither plain nor gzip; 413: larger than `maxBytes`, as sent or decompressed. The rest of the body is not read.
  * - 408: not complete within `timeoutMs`; 400: incomplete, or not the gzip that the header claims.
+ * - 503, an OutOfMemoryError: there is no memory left, or the body stalled and others needed its memory.
  */
 export const readRequestBody = async (
   request: IncomingMessage,
+  tenant: string,
   limits: BodyLimits,
-  reservation: Reservation,
-  decompressing: Semaphore,
+  { memory, decompressing }: BodyResources,
 ): Promise<RequestBody> => {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
@@ -45,21 +84,26 @@ export const readRequestBody = async (
     throw new IngressError(415, 'expected a body that is plain or gzip, got another Content-Encoding', {
       'accept-encoding': 'gzip',
     });
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  reserve(reservation, announced);
-  const sent = await collect(request, limits, announced === 0 ? reservation : null);
-  if (!isGzip) return { sent, plain: sent };
-  if (decompressing.isFull) throw unavailable();
-  const plain = await decompressing.run(() => decompressWithin(sent, limits.maxBytes, reservation));
-  return { sent, plain };
+  if (Number(request.headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  const evicted = Promise.withResolvers<never>();
+  const held = memory.hold(tenant, () => evicted.reject(new OutOfMemoryError()));
+  try {
+    const sent = await collect(request, limits, held, evicted.promise);
+    if (!isGzip) return { sent, plain: sent, release: held.release };
+    const plain = await decompressing.run(tenant, () => decompressWithin(sent, limits.maxBytes));
+    if (!held.tryGrow(plain.length)) throw new OutOfMemoryError();
+    return { sent, plain, release: held.release };
+  } catch (error) {
+    held.release();
+    throw error;
+  }
 };
 
 const collect = (
   request: IncomingMessage,
   { maxBytes, timeoutMs }: BodyLimits,
-  /** Null when the body's bytes are reserved already. */
-  reservation: Reservation | null,
+  memory: HeldMemory,
+  evicted: Promise<never>,
 ): Promise<Buffer> => {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -67,21 +111,19 @@ const collect = (
   const fail = (error: unknown) => {
     clearTimeout(timer);
     request.off('data', onData).off('end', onEnd).off('close', onClose);
+    chunks.length = 0;
     reject(error);
   };
   const onData = (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBytes) return fail(tooLarge(maxBytes));
-    try {
-      if (reservation) reserve(reservation, chunk.length);
-      chunks.push(chunk);
-    } catch (error) {
-      fail(error);
-    }
+    if (!memory.tryGrow(chunk.length)) return fail(new OutOfMemoryError());
+    chunks.push(chunk);
   };
   const onEnd = () => {
     clearTimeout(timer);
     request.off('close', onClose);
+    memory.arrived();
     const [only] = chunks;
     resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
   };
@@ -90,21 +132,13 @@ const collect = (
     fail(new IngressError(408, `expected a complete body within ${timeoutMs} ms, got a part of it`));
   const timer = setTimeout(onTimeout, timeoutMs);
   request.on('data', onData).on('end', onEnd).on('close', onClose);
+  evicted.catch(fail);
   return promise;
 };
 
-/** Reserves the memory of the largest possible output first, because a bomb expands to a thousand times its size. */
-const decompressWithin = async (
-  sent: Buffer,
-  maxBytes: number,
-  reservation: Reservation,
-): Promise<Buffer> => {
-  const atMost = Math.min(maxBytes, sent.length * MAX_RATIO);
-  reserve(reservation, atMost);
+const decompressWithin = async (sent: Buffer, maxBytes: number): Promise<Buffer> => {
   try {
-    const plain = await decompress(sent, { maxOutputLength: maxBytes });
-    reservation.shrink(atMost - plain.length);
-    return plain;
+    return await decompress(sent, { maxOutputLength: maxBytes });
   } catch (error) {
     const isBomb = error instanceof RangeError;
     throw isBomb
@@ -114,10 +148,6 @@ const decompressWithin = async (
           `expected a gzip body, got one that can not be decompressed: ${messageOf(error)}`,
         );
   }
-};
-
-const reserve = (reservation: Reservation, bytes: number): void => {
-  if (!reservation.tryGrow(bytes)) throw unavailable();
 };
 
 const tooLarge = (maxBytes: number) =>

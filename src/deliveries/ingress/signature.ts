@@ -9,7 +9,7 @@ const BYTES = 32;
  * is accepted.
  */
 export const isSigned = (
-  { sent, plain }: RequestBody,
+  { sent, plain }: Pick<RequestBody, 'sent' | 'plain'>,
   signature: string | null,
   secrets: readonly string[],
 ): boolean => {

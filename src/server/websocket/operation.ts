@@ -96,7 +96,8 @@ const prepareWithinBudget = async (
   slot: OperationSlot,
   trace: Trace,
 ): Promise<SocketOperation> => {
-  const reservation = pipeline.requestMemory.reserve();
+  const { caller, address = 'unknown' } = message.socket.extra;
+  const reservation = pipeline.requestMemory.reserve(caller?.billingKey ?? address);
   try {
     if (!reservation.growTo(message.socket.extra.messageWeight))
       throw tooComplex('Expected fewer large operations in progress at once; a later attempt may succeed.');

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
@@ -190,42 +190,6 @@ test('answers 408 to a body that takes too long, and survives a sender that disc
   cut.destroy();
   expect((await post(url, BODY)).status).toBe(200);
   expect(await readAll(log)).toHaveLength(1);
-});
-
-test('while the memory for bodies is used up, answers 503 before it reads the body', async () => {
-  const { url, log, port } = await startIngress({ maxBufferedBytes: 1000 });
-  const path = new URL(url).pathname;
-  const begin = (head: string, part: string) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => {}).write(`POST ${path} HTTP/1.1\r\nHost: test\r\n${head}\r\n\r\n${part}`);
-    return socket;
-  };
-  const answerOf = (socket: Socket) =>
-    new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
-
-  const slow = begin('Content-Length: 800', '{"a":"');
-  // This request announces a body, and is refused before it sends a byte of it.
-  const announced = () => answerOf(begin('Content-Length: 400', ''));
-  // Another request is answered first, so that this one has begun.
-  await fetch(`${url}/wrong`);
-  expect(await announced()).toMatch(/^HTTP\/1\.1 503 .*retry-after: \d+/is);
-  const chunked = begin('Transfer-Encoding: chunked', `190\r\n${'x'.repeat(400)}\r\n`);
-  expect(await answerOf(chunked)).toMatch(/^HTTP\/1\.1 503 /);
-  expect((await post(url, BODY)).status).toBe(200);
-
-  slow.write(`${'x'.repeat(792)}"}`);
-  expect(await answerOf(slow)).toMatch(/^HTTP\/1\.1 200 /);
-  const alone = `{"a":"${'x'.repeat(5000)}"}`;
-  expect((await post(url, alone)).status).toBe(200);
-  const cut = begin('Content-Length: 800', '{"a":"');
-  await fetch(`${url}/wrong`);
-  expect(await announced()).toMatch(/^HTTP\/1\.1 503 /);
-  cut.destroy();
-  await vi.waitFor(
-    async () => expect((await post(url, `{"b":"${'x'.repeat(500)}"}`)).status).toBe(200),
-    120_000,
-  );
-  expect((await readAll(log)).length).toBe(4);
 });
 
 test('while the log is unavailable, answers 503 with Retry-After; a later attempt is stored', async () => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
 import type { FetchAPI } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
 import { parseInSlices } from '../../../lib/json/parse-in-slices.ts';
@@ -21,17 +22,24 @@ export const isSmallBody = (contentLength: string | null | undefined): boolean =
 export type BodyLimit = {
   /** Counts the next chunk of the body before it is stored. Throws if the body exceeds a limit. */
   add(chunk: Uint8Array): void;
+  /** The whole body is here: it keeps its memory until it is released. */
+  arrived(): void;
   /** Counts the body no longer. */
   release(): void;
 };
 
 /**
- * Bounds the memory of a large request from its first byte until it is answered. A body may take half a minute to arrive,
- * longer to be answered, and its client is unknown until it is read. A body that does not fit is rejected with 503, and one
- * of too many values with 413, before the rest of it is read.
+ * Bounds the memory of a large request from its first byte until it is answered: a body may take half a minute to arrive, and
+ * longer to be answered. A body that does not fit is rejected with 503, and one of too many values with 413, before the rest
+ * of it is read. `abort` is called with the 503 if the body stalls while others need its memory.
  */
-export const limitBody = (requestMemory: RequestMemory, response: ServerResponse): BodyLimit => {
-  const { growTo, release } = requestMemory.reserve();
+export const limitBody = (
+  requestMemory: RequestMemory,
+  client: string,
+  response: ServerResponse,
+  abort: (error: GraphQLError) => void,
+): BodyLimit => {
+  const { growTo, arrived, release } = requestMemory.reserve(client, () => abort(overMemoryLimit()));
   onResponseClosed(response, release);
   const size = new JsonSize();
   return {
@@ -40,6 +48,7 @@ export const limitBody = (requestMemory: RequestMemory, response: ServerResponse
       if (size.values > MAX_VALUES) throw tooManyValues();
       if (!growTo(estimatedBytes(size))) throw overMemoryLimit();
     },
+    arrived,
     release,
   };
 };
@@ -53,25 +62,36 @@ export const parseBody = async (text: string): Promise<unknown> => {
   }
 };
 
-/** Limits the bodies of HTTP requests that Yoga reads. */
+/** Limits the bodies of HTTP requests that Yoga reads. Its callers are authenticated already. */
 export const useBodyLimits = (requestMemory: RequestMemory): ServerPlugin => ({
-  onRequestParse({ request, requestParser, setRequestParser, serverContext: { res }, fetchAPI }) {
+  onRequestParse({ request, requestParser, setRequestParser, serverContext: { res, httpCaller }, fetchAPI }) {
     const { method, headers } = request;
-    if (!requestParser || !res || method === 'GET' || isSmallBody(headers.get('content-length'))) return;
-    const limit = limitBody(requestMemory, res);
-    setRequestParser((whole) => requestParser(limitedRequest(whole, limit, fetchAPI)));
+    if (!requestParser || !res || !httpCaller || method === 'GET') return;
+    if (isSmallBody(headers.get('content-length'))) return;
+    const limitFor = (abort: (error: GraphQLError) => void) =>
+      limitBody(requestMemory, httpCaller.billingKey, res, abort);
+    setRequestParser((whole) => requestParser(limitedRequest(whole, limitFor, fetchAPI)));
   },
 });
 
 /** The same request, whose body counts while it is read. */
-const limitedRequest = (request: Request, limit: BodyLimit, fetchAPI: FetchAPI): Request => {
+const limitedRequest = (
+  request: Request,
+  limitFor: (abort: (error: GraphQLError) => void) => BodyLimit,
+  fetchAPI: FetchAPI,
+): Request => {
   if (!request.body) return request;
+  // Yoga's streams don't call `start`. A body that can be aborted has had a chunk.
+  let stream: TransformStreamDefaultController | null = null;
+  const limit = limitFor((error) => stream?.error(error));
   const body = request.body.pipeThrough(
     new fetchAPI.TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
+        stream = controller;
         limit.add(chunk);
         controller.enqueue(chunk);
       },
+      flush: () => limit.arrived(),
     }),
   );
   const { url, method, headers, signal } = request;

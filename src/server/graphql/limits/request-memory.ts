@@ -1,8 +1,13 @@
 import { JsonSize } from '../../../lib/json/size-scanner.ts';
-import { createMemoryBudget } from '../../../lib/memory/memory-budget.ts';
+import { createFairMemory } from '../../../lib/memory/fair-memory.ts';
 
-/** The memory limit for all requests of one transport, from the first byte of each until it is answered. */
+/**
+ * The memory for all requests of one client over one transport, from the first byte of each until it is answered. Those of
+ * all clients may use twice as much.
+ */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** A body of 8 MB has to arrive at this rate, to be here within half a minute. */
+const STALL_MS = 250;
 /** A smaller request reserves nothing: large requests of some clients must not keep out the ordinary ones of others. */
 const EXEMPT_BYTES = 64 * 1024;
 
@@ -12,20 +17,25 @@ const BYTES_A_VALUE = 32;
 const MIN_BYTES_A_VALUE = 2;
 
 /** The memory of the requests of one transport. */
-export type RequestMemory = { reserve(): RequestReservation };
+export type RequestMemory = {
+  /** `client` is the caller's billing key. `evict`: see FairMemory; without it the request has arrived. */
+  reserve(client: string, evict?: () => void): RequestReservation;
+};
 
 export type RequestReservation = {
   /** Reserves so many bytes in all for the request. Returns false, and reserves no more, where they don't fit. */
   growTo(bytes: number): boolean;
+  /** The whole request is here. */
+  arrived(): void;
   /** Releases all bytes for good. */
   release(): void;
 };
 
 export const createRequestMemory = (): RequestMemory => {
-  const budget = createMemoryBudget(MAX_BYTES);
+  const memory = createFairMemory({ maxBytes: MAX_BYTES, stallMs: STALL_MS });
   return {
-    reserve() {
-      const { tryGrow, release } = budget.reserve();
+    reserve(client, evict) {
+      const { tryGrow, arrived, release } = memory.hold(client, evict);
       let reserved = 0;
       return {
         growTo(bytes) {
@@ -34,6 +44,7 @@ export const createRequestMemory = (): RequestMemory => {
           reserved = bytes;
           return true;
         },
+        arrived,
         release,
       };
     },

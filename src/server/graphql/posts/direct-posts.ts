@@ -81,13 +81,14 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     const rejection = checkHeaders('POST', headers);
     if (rejection) throw rejection;
     context.httpCaller = await authenticate(headers, clientAddress(request));
+    const { billingKey } = context.httpCaller;
     const isSmall = isSmallBody(request.headers['content-length']);
-    const limit = isSmall ? null : limitBody(options.requestMemory, response);
-    const body = await readBody(request, limit);
+    const limitFor = (abort: (error: GraphQLError) => void) =>
+      limitBody(options.requestMemory, billingKey, response, abort);
+    const { body, limit } = await readBody(request, isSmall ? null : limitFor);
     const params = isSmall ? parseParams(body, otherParams) : await parseLargeParams(body, otherParams);
     const text = textOf(params);
     if (params && text !== null) {
-      const { billingKey } = context.httpCaller;
       if (!documents.known(text)) await documents.prepare(text, billingKey, clientSignal, traceOf(response));
       context.preparedText = text;
       const operation = findKnown(text, params);

@@ -1,25 +1,43 @@
 import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
 import { badUserInput } from '../../../graph/errors.ts';
 import { type BodyLimit, parseBody } from '../limits/body-limits.ts';
 
-/** Reads a whole body. Rejects if it exceeds a limit, or if the client disconnects; no client reads the error then. */
-export const readBody = (request: IncomingMessage, limit: BodyLimit | null): Promise<Buffer> =>
+type ReadBody = { readonly body: Buffer; readonly limit: BodyLimit | null };
+
+/**
+ * Reads a whole body within the limit that `limitFor` returns; null for a body that is not limited. Rejects if it exceeds
+ * the limit, with the error by which the limit aborts it, or if the client disconnects; no client reads the error then.
+ */
+export const readBody = (
+  request: IncomingMessage,
+  limitFor: ((abort: (error: GraphQLError) => void) => BodyLimit) | null,
+): Promise<ReadBody> =>
   new Promise((resolve, reject) => {
     const onDisconnect = () => reject(badUserInput('Expected a whole body, got a part of one.'));
     if (request.destroyed) return onDisconnect();
     const chunks: Buffer[] = [];
+    /** The rest of the body is discarded. */
+    const fail = (error: unknown): void => {
+      request.off('data', onData).resume();
+      chunks.length = 0;
+      reject(error);
+    };
+    const limit = limitFor?.(fail) ?? null;
     const onData = (chunk: Buffer): void => {
       try {
         limit?.add(chunk);
         chunks.push(chunk);
       } catch (error) {
-        // The rest of the body is discarded.
-        request.off('data', onData).resume();
-        reject(error);
+        fail(error);
       }
     };
     request.on('data', onData);
-    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.once('end', () => {
+      limit?.arrived();
+      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      resolve({ body, limit });
+    });
     request.once('error', onDisconnect);
   });
 

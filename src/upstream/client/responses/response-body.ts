@@ -62,7 +62,7 @@ export const parseBody = async <Value>(
 ): Promise<Value> => {
   if (receiver.isComplete) return parse(receiver.chunks);
   if (large.isFull) throw discarded();
-  const parsed = large.run(async () => {
+  const parsed = large.run('', async () => {
     receiver.resume();
     await receiver.end;
     return parse(receiver.chunks);
