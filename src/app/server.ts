@@ -47,7 +47,7 @@ type Server = {
   requestKeyVerification(caller: Caller, signal: AbortSignal): Promise<void>;
 };
 
-/** The most WebSockets of one key, of one token's subject, or of one address behind a trusted proxy. */
+/** The most WebSockets, and event streams, of one key, of one token's subject, or of one address behind a trusted proxy. */
 const MAX_SOCKETS_EACH = 1000;
 
 /** The least memory for unsent answers. It is raised to fit one and a half of the largest. */
@@ -111,10 +111,14 @@ export const startServer = async (
     }),
   };
   const verifyKeyFailOpen = createVerifyKeyFailOpen(times.keyVerification);
+  // Without credentials a client is identified by its address, which all clients behind an unknown proxy share.
+  const maxEach =
+    mode === 'open' && config.trustedProxies.length === 0 ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH;
   const eventStreams = createEventStreams({
     mask,
     verifyKeyFailOpen,
     maxStreams: config.maxSockets,
+    maxStreamsEach: maxEach,
     closeMs: times.closeMs,
   });
   const { maxComputeUnits, clientComputeUnitsPerMinute } = config.cost;
@@ -199,9 +203,7 @@ export const startServer = async (
     closeMs: times.closeMs,
     verifyKey: (caller, trace, signal) => contextOf(caller, trace, signal).webhooks.verifyKey(),
     maxSockets: config.maxSockets,
-    // Without credentials a client is identified by its address, which all clients behind an unknown proxy share.
-    maxSocketsEach:
-      mode === 'open' && config.trustedProxies.length === 0 ? Number.POSITIVE_INFINITY : MAX_SOCKETS_EACH,
+    maxSocketsEach: maxEach,
     observer: telemetry.sockets,
   });
 

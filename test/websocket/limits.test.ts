@@ -42,6 +42,32 @@ test.each([
   for (const socket of [...sockets, other.socket, again.socket]) socket.terminate();
 });
 
+test('a key may have a thousand open event streams, and opens another when one has closed', async () => {
+  await using gateway = await startGateway(KEYS);
+  const closing: AbortController[] = [];
+  // Node closes the connection of a response that nothing refers to.
+  const opened: Response[] = [];
+  const stream = async (key: string) => {
+    const { signal } = closing[closing.push(new AbortController()) - 1] ?? {};
+    const headers = { accept: 'text/event-stream', 'x-service-api-key': key };
+    const query = encodeURIComponent('subscription { deliveries { cursor } }');
+    const response = await fetch(`${gateway.url}/graphql?query=${query}`, {
+      headers,
+      ...(signal && { signal }),
+    });
+    if (response.status === 200) opened.push(response);
+    else await response.body?.cancel();
+    return response.status;
+  };
+  for (let index = 0; index < 1000; index += 100)
+    expect(await Promise.all(Array.from({ length: 100 }, () => stream('one')))).toEqual(Array(100).fill(200));
+  expect(await stream('one')).toBe(503);
+  expect(await stream('another')).toBe(200);
+  closing[0]?.abort();
+  while ((await stream('one')) !== 200);
+  for (const each of closing) each.abort();
+});
+
 test('beyond MAX_SOCKETS an upgrade is rejected with 503, whichever key it has', async () => {
   await using gateway = await startGateway({ ...KEYS, MAX_SOCKETS: '2' });
   const [first, second] = [await open(gateway.url, 'one'), await open(gateway.url, 'two')];

@@ -45,11 +45,11 @@ export const denseDeliveries: Attack = {
 /** The largest body that a delivery may have. */
 const LARGEST = 5 * MB;
 
-/** Each is cut when its time is over, and then comes again. Small ones find room where no large one does. */
+/** Each is cut when its time is over, and then comes again. */
 export const silentAnnouncements: Attack = {
   name: 'announced deliveries that never come',
   holds: 'each is cut, and takes no room from others',
-  ends: /^(404|408|413|503|cut)$/,
+  ends: /^(404|408|cut)$/,
   atOnce: 150,
   pauseMs: 200,
   async prepare(gatewayUrl) {

@@ -18,6 +18,7 @@ const PING_EVERY_MS = 12_000;
 
 /** A subscription whose caller may subscribe. */
 type Authorized = {
+  readonly billingKey: string;
   readonly res: ServerResponse | undefined;
   /** When the caller's token expires, in milliseconds since 1970; null if it never does. */
   readonly expiresAt: number | null;
@@ -41,6 +42,8 @@ type Options = {
   readonly verifyKeyFailOpen: VerifyKeyFailOpen;
   /** The most open streams. */
   readonly maxStreams: number;
+  /** The most open streams of one key, or of one token's subject. */
+  readonly maxStreamsEach: number;
   /** How long a client may take to read the end of its stream, in milliseconds. */
   readonly closeMs?: number | undefined;
 };
@@ -49,29 +52,40 @@ export const createEventStreams = ({
   mask,
   verifyKeyFailOpen,
   maxStreams,
+  maxStreamsEach,
   closeMs,
 }: Options): EventStreams => {
   const responses = new Set<ServerResponse>();
+  const openOf = new Map<string, number>();
   const authorized = new WeakMap<Request, Authorized>();
   const keepAlive = createStaggeredInterval(PING_EVERY_MS);
   let isAborted = false;
-  const track = (response: ServerResponse): void => {
+  const count = (client: string, change: number): void => {
+    const open = (openOf.get(client) ?? 0) + change;
+    if (open === 0) openOf.delete(client);
+    else openOf.set(client, open);
+  };
+  const track = (response: ServerResponse, client: string): void => {
     responses.add(response);
-    onResponseClosed(response, () => responses.delete(response));
+    count(client, 1);
+    onResponseClosed(response, () => {
+      responses.delete(response);
+      count(client, -1);
+    });
     // Its key may still have been in verification when the other streams were destroyed.
     if (isAborted) response.destroy();
   };
   return {
     verification: {
       async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-        const { request, res, verifyKey, expiresAt, trace } = contextValue;
+        const { request, res, verifyKey, billingKey, expiresAt, trace } = contextValue;
         // A WebSocket verifies the key once for all its operations.
         if (request === undefined) return;
         const [disconnected, revoked] = [new AbortController(), new AbortController()];
         if (res) onResponseClosed(res, () => disconnected.abort());
         try {
           await verifyKeyFailOpen(verifyKey, disconnected.signal, (error) => revoked.abort(error));
-          authorized.set(request, { res, expiresAt, trace, revoked: revoked.signal });
+          authorized.set(request, { res, billingKey, expiresAt, trace, revoked: revoked.signal });
         } catch (error) {
           setResultAndStopExecution({ errors: [mask(error, trace)] });
         }
@@ -82,12 +96,14 @@ export const createEventStreams = ({
       onResultProcess({ request, result, setResult, setResultProcessor }) {
         const { subscription } = result as SubscribeResult;
         if (isAsyncIterable(result) || subscription === undefined) return;
+        const known = authorized.get(request);
+        const { res, billingKey = '', expiresAt = null, revoked, trace = createTrace() } = known ?? {};
         if (responses.size >= maxStreams) return setResult({ errors: [tooMany(maxStreams)] });
+        if ((openOf.get(billingKey) ?? 0) >= maxStreamsEach)
+          return setResult({ errors: [tooMany(maxStreamsEach)] });
         // An empty Last-Event-ID means that no event was received yet.
         const lastEventId = request.headers.get('last-event-id') || null;
-        const known = authorized.get(request);
-        const { res, expiresAt = null, revoked, trace = createTrace() } = known ?? {};
-        if (res) track(res);
+        if (res) track(res, billingKey);
         setResultProcessor((_result, { Response }) => {
           const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy(), closeMs);
           const stream = new EventStream({
