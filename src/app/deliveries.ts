@@ -51,7 +51,9 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
   try {
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
     const observer = startup.telemetry.log;
-    return { secret, log: await openSqliteLog({ ...deliveries, onTrimError: warnOf(startup), observer }) };
+    const retentionObserver = startup.telemetry.retention;
+    const monotonic = startup.now;
+    return { secret, log: await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer }) };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);
@@ -79,7 +81,9 @@ const openInRedis = async (
         redis: connection,
         writer,
         minReplicas,
-        onTrimError: warnOf(startup),
+        monotonic: startup.now,
+        retentionObserver: startup.telemetry.retention,
+        onMended: (tenant, problem) => log.warn('delivery log: damage of a tenant', { tenant, problem }),
       }),
     };
   } catch (error) {
@@ -87,11 +91,6 @@ const openInRedis = async (
     throw error;
   }
 };
-
-const warnOf =
-  ({ log }: Startup) =>
-  (error: unknown): void =>
-    log.warn('retention failed', { error: messageOf(error) });
 
 const isRedisFailure = (error: unknown): boolean =>
   error instanceof LogUnavailableError ||

@@ -6,9 +6,9 @@ import { RedisReplyError } from './errors.ts';
 /** A Lua script. Redis executes it as one: nothing of others comes between its commands. */
 export type RedisScript = { readonly source: string; readonly sha: string };
 
-/** Reads the script from its file. Throws when there is none. */
-export const readScript = (file: URL): RedisScript => {
-  const source = readFileSync(file, 'utf8');
+/** Reads the script from its files, one after another. Throws when one is missing. */
+export const readScript = (...files: readonly URL[]): RedisScript => {
+  const source = files.map((file) => readFileSync(file, 'utf8')).join('');
   return { source, sha: hash('sha1', source) };
 };
 

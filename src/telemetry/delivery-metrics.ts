@@ -78,6 +78,16 @@ export const createLogMetrics = (registry: Registry): Omit<LogObserver, 'appendi
   };
 };
 
+/** Returns what sets whether retention by age waits. */
+export const createRetentionMetrics = (registry: Registry): ((waits: boolean) => void) => {
+  const gauge = new Gauge({
+    name: 'gateway_retention_waits',
+    help: '1 while retention by age waits, since the clock that it goes by has jumped; 0 otherwise.',
+    registers: [registry],
+  });
+  return (waits) => gauge.set(waits ? 1 : 0);
+};
+
 export const createReaderMetrics = (registry: Registry): ReaderObserver => {
   const registers = [registry];
   const feeds = new Set<() => readonly number[]>();

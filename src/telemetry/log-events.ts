@@ -1,4 +1,5 @@
 import type { LogTask } from '../deliveries/log/observer.ts';
+import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
 import type { ErrorCode } from '../graph/errors.ts';
 import { type Clock, monotonicClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/error-text.ts';
@@ -146,6 +147,27 @@ export const createLogLines = (log: Log) => {
     },
   };
 };
+
+/** Logs when retention begins to fail, and each jump of the clock that it goes by until that is over. */
+export const createRetentionLines = (log: Log): RetentionObserver => ({
+  failed(error) {
+    log.warn('retention failed', { error: messageOf(error) });
+  },
+  jumped(ms) {
+    log.warn('retention by age waits: the clock has jumped, or the gateway was off', {
+      aheadSeconds: inSeconds(ms),
+    });
+  },
+  settled(reason) {
+    log.info('retention by age goes on', { reason });
+  },
+  differs(ms) {
+    if (ms === null) log.info('the clock is in step with that of Redis');
+    else log.warn('the clock is wrong, or that of Redis is', { aheadSeconds: inSeconds(ms) });
+  },
+});
+
+const inSeconds = (ms: number): number => Math.round(ms / 1000);
 
 /** Logs an error outside the catalogue that belongs to no operation's line: one that ends or fails an event of a subscription. */
 export const createUnexpectedErrorLine =

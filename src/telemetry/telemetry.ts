@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
+import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
 import type { SharedFrom } from '../graph/answer/shared-answers.ts';
 import type { Trace } from '../lib/trace-context.ts';
 import type { Log } from '../logger.ts';
@@ -11,12 +12,18 @@ import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { PageObserver } from '../upstream/cache/page-observer.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import { createCacheMetrics, createSharedAnswerMetrics } from './cache-metrics.ts';
-import { createIngestMetrics, createLogMetrics, createReaderMetrics } from './delivery-metrics.ts';
+import {
+  createIngestMetrics,
+  createLogMetrics,
+  createReaderMetrics,
+  createRetentionMetrics,
+} from './delivery-metrics.ts';
 import {
   createCutLine,
   createLogLines,
   createOperationLines,
   createOutOfMemoryLine,
+  createRetentionLines,
   createUnexpectedErrorLine,
   createUpstreamLines,
 } from './log-events.ts';
@@ -59,6 +66,7 @@ export const createTelemetry = (
     shared: createSharedMetrics(registry),
     ingest: createIngestObserver(registry, log),
     log: createLogObserver(registry, log, traces.log),
+    retention: createRetentionObserver(registry, log),
     redisCommands: createRedisMetrics(registry),
     redis: createRedisObserver(registry, log),
     readers: createReaderMetrics(registry),
@@ -149,6 +157,22 @@ const createLogObserver = (registry: Registry, log: Log, spans: Traces['log']): 
       metrics.refused(error, trace);
       lines.refused(error);
       spans.refused(error, trace);
+    },
+  };
+};
+
+const createRetentionObserver = (registry: Registry, log: Log): RetentionObserver => {
+  const setWaits = createRetentionMetrics(registry);
+  const lines = createRetentionLines(log);
+  return {
+    ...lines,
+    jumped(ms) {
+      setWaits(true);
+      lines.jumped(ms);
+    },
+    settled(reason) {
+      setWaits(false);
+      lines.settled(reason);
     },
   };
 };

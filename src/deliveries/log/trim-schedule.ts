@@ -1,5 +1,6 @@
+import { messageOf } from '../../lib/error-text.ts';
 import { createKeyedQueue } from '../../lib/scheduling/keyed-queue.ts';
-import { LogDamagedError } from './errors.ts';
+import { LogDamagedError, LogUnavailableError } from './errors.ts';
 
 const TRIM_EVERY_MS = 5000;
 
@@ -11,7 +12,7 @@ type TrimSchedule = {
 
 /**
  * Starts a schedule that trims now, and again 5 seconds after each of its trims has ended. Calls `onError` for the first of
- * several failures in a row. Damage is not reported here, since the log's observer reports it.
+ * several failures in a row for one reason. Damage is not reported here, since the log's observer reports it.
  */
 export const startTrimming = (
   trimOnce: () => Promise<void>,
@@ -21,13 +22,15 @@ export const startTrimming = (
   const trim = () => inOrder('trim', trimOnce);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
-  let isFailing = false;
+  let reported: string | null = null;
   const succeeded = () => {
-    isFailing = false;
+    reported = null;
   };
   const failed = (error: unknown) => {
-    if (!isStopped && !isFailing && !(error instanceof LogDamagedError)) onError?.(error);
-    isFailing = true;
+    // A store that is lost says so in several ways.
+    const reason = error instanceof LogUnavailableError ? 'unavailable' : messageOf(error);
+    if (!isStopped && reason !== reported && !(error instanceof LogDamagedError)) onError?.(error);
+    reported = reason;
   };
   const schedule = () => {
     if (!isStopped) timer = setTimeout(run, TRIM_EVERY_MS).unref();

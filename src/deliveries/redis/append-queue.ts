@@ -26,6 +26,8 @@ type Pending = {
 type Options = {
   readonly store: Store;
   readonly tenants: Tenants;
+  /** Takes the place of the clock of Redis. */
+  readonly now: (() => number) | undefined;
   readonly maxWaitingBytes: number;
   /** Is called when a tenant's log has grown to so many deliveries. */
   readonly onCount: (tenant: string, count: number) => void;
@@ -129,6 +131,7 @@ export class AppendQueue {
     let reply = await this.#run(tenant, '', batch);
     if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), batch);
     const [head, floor] = reply.map(Number);
+    this.#options.store.reportMended(tenant, reply[4]);
     for (const [index, stored] of placesIn(reply, entries).entries()) pending[index]?.resolve(stored);
     onCount(tenant, (head ?? 0) - (floor ?? 0));
     void tenants.add(tenant);
@@ -136,7 +139,9 @@ export class AppendQueue {
 
   #run(tenant: string, epoch: Buffer | '', batch: Buffer): Promise<ScriptReply> {
     const { prefix, entries: keys } = tenantKeys(tenant);
-    return this.#options.store.write(APPEND, keys, [prefix, CHANNEL, tenant, epoch, batch]);
+    const { store, now } = this.#options;
+    const time = now === undefined ? '' : String(now());
+    return store.write(APPEND, keys, [prefix, CHANNEL, tenant, epoch, batch, time]);
   }
 }
 
@@ -155,8 +160,8 @@ const portionsOf = (all: readonly Pending[]): Pending[][] => {
   return portions;
 };
 
-/** Head, floor, epoch and the head before come first, then the duplicates: three items each. */
-const DUPLICATES_AT = 4;
+/** Head, floor, epoch, the head before and what was mended come first, then the duplicates: three items each. */
+const DUPLICATES_AT = 5;
 const DUPLICATE_ITEMS = 3;
 
 const placesIn = (reply: ScriptReply, entries: readonly Entry[]): Stored[] => {

@@ -117,7 +117,16 @@ export type Header = Omit<StoredDelivery, 'tenant' | 'sequence' | 'cursor' | 'bo
   readonly isCompressed: boolean;
 };
 
+/** Throws LogDamagedError for a header that `entryOf` has not made. */
 export const readHeader = (header: Buffer): Header => {
+  try {
+    return fieldsIn(header);
+  } catch (error) {
+    throw new LogDamagedError('the header of a delivery is malformed', error);
+  }
+};
+
+const fieldsIn = (header: Buffer): Header => {
   const flags = header[28] ?? 0;
   let at = FIXED_BYTES;
   const webhookId = flags & HAS_WEBHOOK ? uuidIn(header.subarray(at, at + UUID_BYTES)) : null;
@@ -169,9 +178,9 @@ export const readBody = async (
   return body;
 };
 
-/** A mark is the beginning of a header: the identity and the time. Null for an empty one. */
+/** A mark is the beginning of a header: the identity and the time. Null for one that is empty or malformed. */
 export const fingerprintIn = (mark: Buffer): number | null =>
-  mark.length === 0 ? null : fingerprintOf(mark.subarray(0, 16), mark.readDoubleBE(16));
+  mark.length < 24 ? null : fingerprintOf(mark.subarray(0, 16), mark.readDoubleBE(16));
 
 /** The size of the body before it was compressed. */
-export const sizeIn = (header: Buffer): number => header.readUInt32BE(24);
+export const sizeIn = (header: Buffer): number => (header.length < 28 ? 0 : header.readUInt32BE(24));

@@ -4,7 +4,7 @@
  *     gateway:{tenant}:stream            entry n-0 is delivery n: see entry.ts
  *     gateway:{tenant}:state             head, floor, epoch; the marks of the newest and of the last trimmed delivery
  *     gateway:{tenant}:identity:bucket   the sequence of each identity
- *     gateway:{tenant}:index:segment:n   postings: see postings.ts
+ *     gateway:{tenant}:index:segment:n   postings: see postings.ts; `marks` in place of n: see search.ts
  */
 export const tenantKeys = (tenant: string) => {
   // A brace in a tenant would end its hash tag.
@@ -28,5 +28,7 @@ export const SEED = 'gateway:seed';
 export const SECRET = 'gateway:secret';
 /** What the gateways that share this log must agree on. */
 export const SETTINGS = 'gateway:settings';
-/** All tenants, each with a time before which none of its deliveries was received; 0 where that is not known. */
+/** The last time that a gateway believed the clock of Redis, in milliseconds. */
+export const TIME = 'gateway:time';
+/** All tenants, each with a time before which none of its deliveries was stored; 0 where that is not known. */
 export const TENANTS = 'gateway:tenants';

@@ -5,7 +5,7 @@ import type { StoredDelivery } from '../log/log.ts';
 import { fingerprintIn, readBody, readHeader, sizeIn } from './entry.ts';
 import { tenantKeys } from './keys.ts';
 import { LOAD, READ } from './lua/scripts.ts';
-import { bytesIn, type ScriptReply, type Store } from './store.ts';
+import { bytesIn, isRefusal, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** A tenant's log as of one moment. */
@@ -33,8 +33,10 @@ type Loaded = { readonly loaded: readonly StoredEntry[]; readonly floor: number 
 /** Redis serves nothing else while a script runs, so a long page is loaded in portions. */
 const PORTION = 128;
 const PORTION_BYTES = 1024 * 1024;
+const HEADERS = 512;
 
-const STATE_ITEMS = 3;
+/** Head, floor, epoch and what was mended. */
+const STATE_ITEMS = 4;
 const MARKS = 4;
 
 /** Loads the deliveries of tenants, by their sequences. */
@@ -50,8 +52,10 @@ export class Loader {
   /** Reads the state of a log, and in the same moment the first deliveries of a range, at most one portion. */
   async state(tenant: string, { low, high, take = 'oldest', limit, maxBytes }: PageRequest): Promise<State> {
     const bounds = [Math.min(limit, PORTION), Math.min(maxBytes, PORTION_BYTES)];
-    const args = [String(low ?? ''), String(high ?? ''), take, ...bounds.map(String)];
-    const reply = await this.#store.run(READ, tenantKeys(tenant).entries, args);
+    const { prefix, entries } = tenantKeys(tenant);
+    const args = [String(low ?? ''), String(high ?? ''), take, ...bounds.map(String), prefix];
+    const reply = await this.#store.run(READ, entries, args);
+    this.#store.reportMended(tenant, reply[3]);
     const [head, floor] = [Number(reply[0]), Number(reply[1])];
     const epoch = bytesIn(reply[2]);
     const fingerprints = new Map([[0, BEFORE_FIRST]]);
@@ -71,13 +75,23 @@ export class Loader {
   /** Reads the head alone. It is one command and no script, which Redis may have to be sent first, so it is executed at once. */
   async head(tenant: string): Promise<string> {
     const [, key] = tenantKeys(tenant).entries;
-    const reply = await this.#store.send(key, 'HMGET', key, 'head', 'epoch', 'newest');
-    const [head, epoch, newest] = Array.isArray(reply) ? reply : [];
-    return encodeCursor({
-      epoch: Buffer.isBuffer(epoch) ? epoch : this.#tenants.epochOf(tenant),
-      sequence: Number(head ?? 0),
-      fingerprint: Buffer.isBuffer(newest) ? fingerprintIn(newest) : BEFORE_FIRST,
+    const reply = await this.#store.send(key, 'HMGET', key, 'head', 'epoch', 'newest').catch((error) => {
+      if (isRefusal(error)) return [];
+      throw error;
     });
+    const [head, epoch, newest] = Array.isArray(reply) ? reply : [];
+    if (!Buffer.isBuffer(epoch)) return this.#headWithoutState(tenant);
+    const fingerprint = Buffer.isBuffer(newest) ? fingerprintIn(newest) : BEFORE_FIRST;
+    return encodeCursor({ epoch, sequence: Number(head ?? 0), fingerprint });
+  }
+
+  /** There was no log yet when the head was read, unless its state was lost. */
+  async #headWithoutState(tenant: string): Promise<string> {
+    const { head, epoch, fingerprints } = await this.state(tenant, { limit: 0, maxBytes: 0 });
+    const began = this.#tenants.epochOf(tenant);
+    return epoch.equals(began)
+      ? encodeCursor({ epoch, sequence: 0, fingerprint: BEFORE_FIRST })
+      : encodeCursor({ epoch, sequence: head, fingerprint: fingerprints.get(head) ?? null });
   }
 
   /** Loads until `maxBytes` are reached. What was trimmed since the state was read is left out. */
@@ -89,7 +103,13 @@ export class Loader {
     signal: AbortSignal | undefined,
   ): Promise<Loaded> {
     const known = new Map(state.entries.map((entry) => [entry.sequence, entry]));
-    const loaded: StoredEntry[] = wanted.flatMap((sequence) => known.get(sequence) ?? []);
+    const loaded: StoredEntry[] = [];
+    for (const sequence of wanted) {
+      const entry = known.get(sequence);
+      // It was not read, or is missing: what follows is loaded after it.
+      if (entry === undefined) break;
+      loaded.push(entry);
+    }
     let bytes = sizeOf(loaded);
     let floor = state.floor;
     for (let at = loaded.length; at < wanted.length && bytes < maxBytes; ) {
@@ -108,9 +128,13 @@ export class Loader {
 
   /** Loads no bodies. What was trimmed is left out. */
   async headers(tenant: string, sequences: readonly number[]): Promise<readonly StoredEntry[]> {
-    if (sequences.length === 0) return [];
-    const { loaded } = await this.#portion(tenant, sequences, Number.POSITIVE_INFINITY, 'headers');
-    return loaded;
+    const headers: StoredEntry[] = [];
+    for (let at = 0; at < sequences.length; at += HEADERS) {
+      const portion = sequences.slice(at, at + HEADERS);
+      const { loaded } = await this.#portion(tenant, portion, Number.POSITIVE_INFINITY, 'headers');
+      headers.push(...loaded);
+    }
+    return headers;
   }
 
   async deliveryOf(tenant: string, { epoch }: State, entry: StoredEntry): Promise<StoredDelivery> {

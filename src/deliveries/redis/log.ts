@@ -1,3 +1,4 @@
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { encodeCursor } from '../log/cursor.ts';
 import { LogClosedError, ReadAbortedError } from '../log/errors.ts';
@@ -12,13 +13,15 @@ import type {
   ReadOptions,
   StoredDelivery,
 } from '../log/log.ts';
+import type { RetentionObserver } from '../log/retention-clock.ts';
 import { startTrimming } from '../log/trim-schedule.ts';
 import { AppendQueue } from './append-queue.ts';
 import { checkStore } from './check.ts';
 import { LogReader } from './reader.ts';
 import { RetentionTrimmer } from './retention.ts';
-import { Store } from './store.ts';
+import { type OnMended, Store } from './store.ts';
 import { Tenants } from './tenants.ts';
+import { RedisTime } from './time.ts';
 import { WakeUp } from './wake-up.ts';
 
 export type RedisLogOptions = {
@@ -30,10 +33,12 @@ export type RedisLogOptions = {
   readonly retentionHours: number;
   /** Each tenant keeps at most this many deliveries, the newest. */
   readonly retentionCount: number;
-  /** Default: the system's clock. */
+  /** Default: the clock of Redis. */
   readonly now?: (() => number) | undefined;
-  /** Is called when the log's own trimming begins to fail. It is tried again every 5 seconds. */
-  readonly onTrimError?: ((error: unknown) => void) | undefined;
+  /** Default: the clock of this process. */
+  readonly monotonic?: Clock | undefined;
+  readonly retentionObserver?: Partial<RetentionObserver> | undefined;
+  readonly onMended?: OnMended | undefined;
   /** Bytes of bodies that may wait for Redis. An append beyond it rejects at once. Default: 64 MB. */
   readonly maxWaitingBytes?: number | undefined;
 };
@@ -47,10 +52,12 @@ const REPLICAS_WAIT_MS = 1000;
  * Rejects with LogUnavailableError when Redis fails.
  */
 export const openRedisLog = async (options: RedisLogOptions): Promise<DeliveryLog> => {
-  const { redis, writer = redis, minReplicas = 0 } = options;
-  const store = new Store({ redis, writer, minReplicas, waitMs: REPLICAS_WAIT_MS });
+  const { redis, writer = redis, minReplicas = 0, onMended } = options;
+  const store = new Store({ redis, writer, minReplicas, waitMs: REPLICAS_WAIT_MS, onMended });
   const tenants = await Tenants.open(store);
-  return new RedisLog(options, store, tenants, await WakeUp.listen(redis));
+  const { now, monotonic = monotonicClock, retentionObserver: observer = {} } = options;
+  const time = await RedisTime.open({ store, now, monotonic, observer });
+  return new RedisLog(options, store, tenants, time, await WakeUp.listen(redis));
 };
 
 class RedisLog implements DeliveryLog {
@@ -61,14 +68,15 @@ class RedisLog implements DeliveryLog {
   readonly #trimming: ReturnType<typeof startTrimming>;
   #closing: Promise<void> | null = null;
 
-  constructor(options: RedisLogOptions, store: Store, tenants: Tenants, wakeUp: WakeUp) {
-    const { retentionHours, retentionCount, now = Date.now, maxWaitingBytes = MAX_WAITING_BYTES } = options;
+  constructor(options: RedisLogOptions, store: Store, tenants: Tenants, time: RedisTime, wakeUp: WakeUp) {
+    const { retentionHours, retentionCount, now, maxWaitingBytes = MAX_WAITING_BYTES } = options;
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
-    const trimmer = new RetentionTrimmer({ store, tenants, retention, now });
+    const trimmer = new RetentionTrimmer({ store, tenants, retention });
     this.#store = store;
     this.#appends = new AppendQueue({
       store,
       tenants,
+      now,
       maxWaitingBytes,
       onCount: (tenant, count) => trimmer.observeCount(tenant, count),
     });
@@ -79,7 +87,8 @@ class RedisLog implements DeliveryLog {
       this.#reader.forget();
       void tenants.refresh().catch(() => {});
     });
-    this.#trimming = startTrimming(() => this.#open(() => trimmer.trim()), options.onTrimError);
+    const trim = async () => trimmer.trim(await time.read());
+    this.#trimming = startTrimming(() => this.#open(trim), options.retentionObserver?.failed);
   }
 
   append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {

@@ -4,7 +4,8 @@
  * in the segment (2 bytes), how many terms follow (1 byte), and 32 bits of the hash of each.
  *
  * So a filter reads 1/256 of the index, and no delivery that it does not match: of a million deliveries with six terms
- * each, about 160 KB. The scripts append.lua and trim.lua know these numbers, too.
+ * each, about 160 KB. A segment's marks (see `SegmentIndex`) tell a bucket that was lost from one that was never begun. The
+ * scripts know these numbers, too.
  */
 export const SEGMENT_DELIVERIES = 16_384;
 const BUCKETS = 256;

@@ -19,7 +19,7 @@ export class LogReader {
 
   constructor(store: Store, tenants: Tenants) {
     this.#loader = new Loader(store, tenants);
-    this.#search = new Search((key) => store.get(key));
+    this.#search = new Search(store);
   }
 
   /** Must be called when Redis may have been restored from an older copy. */
@@ -97,7 +97,7 @@ export class LogReader {
   ): Promise<Found> {
     const select = (sequences: readonly number[]) => this.#select(tenant, filter, sequences);
     if (range.high - range.low - 1 > FEW) {
-      const log = { prefix: tenantKeys(tenant).prefix, epoch: state.epoch.toString('hex') };
+      const log = { tenant, prefix: tenantKeys(tenant).prefix, epoch: state.epoch.toString('hex') };
       return this.#search.find(log, filter, range, maxScanned, select);
     }
     const all = between({ ...range, limit: FEW });

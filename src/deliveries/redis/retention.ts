@@ -1,6 +1,7 @@
+import { messageOf } from '../../lib/error-text.ts';
 import { tenantKeys } from './keys.ts';
 import { TRIM } from './lua/scripts.ts';
-import type { Store } from './store.ts';
+import { isRefusal, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** How much of each tenant's log is kept. */
@@ -10,12 +11,21 @@ type Options = {
   readonly store: Store;
   readonly tenants: Tenants;
   readonly retention: Retention;
-  readonly now: () => number;
 };
 
 /** Deliveries that one call drops at most: Redis serves nothing else meanwhile. */
 const DROPPED_AT_ONCE = 256;
 const TENANTS_AT_ONCE = 100;
+
+/** The logs of some tenants could not be trimmed; all others were. The message names some of them. */
+class TenantsNotTrimmedError extends Error {
+  constructor(failures: ReadonlyMap<string, unknown>) {
+    const named = [...failures].slice(0, 3).map(([tenant, error]) => `${tenant} (${messageOf(error)})`);
+    const others = failures.size - named.length;
+    super(`of tenant ${named.join(', ')}${others === 0 ? '' : `, and of ${others} others`}`);
+    this.name = 'TenantsNotTrimmedError';
+  }
+}
 
 /**
  * Drops the oldest deliveries that are beyond the retention. A set that is sorted by the age of each tenant's oldest
@@ -35,39 +45,58 @@ export class RetentionTrimmer {
     if (count > this.#options.retention.maxCount) this.#overfull.add(tenant);
   }
 
-  async trim(): Promise<void> {
-    const { tenants, retention, now } = this.#options;
-    const oldest = now() - retention.maxAgeMs;
-    if (!this.#hasSeenAll) {
-      for (let offset = 0; ; offset += TENANTS_AT_ONCE) {
-        const some = await tenants.due(null, offset, TENANTS_AT_ONCE);
-        for (const tenant of some) this.#overfull.add(tenant);
-        if (some.length < TENANTS_AT_ONCE) break;
-      }
-      this.#hasSeenAll = true;
+  /**
+   * `now` is the time that ages are measured to. Rejects with TenantsNotTrimmedError when Redis has refused to trim some
+   * tenants; the next call tries them again.
+   */
+  async trim(now: number): Promise<void> {
+    const { tenants, retention } = this.#options;
+    const tooOld = now - retention.maxAgeMs;
+    await this.#seeAll();
+    const failures = new Map<string, unknown>();
+    for (const tenant of this.#overfull)
+      if (await this.#hasTrimmed(tenant, now, failures)) this.#overfull.delete(tenant);
+    // Each of them leaves the front of the set, unless it fails.
+    for (let failed = 0; ; ) {
+      const due = await tenants.due(tooOld, failed, TENANTS_AT_ONCE);
+      for (const tenant of due) if (!(await this.#hasTrimmed(tenant, now, failures))) failed += 1;
+      if (due.length < TENANTS_AT_ONCE) break;
     }
-    for (const tenant of this.#overfull) {
-      await this.#trimTenant(tenant, oldest);
-      this.#overfull.delete(tenant);
-    }
-    // Each of them leaves the front of the set.
-    for (;;) {
-      const due = await tenants.due(oldest, 0, TENANTS_AT_ONCE);
-      for (const tenant of due) await this.#trimTenant(tenant, oldest);
-      if (due.length < TENANTS_AT_ONCE) return;
+    if (failures.size > 0) throw new TenantsNotTrimmedError(failures);
+  }
+
+  async #seeAll(): Promise<void> {
+    for (let offset = 0; !this.#hasSeenAll; offset += TENANTS_AT_ONCE) {
+      const some = await this.#options.tenants.due(null, offset, TENANTS_AT_ONCE);
+      for (const tenant of some) this.#overfull.add(tenant);
+      this.#hasSeenAll = some.length < TENANTS_AT_ONCE;
     }
   }
 
-  async #trimTenant(tenant: string, oldest: number): Promise<void> {
-    const { store, tenants, retention, now } = this.#options;
+  /** Adds the tenant to `failures` when Redis refuses to trim its log. Rejects when Redis can't be reached. */
+  async #hasTrimmed(tenant: string, now: number, failures: Map<string, unknown>): Promise<boolean> {
+    try {
+      await this.#trimTenant(tenant, now);
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      failures.set(tenant, error);
+      return false;
+    }
+  }
+
+  async #trimTenant(tenant: string, now: number): Promise<void> {
+    const { store, tenants, retention } = this.#options;
     const { prefix, entries } = tenantKeys(tenant);
-    const args = [prefix, String(retention.maxCount), String(oldest), String(DROPPED_AT_ONCE)];
+    const tooOld = now - retention.maxAgeMs;
+    const args = [prefix, String(retention.maxCount), String(tooOld), String(DROPPED_AT_ONCE)];
     for (;;) {
-      const [hasMore, receivedAt] = await store.run(TRIM, entries, args);
+      const [hasMore, storedAt, mended] = await store.run(TRIM, entries, args);
+      store.reportMended(tenant, mended);
       if (hasMore === 1) continue;
-      const left = String(receivedAt ?? '');
+      const left = String(storedAt ?? '');
       // Without a delivery, the next one can't be older than now.
-      await tenants.setOldest(tenant, left === '' ? now() : Math.max(Number(left), oldest));
+      await tenants.setOldest(tenant, left === '' ? now : Math.max(Number(left), tooOld));
       return;
     }
   }

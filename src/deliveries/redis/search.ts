@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { DeliveryFilter } from '../log/log.ts';
 import { queryTerms } from '../log/terms.ts';
 import { type HashedTerm, hashTerm, offsetsOf, SEGMENT_DELIVERIES, scansOf } from './postings.ts';
+import { isRefusal, type Store } from './store.ts';
 
 /** The sequences above `low` and below `high`. A search wants at most `limit` of them, from the end that `take` names. */
 export type SequenceRange = {
@@ -21,11 +22,8 @@ export type Found = {
   readonly scanned: number;
 };
 
-/** Reads the value of a key; null when there is none. */
-type GetString = (key: string) => Promise<Buffer | null>;
-
 /** A tenant's log. Another one may have the same keys after the first was lost, but not the same epoch. */
-type TenantLog = { readonly prefix: string; readonly epoch: string };
+type TenantLog = { readonly tenant: string; readonly prefix: string; readonly epoch: string };
 
 type Select = (sequences: readonly number[]) => Promise<readonly number[]>;
 
@@ -41,15 +39,15 @@ const NO_POSTINGS = Buffer.alloc(0);
 
 /** Finds the deliveries of a tenant that match a filter, by the postings alone. */
 export class Search {
-  readonly #get: GetString;
+  readonly #store: Store;
   /** The postings of full segments, which change no more. */
   readonly #sealed = new LRUCache<string, Buffer>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength + 128,
   });
 
-  constructor(get: GetString) {
-    this.#get = get;
+  constructor(store: Store) {
+    this.#store = store;
   }
 
   /** Must be called when Redis may have been restored from an older copy: it then fills the segments after that anew. */
@@ -97,14 +95,14 @@ export class Search {
     select: Select,
   ): Promise<{ readonly matches: readonly number[]; readonly scans: number }> {
     const [first = [], ...others] = lists;
-    let { sequences, scans } = await this.#postingsOf(log, segment, first, high);
+    let { sequences, scans } = await this.#postingsOf(log, segment, first, low, high);
     sequences = sequences.filter((sequence) => sequence > low && sequence < high);
     for (const terms of others) {
       if (sequences.length <= FEW) {
         const matches = await select(sequences);
         return { matches, scans: scans + sequences.length };
       }
-      const postings = await this.#postingsOf(log, segment, terms, high);
+      const postings = await this.#postingsOf(log, segment, terms, low, high);
       scans += postings.scans;
       const isIn = new Set(postings.sequences);
       sequences = sequences.filter((sequence) => isIn.has(sequence));
@@ -112,43 +110,104 @@ export class Search {
     return { matches: sequences, scans };
   }
 
-  /** The deliveries of a segment that have one of the terms, in ascending order. */
+  /**
+   * The deliveries of a segment that have one of the terms, in ascending order. When a part of the index is lost, it returns
+   * all deliveries of the range that are in the segment: each may have a term.
+   */
   async #postingsOf(
-    { prefix, epoch }: TenantLog,
+    log: TenantLog,
     segment: number,
     terms: readonly HashedTerm[],
+    low: number,
     high: number,
   ): Promise<{ sequences: number[]; scans: number }> {
     const isSealed = high > (segment + 1) * SEGMENT_DELIVERIES;
+    const index = new SegmentIndex(this.#store, `${log.prefix}index:${segment}:`);
     const buckets = await Promise.all(
-      terms.map(({ bucket }) => {
-        const key = `${prefix}index:${segment}:${bucket}`;
-        return isSealed ? this.#sealedAt(key, epoch) : this.#at(key);
-      }),
+      terms.map(({ bucket }) =>
+        isSealed ? this.#sealedAt(index, bucket, log.epoch) : index.bucketAt(bucket),
+      ),
     );
+    const start = segment * SEGMENT_DELIVERIES;
     const offsets = new Set<number>();
     let scans = 0;
-    for (const [index, { hash }] of terms.entries()) {
-      const bucket = buckets[index] ?? NO_POSTINGS;
-      scans += scansOf(bucket);
-      for (const offset of offsetsOf(bucket, hash)) offsets.add(offset);
+    for (const [at, { hash, bucket }] of terms.entries()) {
+      const postings = buckets[at] ?? null;
+      if (postings === null) {
+        if (await index.isFirstToTell(bucket))
+          this.#store.reportMended(
+            log.tenant,
+            `the index of deliveries from ${start} on is not whole: ${SLOWER}`,
+          );
+        const first = Math.max(low + 1, start);
+        const count = Math.min(high, start + SEGMENT_DELIVERIES) - first;
+        return { sequences: Array.from({ length: count }, (_, offset) => first + offset), scans: count };
+      }
+      scans += scansOf(postings);
+      for (const offset of offsetsOf(postings, hash)) offsets.add(offset);
     }
     const ascending = [...offsets].sort((one, other) => one - other);
-    return { sequences: ascending.map((offset) => segment * SEGMENT_DELIVERIES + offset), scans };
+    return { sequences: ascending.map((offset) => start + offset), scans };
   }
 
-  async #at(key: string): Promise<Buffer> {
-    return (await this.#get(key)) ?? NO_POSTINGS;
-  }
-
-  async #sealedAt(key: string, epoch: string): Promise<Buffer> {
-    const known = this.#sealed.get(epoch + key);
+  async #sealedAt(index: SegmentIndex, bucket: number, epoch: string): Promise<Buffer | null> {
+    const name = `${epoch}${index.key}${bucket}`;
+    const known = this.#sealed.get(name);
     if (known) return known;
-    const bucket = await this.#at(key);
-    this.#sealed.set(epoch + key, bucket);
-    return bucket;
+    const postings = await index.bucketAt(bucket);
+    if (postings !== null) this.#sealed.set(name, postings);
+    return postings;
   }
 }
+
+const SLOWER = 'filters read these one by one';
+
+/** Bits of a segment's marks, for each bucket: whether it has begun, has lost its beginning, and that this was reported. */
+const [BEGUN, LOST, TOLD] = [0, 256, 512];
+
+/** The buckets of one segment, as they are in Redis. */
+class SegmentIndex {
+  readonly key: string;
+  readonly #store: Store;
+  #marks: Promise<Buffer | null> | null = null;
+
+  constructor(store: Store, key: string) {
+    this.#store = store;
+    this.key = key;
+  }
+
+  /** Returns null for a bucket that is not whole. */
+  async bucketAt(bucket: number): Promise<Buffer | null> {
+    // The marks are read first: a bucket may begin meanwhile.
+    this.#marks ??= this.#read('marks');
+    const [marks, postings] = await Promise.all([this.#marks, this.#read(String(bucket))]);
+    if (postings === null || hasBit(marks, LOST + bucket)) return null;
+    const isMissing = postings.length === 0 && hasBit(marks, BEGUN + bucket);
+    // Retention may have dropped the segment meanwhile, with its marks.
+    return isMissing && hasBit(await this.#read('marks'), BEGUN + bucket) ? null : postings;
+  }
+
+  /** Of all gateways, one tells of a bucket that is not whole. */
+  async isFirstToTell(bucket: number): Promise<boolean> {
+    const key = `${this.key}marks`;
+    const before = await this.#store.send(key, 'SETBIT', key, String(TOLD + bucket), '1').catch(() => 1);
+    return before === 0;
+  }
+
+  /** The bytes under a key, none when there is no such key; null when it has another type. */
+  async #read(name: string): Promise<Buffer | null> {
+    try {
+      return (await this.#store.get(this.key + name)) ?? NO_POSTINGS;
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  }
+}
+
+/** As SETBIT counts: the first bit is the highest one of the first byte. */
+const hasBit = (bytes: Buffer | null, bit: number): boolean =>
+  (((bytes?.[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1) === 1;
 
 /** The segments from the first sequence to the last, in the order of `take`. */
 const segmentsOf = (first: number, last: number, take: SequenceRange['take']): number[] => {

@@ -9,6 +9,9 @@ type ScriptItem = number | Buffer | null;
 /** What a script returns. */
 export type ScriptReply = readonly ScriptItem[];
 
+/** Is called once for what was damaged in a tenant's log and is mended, or is read in another way. */
+export type OnMended = (tenant: string, problem: string) => void;
+
 /** None for an item that is missing or not bytes. */
 export const bytesIn = (item: ScriptItem | undefined): Buffer =>
   Buffer.isBuffer(item) ? item : Buffer.alloc(0);
@@ -24,6 +27,7 @@ type Parts = Replication & {
   readonly redis: RedisConnection;
   /** For appends that wait for replicas: what is sent over the same connection meanwhile waits, too. */
   readonly writer: RedisConnection;
+  readonly onMended?: OnMended | undefined;
 };
 
 /** The commands of the log. Each rejects with LogUnavailableError when Redis fails or refuses it. */
@@ -73,12 +77,22 @@ export class Store {
     return available(() => this.#parts.redis.send(key, command));
   }
 
+  /** Reports what is mended in a tenant's log, such as a script says; nothing where that is empty. */
+  reportMended(tenant: string, what: ScriptItem | string | undefined): void {
+    const problem = String(what ?? '');
+    if (problem !== '') this.#parts.onMended?.(tenant, problem);
+  }
+
   /** The bytes under a key; null when there are none. */
   async get(key: string): Promise<Buffer | null> {
     const reply = await this.send(key, 'GET', key);
     return Buffer.isBuffer(reply) ? reply : null;
   }
 }
+
+/** Whether Redis has refused a command, which says nothing about the next one. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof LogUnavailableError && error.cause instanceof RedisReplyError;
 
 const listIn = (reply: RedisReply): ScriptReply => (Array.isArray(reply) ? reply : []);
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../lib/error-text.ts';
 import { LogOpenError } from '../log/errors.ts';
-import { SCHEMA, SCHEMA_VERSION, TRIMMED, UPGRADE_FROM_2 } from './schema.ts';
+import { ADDED_TABLES, SCHEMA, SCHEMA_VERSION, UPGRADE_FROM_2 } from './schema.ts';
 
 /**
  * Pages in the `-wal` file at which SQLite copies them into the log's file: 16 MB, four times its default. Pages that change
@@ -36,7 +36,7 @@ export const openForReading = (path: string): DatabaseSync =>
 /** Upgrades a log of an earlier release. */
 export const upgradeSchema = (database: DatabaseSync): void =>
   inTransaction(database, () => {
-    database.exec(TRIMMED);
+    database.exec(ADDED_TABLES);
     if (versionOf(database) === 2) database.exec(UPGRADE_FROM_2);
   });
 

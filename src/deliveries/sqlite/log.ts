@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, monotonicClock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/error-text.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import type { Place } from '../log/cursor.ts';
@@ -16,6 +17,7 @@ import type {
   StoredDelivery,
 } from '../log/log.ts';
 import type { LogObserver } from '../log/observer.ts';
+import { RetentionClock, type RetentionObserver } from '../log/retention-clock.ts';
 import { startTrimming } from '../log/trim-schedule.ts';
 import { AppendQueue } from './append-queue.ts';
 import { lockDirectory } from './log-file.ts';
@@ -34,8 +36,9 @@ export type SqliteLogOptions = {
   readonly retentionCount: number;
   /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
-  /** Is called when the log's own trimming begins to fail. It is tried again every 5 seconds. */
-  readonly onTrimError?: ((error: unknown) => void) | undefined;
+  /** Default: the clock of this process. */
+  readonly monotonic?: Clock | undefined;
+  readonly retentionObserver?: Partial<RetentionObserver> | undefined;
   /** Is called when the log is found damaged, and when it is whole again. */
   readonly observer?: Pick<LogObserver, 'damaged' | 'recovered'> | undefined;
   /** Bytes of bodies that may wait for the writer. An append beyond it rejects at once. Default: 64 MB. */
@@ -85,11 +88,19 @@ class SqliteLog implements DeliveryLog {
   readonly #options: SqliteLogOptions;
   readonly #unlock: () => void;
   readonly #listeners = new Set<{ readonly notify: AppendListener }>();
+  readonly #clock: RetentionClock;
   readonly #trimming: ReturnType<typeof startTrimming>;
   #closing: Promise<void> | null = null;
 
-  constructor(options: SqliteLogOptions, threads: LogThreads, { seed, heads }: Opened, unlock: () => void) {
+  constructor(
+    options: SqliteLogOptions,
+    threads: LogThreads,
+    { seed, heads, time }: Opened,
+    unlock: () => void,
+  ) {
+    const { now = Date.now, monotonic = monotonicClock, retentionObserver = {} } = options;
     this.#options = options;
+    this.#clock = new RetentionClock(time ?? now(), monotonic, retentionObserver);
     this.#threads = threads;
     this.#cursors = new Cursors(seed);
     this.#appends = new AppendQueue(
@@ -108,7 +119,7 @@ class SqliteLog implements DeliveryLog {
         this.#notify(null);
       },
     });
-    this.#trimming = startTrimming(() => this.#trimOnce(), options.onTrimError);
+    this.#trimming = startTrimming(() => this.#trimOnce(), retentionObserver.failed);
   }
 
   append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
@@ -162,7 +173,7 @@ class SqliteLog implements DeliveryLog {
     if (this.#closing) throw new LogClosedError();
     const { retentionHours, retentionCount, now = Date.now } = this.#options;
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
-    await this.#threads.write('trim', { retention, now: now() });
+    await this.#threads.write('trim', { retention, ...this.#clock.read(now()) });
   }
 
   onAppend(notify: AppendListener): () => void {

@@ -80,13 +80,18 @@ export const UPGRADE_FROM_2 = `
   PRAGMA user_version = ${SCHEMA_VERSION}`;
 
 /**
- * The last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still refused. A log
- * of an earlier release gets this table without another version number: a release that does not know it ignores it.
+ * Table `trimmed`: the last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still
+ * refused. Table `time`: the last time at which the clock was believed, in one row; see RetentionClock. A log of an earlier
+ * release gets these tables without another version number: a release that does not know them ignores them.
  */
-export const TRIMMED = `
+export const ADDED_TABLES = `
   CREATE TABLE IF NOT EXISTS trimmed (
     tenant INTEGER PRIMARY KEY,
     sequence INTEGER NOT NULL,
     fingerprint INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS time (
+    id INTEGER PRIMARY KEY,
+    now INTEGER NOT NULL
   ) STRICT;
 `;

@@ -43,7 +43,7 @@ test('bodies of any size and content are read as they came, and usual ones take 
 test('a body that is not what was stored is an error, not an answer', async () => {
   const place = await redis.newPlace();
   const log = await redis.openLog({ place });
-  await appendNumbers(log, [1, 2]);
+  await appendNumbers(log, [1, 2, 3]);
   const connection = await connectRedis({ urls: [place] });
   const key = `gateway:{${TENANT}}:stream`;
   const reply = await connection.send(null, ['XRANGE', key, '2-0', '2-0']);

@@ -49,13 +49,17 @@ export const temporaryDirectory = async (): Promise<string> => {
   return directory;
 };
 
-/** Opens a log without a limit of retention by default; it is closed when the test has finished. */
-export const openLog = async (options: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> => {
+/** Opens a log without a limit of retention by default, whose clocks are in step; it is closed when the test has finished. */
+export const openLog = async ({
+  now = () => 1_000_000,
+  ...options
+}: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> => {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const log = await openSqliteLog({
     retentionHours: 1,
     retentionCount: 1_000_000,
-    now: () => 1_000_000,
+    now,
+    monotonic: now,
     ...options,
     dataDir,
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, onTestFinished } from 'vitest';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
+import type { RetentionObserver } from '../../../src/deliveries/log/retention-clock.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
@@ -13,6 +14,9 @@ type OpenOptions = {
   readonly retentionHours?: number;
   readonly retentionCount?: number;
   readonly now?: () => number;
+  /** Default: in step with `now`. */
+  readonly monotonic?: () => number;
+  readonly retentionObserver?: Partial<RetentionObserver>;
 };
 
 export type Store = {
@@ -22,13 +26,16 @@ export type Store = {
   readonly openLog: (options?: OpenOptions) => Promise<DeliveryLog>;
 };
 
-const DEFAULTS = { retentionHours: 1, retentionCount: 1_000_000, now: () => 1_000_000 };
+const withDefaults = ({ now = () => 1_000_000, ...options }: OpenOptions) => ({
+  ...{ retentionHours: 1, retentionCount: 1_000_000, now, monotonic: now },
+  ...options,
+});
 
 const sqlite: Store = {
   newPlace: temporaryDirectory,
   openLog: async ({ place, ...options } = {}) => {
     const dataDir = place ?? (await temporaryDirectory());
-    const log = await openSqliteLog({ ...DEFAULTS, ...options, dataDir });
+    const log = await openSqliteLog({ ...withDefaults(options), dataDir });
     onTestFinished(() => log.close());
     return log;
   },
@@ -73,7 +80,7 @@ const redisCluster = (): Store & { stop(): Promise<void> } => {
 const openOn = async (urls: readonly string[], options: OpenOptions): Promise<DeliveryLog> => {
   const redis: RedisConnection = await connectRedis({ urls });
   onTestFinished(() => redis.close());
-  const log = await openRedisLog({ ...DEFAULTS, ...options, redis });
+  const log = await openRedisLog({ ...withDefaults(options), redis });
   onTestFinished(() => log.close());
   return log;
 };

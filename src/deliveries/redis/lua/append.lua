@@ -1,28 +1,37 @@
 -- Appends deliveries to one tenant's log. A duplicate gets the place of the original.
 -- KEYS: the stream, the state.
 -- ARGV: the prefix of the tenant's other keys; the channel and what to publish there; the epoch of a new log, or '' to
--- create none; the deliveries (see batch.ts, entry.ts, postings.ts).
--- Returns false when there is no log yet and no epoch to create it. Otherwise head, floor and epoch, and the head before; then
--- three items for each duplicate: its index, the sequence of the original and its mark. The others are numbered in their order.
+-- create none; the deliveries (see batch.ts, entry.ts, postings.ts); the time in milliseconds, or '' for that of Redis.
+-- Returns false when there is no log yet and no epoch to create it. Otherwise head, floor and epoch, the head before, and what
+-- was damaged and is mended; then three items for each duplicate: its index, the sequence of the original and its mark. The
+-- others are numbered in their order.
 local stream, state = KEYS[1], KEYS[2]
-local prefix, channel, message, newEpoch, batch = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local SEGMENT = 16384
+local prefix, channel, message, newEpoch, batch, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local SEGMENT, MAX_APART = 16384, 3600000
 
-local known = redis.call('HMGET', state, 'head', 'floor', 'epoch')
-if not known[3] then
+local head, floor, epoch, _, _, mended = openLog(stream, state, prefix)
+if not head then
   if newEpoch == '' then return false end
   redis.call('HSET', state, 'head', '0', 'floor', '0', 'epoch', newEpoch)
-  known = { '0', '0', newEpoch }
+  head, floor, epoch, mended = 0, 0, newEpoch, ''
+end
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local head, floor = tonumber(known[1]), tonumber(known[2])
 local first = head
 local newest
 local segments = {}
-local reply = { 0, floor, known[3], first }
+local reply = { 0, floor, epoch, first, mended }
 
--- The identity and the time, from which the fingerprint of a cursor is made.
-local function markOf(header) return string.sub(header, 1, 24) end
+-- Runs a command again without the key when that has another type.
+local function replacing(command, key, ...)
+  local reply, isOther = try(command, key, ...)
+  if not isOther then return reply end
+  redis.call('UNLINK', key)
+  return redis.call(command, key, ...)
+end
 
 local function addPostings(terms)
   local segment = math.floor(head / SEGMENT)
@@ -56,18 +65,25 @@ while at <= #batch do
   local identities = prefix .. 'identity:' .. (b1 * 16 + math.floor(b2 / 16))
   local sequence = string.format('%.0f', head + 1)
   local original
-  if redis.call('HSETNX', identities, identity, sequence) == 0 then
-    local place = redis.call('HGET', identities, identity)
-    original = redis.call('XRANGE', stream, place .. '-0', place .. '-0')[1]
-    if original then
-      for _, item in ipairs({ index, tonumber(place), markOf(original[2][2]) }) do reply[#reply + 1] = item end
+  if replacing('HSETNX', identities, identity, sequence) == 0 then
+    local place = tonumber(redis.call('HGET', identities, identity))
+    original = place and entryAt(stream, place)
+    -- The identities of a log that was lost name other deliveries.
+    if original and string.sub(original[2][2], 1, 16) == identity then
+      for _, item in ipairs({ index, place, markOf(original[2][2]) }) do reply[#reply + 1] = item end
     else
+      original = nil
       redis.call('HSET', identities, identity, sequence)
     end
   end
   if not original then
     head = head + 1
-    redis.call('XADD', stream, sequence .. '-0', 'h', header, 'b', string.sub(batch, body, terms - 1))
+    local entry = { 'h', header, 'b', string.sub(batch, body, terms - 1) }
+    -- The clock of its gateway is wrong, so retention can't go by it.
+    if math.abs(struct.unpack('>d', header, 17) - now) > MAX_APART then
+      entry[5], entry[6] = 't', string.format('%.0f', now)
+    end
+    redis.call('XADD', stream, sequence .. '-0', unpack(entry))
     newest = header
     addPostings(string.sub(batch, terms, at - 1))
   end
@@ -77,7 +93,11 @@ end
 for segment, buckets in pairs(segments) do
   local key = string.format('%sindex:%.0f:', prefix, segment)
   for bucket, postings in pairs(buckets) do
-    redis.call('APPEND', key .. bucket, postings[2] and table.concat(postings) or postings[1])
+    local added = postings[2] and table.concat(postings) or postings[1]
+    -- A bucket that begins though it has begun before has lost what was in it.
+    if replacing('APPEND', key .. bucket, added) == #added and replacing('SETBIT', key .. 'marks', bucket, 1) == 1 then
+      redis.call('SETBIT', key .. 'marks', 256 + bucket, 1)
+    end
   end
 end
 if newest then

@@ -8,13 +8,12 @@ local reply = { tonumber(redis.call('HGET', state, 'floor') or '0') }
 local bytes = 0
 for at = 3, #ARGV do
   if bytes >= maxBytes then break end
-  local id = ARGV[at] .. '-0'
-  local entry = redis.call('XRANGE', stream, id, id)[1]
+  local entry = entryAt(stream, tonumber(ARGV[at]))
   if entry then
     reply[#reply + 1] = tonumber(ARGV[at])
     reply[#reply + 1] = entry[2][2]
     reply[#reply + 1] = withBodies and entry[2][4] or ''
-    bytes = bytes + struct.unpack('>I4', entry[2][2], 25)
+    bytes = bytes + sizeOf(entry[2][2])
   end
 end
 return reply

@@ -1,8 +1,9 @@
 import { readScript } from '../../../redis/script.ts';
 
-const read = (name: string) => readScript(new URL(`./${name}.lua`, import.meta.url));
+const fileOf = (name: string) => new URL(`./${name}.lua`, import.meta.url);
+const read = (name: string) => readScript(fileOf('state'), fileOf(name));
 
-/** The scripts that work on one tenant's log. Each file says what it takes and returns. */
+/** The scripts that work on one tenant's log. Each file says what it takes and returns; `state.lua` is the beginning of all. */
 export const APPEND = read('append');
 export const READ = read('read');
 export const LOAD = read('load');

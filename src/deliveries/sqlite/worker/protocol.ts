@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { ReadAbortedError } from '../../log/errors.ts';
 import type { Changes, DeliveryRange, StoredDelivery } from '../../log/log.ts';
-import type { Retention } from '../write/retention.ts';
+import type { Trim } from '../write/retention.ts';
 import { type SerializedError, serializeError } from './errors.ts';
 import type { PackedDeliveries, PackedPage, PackedPlacements } from './packing.ts';
 
@@ -12,7 +12,7 @@ export type WriterMethods = {
   open: { params: { readonly create: boolean }; result: Opened };
   append: { params: PackedDeliveries; result: PackedPlacements };
   changed: { params: string | null; result: Changes };
-  trim: { params: { readonly retention: Retention; readonly now: number }; result: null };
+  trim: { params: Trim; result: null };
   check: { params: null; result: null };
   close: { params: null; result: null };
 };
@@ -39,6 +39,8 @@ export type Opened = {
   readonly seed: Uint8Array;
   /** Has every tenant that ever had a delivery. */
   readonly heads: readonly Head[];
+  /** A time that has come for certain; null where the log has none. */
+  readonly time: number | null;
 };
 
 export type Request = { readonly id: number; readonly name: string; readonly params: unknown };

@@ -9,8 +9,8 @@ serve<WriterMethods>(parentPort, {
   open: (options) => writer.open(options),
   append: (packed) => writer.append(packed),
   changed: (mark) => writer.changed(mark),
-  trim: async ({ retention, now }) => {
-    await writer.trim(retention, now);
+  trim: async (trim) => {
+    await writer.trim(trim);
     return null;
   },
   check: () => {

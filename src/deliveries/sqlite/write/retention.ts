@@ -4,13 +4,24 @@ import { fingerprintOf } from '../../log/identity.ts';
 import type { Indexer } from '../index/indexer.ts';
 
 /** How much of a tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
-export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
+type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
+
+export type Trim = {
+  readonly retention: Retention;
+  /** The time that ages are measured to. */
+  readonly now: number;
+  /** Whether `now` is worth keeping: see `RetentionClock`. */
+  readonly isSure: boolean;
+};
 
 /** How long one step drops. Rows differ in cost, by their size and by what is in memory, so time bounds a step. */
 const STEP_MS = 2;
 const DELIVERIES_AT_ONCE = 16;
 const POSTINGS_AT_ONCE = 64;
 const MAX_KNOWN_OVERFULL = 1000;
+
+/** The time that is kept in the log may be older than the present one by so much. */
+const KEPT_EVERY_MS = 600_000;
 
 /** Parameter: the time before which a delivery is too old. Exported for its test. */
 export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY oldest LIMIT 1';
@@ -33,6 +44,8 @@ export class RetentionTrimmer {
   readonly #raiseFloor;
   readonly #rememberTrimmed;
   readonly #setOldest;
+  readonly #keepTime;
+  #keptTime: number | null;
   readonly #overfull = new Set<number>();
   /** Whether tenants that `#overfull` lacks may have too many deliveries, as after the limit was lowered. */
   #hasMoreOverfull = true;
@@ -54,6 +67,8 @@ export class RetentionTrimmer {
     this.#raiseFloor = database.prepare('UPDATE tenant SET floor = ? WHERE id = ?');
     this.#rememberTrimmed = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
     this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
+    this.#keepTime = database.prepare('INSERT OR REPLACE INTO time VALUES (1, ?)');
+    this.#keptTime = keptTime(database);
   }
 
   /** Records when the tenant's only delivery was received. Must run in a transaction. */
@@ -68,22 +83,30 @@ export class RetentionTrimmer {
     else this.#hasMoreOverfull = true;
   }
 
-  /** Whether there is anything to drop. Needs no transaction, so to ask costs no commit. */
-  isDue(retention: Retention, now: number): boolean {
-    return this.#next(retention, now) !== null;
+  /** Whether there is anything to drop or to keep. Needs no transaction, so to ask costs no commit. */
+  isDue(trim: Trim): boolean {
+    return this.#isTimeDue(trim) || this.#next(trim) !== null;
   }
 
   /** Drops for a few milliseconds. Must run in a transaction. */
-  step(retention: Retention, now: number): void {
+  step(trim: Trim): void {
+    if (this.#isTimeDue(trim)) {
+      this.#keepTime.run(Math.round(trim.now));
+      this.#keptTime = trim.now;
+    }
     const end = performance.now() + STEP_MS;
     do {
-      const tenant = this.#next(retention, now);
+      const tenant = this.#next(trim);
       if (tenant === null) return;
-      this.#trim(tenant, retention, now);
+      this.#trim(tenant, trim);
     } while (performance.now() < end);
   }
 
-  #next({ maxAgeMs, maxCount }: Retention, now: number): number | null {
+  #isTimeDue({ now, isSure }: Trim): boolean {
+    return isSure && (this.#keptTime === null || Math.abs(now - this.#keptTime) >= KEPT_EVERY_MS);
+  }
+
+  #next({ retention: { maxAgeMs, maxCount }, now }: Trim): number | null {
     if (maxCount !== this.#maxCount) this.#hasMoreOverfull = true;
     this.#maxCount = maxCount;
     if (this.#overfull.size === 0 && this.#hasMoreOverfull) {
@@ -98,7 +121,7 @@ export class RetentionTrimmer {
   }
 
   /** Drops a few deliveries and a few posting lists. When there is nothing left to drop, the tenant is no longer due. */
-  #trim(tenant: number, retention: Retention, now: number): void {
+  #trim(tenant: number, { retention, now }: Trim): void {
     const extent = this.#extentOf(tenant);
     const rows = this.#oldestOf(tenant, extent);
     // Everything after the first delivery that stays is kept, even if it is older: the clock may have gone back.
@@ -136,6 +159,12 @@ export class RetentionTrimmer {
     return { head: Number(row?.head), floor: Number(row?.floor) };
   }
 }
+
+/** The last time that the log has kept; null in one of an earlier release. */
+export const keptTime = (database: DatabaseSync): number | null => {
+  const kept = database.prepare('SELECT now FROM time').get()?.now;
+  return kept === undefined ? null : Number(kept);
+};
 
 /** Drops the segments whose deliveries were all trimmed, with their posting lists; never a segment that is being built. */
 class ExpiredSegments {

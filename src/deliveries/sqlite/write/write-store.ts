@@ -9,7 +9,7 @@ import { checkIntegrity } from '../integrity.ts';
 import { LogFile } from '../log-file.ts';
 import type { Head } from '../worker/protocol.ts';
 import { Appender } from './appender.ts';
-import { RetentionTrimmer } from './retention.ts';
+import { keptTime, RetentionTrimmer } from './retention.ts';
 
 /** Reads each tenant with its newest delivery, or with its last trimmed one if retention has dropped all. */
 const HEADS = `
@@ -23,6 +23,10 @@ const INSERT_CHECK =
   "INSERT INTO delivery (id, received, identity, addresses, body) VALUES (0, 0, x'', '', x'')";
 /** As large as a page of the log's file. */
 const CHECK_CONTENT = Buffer.alloc(4096);
+
+/** When the newest delivery was received, of the newest of each tenant. */
+const NEWEST =
+  'SELECT max(received) AS received FROM tenant JOIN delivery ON delivery.id = (tenant.id << 40 | head)';
 
 /** The writer's connection to the log's file, with everything that writes over it. */
 export class WriteStore {
@@ -60,6 +64,17 @@ export class WriteStore {
       const trimmed = fingerprint === null ? null : Number(fingerprint);
       return [String(name), Number(head), Number(head) === 0 ? BEFORE_FIRST : (stored ?? trimmed)];
     });
+  }
+
+  /**
+   * A time that has come for certain: the one that the log has kept, or when its newest delivery was received; null without
+   * either.
+   */
+  time(): number | null {
+    const kept = keptTime(this.#database);
+    if (kept !== null) return kept;
+    const newest = this.#database.prepare(NEWEST).get()?.received;
+    return newest === null || newest === undefined ? null : Number(newest);
   }
 
   /** Runs `work` in a transaction. Throws LogDamagedError when the log's file was deleted, replaced or cut. */

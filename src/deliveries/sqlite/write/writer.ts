@@ -11,7 +11,7 @@ import {
 } from '../worker/packing.ts';
 import type { Opened, WriterMethods } from '../worker/protocol.ts';
 import { ReconnectingDatabase } from '../worker/reconnecting.ts';
-import type { Retention } from './retention.ts';
+import type { Trim } from './retention.ts';
 import { WriteStore } from './write-store.ts';
 
 type PendingBatch = {
@@ -46,7 +46,7 @@ export class Writer {
   open({ create }: WriterMethods['open']['params']): Opened {
     this.#store.checkFile();
     const store = this.#store.reopen(() => new WriteStore(this.#path, { create, check: true }));
-    return { seed: store.seed, heads: store.heads() };
+    return { seed: store.seed, heads: store.heads(), time: store.time() };
   }
 
   /** Resolves once all that can be stored are durable. Rejects with LogUnavailableError, and then none is stored. */
@@ -71,10 +71,10 @@ export class Writer {
    * Applies the retention, then builds the segments that are due, in short steps. Waiting deliveries are committed between
    * the steps.
    */
-  async trim(retention: Retention, now: number): Promise<void> {
+  async trim(trim: Trim): Promise<void> {
     await this.#inSteps(
-      ({ trimmer }) => trimmer.isDue(retention, now),
-      ({ trimmer }) => trimmer.step(retention, now),
+      ({ trimmer }) => trimmer.isDue(trim),
+      ({ trimmer }) => trimmer.step(trim),
     );
     await this.#inSteps(
       ({ indexer }) => indexer.isBehind,

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import type { RetentionObserver } from '../../../src/deliveries/log/retention-clock.ts';
+import { delivery, HOUR_MS, numberOf, readAll } from '../support/builders.ts';
+import { describeEachStore, type Store } from '../support/stores.ts';
+
+/** A clock that is wrong drops nothing by age. Retention keeps a week. */
+
+const DAY_MS = 24 * HOUR_MS;
+const START = 1_800_000_000_000;
+
+describeEachStore(({ newPlace, openLog }: Store) => {
+  /** A log whose clock and whose monotonic clock are set by hand. */
+  const openAt = async (place: string, wall: number) => {
+    const time = { wall, monotonic: 0 };
+    const reports: string[] = [];
+    const retentionObserver: Partial<RetentionObserver> = {
+      jumped: (ms) => reports.push(`jumped by ${Math.round(ms / HOUR_MS)} h`),
+      settled: (reason) => reports.push(reason),
+    };
+    const log = await openLog({
+      place,
+      retentionHours: 168,
+      now: () => time.wall,
+      monotonic: () => time.monotonic,
+      retentionObserver,
+    });
+    return {
+      log,
+      reports,
+      set: (wall: number) => {
+        time.wall = wall;
+      },
+      /** Both clocks go on. */
+      pass: (ms: number) => {
+        time.wall += ms;
+        time.monotonic += ms;
+      },
+      store: (number: number) => log.append([delivery(number, { receivedAt: time.wall })]),
+      left: async () => {
+        await log.trim();
+        return (await readAll(log)).map(numberOf);
+      },
+    };
+  };
+
+  test.for([
+    ['ahead', 8 * DAY_MS],
+    ['back', -8 * DAY_MS],
+  ] as const)(
+    'a clock that is set 8 days %s is reported once, drops nothing, and is over when it is right again',
+    async ([, jumpMs]) => {
+      const gateway = await openAt(await newPlace(), START);
+      await gateway.store(1);
+      gateway.pass(6 * DAY_MS);
+      await gateway.store(2);
+      expect(await gateway.left()).toEqual([1, 2]);
+
+      gateway.set(START + 6 * DAY_MS + jumpMs);
+      expect(await gateway.left()).toEqual([1, 2]);
+      gateway.pass(HOUR_MS);
+      expect(await gateway.left()).toEqual([1, 2]);
+      expect(gateway.reports).toEqual([`jumped by ${jumpMs / HOUR_MS} h`]);
+
+      gateway.set(START + 6 * DAY_MS + HOUR_MS);
+      expect(await gateway.left()).toEqual([1, 2]);
+      expect(gateway.reports.slice(1)).toEqual(['in step']);
+      // It goes by the clock as before.
+      gateway.pass(DAY_MS);
+      expect(await gateway.left()).toEqual([2]);
+    },
+  );
+
+  test('a gateway that starts with a clock that is 8 days ahead drops nothing, also when it starts again after a delivery', async () => {
+    const place = await newPlace();
+    const first = await openAt(place, START);
+    await first.store(1);
+    expect(await first.left()).toEqual([1]);
+    await first.log.close();
+    for (const number of [2, 3]) {
+      const gateway = await openAt(place, START + 8 * DAY_MS);
+      expect(await gateway.left()).toContain(1);
+      expect(gateway.reports).toEqual(['jumped by 192 h']);
+      await gateway.store(number);
+      expect(await gateway.left()).toContain(1);
+      await gateway.log.close();
+    }
+    const right = await openAt(place, START + HOUR_MS / 2);
+    expect(await right.left()).toEqual([1, 2, 3]);
+    expect(right.reports).toEqual([]);
+  });
+
+  test('after 10 days off, or idle, the log is trimmed: at once while the gateway ran, else once the clock has gone on for 12 hours', async () => {
+    const place = await newPlace();
+    const first = await openAt(place, START);
+    await first.store(1);
+    for (let days = 0; days < 10; days += 1) {
+      expect(await first.left()).toEqual(days < 8 ? [1] : []);
+      first.pass(DAY_MS);
+    }
+    await first.store(2);
+    expect(await first.left()).toEqual([2]);
+    expect(first.reports).toEqual([]);
+    await first.log.close();
+
+    const second = await openAt(place, START + 20 * DAY_MS);
+    expect(await second.left()).toEqual([2]);
+    second.pass(11 * HOUR_MS);
+    expect(await second.left()).toEqual([2]);
+    second.pass(HOUR_MS);
+    expect(await second.left()).toEqual([]);
+    expect(second.reports).toEqual(['jumped by 240 h', 'confirmed']);
+  });
+
+  test('while retention by age waits, retention by count goes on', async () => {
+    const place = await newPlace();
+    const time = { wall: START };
+    const log = await openLog({ place, retentionCount: 2, now: () => time.wall, monotonic: () => 0 });
+    time.wall += 10_000 * DAY_MS;
+    await log.append([1, 2, 3].map((number) => delivery(number, { receivedAt: START })));
+    await log.trim();
+    expect((await readAll(log)).map(numberOf)).toEqual([2, 3]);
+  });
+});
