@@ -148,11 +148,11 @@ export const createWatchedWallets = ({ webhooks, destination, keyedQueue, max }:
 
   return {
     pages() {
-      const reads = new Semaphore(MAX_READS, Number.POSITIVE_INFINITY);
+      const reads = new Semaphore(MAX_READS);
       let groups: Promise<Map<string, Webhook[]>> | null = null;
       const holders = async (address: string, all: readonly Webhook[]): Promise<readonly Webhook[]> => {
         const held = await Promise.all(
-          all.map((webhook) => reads.run(() => webhooks.soleAddress(webhook, 'known'))),
+          all.map((webhook) => reads.run('', () => webhooks.soleAddress(webhook, 'known'))),
         );
         // Where the deployment does not list addresses, name and URL are all that there is.
         return all.filter((_webhook, index) => held[index] === address || held[index] === undefined);
