@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { overWebSocket } from '../support/clients/transports.ts';
 import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
@@ -35,6 +36,24 @@ describe('with AUTH=key each client sends its own key', () => {
       expect(reply.headers.has('www-authenticate')).toBe(false);
     }
   });
+
+  test.each(['a\nb', 'a\r\nx: y', '\u0000', '\u0661'.repeat(20), '\u{1f600}', 'two words', 'k'.repeat(4097)])(
+    'one that no header can carry is refused before anything is sent: %j',
+    async (key) => {
+      await using fake = await startFakeService();
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ...keyless });
+      const variables = { address: freshAddress() };
+      const { errors } = await overWebSocket(
+        gateway.url,
+        { query: document, variables },
+        {
+          'X-Service-Api-Key': key,
+        },
+      );
+      expect(codesOf({ errors })).toEqual(['UNAUTHENTICATED']);
+      expect(fake.requests).toEqual([]);
+    },
+  );
 
   test('with one it goes to the service under the same header', async () => {
     await using fake = await startFakeService({ transactions: servingTransactions(history(3)) });

@@ -91,10 +91,14 @@ test('an id can be used again as soon as it is completed, and only its last subs
   await readersToBe(gateway.url, 0);
 });
 
-test('an id that is in use can not be used twice', async () => {
+test.each([
+  ['short', '1'],
+  ['longer than a close frame', 'i'.repeat(1000)],
+  ['longer in bytes than in characters', '\u{1f600}'.repeat(40)],
+])('an id that is in use can not be used twice: a %s one', async (_length, id) => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   using client = await listenTo(gateway);
-  client.write(subscribeMessage(ALL), subscribeMessage(ALL));
+  client.write(subscribeMessage(ALL, {}, id), subscribeMessage(ALL, {}, id));
   expect(await client.closed).toBe(4409);
   await readersToBe(gateway.url, 0);
 });

@@ -6,12 +6,13 @@ import { unsendable } from '../../src/upstream/client/errors.ts';
 import { ResponseReceiver } from '../../src/upstream/client/responses/response-receiver.ts';
 import { createUsage } from '../../src/upstream/client/usage.ts';
 import { poll } from '../support/clients/queries.ts';
-import { startGateway } from '../support/gateway/start.ts';
+import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { TRICKS } from '../support/payloads/injection-payloads.ts';
-import { freshAddress } from '../support/upstream/builders.ts';
+import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { requestScope } from '../support/upstream/request-scope.ts';
+import { restWebhook } from '../webhooks/support/rest.ts';
 
 /** A request that can't be sent is a defect of the gateway: it reaches nobody, costs nothing, and nothing else waits for it. */
 
@@ -50,6 +51,34 @@ test('names of webhooks send no request anywhere, and cost no connection', async
   const paths = new Set(fake.requests.map(({ path }) => path.replace(/\/0193[^/]+/, '/{id}')));
   expect([...paths].filter((path) => !path.startsWith('/beta/evm/subscriptions/webhooks'))).toEqual([]);
   expect((await poll(gateway, freshAddress())).errors).toBeUndefined();
+});
+
+test('an id or an offset of the service names no other path', async () => {
+  const strange = ['', '.', '../../v1/x?y=1&', '%2e%2e/', 'a b', '\n', '\u{1f600}', '1&limit=1#'];
+  await using fake = await startFakeService({
+    transactions: ({ query }) => {
+      const offset = query.get('offset');
+      const next = strange[strange.indexOf(offset ?? '') + 1];
+      return { json: transactionsEnvelope([transaction()], { next_offset: next ?? null }) };
+    },
+    other: () => ({ json: { webhooks: strange.map((id) => restWebhook({ id })) } }),
+  });
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const { data, errors } = await gateway.query<{ webhooks: { nodes: null[] } }>(
+    '{ webhooks { nodes { id } } }',
+  );
+  expect(data?.webhooks.nodes).toEqual(strange.map(() => null));
+  expect(codesOf({ errors })).toEqual(strange.map(() => 'UPSTREAM_INVALID_RESPONSE'));
+  const address = freshAddress();
+  await gateway.data(
+    'query ($address: Address!) { wallet(address: $address) { transactions(first: 20) { nodes { hash } } } }',
+    { address },
+  );
+  const [list, ...lookups] = fake.requests;
+  expect(list?.path).toBe('/beta/evm/subscriptions/webhooks');
+  expect(new Set(lookups.map(({ path }) => path))).toEqual(new Set([`/v1/evm/transactions/${address}`]));
+  expect(lookups.map(({ query }) => query.get('offset'))).toEqual([null, ...strange.slice(1)]);
+  expect(new Set(lookups.map(({ query }) => query.getAll('limit').join()))).toEqual(new Set(['100']));
 });
 
 describe('an upstream client', () => {

@@ -70,13 +70,22 @@ export const createConnection = (
   messageWeight: 0,
 });
 
+/** A control frame has at most 125 bytes, two of which are the code. */
+const MAX_REASON_BYTES = 123;
+
+const utf8 = new TextEncoder();
+
+/** The beginning of the text that fits into a close frame. It may name a client's id, which is as long as the client likes. */
+const shortened = (reason: string): string =>
+  reason.slice(0, utf8.encodeInto(reason, new Uint8Array(MAX_REASON_BYTES)).read);
+
 /** Ends all operations of the connection, and sends its peer a close frame with the reason. */
 export const close = (
   { webSocket, disconnected, closeMs }: Connection,
   code: number,
   reason: string,
 ): void => {
-  webSocket.close(code, reason);
+  webSocket.close(code, shortened(reason));
   destroyUnlessClosed(webSocket, () => webSocket.terminate(), closeMs);
   disconnected.abort();
 };
