@@ -1,5 +1,9 @@
-import { normalizedExecutor } from '@graphql-tools/executor';
-import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  executeRootSelectionSet,
+  validateExecutionArgs,
+} from 'graphql';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type {
@@ -99,8 +103,15 @@ class PendingStart<Run> implements Start<Run> {
 const completed = (result: ExecutionResult, completions: readonly Complete[]): ExecutionResult =>
   completions.reduce((incomplete, complete) => complete(incomplete), result);
 
-/** Yoga's executor. No document that it gets has a directive that would make it return results in increments. */
-const executeOnce = (args: OperationArgs) => normalizedExecutor(args) as MaybePromise<ExecutionResult>;
+/**
+ * The executor of graphql-js awaits only what has a method `then`. Yoga's awaits whatever has a member of that name: JSON of
+ * the service, and an object of which a client calls a field `then`. No document that it gets has a directive that would
+ * make it return results in increments.
+ */
+const executeOnce: ExecuteFn = (args) => {
+  const operation = validateExecutionArgs(args);
+  return 'schema' in operation ? executeRootSelectionSet(operation) : { errors: operation };
+};
 
 const noSubscription: SubscribeFn = () => {
   throw new TypeError('Expected a plugin that starts subscriptions, got none.');
