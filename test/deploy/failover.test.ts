@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { eventually, subscribe } from '../support/clients/subscribe.ts';
+import { findProgram, REDIS } from '../support/debian-program.ts';
+import { freePort } from '../support/free-port.ts';
+import {
+  deliveryPathOf,
+  everythingStored,
+  headOf,
+  numberOf,
+  post,
+  store,
+} from '../support/gateway/on-redis.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { root } from '../support/pages.ts';
+import { NAME, startSentinels, startWatchedRedis } from '../support/redis/sentinel.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
+
+/** The script deploy/redis/failover as it is, with real Sentinels. */
+
+const startFailover = async (args: readonly string[], env: Record<string, string> = {}) => {
+  const program = await findProgram(REDIS);
+  if (typeof program === 'string') throw new Error(program);
+  const child = spawn(join(root, 'deploy/redis/failover'), args, {
+    env: { ...program.env, REDIS_CLI: program.path.replace('redis-server', 'redis-cli'), ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (some: string) => {
+    said += some;
+  });
+  const ended = once(child, 'close').then(([code]) => ({ said, code }));
+  return { ended, hasSaid: (text: string) => said.includes(text), stop: () => child.kill('SIGTERM') };
+};
+
+const failOver = async (...given: Parameters<typeof startFailover>) => (await startFailover(...given)).ended;
+
+test.for(['0', '1'])(
+  'with REDIS_MIN_REPLICAS=%s, no acknowledged delivery is lost and no cursor expires',
+  async (minReplicas, context) => {
+    await needRedis(context);
+    const { primary, replica, sentinels } = await startWatchedRedis({ count: 3 });
+    const env = {
+      ...{ UPSTREAM_URL: nowhere, AUTH: 'open' },
+      ...{ REDIS_URL: sentinels.url, REDIS_MIN_REPLICAS: minReplicas },
+    };
+    await using first = await startGateway(env);
+    await using second = await startGateway(env);
+    const urls = [first.url, second.url];
+    const path = await deliveryPathOf(first.url);
+    await store(first.url, path, 0);
+    const after = await headOf(second.url);
+    await using one = subscribe(first.url, { after });
+    await using other = subscribe(second.url, { after });
+    await Promise.all([one.opened, other.opened]);
+
+    const acknowledged: number[] = [0];
+    let isSending = true;
+    let next = 1;
+    const senders = Array.from({ length: 8 }, async (_, index) => {
+      while (isSending) {
+        const number = next;
+        next += 1;
+        if ((await post(urls[index % 2] ?? '', path, number)) === 200) acknowledged.push(number);
+      }
+    });
+    const more = (count: number) => {
+      const enough = acknowledged.length + count;
+      return eventually(() => acknowledged.length >= enough);
+    };
+    await more(200);
+    const { said, code } = await failOver([sentinels.hosts, NAME]);
+    expect([said, code]).toEqual([expect.stringMatching(/^failover: done: /m), 0]);
+    expect(await sentinels.primaryPort()).toBe(replica.port);
+    await more(200);
+    isSending = false;
+    await Promise.all(senders);
+
+    const stored = await everythingStored(second.url);
+    expect(acknowledged.filter((number) => !stored.includes(number))).toEqual([]);
+    expect(new Set(stored).size).toBe(stored.length);
+    for (const dashboard of [one, other]) {
+      await eventually(() => dashboard.faults.length > 0 || dashboard.edges.length >= stored.length - 1);
+      expect(dashboard.faults).toEqual([]);
+      expect(dashboard.edges.map(numberOf)).toEqual(stored.slice(1));
+    }
+    const replication = String(await primary.run('INFO', 'replication'));
+    expect(replication).toContain('role:slave');
+    expect(replication).toContain(`master_port:${replica.port}`);
+  },
+);
+
+test('it says what it expects of its arguments', async () => {
+  const name = expect.stringContaining('expected the Sentinels and the name of the primary');
+  for (const args of [[], ['127.0.0.1:26379'], ['127.0.0.1:26379', NAME, 'more']])
+    expect(await failOver(args)).toEqual({ code: 2, said: name });
+  const numbers = { said: expect.stringContaining("whole numbers, got '1s'"), code: 2 };
+  expect(await failOver(['127.0.0.1:26379', NAME], { CATCH_UP_SECONDS: '1s' })).toEqual(numbers);
+});
+
+test('without a Sentinel that knows the primary, it changes nothing and says so', async (context) => {
+  await needRedis(context);
+  const { hosts } = await startSentinels({ primary: await startRedis() });
+  const down = `127.0.0.1:${await freePort()}`;
+  const { said, code } = await failOver([down, NAME]);
+  expect(code).toBe(1);
+  expect(said).toContain(`the Sentinel at ${down} does not name a primary ${NAME}: Could not connect`);
+  expect(said).toContain('nothing was changed');
+  const unknown = await failOver([`${down},${hosts}`, 'another']);
+  expect(unknown).toEqual({ code: 1, said: expect.stringContaining('names a primary another; nothing was') });
+});
+
+test('when no replica can be promoted, or it is stopped, writes go on at the primary', async (context) => {
+  await needRedis(context);
+  const { primary, replica, sentinels } = await startWatchedRedis({
+    settings: [`sentinel down-after-milliseconds ${NAME} 60000`],
+  });
+  const takesWrites = async (): Promise<void> => {
+    expect(await primary.run('SET', 'key', 'value')).toBe('OK');
+    expect(String(await primary.run('INFO', 'clients'))).toMatch(/blocked_clients:0/);
+  };
+  // A replica that hangs does not catch up.
+  replica.pause();
+  await primary.run('SET', 'key', 'value');
+  const late = await failOver([sentinels.hosts, NAME], { CATCH_UP_SECONDS: '1' });
+  expect([late.code, late.said]).toEqual([1, expect.stringContaining('have not caught up within 1 s')]);
+  expect(late.said).toContain('which is the primary as before');
+  await takesWrites();
+
+  const waiting = await startFailover([sentinels.hosts, NAME], { CATCH_UP_SECONDS: '60' });
+  await eventually(() => waiting.hasSaid('holds writes back'));
+  waiting.stop();
+  const stopped = await waiting.ended;
+  expect([stopped.code, stopped.said]).toEqual([1, expect.stringContaining('stopped by a signal')]);
+  await takesWrites();
+  replica.resume();
+
+  await replica.run('CONFIG', 'SET', 'replica-priority', '0');
+  const priority = async () => JSON.stringify(await sentinels.run('SENTINEL', 'REPLICAS', NAME));
+  await expect.poll(priority, { timeout: 60_000 }).toContain('"slave-priority":"0"');
+  const refused = await failOver([sentinels.hosts, NAME]);
+  expect([refused.code, refused.said]).toEqual([1, expect.stringMatching(/NOGOODSLAVE|can't promote/)]);
+  await takesWrites();
+  expect(await sentinels.primaryPort()).toBe(primary.port);
+});
