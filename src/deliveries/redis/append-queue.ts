@@ -2,8 +2,9 @@ import { LogUnavailableError } from '../log/errors.ts';
 import type { NewDelivery } from '../log/log.ts';
 import { packBatch } from './batch.ts';
 import { type Entry, entryOf, fingerprintIn } from './entry.ts';
-import { CHANNEL, tenantKeys } from './keys.ts';
+import { APPENDING_CHANNEL, CHANNEL, tenantKeys } from './keys.ts';
 import { APPEND } from './lua/scripts.ts';
+import type { Replication } from './replication.ts';
 import { bytesIn, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
@@ -28,6 +29,8 @@ type Options = {
   readonly tenants: Tenants;
   /** Takes the place of the clock of Redis. */
   readonly now: (() => number) | undefined;
+  /** Null where deliveries are shown once they are stored. */
+  readonly replication: Replication | null;
   readonly maxWaitingBytes: number;
   /** Is called when a tenant's log has grown to so many deliveries. */
   readonly onCount: (tenant: string, count: number) => void;
@@ -116,6 +119,12 @@ export class AppendQueue {
     return waiting;
   }
 
+  /** Waits until replicas have all that is stored for the tenant. Rejects with LogUnavailableError when they have not in time. */
+  async replicate(tenant: string): Promise<void> {
+    const [head] = await this.#run(tenant, '', Buffer.alloc(0));
+    if (head !== undefined) await this.#options.replication?.reached(tenant, Number(head));
+  }
+
   async #storeOrReject(tenant: string, pending: readonly Pending[]): Promise<void> {
     try {
       await this.#store(tenant, pending);
@@ -132,16 +141,18 @@ export class AppendQueue {
     if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), batch);
     const [head, floor] = reply.map(Number);
     this.#options.store.reportMended(tenant, reply[4]);
+    await this.#options.replication?.reached(tenant, head ?? 0);
     for (const [index, stored] of placesIn(reply, entries).entries()) pending[index]?.resolve(stored);
     onCount(tenant, (head ?? 0) - (floor ?? 0));
     void tenants.add(tenant);
   }
 
   #run(tenant: string, epoch: Buffer | '', batch: Buffer): Promise<ScriptReply> {
+    const { store, now, replication } = this.#options;
     const { prefix, entries: keys } = tenantKeys(tenant);
-    const { store, now } = this.#options;
     const time = now === undefined ? '' : String(now());
-    return store.write(APPEND, keys, [prefix, CHANNEL, tenant, epoch, batch, time]);
+    const [channel, until] = replication === null ? [CHANNEL, ''] : [APPENDING_CHANNEL, 'replicated'];
+    return store.write(APPEND, keys, [prefix, channel, tenant, epoch, batch, time, until]);
   }
 }
 

@@ -2,7 +2,8 @@
  * The keys of the log. Those of one tenant have one hash tag, so a Cluster keeps them on one node, and spreads tenants.
  *
  *     gateway:{tenant}:stream            entry n-0 is delivery n: see entry.ts
- *     gateway:{tenant}:state             head, floor, epoch; the marks of the newest and of the last trimmed delivery
+ *     gateway:{tenant}:state             head, floor, epoch; the marks of the newest and of the last trimmed delivery; the
+ *                                        last delivery that replicas are known to have
  *     gateway:{tenant}:identity:bucket   the sequence of each identity
  *     gateway:{tenant}:index:segment:n   postings: see postings.ts; `marks` in place of n: see search.ts
  */
@@ -20,8 +21,10 @@ export const CHECK_KEYS = {
 /** No gateway listens there. */
 export const CHECK_CHANNEL = 'gateway:checked';
 
-/** The channel to which each append publishes `head tenant`. */
+/** The channel to which `head tenant` is published when a tenant has more to read. */
 export const CHANNEL = 'gateway:appended';
+/** The channel for the same while replicas do not have it yet. */
+export const APPENDING_CHANNEL = 'gateway:appending';
 /** 32 random bytes that tell this log from any other. */
 export const SEED = 'gateway:seed';
 /** The secret of delivery URLs, where no setting has one. */

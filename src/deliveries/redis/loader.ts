@@ -5,11 +5,14 @@ import type { StoredDelivery } from '../log/log.ts';
 import { fingerprintIn, readBody, readHeader, sizeIn } from './entry.ts';
 import { tenantKeys } from './keys.ts';
 import { LOAD, READ } from './lua/scripts.ts';
+import type { Replication } from './replication.ts';
 import { bytesIn, isRefusal, type ScriptReply, type Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
-/** A tenant's log as of one moment. */
+/** A tenant's log as of one moment. It ends at the last delivery that may be shown. */
 export type State = Extent & {
+  /** The newest delivery, which may not be replicated yet. */
+  readonly newest: number;
   readonly epoch: Buffer;
   /** The fingerprints of the deliveries at head, at floor and at the ends of the range that was asked for, as far as known. */
   readonly fingerprints: ReadonlyMap<number, number>;
@@ -38,25 +41,30 @@ const HEADERS = 512;
 /** Head, floor, epoch and what was mended. */
 const STATE_ITEMS = 4;
 const MARKS = 4;
+const ENTRIES_AT = STATE_ITEMS + MARKS + 1;
 
 /** Loads the deliveries of tenants, by their sequences. */
 export class Loader {
   readonly #store: Store;
   readonly #tenants: Tenants;
+  readonly #replication: Replication | null;
 
-  constructor(store: Store, tenants: Tenants) {
+  constructor(store: Store, tenants: Tenants, replication: Replication | null) {
     this.#store = store;
     this.#tenants = tenants;
+    this.#replication = replication;
   }
 
   /** Reads the state of a log, and in the same moment the first deliveries of a range, at most one portion. */
   async state(tenant: string, { low, high, take = 'oldest', limit, maxBytes }: PageRequest): Promise<State> {
     const bounds = [Math.min(limit, PORTION), Math.min(maxBytes, PORTION_BYTES)];
     const { prefix, entries } = tenantKeys(tenant);
-    const args = [String(low ?? ''), String(high ?? ''), take, ...bounds.map(String), prefix];
+    const until = this.#replication === null ? '' : 'replicated';
+    const args = [String(low ?? ''), String(high ?? ''), take, ...bounds.map(String), prefix, until];
     const reply = await this.#store.run(READ, entries, args);
     this.#store.reportMended(tenant, reply[3]);
-    const [head, floor] = [Number(reply[0]), Number(reply[1])];
+    const [head, floor, newest] = [Number(reply[0]), Number(reply[1]), Number(reply[ENTRIES_AT - 1])];
+    if (newest > head) this.#replication?.expect(tenant, newest);
     const epoch = bytesIn(reply[2]);
     const fingerprints = new Map([[0, BEFORE_FIRST]]);
     for (const [index, sequence] of [head, floor, low, high].entries()) {
@@ -66,21 +74,30 @@ export class Loader {
     return {
       head,
       floor,
+      newest,
       epoch: epoch.length > 0 ? epoch : this.#tenants.epochOf(tenant),
       fingerprints,
-      entries: entriesIn(reply, STATE_ITEMS + MARKS),
+      entries: entriesIn(reply, ENTRIES_AT),
     };
   }
 
   /** Reads the head alone. It is one command and no script, which Redis may have to be sent first, so it is executed at once. */
   async head(tenant: string): Promise<string> {
     const [, key] = tenantKeys(tenant).entries;
-    const reply = await this.#store.send(key, 'HMGET', key, 'head', 'epoch', 'newest').catch((error) => {
+    const fields = ['head', 'epoch', 'newest', 'replicated'];
+    const reply = await this.#store.send(key, 'HMGET', key, ...fields).catch((error) => {
       if (isRefusal(error)) return [];
       throw error;
     });
-    const [head, epoch, newest] = Array.isArray(reply) ? reply : [];
+    const [head, epoch, newest, replicated] = Array.isArray(reply) ? reply : [];
     if (!Buffer.isBuffer(epoch)) return this.#headWithoutState(tenant);
+    const shown = this.#replication === null ? Number(head ?? 0) : Number(replicated ?? head ?? 0);
+    if (shown < Number(head ?? 0)) {
+      // More may be shown by the time that the script runs.
+      const { floor, fingerprints } = await this.state(tenant, { low: shown, limit: 0, maxBytes: 0 });
+      const sequence = Math.max(shown, floor);
+      return encodeCursor({ epoch, sequence, fingerprint: fingerprints.get(sequence) ?? null });
+    }
     const fingerprint = Buffer.isBuffer(newest) ? fingerprintIn(newest) : BEFORE_FIRST;
     return encodeCursor({ epoch, sequence: Number(head ?? 0), fingerprint });
   }

@@ -18,6 +18,7 @@ import { startTrimming } from '../log/trim-schedule.ts';
 import { AppendQueue } from './append-queue.ts';
 import { checkStore } from './check.ts';
 import { LogReader } from './reader.ts';
+import { Replication } from './replication.ts';
 import { RetentionTrimmer } from './retention.ts';
 import { type OnMended, Store } from './store.ts';
 import { Tenants } from './tenants.ts';
@@ -55,9 +56,18 @@ export const openRedisLog = async (options: RedisLogOptions): Promise<DeliveryLo
   const { redis, writer = redis, minReplicas = 0, onMended } = options;
   const store = new Store({ redis, writer, minReplicas, waitMs: REPLICAS_WAIT_MS, onMended });
   const tenants = await Tenants.open(store);
+  const replication = minReplicas === 0 ? null : await Replication.listen(redis, store);
   const { now, monotonic = monotonicClock, retentionObserver: observer = {} } = options;
   const time = await RedisTime.open({ store, now, monotonic, observer });
-  return new RedisLog(options, store, tenants, time, await WakeUp.listen(redis));
+  return new RedisLog(options, { store, tenants, replication, time, wakeUp: await WakeUp.listen(redis) });
+};
+
+type Parts = {
+  readonly store: Store;
+  readonly tenants: Tenants;
+  readonly replication: Replication | null;
+  readonly time: RedisTime;
+  readonly wakeUp: WakeUp;
 };
 
 class RedisLog implements DeliveryLog {
@@ -68,7 +78,9 @@ class RedisLog implements DeliveryLog {
   readonly #trimming: ReturnType<typeof startTrimming>;
   #closing: Promise<void> | null = null;
 
-  constructor(options: RedisLogOptions, store: Store, tenants: Tenants, time: RedisTime, wakeUp: WakeUp) {
+  readonly #replication: Replication | null;
+
+  constructor(options: RedisLogOptions, { store, tenants, replication, time, wakeUp }: Parts) {
     const { retentionHours, retentionCount, now, maxWaitingBytes = MAX_WAITING_BYTES } = options;
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
     const trimmer = new RetentionTrimmer({ store, tenants, retention });
@@ -77,10 +89,13 @@ class RedisLog implements DeliveryLog {
       store,
       tenants,
       now,
+      replication,
       maxWaitingBytes,
       onCount: (tenant, count) => trimmer.observeCount(tenant, count),
     });
-    this.#reader = new LogReader(store, tenants);
+    this.#reader = new LogReader(store, tenants, replication);
+    this.#replication = replication;
+    replication?.start((tenant) => this.#open(() => this.#appends.replicate(tenant)));
     this.#wakeUp = wakeUp;
     // A Redis that comes back may have lost its data, or have older ones.
     options.redis.onReopened(() => {
@@ -135,6 +150,7 @@ class RedisLog implements DeliveryLog {
 
   async #close(): Promise<void> {
     this.#trimming.stop();
+    this.#replication?.stop();
     await this.#appends.drain();
     // Blocked readers read again, and get LogClosedError.
     this.#wakeUp.notify(null);

@@ -5,6 +5,7 @@ import { isFiltering, matches } from '../log/terms.ts';
 import { fingerprintIn, readHeader } from './entry.ts';
 import { tenantKeys } from './keys.ts';
 import { Loader, type State } from './loader.ts';
+import type { Replication } from './replication.ts';
 import { type Found, Search, type SequenceRange } from './search.ts';
 import type { Store } from './store.ts';
 import type { Tenants } from './tenants.ts';
@@ -17,8 +18,9 @@ export class LogReader {
   readonly #loader: Loader;
   readonly #search: Search;
 
-  constructor(store: Store, tenants: Tenants) {
-    this.#loader = new Loader(store, tenants);
+  /** Without `replication`, deliveries are shown once they are stored. */
+  constructor(store: Store, tenants: Tenants, replication: Replication | null) {
+    this.#loader = new Loader(store, tenants, replication);
     this.#search = new Search(store);
   }
 
@@ -51,7 +53,7 @@ export class LogReader {
     const ends = { low: after?.sequence, high: before?.sequence, take };
     const state = await this.#loader.state(tenant, { ...ends, limit: isSearch ? 0 : limit, maxBytes });
     const low = after === null ? state.floor : resume(after, state);
-    const high = before === null ? state.head + 1 : resume(before, state);
+    const high = Math.min(state.head + 1, before === null ? Number.POSITIVE_INFINITY : resume(before, state));
 
     // One more than the caller wants shows whether there are more.
     const sequences = { low, high, limit: limit + 1, take };
@@ -85,7 +87,8 @@ export class LogReader {
       isCut: found.cutAt !== null,
       scanned: found.scanned,
       scannedTo: await this.#cursorAt(tenant, state, scannedTo),
-      head: await this.#cursorAt(tenant, state, state.head),
+      // After a failover, what a client has seen may be ahead of the mark.
+      head: await this.#cursorAt(tenant, state, Math.max(low, state.head)),
     };
   }
 
@@ -132,8 +135,13 @@ export class LogReader {
   }
 }
 
-const resume = (position: Position, state: State): number =>
-  sequenceToResume(position, state.epoch, state, (sequence) => state.fingerprints.get(sequence) ?? null);
+const resume = (position: Position, { epoch, floor, newest, fingerprints }: State): number =>
+  sequenceToResume(
+    position,
+    epoch,
+    { head: newest, floor },
+    (sequence) => fingerprints.get(sequence) ?? null,
+  );
 
 /** A tenant's sequences have no hole, so without a filter nothing needs to be read to find them. */
 const between = ({ low, high, limit, take }: SequenceRange): number[] =>

@@ -1,7 +1,8 @@
 -- Appends deliveries to one tenant's log. A duplicate gets the place of the original.
 -- KEYS: the stream, the state.
 -- ARGV: the prefix of the tenant's other keys; the channel and what to publish there; the epoch of a new log, or '' to
--- create none; the deliveries (see batch.ts, entry.ts, postings.ts); the time in milliseconds, or '' for that of Redis.
+-- create none; the deliveries (see batch.ts, entry.ts, postings.ts); the time in milliseconds, or '' for that of Redis;
+-- 'replicated' where deliveries are shown only once replicas have them (see replication.ts), else ''.
 -- Returns false when there is no log yet and no epoch to create it. Otherwise head, floor and epoch, the head before, and what
 -- was damaged and is mended; then three items for each duplicate: its index, the sequence of the original and its mark. The
 -- others are numbered in their order.
@@ -20,6 +21,8 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- What was stored before there was this mark is shown.
+if ARGV[7] ~= '' then redis.call('HSETNX', state, 'replicated', string.format('%.0f', head)) end
 local first = head
 local newest
 local segments = {}

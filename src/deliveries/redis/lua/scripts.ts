@@ -8,3 +8,4 @@ export const APPEND = read('append');
 export const READ = read('read');
 export const LOAD = read('load');
 export const TRIM = read('trim');
+export const REACH = read('reach');
