@@ -51,7 +51,7 @@ export const badUserInput = (message: string): GraphQLError => clientError('BAD_
 export const internalError = (): GraphQLError =>
   clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
 
-/** Returns the client's error for an upstream request that failed */
+/** Returns the client's error for an upstream request that failed. */
 export const upstreamError = (error: UpstreamError): GraphQLError => {
   const { failure, status, retryAfterMs, gatewayKey } = error;
   switch (failure) {

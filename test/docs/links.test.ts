@@ -19,14 +19,16 @@ const STANDARD_TERMS = [
   'stale-while-revalidate',
 ];
 
-/** As GitHub makes them of headings. */
-const anchorsOf = (text: string): readonly string[] =>
-  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+/** As GitHub makes them of headings, and those that a page sets itself. */
+const anchorsOf = (text: string): readonly string[] => [
+  ...[...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
-  );
+  ),
+  ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id),
+];
 
 const exists = (path: string): Promise<boolean> =>
   access(join(root, path)).then(
