@@ -29,6 +29,7 @@ import { createUnsentLimit } from '../server/http/unsent-limit.ts';
 import { createEventStreams } from '../server/sse/plugin.ts';
 import { serveWebSockets } from '../server/websocket/server.ts';
 import type { Deliveries } from './deliveries.ts';
+import { createInvalidatingDeliveries } from './invalidating-deliveries.ts';
 import { createOperationContext } from './operation-context.ts';
 import { createAuthenticate, type Startup } from './startup.ts';
 import type { Upstream } from './upstream.ts';
@@ -61,7 +62,7 @@ export const startServer = async (
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
   const { config, log, now, readPath, times, telemetry, opened, deadline } = startup;
-  const { sandbox, gatewayKey, client, pricing, invalidation, invalidateShared, subscribed } = upstream;
+  const { sandbox, gatewayKey, client, pricing, invalidation, sharedInvalidations, subscribed } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
   // The port may be chosen when it is bound, so the default of PUBLIC_URL is known only then.
@@ -78,11 +79,14 @@ export const startServer = async (
   );
   const answers = createAnswers(maxAnswerBytes, unsent.isExceeded);
   const watched = createWatchedTransactions(startup, upstream, deliveries, publicUrl);
-  const contextOf = createOperationContext(startup, upstream, deliveries, answers, watched, publicUrl);
-  const concernedBy = (webhookId: string | null, named: readonly string[]) => {
-    const others = watched?.delivered.unnamedBy(webhookId, named) ?? [];
-    return others.length === 0 ? named : [...named, ...others];
-  };
+  const invalidating = createInvalidatingDeliveries({
+    memory: invalidation,
+    shared: sharedInvalidations,
+    cachePartitionOf: (tenant) => cachePartitionOf(mode, tenant),
+    unnamedBy: (webhookId, named) => watched?.delivered.unnamedBy(webhookId, named) ?? [],
+  });
+  const readDeliveries = { ...deliveries, log: invalidating.invalidateBeforeReading(deliveries.log) };
+  const contextOf = createOperationContext(startup, upstream, readDeliveries, answers, watched, publicUrl);
   const mask = createErrorMask(telemetry.onUnexpectedError);
   /** What all transports share. */
   const shared = {
@@ -167,10 +171,8 @@ export const startServer = async (
       limits: times.deliveryBody,
       findSubscriber: (tenant, webhookId, happenedAt) =>
         subscribed.find({ cachePartition: cachePartitionOf(mode, tenant), webhookId }, happenedAt),
-      onReceived: (tenant, named, webhookId) =>
-        invalidateShared(cachePartitionOf(mode, tenant), concernedBy(webhookId, named)),
-      onStored: (tenant, named, webhookId) =>
-        invalidation.invalidate(cachePartitionOf(mode, tenant), concernedBy(webhookId, named)),
+      onReceived: invalidating.received,
+      onStored: invalidating.stored,
       observer: telemetry.ingest,
       traceOf,
       writeHead: writeHeaderBlock,

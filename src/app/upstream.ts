@@ -30,8 +30,8 @@ export type Upstream = {
   /** Null where this gateway is alone. */
   readonly sharedPages: SharedPages | null;
   readonly sharedLimits: SharedLimits | null;
-  /** Begins to invalidate the pages of addresses that other gateways see. */
-  readonly invalidateShared: Invalidations['send'];
+  /** Of the pages that other gateways see; null where this gateway is alone. */
+  readonly sharedInvalidations: Invalidations | null;
   readonly stores: {
     readonly transactions: PageCache<Transaction>;
     readonly collectibles: PageCache<Collectible>;
@@ -86,7 +86,7 @@ export const startUpstream = async (
     invalidation,
     sharedPages: shared?.pages ?? null,
     sharedLimits,
-    invalidateShared: (partition, addresses) => shared?.invalidations.send(partition, addresses),
+    sharedInvalidations: shared?.invalidations ?? null,
     stores: { transactions: createCache('transactions'), collectibles: createCache('collectibles') },
     subscribed: new SubscribedAddresses({
       ask: key === null ? null : createAddressLookup(client, { key, owner: 'gateway' }, now),

@@ -49,7 +49,7 @@ export type IngressParts = {
     | ((tenant: string, webhookId: string, happenedAt: () => number | null) => Promise<string | null>)
     | undefined;
   /** Called before a delivery is stored: what it causes elsewhere begins before any reader sees it. */
-  readonly onReceived?: OnDelivery | undefined;
+  readonly onReceived?: ((delivery: NewDelivery) => void) | undefined;
   /** Called when a delivery that is not a duplicate is durable, before its sender is answered. */
   readonly onStored?: OnDelivery | undefined;
   readonly observer?: IngestObserver | undefined;
@@ -168,7 +168,7 @@ const store = async (
         : [...new Set([...summary.addresses, subscribedAddress])],
     subscribedAddress,
   };
-  onReceived?.(tenant, delivery.addresses, delivery.webhookId);
+  onReceived?.(delivery);
   const [result] = await log.append([delivery], trace);
   if (result === undefined) throw new LogUnavailableError('the log returned no result for a delivery');
   if (!result.duplicate) onStored?.(tenant, delivery.addresses, delivery.webhookId);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../redis/connection.ts';
 import type { InvalidationBus } from '../../upstream/cache/invalidation.ts';
 import type { SharedObserver } from '../observer.ts';
@@ -8,8 +9,16 @@ import { INVALIDATE } from './scripts.ts';
 
 /** Invalidates the pages of addresses on all gateways. */
 export type Invalidations = {
-  /** Begins to invalidate the pages of these addresses, which are in lower case, in Redis and on the other gateways. */
-  send(cachePartition: string, addresses: readonly string[]): void;
+  /**
+   * Begins to invalidate the pages of these addresses, which are in lower case, in Redis and on the other gateways. `mark`
+   * names the delivery that does so: equal marks are of one delivery.
+   */
+  send(cachePartition: string, addresses: readonly string[], mark: string): void;
+  /**
+   * What this gateway knows of the delivery's invalidation: `done` in Redis and in its own memory, as another gateway has
+   * said; `sent` by this gateway, to Redis only; or `unknown`.
+   */
+  stateOf(cachePartition: string, addresses: readonly string[], mark: string): 'done' | 'sent' | 'unknown';
   /** Whether Redis may still have a page of the address that was to be invalidated. */
   isPending(cachePartition: string, address: string): boolean;
 };
@@ -29,6 +38,10 @@ const RETRY_MS = 500;
 /** More than arrive until pages expire. Beyond it the oldest is forgotten. */
 const MAX_PENDING = 100_000;
 const SENT_AT_ONCE = 100;
+/** Stands in the place of a partition before a mark. No partition has such a name. */
+const MARK = '*';
+/** The deliveries of the last seconds, of which other gateways may still have to hear. */
+const MAX_MARKS = 20_000;
 const ID_BYTES = 6;
 
 /**
@@ -45,31 +58,65 @@ export const openInvalidations = async (options: Options): Promise<Invalidations
   });
   await redis.subscribe(names.invalidations, (message) => {
     const [sender, ...texts] = message.split(' ');
-    if (sender === id) return;
-    for (let at = 0; at < texts.length; at += 2) memory.invalidate(texts[at] ?? '', [texts[at + 1] ?? '']);
+    if (sender !== id) invalidations.received(texts);
   });
   return invalidations;
 };
+
+/** The invalidation of a delivery, as far as it is known: in one message, or in several. */
+type Marked = { readonly isSent: boolean; readonly keys: readonly ReadonlySet<string>[] };
 
 class RedisInvalidations implements Invalidations {
   readonly #names: Names;
   readonly #id: string;
   readonly #run: RunShared;
   readonly #isCluster: boolean;
+  readonly #memory: InvalidationBus;
+  readonly #marked = new LRUCache<string, Marked>({ max: MAX_MARKS });
   readonly #pending = new Map<string, Address>();
   /** Of this turn of the event loop. Many deliveries concern the same addresses, such as that of a token. */
   readonly #unsent = new Map<string, Address>();
+  /** The deliveries of this turn. */
+  readonly #unsentMarks = new Set<string>();
   #retry: NodeJS.Timeout | undefined;
 
-  constructor({ redis, names, observer }: Options, id: string) {
+  constructor({ redis, names, memory, observer }: Options, id: string) {
     this.#names = names;
     this.#id = id;
     this.#run = createRunShared(redis, observer);
     this.#isCluster = redis.isCluster;
+    this.#memory = memory;
   }
 
-  send(cachePartition: string, addresses: readonly string[]): void {
+  send(cachePartition: string, addresses: readonly string[], mark: string): void {
+    if (addresses.length === 0) return;
     for (const address of addresses) this.#add({ cachePartition, address });
+    this.#unsentMarks.add(mark);
+    this.#mark(mark, true, new Set(addresses.map((address) => keyOf({ cachePartition, address }))));
+  }
+
+  stateOf(cachePartition: string, addresses: readonly string[], mark: string): 'done' | 'sent' | 'unknown' {
+    const marked = this.#marked.get(mark);
+    const isMarked = addresses.every((address) => {
+      const key = keyOf({ cachePartition, address });
+      return marked?.keys.some((keys) => keys.has(key)) ?? false;
+    });
+    if (!marked || !isMarked) return 'unknown';
+    return marked.isSent ? 'sent' : 'done';
+  }
+
+  /** Another gateway has invalidated these in Redis: partitions, each before its address, and marks. */
+  received(texts: readonly string[]): void {
+    const addresses: Address[] = [];
+    const marks: string[] = [];
+    for (let at = 0; at + 1 < texts.length; at += 2) {
+      const [cachePartition = '', address = ''] = [texts[at], texts[at + 1]];
+      if (cachePartition === MARK) marks.push(address);
+      else addresses.push({ cachePartition, address });
+    }
+    for (const { cachePartition, address } of addresses) this.#memory.invalidate(cachePartition, [address]);
+    const keys = new Set(addresses.map(keyOf));
+    for (const mark of marks) this.#mark(mark, false, keys);
   }
 
   isPending(cachePartition: string, address: string): boolean {
@@ -94,24 +141,35 @@ class RedisInvalidations implements Invalidations {
     }
   }
 
+  #mark(mark: string, isSent: boolean, keys: ReadonlySet<string>): void {
+    const before = this.#marked.get(mark);
+    this.#marked.set(mark, {
+      isSent: isSent || before?.isSent === true,
+      keys: [...(before?.keys ?? []), keys],
+    });
+  }
+
   #sendUnsent(): void {
     const addresses = [...this.#unsent.values()];
+    const marks = [...this.#unsentMarks];
     this.#unsent.clear();
-    for (const some of portionsOf(addresses)) void this.#sendAll(some);
+    this.#unsentMarks.clear();
+    for (const some of portionsOf(addresses)) void this.#sendAll(some, marks);
   }
 
   /** A Cluster has the keys of each address on a node of their own. */
-  async #sendAll(addresses: readonly Address[]): Promise<boolean> {
-    if (!this.#isCluster) return this.#send(addresses);
-    const sent = await Promise.all(addresses.map((address) => this.#send([address])));
+  async #sendAll(addresses: readonly Address[], marks: readonly string[] = []): Promise<boolean> {
+    if (!this.#isCluster) return this.#send(addresses, marks);
+    const sent = await Promise.all(addresses.map((address) => this.#send([address], marks)));
     return sent.every((isSent) => isSent);
   }
 
-  async #send(addresses: readonly Address[]): Promise<boolean> {
+  async #send(addresses: readonly Address[], marks: readonly string[]): Promise<boolean> {
     const keys = addresses.map(({ cachePartition, address }) =>
       this.#names.generationOf(cachePartition, address),
     );
-    const message = [this.#id, ...addresses.map(keyOf)].join(' ');
+    const named = marks.map((mark) => `${MARK} ${mark}`);
+    const message = [this.#id, ...addresses.map(keyOf), ...named].join(' ');
     const reply = await this.#run('invalidate', INVALIDATE, keys, [this.#names.invalidations, message]);
     if (reply === undefined) {
       this.#retry ??= setTimeout(() => void this.flush(), RETRY_MS).unref();

@@ -21,6 +21,8 @@ type Parts = {
   /** How long a page may be served at most. */
   readonly ttlMs: number;
   readonly generationMs: number;
+  /** Whether the page was invalidated since, although Redis may not have heard of it yet. */
+  readonly isOutdated: () => boolean;
 };
 
 /** A lease that this gateway has. It is renewed while the page is fetched. */
@@ -50,9 +52,9 @@ export class HeldLease implements PageLease {
     chunks: readonly Buffer[],
     { limit, fetchedAt }: { readonly limit: number; readonly fetchedAt: number },
   ): Promise<void> {
-    const { run, stored, names, request, token, generation, ttlMs, generationMs } = this.#parts;
+    const { run, stored, names, request, token, generation, ttlMs, generationMs, isOutdated } = this.#parts;
     const body = await encodeBody(chunks);
-    if (body === null || !stored.add(names.keys[1], body.bytes.length)) return this.release();
+    if (isOutdated() || body === null || !stored.add(names.keys[1], body.bytes.length)) return this.release();
     clearInterval(this.#renewal);
     const detailsMs = request.details ? detailsMsOf(request) : 0;
     await run('store', END_LEASE, names.keys, [

@@ -109,9 +109,16 @@ class RedisPages implements SharedPages {
     if (kind === 'wait') return { kind, token: String(reply[1]), leftMs: Math.max(1, Number(reply[2])) };
     if (kind === 'lease') {
       const [, generation, details] = reply;
-      const { ttlMs } = this.#options;
+      const { ttlMs, invalidations } = this.#options;
+      const isOutdated = () => invalidations.isPending(request.cachePartition, request.address);
       const held = { generation: String(generation), details: String(details) === '1' };
-      const parts = { run: this.#run, stored: this.#stored, generationMs: this.#generationMs, ttlMs };
+      const parts = {
+        run: this.#run,
+        stored: this.#stored,
+        generationMs: this.#generationMs,
+        ttlMs,
+        isOutdated,
+      };
       return { kind, lease: new HeldLease({ ...parts, ...held, names, request, token }) };
     }
     const page = pageIn(reply);

@@ -5,13 +5,18 @@ import { onTestFinished } from 'vitest';
 /** A port that leads to a Redis, and after a failover to another one, as a name that is resolved for each connection. */
 export const startForwarder = async (to: { readonly port: number }) => {
   let target: { readonly port: number } | null = to;
+  let delayMs = 0;
   const open = new Set<Socket>();
   const server = createServer((client) => {
     open.add(client);
     client.on('error', () => {}).on('close', () => open.delete(client));
     if (target === null) return client.destroy();
     const redis = connect(target.port, '127.0.0.1');
-    client.pipe(redis).pipe(client);
+    client.on('data', (chunk) => {
+      if (delayMs === 0) redis.write(chunk);
+      else setTimeout(() => redis.write(chunk), delayMs);
+    });
+    redis.pipe(client);
     client.on('close', () => redis.destroy());
     redis.on('error', () => {}).on('close', () => client.destroy());
   }).listen(0, '127.0.0.1');
@@ -27,6 +32,10 @@ export const startForwarder = async (to: { readonly port: number }) => {
     /** Connections that are opened from now on go there. */
     lead(next: { readonly port: number }): void {
       target = next;
+    },
+    /** What clients send from now on arrives so much later. Call it while nothing is on its way. */
+    delay(ms: number): void {
+      delayMs = ms;
     },
     /** Ends all connections, and takes none until it leads somewhere again. */
     cut(): void {
