@@ -102,8 +102,9 @@ const createCauses = ({ nodes, samples = [], timeDeltas = [], startTime }: Profi
     return `${leaf.functionName} (${/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(leaf.url)?.[1] ?? leaf.url})`;
   };
 
-  /** The three most frequent ones, each with its percentage. */
-  return ({ endMs, tookMs }: Turn): string => {
+  /** The three most frequent ones, each with its percentage. A turn that hardly ran says nothing of what ran. */
+  return ({ endMs, tookMs, ranMs, noCoreMs }: Turn): string => {
+    if (ranMs < LONG_MS && noCoreMs > ranMs) return 'no core';
     const ran = seen.filter(({ atMs }) => atMs > endMs - tookMs && atMs <= endMs);
     return [...Map.groupBy(ran, ({ id }) => nameOf(id))]
       .toSorted(([, one], [, other]) => other.length - one.length)
