@@ -5,7 +5,6 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { clientError } from '../../graph/errors.ts';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import type { Log } from '../../logger.ts';
@@ -15,6 +14,7 @@ import type { FrontPage } from '../browsers/front-page.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
+import { createListeners } from './listeners.ts';
 import { type HttpObserver, observeHttp } from './observer.ts';
 import { nameRequests, requestIdOf } from './request-id.ts';
 import { ruleViolationOf, toCommonSpelling, toOriginForm } from './request-validation.ts';
@@ -145,7 +145,8 @@ export const createHttpServer = (options: Options): HttpServer => {
   observeHttp(server, options.observer);
   nameRequests(server);
   options.unsent.watch(server);
-  const shutdown = createHttpShutdown(server, rejectionBody);
+  const listeners = createListeners(server);
+  const shutdown = createHttpShutdown(server, listeners, rejectionBody);
   // Added last and prepended, so that they run first: the other listeners read the path and the headers.
   for (const event of ['request', 'upgrade'])
     server.prependListener(event, toCommonSpelling).prependListener(event, toOriginForm);
@@ -158,11 +159,7 @@ export const createHttpServer = (options: Options): HttpServer => {
     server,
     beginShutdown,
     async listen(host, port) {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, resolve);
-      });
-      const { port: bound } = server.address() as AddressInfo;
+      const { port: bound } = await listeners.listen(host, port);
       return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
     },
     async stop(deadline) {

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { settlesWithin } from '../../lib/scheduling/task-tracker.ts';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
+import type { Listeners } from './listeners.ts';
 import { onResponseClosed } from './response-end.ts';
 import { setCommonHeaders } from './response-headers.ts';
 
@@ -33,7 +34,11 @@ export type HttpShutdown = {
 /** The JSON body of the 503 for a request that has not started to run. */
 type RejectionBody = (request: IncomingMessage) => object;
 
-export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody): HttpShutdown => {
+export const createHttpShutdown = (
+  server: Server,
+  listeners: Pick<Listeners, 'close'>,
+  rejectionBody: RejectionBody,
+): HttpShutdown => {
   const shutdown = new AbortController();
   /**
    * The requests under way on each connection, the newest last. In older releases of Node, a pipelined response that
@@ -102,7 +107,7 @@ export const createHttpShutdown = (server: Server, rejectionBody: RejectionBody)
     },
     async close(deadline) {
       for (let turn = 0; turn < EVENT_LOOP_TURNS; turn += 1) await nextTurn();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = listeners.close();
       // Idle connections are closed now, and those of responses that could not say so once these have ended.
       for (const [socket, requests] of underWay) newestOf(requests)?.once('close', () => socket.end());
       if (await settlesWithin([closed], deadline.drainMs())) return;
