@@ -177,6 +177,7 @@ export const startServer = async (
       traceOf,
       writeHead: writeHeaderBlock,
     }),
+    hostRejectionOf: shared.hostRejectionOf,
     frontPage: createFrontPage(hasGraphiQL),
     console: config.console.isOn
       ? createConsole({

@@ -2,6 +2,8 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { deliveriesOf } from '../support/clients/deliver.ts';
+import { attack } from '../support/clients/raw-http.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
@@ -122,6 +124,40 @@ describe('a page whose own name resolves to loopback is not of the gateway', () 
     expect(await upgrade({ origin: 'http://localhost:4000', headers: { host: 'localhost:4000' } })).toBe(101);
   });
 
+  test.each(['/metrics', '/health/ready', '/health/live', '/', '/console/x/index.js', '/nothing'])(
+    'at %s',
+    async (path) => {
+      const refused = await send({ path, headers: { host, accept: 'text/html' } });
+      expect(refused).toMatchObject({ status: 403, headers: { 'x-frame-options': 'DENY' } });
+      expect(JSON.parse(refused.body)).toEqual({ error: expect.stringContaining(host) });
+      expect((await send({ path, headers: { accept: 'text/html' } })).status).not.toBe(403);
+    },
+  );
+
+  test('at the page of GraphiQL', async () => {
+    const opened = (headers: Record<string, string>) =>
+      send({ path: '/graphql', headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
+    const refused = await opened({ host });
+    expect(refused.status).toBe(403);
+    expect(refused.body).toContain(host);
+    expect((await opened({})).headers['content-type']).toBe('text/html');
+  });
+
+  test('but a probe without a name is answered, as by HTTP/1.0', async () => {
+    const said = await attack(
+      gateway.url,
+      (socket) => void socket.write('GET /health/ready HTTP/1.0\r\n\r\n'),
+    );
+    expect(said).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test('a delivery is judged by its token alone', async () => {
+    const { pathname } = new URL((await deliveriesOf(gateway.url)).deliveryUrl);
+    const deliver = (path: string) => send({ ...POST, path, headers: { host }, body: '{}' });
+    expect((await deliver(pathname)).status).toBe(200);
+    expect((await deliver(`${pathname}x`)).status).toBe(404);
+  });
+
   test.each(['localhost:4000', 'gateway.localhost', '127.0.0.1', '[::1]:4000', 'gateway.example'])(
     'but %s means the gateway',
     async (own) => {
@@ -139,6 +175,12 @@ describe('a page whose own name resolves to loopback is not of the gateway', () 
     const { port } = new URL(reachable.url);
     expect((await send({ headers: { host } }, `http://127.0.0.1:${port}`)).status).toBe(200);
     fake.requests.length = 0;
+    // Probes ask by the address of a pod or a machine.
+    for (const path of ['/metrics', '/health/ready', '/health/live'])
+      for (const named of ['10.1.2.3:4000', 'gateway-1.internal']) {
+        const probed = await send({ path, headers: { host: named } }, `http://127.0.0.1:${port}`);
+        expect(probed.status).toBe(200);
+      }
   });
 });
 

@@ -13,6 +13,8 @@ export type BrowserPolicy = {
    * that is not a browser: such a client sends neither Origin nor Sec-Fetch-Site.
    */
   rejectionOf(headers: RequestHeaders): GraphQLError | null;
+  /** The FORBIDDEN error for a request whose Host is not allowed, whichever page it comes from; null for an allowed one. */
+  hostRejectionOf(headers: RequestHeaders): GraphQLError | null;
 };
 
 /** The headers of a request, by their names in lower case. */
@@ -71,11 +73,18 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
     return allowsCrossOrigin(origin) || (site === null && isOwnPage(origin, host));
   };
 
+  const hostRejectionOf: BrowserPolicy['hostRejectionOf'] = (headers) => {
+    const host = headers.get('host');
+    return isOwnHost(host) ? null : errors.host(host);
+  };
+
   return {
     allowsCrossOrigin,
+    hostRejectionOf,
     rejectionOf(headers) {
+      const rejection = hostRejectionOf(headers);
+      if (rejection) return rejection;
       const [host, origin] = [headers.get('host'), headers.get('origin')];
-      if (!isOwnHost(host)) return errors.host(host);
       return isAllowedPage(origin, host, headers.get('sec-fetch-site')) ? null : errors.origin(origin);
     },
   };

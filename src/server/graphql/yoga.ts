@@ -77,7 +77,8 @@ export const createYogaServer = (options: YogaOptions) => {
       eventStreams.plugin,
     ],
     graphqlEndpoint: '/graphql',
-    graphiql: !closed && graphiql,
+    // The page of another name gets the error of the CSRF protection.
+    graphiql: ({ headers }) => !closed && options.hostRejectionOf(headers) === null && graphiql,
     renderGraphiQL: page.render,
     landingPage: false,
     batching: false,

@@ -11,7 +11,9 @@ import type { Log } from '../../logger.ts';
 import { createUsage } from '../../upstream/client/usage.ts';
 import type { Console } from '../browsers/console/console.ts';
 import type { FrontPage } from '../browsers/front-page.ts';
+import type { BrowserPolicy } from '../browsers/origin-policy.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
+import { headersOf } from '../graphql/posts/request-head.ts';
 import type { EventStreams } from '../sse/plugin.ts';
 import { answerProbe, type HealthEndpoints } from './health.ts';
 import { createListeners } from './listeners.ts';
@@ -36,6 +38,8 @@ type DeliveryListener = (
 type Options = {
   readonly graphql: Pick<GraphQLServer, 'answer'>;
   readonly ingest: DeliveryListener;
+  /** Returns the error of a request for a name that is not the gateway's. GraphQL makes this check itself. */
+  readonly hostRejectionOf: BrowserPolicy['hostRejectionOf'];
   readonly frontPage: FrontPage;
   /** Null when the console is off. */
   readonly console: Console | null;
@@ -111,6 +115,8 @@ export const createHttpServer = (options: Options): HttpServer => {
         : graphql.answer(request, response, { shutdownSignal });
     }
     setCommonHeaders(response);
+    const rejection = options.hostRejectionOf(headersOf(request));
+    if (rejection) return sendJson(response, 403, { error: rejection.message });
     const endpoint = health.byPath.get(path);
     if (endpoint) return answerProbe(request, response, endpoint);
     if (await console?.(request, response, path)) return;
