@@ -45,13 +45,14 @@ export const createOperationLines =
 /** One bug can cause an error for each item of a page. */
 const MAX_STACKS = 3;
 
-/** Failures of upstream, or of its configuration. All others are the client's to fix. */
+/** Failures of upstream, of its configuration, or of the log's storage. All others are the client's to fix. */
 const WARNINGS: ReadonlySet<ErrorCode> = new Set([
   'QUOTA_EXCEEDED',
   'RATE_LIMITED',
   'UPSTREAM_UNAVAILABLE',
   'UPSTREAM_TIMEOUT',
   'UPSTREAM_INVALID_RESPONSE',
+  'LOG_UNAVAILABLE',
 ]);
 
 const levelOf = (codes: readonly ErrorCode[], abandoned: boolean, hasRun: boolean): LogLevel => {

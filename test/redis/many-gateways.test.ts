@@ -112,7 +112,7 @@ test('while Redis is down, deliveries get 503, subscribers wait and lookups go o
   );
   expect(lookup.errors).toBeUndefined();
   const { errors } = await first.query('{ deliveries(first: 1) { nodes { id } } }');
-  expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', part: 'deliveries' });
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'LOG_UNAVAILABLE' });
 
   await redis.restart();
   await store(first.url, path, 1);

@@ -25,6 +25,7 @@ const TITLES: Readonly<Record<string, string>> = {
   UPSTREAM_UNAVAILABLE: 'The service can’t be reached',
   UPSTREAM_TIMEOUT: 'The service took too long',
   UPSTREAM_INVALID_RESPONSE: 'The service answered with something unexpected',
+  LOG_UNAVAILABLE: 'The log of deliveries can’t be read',
 };
 
 /** What has happened, in a few words. The problem's own message says the rest. */
@@ -32,9 +33,14 @@ export const titleOf = ({ code }: Problem): string => TITLES[code] ?? 'Something
 
 /** Whether the same operation may succeed later. */
 export const isTransient = ({ code }: Problem): boolean =>
-  ['OFFLINE', 'RATE_LIMITED', 'COMPUTE_BUDGET_EXCEEDED', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT'].includes(
-    code,
-  );
+  [
+    'OFFLINE',
+    'RATE_LIMITED',
+    'COMPUTE_BUDGET_EXCEEDED',
+    'UPSTREAM_UNAVAILABLE',
+    'UPSTREAM_TIMEOUT',
+    'LOG_UNAVAILABLE',
+  ].includes(code);
 
 export const offline = (): Problem => ({
   code: 'OFFLINE',

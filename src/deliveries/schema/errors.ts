@@ -40,9 +40,7 @@ export const toClientError = (error: unknown): unknown => {
   if (error instanceof LogBusyError)
     return clientError('RATE_LIMITED', `${error.message} Try again.`, { retryAfterMs: RETRY_AFTER_MS });
   if (error instanceof LogUnavailableError)
-    return clientError('UPSTREAM_UNAVAILABLE', 'The log of deliveries can not be read now.', {
-      part: 'deliveries',
-    });
+    return clientError('LOG_UNAVAILABLE', 'The log of deliveries can not be read now.');
   return error;
 };
 

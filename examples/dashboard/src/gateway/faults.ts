@@ -18,6 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
   OPERATION_TOO_COMPLEX: 'This is too much at once',
   UPSTREAM_UNAVAILABLE: 'The service can’t be reached',
   UPSTREAM_TIMEOUT: 'The service took too long',
+  LOG_UNAVAILABLE: 'The events can’t be read now',
 };
 
 /** Why an operation has failed. Components show the title, and the gateway's own sentence below it. */
