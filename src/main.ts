@@ -1,11 +1,12 @@
 import process from 'node:process';
 import { readPathOf } from './app/read-path.ts';
 import type { App } from './app.ts';
-import { HELP, readCommand, readVersion, USAGE, UsageError } from './cli/options.ts';
-import { ConfigError, readConfig } from './config/config.ts';
+import { describeFailure } from './cli/failure.ts';
+import { HELP, readCommand, readVersion } from './cli/options.ts';
+import { readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { SHUTDOWN_MS } from './lib/shutdown-deadline.ts';
-import { createLog, type Log } from './logger.ts';
+import { createLog, LOG_FORMATS, type Log, type LogFormat } from './logger.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
 
@@ -14,7 +15,7 @@ const OVERDUE_MS = 500;
 
 const start = async (): Promise<void> => {
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel, (line) => process.stderr.write(line));
+  const log = createLog(config.logLevel, (line) => process.stderr.write(line), config.logFormat);
   // Loaded here, so that problems of the configuration are told at once.
   const { startApp } = await import('./app.ts');
   const app = await startApp(config, log, { readPath: readPathOf(process.env) });
@@ -60,21 +61,14 @@ const run = async (args: readonly string[]): Promise<void> => {
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };
 
-run(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${textOf(error)}\n`);
+/** A check is for a person, wherever it runs. A start may be a supervisor's. */
+const formatOf = (args: readonly string[]): LogFormat => {
+  const set = LOG_FORMATS.find((format) => format === process.env.LOG_FORMAT);
+  return set ?? (process.stderr.isTTY || args.includes('--check') ? 'text' : 'json');
+};
+
+const args = process.argv.slice(2);
+run(args).catch((error: unknown) => {
+  process.stderr.write(describeFailure(error, formatOf(args), process.env));
   process.exit(1);
 });
-
-const textOf = (error: unknown): string => {
-  if (error instanceof UsageError) return `${error.message}\n${USAGE}`;
-  return error instanceof ConfigError ? messageOf(error) : describe(error);
-};
-
-/** The problems, and the unknown variables: a missing one may be there under a misspelled name. */
-const messageOf = ({ message }: ConfigError): string => {
-  const names = unknownVariables(process.env);
-  return names.length > 0 ? `${message}\nUnknown environment variables: ${names.join(', ')}` : message;
-};
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Chain } from '../chains/known-chains.ts';
-import { LOG_LEVELS, type LogLevel } from '../logger.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../logger.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
 import { type RedisConfig, readRedis } from './redis.ts';
@@ -90,6 +90,7 @@ export type Config = {
   /** Whether answers are compressed for clients that accept it. */
   readonly compression: boolean;
   readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
   /** Where traces are exported to; null when none are made. */
   readonly traces: TracesConfig | null;
   readonly sandboxBlockMs: number;
@@ -216,6 +217,7 @@ export const readConfig = (env: Environment): Config => {
     },
     compression: onOff('COMPRESSION') ?? true,
     logLevel: read('LOG_LEVEL', z.enum(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`) ?? 'info',
+    logFormat: read('LOG_FORMAT', z.enum(LOG_FORMATS), `one of ${LOG_FORMATS.join(', ')}`) ?? 'json',
     traces: readTraces(env, read, problems),
     sandboxBlockMs: integer('SANDBOX_BLOCK_MS', 2000, 10, 3_600_000),
   };

@@ -90,6 +90,7 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   CONSOLE_IMAGES: ({ console: { images } }) => images,
   COMPRESSION: ({ compression }) => compression,
   LOG_LEVEL: ({ logLevel }) => logLevel,
+  LOG_FORMAT: ({ logFormat }) => logFormat,
   SANDBOX: ({ upstream }) => upstream.url === null,
   SANDBOX_BLOCK_MS: ({ upstream, sandboxBlockMs }) =>
     upstream.url === null ? sandboxBlockMs : NOT_WITH_UPSTREAM,

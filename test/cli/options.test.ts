@@ -1,14 +1,19 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES, type Variable } from '../../src/config/environment.ts';
+import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
 import { root } from '../support/pages.ts';
 
 /** The gateway's program with arguments, as its users run it. */
+
+/** Runs a command on a terminal of its own. */
+const SCRIPT = '/usr/bin/script';
 
 type Ended = { readonly code: unknown; readonly stdout: string; readonly stderr: string };
 
@@ -21,6 +26,18 @@ const run = (args: readonly string[], env: Record<string, string> = {}, cwd = ro
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });
+
+/** As `run` without arguments, until it listens. Resolves to what it has written to stderr. */
+const startAndStop = async (env: Record<string, string>): Promise<string> => {
+  const child = spawn(join(root, 'node_modules/.bin/node'), ['src/main.ts'], { cwd: root, env });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    if (stderr.includes('listening')) child.kill('SIGINT');
+  });
+  await once(child, 'close');
+  return stderr;
+};
 
 const rowsIn = (stdout: string): ReadonlyMap<string, readonly [value: string, from: string]> =>
   new Map(
@@ -85,6 +102,7 @@ const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: strin
   CONSOLE: ['on'],
   CONSOLE_IMAGES: ['off'],
   COMPRESSION: ['off'],
+  LOG_FORMAT: ['text'],
   LOG_LEVEL: ['warn'],
   SANDBOX: ['on'],
   SANDBOX_BLOCK_MS: ['100'],
@@ -225,4 +243,51 @@ test.each<[what: string, args: string[], said: string]>([
   expect(stderr).toContain(said);
   expect(stderr).toContain('Usage: npm start');
   expect(stderr).not.toContain('\n    at ');
+});
+
+describe('why it does not start', () => {
+  const mistakes = { PORT: 'x', AUTH: 'maybe', UPSTREAM_TIMOUT_MS: '5', TRUSTED_DOCUMENTS: '' };
+
+  test('is one JSON line for a supervisor, whatever it is', async () => {
+    const settings = await run([], mistakes);
+    expect([settings.code, settings.stdout]).toEqual([1, '']);
+    expect(settings.stderr.match(/\n/g)).toHaveLength(1);
+    expect(JSON.parse(settings.stderr)).toEqual({
+      level: 'error',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      msg: 'the configuration has problems',
+      problems: [expect.stringMatching(/^PORT: expected /), expect.stringMatching(/^AUTH: expected /)],
+      unknown: ['UPSTREAM_TIMOUT_MS'],
+    });
+    // What only the machine shows to be wrong, and what a script of its user's breaks.
+    const folder = await run([], { PORT: '0', DATA_DIR: '/dev/null/data' });
+    expect(JSON.parse(folder.stderr).problems).toEqual([expect.stringMatching(/^DATA_DIR: /)]);
+    const usage = await run(['--chek'], {});
+    expect(JSON.parse(usage.stderr)).toMatchObject({
+      level: 'error',
+      usage: expect.stringMatching(/^Usage: /),
+    });
+  });
+
+  test('is text where LOG_FORMAT says so, and on a terminal unless it says json', async (context) => {
+    const { stderr } = await run([], { ...mistakes, LOG_FORMAT: 'text' });
+    expect(stderr).toMatch(
+      /^The configuration has problems:\n {2}PORT: .*\n {2}AUTH: .*\n.*UPSTREAM_TIMOUT_MS\n$/,
+    );
+    need(context, existsSync(SCRIPT), `${SCRIPT}, which makes a terminal`);
+    const onTerminal = (settings: string) =>
+      new Promise<string>((resolve) => {
+        const command = `env -i PORT=x ${settings} ${join(root, 'node_modules/.bin/node')} src/main.ts`;
+        execFile(SCRIPT, ['-qec', command, '/dev/null'], { cwd: root }, (_error, stdout) => resolve(stdout));
+      });
+    expect(await onTerminal('')).toMatch(/^The configuration has problems:/);
+    expect(JSON.parse(await onTerminal('LOG_FORMAT=json')).problems).toHaveLength(1);
+  });
+
+  test('is told in the format of all other lines', async () => {
+    await using folder = await folderOf({});
+    const log = await startAndStop({ LOG_FORMAT: 'text', PORT: '0', DATA_DIR: folder.path('data') });
+    expect(log).toMatch(/^\S+Z info {2}listening \{"url":"http:\/\/127.0.0.1:\d+"\}$/m);
+    expect(log).not.toMatch(/^\{/m);
+  });
 });

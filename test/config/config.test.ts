@@ -44,6 +44,7 @@ const mistakes = {
   DEFAULT_CHAIN_COUNT: 'fourteen',
   EXTRA_CHAINS: 'newchain',
   LOG_LEVEL: 'loud',
+  LOG_FORMAT: 'xml',
   MAX_WATCHED_WALLETS: '0',
   PUBLIC_URL: 'here',
   SANDBOX: 'perhaps',
@@ -260,7 +261,10 @@ describe('the process as it is shipped', () => {
       AUTH: 'open',
     });
     expect(code).toBe(1);
-    expect(output).toMatch(/UPSTREAM_API_KEY.*\nUnknown environment variables: UPSTREAM_APIKEY\n$/);
+    expect(JSON.parse(output)).toMatchObject({
+      problems: [expect.stringContaining('UPSTREAM_API_KEY')],
+      unknown: ['UPSTREAM_APIKEY'],
+    });
     expect(output).not.toContain(secret);
   });
 
