@@ -31,6 +31,10 @@ const rate = (counter: string, window: string, by: string): string =>
 const p99 = (histogram: string): string =>
   `histogram_quantile(0.99, ${rate(`${histogram}_bucket`, '5m', `${EACH}, le`)})`;
 
+/** The part of a counter's growth that some of its labels have, by these labels. */
+const share = (counter: string, matchers: string, by: string, of: string): string =>
+  `${rate(`${counter}{${matchers}}`, '5m', by)} / on (${of}) group_left () ${rate(counter, '5m', of)}`;
+
 const defaults = readConfig({});
 
 /** Where the number of a plan or of a machine has to take the place of the table's. */
@@ -41,6 +45,16 @@ const LIMITS = {
   /** Half of what may wait before deliveries are refused. */
   pendingBytes: 32 * 1024 * 1024,
   lagDeliveries: 100,
+  /** Of all requests to one resource. */
+  failedRequests: 0.2,
+  /** Of all operations. */
+  failedOperations: 0.05,
+  /** Of all deliveries. */
+  failedDeliveries: 0.05,
+  operationSeconds: 2.5,
+  upstreamSeconds: 2.5,
+  deliverySeconds: 1,
+  redisSeconds: 0.25,
 };
 
 const STORED = 'gateway_deliveries_total{outcome="stored"}';
@@ -60,8 +74,40 @@ export const ALERTS: readonly Alert[] = [
     expression: 'gateway_upstream_circuit_breaker_open == 1',
     for: '1m',
     severity: 'critical',
-    when: '`gateway_upstream_circuit_breaker_open` is 1',
-    because: 'the service is down: cached pages are served stale-if-error, for CACHE_STALE_MS at most',
+    when: '`gateway_upstream_circuit_breaker_open` of a resource is 1',
+    because: 'that resource is down: cached pages are served stale-if-error, for CACHE_STALE_MS at most',
+  },
+  {
+    name: 'GatewayUpstreamFailing',
+    expression: `${share('gateway_upstream_requests_total', 'outcome=~"unavailable|timeout|invalidResponse"', `${EACH}, resource`, `${EACH}, resource`)} > ${LIMITS.failedRequests}`,
+    for: '5m',
+    severity: 'critical',
+    when: 'of the requests of a resource that `gateway_upstream_requests_total` counts, more than a fifth end as `unavailable`, `timeout` or `invalidResponse`',
+    because: 'the service fails for that resource, whatever the others do: its log lines have the statuses',
+  },
+  {
+    name: 'GatewayUpstreamSlow',
+    expression: `histogram_quantile(0.99, ${rate('gateway_upstream_request_duration_seconds_bucket', '5m', `${EACH}, resource, le`)}) > ${LIMITS.upstreamSeconds}`,
+    for: '10m',
+    severity: 'warning',
+    when: `the 99th percentile of \`gateway_upstream_request_duration_seconds\` of a resource is above ${LIMITS.upstreamSeconds}`,
+    because: 'the service is slow for that resource',
+  },
+  {
+    name: 'GatewayOperationsFailing',
+    expression: `${share('gateway_operations_total', 'code=~"LOG_.+|QUOTA_EXCEEDED|RATE_LIMITED|UPSTREAM_(UNAVAILABLE|TIMEOUT|INVALID_RESPONSE)"', `${EACH}, code`, EACH)} > ${LIMITS.failedOperations}`,
+    for: '5m',
+    severity: 'critical',
+    when: 'of the operations that `gateway_operations_total` counts, more than a twentieth have a code that is not their fault: UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE, QUOTA_EXCEEDED, RATE_LIMITED, LOG_UNAVAILABLE',
+    because: 'clients get errors: [the code](errors-and-limits.md) says whose they are',
+  },
+  {
+    name: 'GatewayOperationsSlow',
+    expression: `histogram_quantile(0.99, ${rate('gateway_operation_duration_seconds_bucket{type!="subscription"}', '5m', `${EACH}, le`)}) > ${LIMITS.operationSeconds}`,
+    for: '10m',
+    severity: 'warning',
+    when: `the 99th percentile of \`gateway_operation_duration_seconds\` of queries and mutations is above ${LIMITS.operationSeconds}`,
+    because: 'clients wait: compare the times of the service, of Redis and of the event loop',
   },
   {
     name: 'GatewayInternalErrors',
@@ -98,6 +144,23 @@ export const ALERTS: readonly Alert[] = [
     because: 'a webhook has an old url or secret, or a caller is guessing',
   },
   {
+    name: 'GatewayDeliveriesFailing',
+    expression: `${share('gateway_deliveries_total', 'outcome=~"5.."', `${EACH}, outcome`, EACH)} > ${LIMITS.failedDeliveries}`,
+    for: '2m',
+    severity: 'critical',
+    when: 'of the deliveries that `gateway_deliveries_total` counts, more than a twentieth are answered 5xx',
+    because:
+      'they are not stored, and the service sends them again only for a while: [readiness](operations.md#readiness) says why',
+  },
+  {
+    name: 'GatewayDeliveriesSlow',
+    expression: `${p99('gateway_delivery_duration_seconds')} > ${LIMITS.deliverySeconds}`,
+    for: '5m',
+    severity: 'warning',
+    when: `the 99th percentile of \`gateway_delivery_duration_seconds\` is above ${LIMITS.deliverySeconds}`,
+    because: 'the service may give up on a delivery, and send it again',
+  },
+  {
     name: 'GatewayDeliveriesStopped',
     expression: `(sum(increase(${STORED}[1h])) or vector(0)) == 0 and sum(increase(${STORED}[1d])) > 0`,
     for: '5m',
@@ -128,6 +191,14 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     when: '`gateway_redis_command_duration_seconds` has counted another outcome than `replied` within 5 minutes',
     because: '[Redis](many-machines.md#when-redis-fails) is lost, full or slow',
+  },
+  {
+    name: 'GatewayRedisSlow',
+    expression: `${p99('gateway_redis_command_duration_seconds')} > ${LIMITS.redisSeconds}`,
+    for: '5m',
+    severity: 'warning',
+    when: `the 99th percentile of \`gateway_redis_command_duration_seconds\` is above ${LIMITS.redisSeconds}`,
+    because: 'Redis, its disk or the way to it is too slow: look at `SLOWLOG GET` and `LATENCY LATEST`',
   },
   {
     name: 'GatewayRedisLost',

@@ -127,7 +127,7 @@ export class RedisConnection {
 
   /** Sends a command. A Cluster sends it to the node of `key`, or to any node when that is null. */
   send(key: string | null, args: readonly RedisArgument[]): Promise<RedisReply> {
-    return this.#run(() => this.#client.send(key, args));
+    return this.#run(() => this.#client.send(key, args), String(args[0]));
   }
 
   /** Sends a command to every Redis that holds keys; resolves with a reply of each. */
@@ -135,7 +135,7 @@ export class RedisConnection {
     return this.#run(async () => {
       const nodes = await this.#client.primaries();
       return Promise.all(nodes.map((node) => node.sendCommand(args) as Promise<RedisReply>));
-    });
+    }, String(args[0]));
   }
 
   /**
@@ -203,7 +203,7 @@ export class RedisConnection {
     this.#lost.add(name);
   }
 
-  async #run<Reply>(task: () => Promise<unknown>): Promise<Reply> {
+  async #run<Reply>(task: () => Promise<unknown>, command?: string): Promise<Reply> {
     if (this.#isClosed) throw new RedisUnavailableError(`${this.#name}: the connection is closed`);
     if (this.#isStalled) throw new RedisUnavailableError(`${this.#name} does not answer`);
     const startedAt = performance.now();
@@ -219,8 +219,7 @@ export class RedisConnection {
       return reply as Reply;
     } catch (error) {
       const failure = this.#failure(error);
-      const outcome = failure instanceof RedisReplyError ? 'refused' : 'unavailable';
-      this.#observer.settled?.(outcome, performance.now() - startedAt);
+      this.#observer.settled?.(outcomeOf(failure, command), performance.now() - startedAt);
       throw failure;
     }
   }
@@ -265,6 +264,18 @@ const createClient = (
   const [url = ''] = urls;
   const sentinel = parseSentinelUrl(url);
   return sentinel === null ? createSingleClient(url, options) : new SentinelClient(sentinel, options);
+};
+
+/** Commands that a start asks what it may know: some users and managed services are refused them, and nothing fails. */
+const QUESTIONS: readonly (string | undefined)[] = ['CONFIG', 'INFO'];
+
+/** A script that Redis does not know, as after each of its restarts, is sent to it: that is no refusal. */
+const outcomeOf = (
+  failure: RedisUnavailableError | RedisReplyError,
+  command: string | undefined,
+): 'replied' | 'refused' | 'unavailable' => {
+  if (failure instanceof RedisUnavailableError) return 'unavailable';
+  return failure.code === 'NOSCRIPT' || QUESTIONS.includes(command) ? 'replied' : 'refused';
 };
 
 const isMoved = (error: unknown): boolean =>

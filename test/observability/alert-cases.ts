@@ -62,21 +62,67 @@ const counter = (
 });
 
 /** A histogram whose values are all between the two bounds. */
-const between = (name: string, low: string, high: string): readonly (readonly [string, string])[] => [
-  [series(`${name}_bucket`, { le: low }), '0x40'],
-  [series(`${name}_bucket`, { le: high }), '0+10x40'],
-  [series(`${name}_bucket`, { le: '+Inf' }), '0+10x40'],
+const between = (
+  name: string,
+  low: string,
+  high: string,
+  labels: Readonly<Record<string, string>>,
+): readonly (readonly [string, string])[] => [
+  [series(`${name}_bucket`, { ...labels, le: low }), '0x40'],
+  [series(`${name}_bucket`, { ...labels, le: high }), '0+10x40'],
+  [series(`${name}_bucket`, { ...labels, le: '+Inf' }), '0+10x40'],
 ];
 
-const slow = (name: string, [low, high]: readonly [string, string], fast: string): AlertCases => ({
-  labels: ONE,
-  fires: [at(30, ...between(name, low, high))],
+/** `labels` are those of the histogram, which the alert has as well unless `fired` says which it has. */
+const slow = (
+  name: string,
+  [low, high]: readonly [string, string],
+  fast: string,
+  labels: Readonly<Record<string, string>> = {},
+  fired: Readonly<Record<string, string>> = { ...ONE, ...labels },
+): AlertCases => ({
+  labels: fired,
+  fires: [at(30, ...between(name, low, high, labels))],
   quiet: [
-    at(30, ...between(name, '0.001', fast)),
+    at(30, ...between(name, '0.001', fast, labels)),
     // Without traffic there is no percentile.
-    at(30, ...between(name, low, high).map(([key]) => [key, '0x40'] as const)),
+    at(30, ...between(name, low, high, labels).map(([key]) => [key, '0x40'] as const)),
   ],
 });
+
+/** The values of a counter by the labels of its series: how much each grows a minute. */
+const grows = (
+  name: string,
+  ...all: readonly (readonly [labels: Readonly<Record<string, string>>, by: number])[]
+): Case => at(30, ...all.map(([labels, by]) => [series(name, labels), `0+${by}x40`] as const));
+
+/** The same, but nothing has grown before this minute. */
+const since = (minute: number, { series: all, at: looked }: Case): Case => ({
+  at: looked,
+  series: Object.fromEntries(
+    Object.entries(all).map(([key, values]) => [key, `${values.split('+')[0]}x${minute} ${values}`]),
+  ),
+});
+
+const UPSTREAM = 'gateway_upstream_requests_total';
+const OPERATIONS = 'gateway_operations_total';
+const DELIVERIES = 'gateway_deliveries_total';
+
+/** All `collectibles` fail while many more transactions succeed. */
+const failing = (by: number, succeeding: number): Case =>
+  grows(
+    UPSTREAM,
+    [{ resource: 'transactions', outcome: 'success' }, 1000],
+    [{ resource: 'collectibles', outcome: 'success' }, succeeding],
+    [{ resource: 'collectibles', outcome: 'unavailable' }, by],
+  );
+
+const operations = (code: string, by: number): Case =>
+  grows(
+    OPERATIONS,
+    [{ code: 'OK', type: 'query', transport: 'http' }, 600],
+    [{ code, type: 'query', transport: 'http' }, by],
+  );
 
 const STORED = series('gateway_deliveries_total', { outcome: 'stored' });
 const BILLED = 'gateway_upstream_compute_units_total';
@@ -87,6 +133,35 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
   GatewayUpstreamDown: gauge('gateway_upstream_circuit_breaker_open', '1', '0', {
     resource: 'transactions',
   }),
+  GatewayUpstreamFailing: {
+    labels: { ...ONE, resource: 'collectibles' },
+    fires: [failing(10, 0), failing(10, 20)],
+    quiet: [
+      failing(10, 90),
+      failing(0, 0),
+      since(27, failing(10, 0)),
+      grows(UPSTREAM, [{ resource: 'collectibles', outcome: 'rejected' }, 10]),
+    ],
+  },
+  GatewayUpstreamSlow: slow('gateway_upstream_request_duration_seconds', ['2.5', '5'], '1', {
+    resource: 'collectibles',
+  }),
+  GatewayOperationsFailing: {
+    labels: { ...ONE, code: 'UPSTREAM_TIMEOUT' },
+    fires: [operations('UPSTREAM_TIMEOUT', 60)],
+    quiet: [
+      operations('UPSTREAM_TIMEOUT', 6),
+      operations('BAD_USER_INPUT', 600),
+      since(27, operations('UPSTREAM_TIMEOUT', 60)),
+    ],
+  },
+  GatewayOperationsSlow: slow(
+    'gateway_operation_duration_seconds',
+    ['2.5', '5'],
+    '1',
+    { type: 'query' },
+    ONE,
+  ),
   GatewayInternalErrors: counter(
     'gateway_operations_total',
     { code: 'INTERNAL_SERVER_ERROR', type: 'query', transport: 'http' },
@@ -106,6 +181,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
       at(30, [series('gateway_deliveries_total', { outcome: '503' }), '0+60x40']),
     ],
   },
+  GatewayDeliveriesFailing: {
+    labels: { ...ONE, outcome: '503' },
+    fires: [grows(DELIVERIES, [{ outcome: 'stored' }, 600], [{ outcome: '503' }, 60])],
+    quiet: [
+      grows(DELIVERIES, [{ outcome: 'stored' }, 600], [{ outcome: '503' }, 6]),
+      grows(DELIVERIES, [{ outcome: 'stored' }, 60], [{ outcome: '401' }, 600]),
+    ],
+  },
+  GatewayDeliveriesSlow: slow('gateway_delivery_duration_seconds', ['1', '2.5'], '0.5'),
   GatewayDeliveriesStopped: {
     labels: {},
     fires: [
@@ -121,6 +205,13 @@ export const ALERT_CASES: Readonly<Record<string, AlertCases>> = {
     'gateway_redis_command_duration_seconds_count',
     { outcome: 'unavailable' },
     { outcome: 'replied' },
+  ),
+  GatewayRedisSlow: slow(
+    'gateway_redis_command_duration_seconds',
+    ['0.25', '0.5'],
+    '0.1',
+    { outcome: 'replied' },
+    ONE,
   ),
   GatewayRedisLost: gauge('gateway_redis_connections_lost', '2', '0', { variable: 'REDIS_URL' }),
   GatewaySubscribersFallBehind: {

@@ -125,6 +125,30 @@ test('a full Redis of the log refuses deliveries with its reason, and answers al
   expect(linesOf(gateway, 'delivery log: appends recovered')).toHaveLength(1);
 });
 
+test('a Redis that has forgotten the scripts, or hides its settings, has refused nothing', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await redis.run('ACL', 'SETUSER', 'gateway', 'on', '>secret', '~*', '&*', '+@all', '-config', '-info');
+  const REDIS_URL = redis.url.replace('redis://', 'redis://gateway:secret@');
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL });
+  const path = await deliveryPathOf(gateway.url);
+  for (const number of [0, 1]) {
+    await redis.run('SCRIPT', 'FLUSH');
+    await store(gateway.url, path, number);
+  }
+  expect(String(await redis.run('INFO', 'errorstats'))).toContain('errorstat_NOSCRIPT');
+  const { sum } = await scrape(gateway.url);
+  const settled = (outcome: string) => sum('gateway_redis_command_duration_seconds_count', { outcome });
+  expect(settled('replied')).toBeGreaterThan(0);
+  expect(settled('refused')).toBe(0);
+  // What Redis does refuse is counted.
+  await redis.run('ACL', 'SETUSER', 'gateway', '-eval', '-evalsha');
+  expect(await post(gateway.url, path, 2)).toBe(503);
+  expect(
+    (await scrape(gateway.url)).sum('gateway_redis_command_duration_seconds_count', { outcome: 'refused' }),
+  ).toBeGreaterThan(0);
+});
+
 /** Damage to what all tenants need, with what it is named by, and its repair. */
 const DAMAGES: readonly (readonly [what: string, damage: string[][], reason: RegExp, repair: string[][]])[] =
   [
