@@ -32,9 +32,6 @@ const store = async (
   while ((await post(gatewayUrl, path, number)) !== 200) await pause(100, undefined, { signal });
 };
 
-/** For gateways to look after what they share. */
-const NOTICED_MS = 10_000;
-
 export const emptiedRedis: Attack = {
   name: 'a Redis that is emptied',
   holds: 'its gateways keep their delivery URLs, and one that starts has the same',
@@ -49,7 +46,6 @@ export const emptiedRedis: Attack = {
     return async (number, signal) => {
       await redis.run('FLUSHALL');
       await store(running.url, path, number, signal);
-      await pause(NOTICED_MS, undefined, { signal });
       await using next = await start(env);
       const statuses = [
         await post(next.url, path, number),
