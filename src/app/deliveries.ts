@@ -7,10 +7,12 @@ import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
 import { openRedisLog } from '../deliveries/redis/log.ts';
-import { sharedSecret, shareSettings } from '../deliveries/redis/shared-settings.ts';
+import { SharedSecret } from '../deliveries/redis/shared-secret.ts';
+import { shareSettings } from '../deliveries/redis/shared-settings.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import { messageOf } from '../lib/error-text.ts';
 import { settlesWithin } from '../lib/scheduling/task-tracker.ts';
+import type { RedisConnection } from '../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
 import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';
@@ -23,6 +25,8 @@ export type Deliveries = {
   readonly deliveryUrls: DeliveryUrls;
   /** Makes delivery URLs, cursors, and the tenants of keys. */
   readonly secret: string;
+  /** What readiness looks at beside the log. */
+  readonly checks: readonly { readonly part: string; readonly run: () => Promise<void> }[];
 };
 
 /** The cache of recently executed events, which subscribers that are a little behind read. */
@@ -30,8 +34,11 @@ const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 
 /** Opens the log in Redis, or else in DATA_DIR. Rejects with ConfigError when that is not possible. */
 export const startDeliveries = async (startup: Startup, redis: Redis | null): Promise<Deliveries> => {
-  const { log: opened, secret } =
-    redis === null ? await openInFolder(startup) : await openInRedis(startup, redis);
+  const {
+    log: opened,
+    secret,
+    checks,
+  } = redis === null ? await openInFolder(startup) : await openInRedis(startup, redis);
   const deliveryLog = observeLog(opened, startup.telemetry.log);
   startup.opened.defer(() => closeWithin(startup, deliveryLog));
   return {
@@ -40,10 +47,11 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     feedCache: new FeedCache(FEED_CACHE_BYTES),
     deliveryUrls: createDeliveryUrls(secret),
     secret,
+    checks,
   };
 };
 
-type OpenedLog = Pick<Deliveries, 'log' | 'secret'>;
+type OpenedLog = Pick<Deliveries, 'log' | 'secret' | 'checks'>;
 
 /** Rejects with ConfigError when the folder can't be created, read or written. */
 const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
@@ -53,7 +61,8 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
     const observer = startup.telemetry.log;
     const retentionObserver = startup.telemetry.retention;
     const monotonic = startup.now;
-    return { secret, log: await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer }) };
+    const log = await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer });
+    return { secret, checks: [], log };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);
@@ -70,12 +79,15 @@ const openInRedis = async (
   const { retentionHours, retentionCount } = config.deliveries;
   const retention = { retentionHours, retentionCount };
   try {
-    const secret = config.deliveries.secret ?? (await sharedSecret(connection));
+    const { secret: own } = config.deliveries;
+    const { secret, checks } =
+      own === null ? await openSecret(startup, connection) : { secret: own, checks: [] };
     const differences = await shareSettings(connection, { secret, ...retention });
     if (differences.length > 0)
       log.warn('another gateway on this Redis was started with other settings', { differences });
     return {
       secret,
+      checks,
       log: await openRedisLog({
         ...retention,
         redis: connection,
@@ -83,6 +95,8 @@ const openInRedis = async (
         minReplicas,
         monotonic: startup.now,
         retentionObserver: startup.telemetry.retention,
+        onLost: () =>
+          log.warn('Redis has lost the delivery log, or has another one: cursors of before expire'),
         onMended: (tenant, problem) => log.warn('delivery log: damage of a tenant', { tenant, problem }),
       }),
     };
@@ -90,6 +104,21 @@ const openInRedis = async (
     if (isRedisFailure(error)) throw new ConfigError([`REDIS_URL: ${messageOf(error)}`]);
     throw error;
   }
+};
+
+const openSecret = async (
+  { log, opened }: Startup,
+  connection: RedisConnection,
+): Promise<Pick<Deliveries, 'secret' | 'checks'>> => {
+  const shared = await SharedSecret.open(connection, {
+    differs: (error) =>
+      log.error('Redis has another delivery secret: gateways answer 404 to the delivery URLs of others', {
+        error: messageOf(error),
+      }),
+    agrees: () => log.info('Redis has the delivery secret of this gateway again'),
+  });
+  opened.defer(() => shared.close());
+  return { secret: shared.value, checks: [{ part: 'delivery secret', run: () => shared.check() }] };
 };
 
 const isRedisFailure = (error: unknown): boolean =>

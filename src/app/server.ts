@@ -153,7 +153,7 @@ export const startServer = async (
   });
   const hasGraphiQL = !config.production && trusted === null;
   const health = createHealthEndpoints({
-    checks: [{ part: 'deliveries', run: () => deliveries.log.check() }],
+    checks: [{ part: 'deliveries', run: () => deliveries.log.check() }, ...deliveries.checks],
     degradations: () =>
       client.openCircuits().map((resource) => ({
         part: 'upstream',

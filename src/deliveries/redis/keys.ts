@@ -29,6 +29,8 @@ export const APPENDING_CHANNEL = 'gateway:appending';
 export const SEED = 'gateway:seed';
 /** The secret of delivery URLs, where no setting has one. */
 export const SECRET = 'gateway:secret';
+/** The channel to which a gateway publishes that finds no secret. */
+export const SECRET_WANTED = 'gateway:secret-wanted';
 /** What the gateways that share this log must agree on. */
 export const SETTINGS = 'gateway:settings';
 /** The last time that a gateway believed the clock of Redis, in milliseconds. */

@@ -40,6 +40,8 @@ export type RedisLogOptions = {
   readonly monotonic?: Clock | undefined;
   readonly retentionObserver?: Partial<RetentionObserver> | undefined;
   readonly onMended?: OnMended | undefined;
+  /** Is called when Redis has lost the log, or has another one than before. */
+  readonly onLost?: (() => void) | undefined;
   /** Bytes of bodies that may wait for Redis. An append beyond it rejects at once. Default: 64 MB. */
   readonly maxWaitingBytes?: number | undefined;
 };
@@ -55,7 +57,7 @@ const REPLICAS_WAIT_MS = 1000;
 export const openRedisLog = async (options: RedisLogOptions): Promise<DeliveryLog> => {
   const { redis, writer = redis, minReplicas = 0, onMended } = options;
   const store = new Store({ redis, writer, minReplicas, waitMs: REPLICAS_WAIT_MS, onMended });
-  const tenants = await Tenants.open(store);
+  const tenants = await Tenants.open(store, options.onLost);
   const replication = minReplicas === 0 ? null : await Replication.listen(redis, store);
   const { now, monotonic = monotonicClock, retentionObserver: observer = {} } = options;
   const time = await RedisTime.open({ store, now, monotonic, observer });
@@ -102,7 +104,10 @@ class RedisLog implements DeliveryLog {
       this.#reader.forget();
       void tenants.refresh().catch(() => {});
     });
-    const trim = async () => trimmer.trim(await time.read());
+    const trim = async () => {
+      await tenants.check();
+      await trimmer.trim(await time.read());
+    };
     this.#trimming = startTrimming(() => this.#open(trim), options.retentionObserver?.failed);
   }
 

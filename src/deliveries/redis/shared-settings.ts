@@ -1,15 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RedisConnection } from '../../redis/connection.ts';
-import { SECRET, SETTINGS } from './keys.ts';
-
-const SECRET_BYTES = 32;
-
-/** The secret that signs delivery URLs and cursors. The first gateway makes it. Rejects with an error of Redis. */
-export const sharedSecret = async (redis: RedisConnection): Promise<string> => {
-  const made = randomBytes(SECRET_BYTES).toString('base64url');
-  const known = await redis.send(SECRET, ['SET', SECRET, made, 'NX', 'GET']);
-  return known === null ? made : String(known);
-};
+import { SETTINGS } from './keys.ts';
 
 /** What all gateways on one Redis must agree on. */
 export type SharedSettings = {

@@ -83,6 +83,17 @@ export class Store {
     if (problem !== '') this.#parts.onMended?.(tenant, problem);
   }
 
+  /** Sends a command, and sends it again without the key when that has another type. */
+  async sendReplacing(key: string, ...command: readonly (string | Buffer)[]): Promise<RedisReply> {
+    try {
+      return await this.send(key, ...command);
+    } catch (error) {
+      if (!isWrongType(error)) throw error;
+      await this.send(key, 'UNLINK', key);
+      return this.send(key, ...command);
+    }
+  }
+
   /** The bytes under a key; null when there are none. */
   async get(key: string): Promise<Buffer | null> {
     const reply = await this.send(key, 'GET', key);
@@ -93,6 +104,11 @@ export class Store {
 /** Whether Redis has refused a command, which says nothing about the next one. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof LogUnavailableError && error.cause instanceof RedisReplyError;
+
+const isWrongType = (error: unknown): boolean =>
+  error instanceof LogUnavailableError &&
+  error.cause instanceof RedisReplyError &&
+  error.cause.code === 'WRONGTYPE';
 
 const listIn = (reply: RedisReply): ScriptReply => (Array.isArray(reply) ? reply : []);
 

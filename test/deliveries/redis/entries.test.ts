@@ -78,3 +78,26 @@ test('retention finds a tenant by its age, also after Redis has lost the list of
   await log.trim();
   expect(await readAll(log)).toEqual([]);
 });
+
+test.for(['DEL', 'another type'])(
+  'retention also finds a tenant without a new delivery when the list of tenants is lost (%s)',
+  async (how) => {
+    const place = await redis.newPlace();
+    let now = 1000;
+    const log = await redis.openLog({ place, now: () => now });
+    await log.append([delivery(1, { receivedAt: now })]);
+    await log.trim();
+    const connection = await connectRedis({ urls: [place] });
+    onTestFinished(() => connection.close());
+    for (const key of ['gateway:tenants', 'gateway:seed']) {
+      expect(await connection.send(null, ['DEL', key])).toBe(1);
+      if (how === 'another type') await connection.send(null, ['HSET', key, 'another', 'type']);
+      if (key === 'gateway:tenants') await log.trim();
+    }
+    now += HOUR_MS + 1;
+    await log.trim();
+    expect(await readAll(log)).toEqual([]);
+    // A tenant without a log needs the seed.
+    expect(await log.append([delivery(1, { tenant: 'another', receivedAt: now })])).toHaveLength(1);
+  },
+);

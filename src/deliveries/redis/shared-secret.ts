@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisConnection } from '../../redis/connection.ts';
+import { RedisReplyError, RedisUnavailableError } from '../../redis/errors.ts';
+import { SECRET, SECRET_WANTED } from './keys.ts';
+
+const SECRET_BYTES = 32;
+
+/** Gateways that listen for it put the secret back within a round trip. */
+const WAIT_MS = 2000;
+const WAIT_STEP_MS = 20;
+
+/** A Redis that is emptied drops no connection, so nothing tells of it. */
+const CHECK_EVERY_MS = 5000;
+
+export type SecretObserver = {
+  /** Redis has another secret than this gateway. */
+  differs(error: Error): void;
+  /** It has the same one again. */
+  agrees(): void;
+};
+
+/**
+ * The secret that signs delivery URLs and cursors: all gateways on one Redis have the same. The first gateway makes it. Redis
+ * keeps it, and so does each gateway, which puts it back when Redis has lost it: after a lost connection is open again, when a
+ * gateway that starts asks for it, and every 5 seconds.
+ */
+export class SharedSecret {
+  readonly value: string;
+  readonly #redis: RedisConnection;
+  readonly #observer: SecretObserver;
+  readonly #timer: NodeJS.Timeout;
+  #difference: Error | null = null;
+
+  private constructor(redis: RedisConnection, value: string, observer: SecretObserver) {
+    this.#redis = redis;
+    this.value = value;
+    this.#observer = observer;
+    const putBack = () => void this.#putBack();
+    redis.onReopened(putBack);
+    this.#timer = setInterval(putBack, CHECK_EVERY_MS).unref();
+  }
+
+  /** Rejects with an error of Redis. */
+  static async open(redis: RedisConnection, observer: SecretObserver): Promise<SharedSecret> {
+    const made = randomBytes(SECRET_BYTES).toString('base64url');
+    const known = (await findSecret(redis)) ?? (await putSecret(redis, made));
+    const secret = new SharedSecret(redis, known ?? made, observer);
+    await redis.subscribe(SECRET_WANTED, () => void secret.#putBack());
+    return secret;
+  }
+
+  /** Rejects while Redis has another secret. */
+  async check(): Promise<void> {
+    await this.#putBack();
+    if (this.#difference !== null) throw this.#difference;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #putBack(): Promise<void> {
+    try {
+      const known = await putSecret(this.#redis, this.value);
+      this.#compare(known === null || known === this.value ? null : 'another secret of delivery URLs');
+    } catch (error) {
+      if (error instanceof RedisReplyError && error.code === 'WRONGTYPE') this.#compare('no text');
+      // Whatever else Redis refuses says nothing about the secret.
+      else if (!(error instanceof RedisReplyError || error instanceof RedisUnavailableError)) throw error;
+    }
+  }
+
+  #compare(found: string | null): void {
+    const before = this.#difference;
+    this.#difference =
+      found === null
+        ? null
+        : (before ?? new Error(`expected the secret of this gateway at ${SECRET}, found ${found}`));
+    if (before === null && this.#difference !== null) this.#observer.differs(this.#difference);
+    if (before !== null && this.#difference === null) this.#observer.agrees();
+  }
+}
+
+/** Asks the gateways that are running for a secret that Redis lacks; null when no gateway has one. */
+const findSecret = async (redis: RedisConnection): Promise<string | null> => {
+  const read = async () => {
+    const reply = await redis.send(SECRET, ['GET', SECRET]);
+    return reply === null ? null : String(reply);
+  };
+  const known = await read();
+  if (known !== null) return known;
+  const listeners = await redis.send(SECRET, ['PUBLISH', SECRET_WANTED, '']);
+  // A node of a Cluster counts its own listeners alone.
+  if (listeners === 0 && !redis.isCluster) return null;
+  for (const end = performance.now() + WAIT_MS; performance.now() < end; ) {
+    await delay(WAIT_STEP_MS);
+    const found = await read();
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+/** Stores the secret unless Redis has one, which it then returns. */
+const putSecret = async (redis: RedisConnection, secret: string): Promise<string | null> => {
+  const known = await redis.send(SECRET, ['SET', SECRET, secret, 'NX', 'GET']);
+  return known === null ? null : String(known);
+};
