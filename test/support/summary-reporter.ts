@@ -1,18 +1,30 @@
-import { writeFileSync } from 'node:fs';
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 
 /** Several times what a run takes on a busy machine. */
 const MAX_RUN_MS = 45 * 60_000;
 
+/** More failures than this are a defect, and not flakiness. */
+const MAX_RERUNS = 20;
+
 /**
- * Prints the closing line of a run, and leaves it where CI finds it. A run that does not end by itself is ended as a
- * failure: its last lines name the files and tests that it still waited for.
+ * Prints the closing line of a run, and leaves it where CI finds it. In CI each failed test, and each
+ * file with a failed hook, is run once more when the run has ended, alone: if it passes then, it is reported as flaky and
+ * counts as passed. A run that does not end by itself is ended as a failure: its last lines name the files and tests
+ * that it still waited for.
  */
 export class SummaryReporter implements Reporter {
   readonly #running = new Set<TestModule | TestCase>();
   readonly #states: string[] = [];
+  #vitest: Vitest | undefined;
+  #stopRerun = () => {};
 
-  onInit(): void {
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
     setTimeout(() => this.#endRun(), MAX_RUN_MS).unref();
   }
 
@@ -36,19 +48,80 @@ export class SummaryReporter implements Reporter {
     if (state === 'failed') process.stdout.write(`failed: ${nameOf(test)}\n`);
   }
 
-  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const states = modules.flatMap((module) =>
-      [...module.children.allTests()].map((test) => test.result().state),
+  async onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandledErrors: readonly unknown[],
+    reason: TestRunEndReason,
+  ): Promise<void> {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const broken = modules.filter((module) =>
+      [module, ...module.children.allSuites()].some((suite) => suite.errors().length > 0),
     );
-    const broken = modules.filter((module) => module.errors().length > 0).length + unhandledErrors.length;
-    summarize(states, broken);
+    const failed = tests.filter((test) => test.result().state === 'failed' && !broken.includes(test.module));
+    const failures = [...broken, ...failed];
+    const flaky = new Set<TestModule | TestCase>();
+    const rerun = process.env.CI && reason === 'failed' && unhandledErrors.length === 0;
+    if (rerun && failures.length > 0 && failures.length <= MAX_RERUNS) {
+      for (const failure of failures) {
+        this.#running.add(failure);
+        if (await this.#passesAlone(failure)) flaky.add(failure);
+        this.#running.delete(failure);
+      }
+      if (flaky.size === failures.length) process.exitCode = 0;
+    }
+    const stateOf = (test: TestCase) =>
+      flaky.has(test) || (flaky.has(test.module) && test.options.mode === 'run')
+        ? 'passed'
+        : test.result().state;
+    this.#summarize(
+      tests.map(stateOf),
+      broken.filter((module) => !flaky.has(module)).length + unhandledErrors.length,
+      [...flaky].map(nameOf),
+    );
+  }
+
+  async #passesAlone(failure: TestModule | TestCase): Promise<boolean> {
+    process.stdout.write(`\nOnce more, alone: ${nameOf(failure)}\n`);
+    const results = this.#resultFile('.rerun.json');
+    rmSync(results, { force: true });
+    const file = failure.type === 'module' ? failure : failure.module;
+    const child = spawn(
+      process.execPath,
+      [
+        ...[process.argv[1] ?? 'vitest', 'run', file.relativeModuleId],
+        ...(failure.type === 'test' ? ['-t', `^${escapePattern(failure.fullName)}$`] : []),
+        ...(file.project.name ? ['--project', file.project.name] : []),
+        ...['--reporter=default', '--reporter=json', `--outputFile.json=${results}`],
+      ],
+      { cwd: this.#vitest?.config.root, stdio: 'inherit' },
+    );
+    this.#stopRerun = () => child.kill('SIGKILL');
+    const [code] = await once(child, 'close');
+    if (code !== 0) return false;
+    // Vitest is also content with a pattern that no test matches.
+    const { numPassedTests }: { numPassedTests: number } = JSON.parse(readFileSync(results, 'utf8'));
+    return numPassedTests > 0;
   }
 
   #endRun(): never {
+    this.#stopRerun();
     process.stdout.write(`The run has not ended after ${MAX_RUN_MS / 60_000} minutes. It still runs:\n`);
     for (const running of this.#running) process.stdout.write(`  ${nameOf(running)}\n`);
-    summarize(this.#states, this.#running.size);
+    this.#summarize(this.#states, this.#running.size, []);
     process.exit(1);
+  }
+
+  #summarize(states: readonly string[], broken: number, flaky: readonly string[]): void {
+    const count = (state: string) => states.filter((each) => each === state).length;
+    const skipped = count('skipped');
+    const line = `${count('passed')} passed, ${count('failed') + broken} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
+    const summary = [...flaky.map((name) => `flaky: ${name}\n`), line].join('');
+    writeFileSync(this.#resultFile('.test-summary'), summary);
+    process.stdout.write(summary);
+  }
+
+  #resultFile(name: string): string {
+    return join(this.#vitest?.config.root ?? process.cwd(), 'node_modules', name);
   }
 }
 
@@ -57,10 +130,4 @@ const nameOf = (running: TestModule | TestCase): string =>
     ? `${running.project.name} ${running.relativeModuleId}`
     : `${nameOf(running.module)} > ${running.fullName}`;
 
-const summarize = (states: readonly string[], broken: number): void => {
-  const count = (state: string) => states.filter((each) => each === state).length;
-  const skipped = count('skipped');
-  const line = `${count('passed')} passed, ${count('failed') + broken} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
-  writeFileSync(new URL('../../node_modules/.test-summary', import.meta.url), line);
-  process.stdout.write(line);
-};
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
