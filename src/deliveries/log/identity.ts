@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Bytes of SHA-256. A collision takes 2^64 tries, and only makes one of the sender's own deliveries a duplicate. */
-const IDENTITY_BYTES = 16;
+export const IDENTITY_BYTES = 16;
 
 /** Precedes the body in what is hashed. A webhook's id is a UUID or empty, so it is clear where the prefix ends. */
 export const identityPrefix = (webhookId: string | null): string => `${webhookId ?? ''}\n`;

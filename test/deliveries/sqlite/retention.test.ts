@@ -26,3 +26,24 @@ test('an address is not found once its delivery was trimmed', async () => {
     expect(database.prepare(`SELECT count(*) AS left FROM ${table}`).get()?.left).toBe(0);
   database.close();
 });
+
+test('with malformed rows of one tenant, the log opens, and retention drops what is due of all', async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await openLog({ dataDir });
+  for (const tenant of ['malformed', 'whole'])
+    await first.append([1, 2, 3].map((number) => delivery(number, { tenant })));
+  await first.close();
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  database.exec(`UPDATE delivery SET identity = x'', addresses = char(0)
+    WHERE tenant = (SELECT id FROM tenant WHERE name = 'malformed')`);
+  database.close();
+
+  const log = await openLog({ dataDir, retentionCount: 2 });
+  await log.append([4, 5].map((number) => delivery(number, { tenant: 'malformed' })));
+  await log.trim();
+  for (const [tenant, left] of [
+    ['whole', [2, 3]],
+    ['malformed', [4, 5]],
+  ] as const)
+    expect((await log.read(tenant, { limit: 9 })).deliveries.map(({ sequence }) => sequence)).toEqual(left);
+});

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { IDENTITY_BYTES } from '../../log/identity.ts';
 import { inTransaction } from '../database.ts';
 
 /** A delivery whose identity is in memory. */
@@ -70,8 +71,9 @@ export class IdentityIndex {
     else sameKey.push(entry);
   }
 
-  /** Removes an identity from memory and from the table. Must run in a transaction. */
+  /** Removes an identity from memory and from the table. One that is malformed is in neither. Must run in a transaction. */
   drop(tenant: number, identity: Buffer): void {
+    if (identity.length !== IDENTITY_BYTES) return;
     const recent = this.#inMemory(tenant, identity);
     if (recent !== undefined) {
       recent.isDropped = true;
@@ -131,7 +133,8 @@ export class IdentityIndex {
       .all();
     if (rows.length < 2 * MERGE_ENTRIES) {
       for (const { tenant, sequence, identity } of rows)
-        if (identity instanceof Uint8Array) this.add(Number(tenant), Number(sequence), Buffer.from(identity));
+        if (identity instanceof Uint8Array && identity.length === IDENTITY_BYTES)
+          this.add(Number(tenant), Number(sequence), Buffer.from(identity));
     } else
       inTransaction(this.#database, () =>
         this.#database.exec(
