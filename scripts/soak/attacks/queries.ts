@@ -40,8 +40,8 @@ export const giantAnswers: Attack = {
 
 export const badService: Attack = {
   name: 'a service that misbehaves',
-  holds: 'what the contract does not allow is refused',
-  ends: /^(200|UPSTREAM_INVALID_RESPONSE)$/,
+  holds: 'what the contract does not allow is refused, or given up on a busy machine',
+  ends: /^(200|UPSTREAM_INVALID_RESPONSE|UPSTREAM_TIMEOUT)$/,
   atOnce: 2,
   pauseMs: 1500,
   prepare: asking('curious', (number) => ({
