@@ -12,16 +12,17 @@ import {
   collectiblesRequest,
   FIRST_PAGE_SIZE,
   PAGE_SIZE,
+  RESOURCE,
 } from './rest.ts';
 
 /** Its `details` are spam scores and their explanations. */
 const collectibles = (pricing: ChainPricing): ListResource<CollectiblesList, Collectible> => ({
-  name: 'collectibles',
+  name: RESOURCE,
   pageSize: (offset) => (offset === null ? FIRST_PAGE_SIZE : PAGE_SIZE),
-  cost: ({ chains }) => pricing.priceOf(chains),
+  cost: ({ chains }) => pricing.priceOf(RESOURCE, chains),
   request: collectiblesRequest,
   parser: collectiblesParser,
-  onBilled: ({ chains }, computeUnits) => pricing.record(chains, computeUnits),
+  onBilled: ({ chains }, computeUnits) => pricing.record(RESOURCE, chains, computeUnits),
 });
 
 export type CollectiblesLoader = ListLoader<CollectiblesList, Collectible>;

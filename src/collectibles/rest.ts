@@ -6,6 +6,9 @@ import { createPageParser } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
 
+/** The name of the resource in prices, cache keys, metrics and log lines. */
+export const RESOURCE = 'collectibles';
+
 /** A request costs the same whatever its size. A wallet's first page is small because it is often the only one needed. */
 export const FIRST_PAGE_SIZE = 250;
 export const PAGE_SIZE = 2500;

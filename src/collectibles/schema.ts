@@ -8,7 +8,13 @@ import { type PageArgs, pageArguments } from '../graph/pagination/page-arguments
 import { derivedField } from '../graph/plan/derived-field.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
-import { type Attribute, type Collectible as CollectibleShape, type Metadata, requestsFor } from './rest.ts';
+import {
+  type Attribute,
+  type Collectible as CollectibleShape,
+  type Metadata,
+  RESOURCE,
+  requestsFor,
+} from './rest.ts';
 import { SpamExplanation } from './spam.ts';
 
 const paging = pageArguments(5000, 'collectibles');
@@ -163,7 +169,7 @@ builder.objectField(Wallet, 'collectibles', (t) =>
         const requests = requestsFor(paging.sizeOf({ first }));
         return {
           list: [chains, includeSpam, after],
-          computeUnits: requests * pricing.priceOf(chains),
+          computeUnits: requests * pricing.priceOf(RESOURCE, chains),
           advice: 'Collectibles cost one compute unit for each chain: select fewer chains by chainIds.',
         };
       },

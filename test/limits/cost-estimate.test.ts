@@ -87,3 +87,30 @@ describe('where the objects of a list are not known yet', () => {
   test('an operation without billed fields costs nothing, however long its lists', () =>
     expect(estimate('{ people(first: 1000000) { __typename } }')).toBe(0));
 });
+
+describe('two resources that bill by chain', () => {
+  const lists = buildSchema('type Query { collectibles(chains: String): Int  tokens(chains: String): Int }');
+  for (const { field } of fieldsOf(lists))
+    field.extensions = withCost<{ chains?: string }>({
+      lookup: ({ chains = null }, pricing) => ({
+        list: [chains],
+        computeUnits: pricing.priceOf(field.name, chains),
+      }),
+    });
+  const pricing = createChainPricing(14);
+  const remembering = createEstimate(lists, pricing);
+  const estimate = (query: string) => remembering({ document: parse(query) }, ALL_SCOPES).computeUnits;
+
+  test('have prices of their own for the same filter, also in a remembered estimate', () => {
+    const both = '{ collectibles tokens }';
+    expect(estimate(both)).toBe(28);
+    pricing.record('collectibles', null, 51);
+    expect(estimate(both)).toBe(65);
+    pricing.record('tokens', null, 3);
+    expect(estimate(both)).toBe(54);
+    pricing.record('tokens', 'mainnet', 5);
+    const tagged = '{ collectibles(chains: "mainnet") tokens(chains: "mainnet") }';
+    expect(estimate(tagged)).toBe(19);
+    expect(estimate('{ collectibles(chains: "1,10") tokens(chains: "1,10") }')).toBe(4);
+  });
+});

@@ -59,7 +59,7 @@ test('any operation has the estimates of its first time, whatever variables it h
         return given(fc.integer, { min: 0, max: 9 }) === 0 ? {} : variables;
       };
       for (let time = 0; time < 12; time += 1) {
-        if (time === 6) pricing.record(null, 3);
+        if (time === 6) pricing.record('collectibles', null, 3);
         compare({ document: parsed, variableValues: variablesOf(gen) }, oneOf(SCOPES));
       }
     }),
@@ -128,6 +128,6 @@ test('the price of a request is the newest that upstream has billed', () => {
   }`);
   const costOf = () => compare({ document, variableValues: { address: addressOf(1) } }).cost.computeUnits;
   expect(costOf()).toBe(DEFAULT_CHAINS);
-  pricing.record(null, 5);
+  pricing.record('collectibles', null, 5);
   expect(costOf()).toBe(5);
 });

@@ -109,22 +109,21 @@ export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Es
 /** The prices that an estimate has read: they may change later. */
 class ReadPrices {
   readonly #pricing: ChainPricing;
-  readonly #read = new Map<string | null, number>();
+  readonly #read: { readonly resource: string; readonly chains: string | null; readonly price: number }[] =
+    [];
 
   constructor(pricing: ChainPricing) {
     this.#pricing = pricing;
   }
 
-  priceOf(chains: string | null): number {
-    const price = this.#pricing.priceOf(chains);
-    this.#read.set(chains, price);
+  priceOf(resource: string, chains: string | null): number {
+    const price = this.#pricing.priceOf(resource, chains);
+    this.#read.push({ resource, chains, price });
     return price;
   }
 
-  readonly areCurrent = (): boolean => {
-    for (const [chains, price] of this.#read) if (this.#pricing.priceOf(chains) !== price) return false;
-    return true;
-  };
+  readonly areCurrent = (): boolean =>
+    this.#read.every(({ resource, chains, price }) => this.#pricing.priceOf(resource, chains) === price);
 }
 
 const total = (items: readonly LineItem[]): Cost => {
