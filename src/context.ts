@@ -23,7 +23,7 @@ import type { SharedPages } from './upstream/cache/shared-pages.ts';
 import type { ChainPricing } from './upstream/chain-pricing.ts';
 import type { UpstreamClient } from './upstream/client/client.ts';
 import type { Credential, RequestScope } from './upstream/client/request-scope.ts';
-import { createUsage, type Usage } from './upstream/client/usage.ts';
+import { Usage } from './upstream/client/usage.ts';
 import type { PageKernel } from './upstream/kernel/page-kernel.ts';
 import type { Freshness, WatchedLists } from './upstream/list-loader.ts';
 import { ReadLog } from './upstream/read-log.ts';
@@ -113,7 +113,7 @@ type SharedParts = ContextParts & {
 
 /** What the resolvers of one operation work with. It makes the loaders that they use: most operations use one or none. */
 export class Context {
-  readonly upstream = createUsage();
+  readonly upstream = new Usage();
   /** The pages that the operation has read so far. */
   readonly reads = new ReadLog<Context>();
   readonly chains: Chains;

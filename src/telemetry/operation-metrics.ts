@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
+import type { Usage } from '../upstream/client/usage.ts';
 
 export const createOperationMetrics = (registry: Registry): Omit<OperationObserver, 'started'> => {
   const registers = [registry];
@@ -18,7 +19,7 @@ export const createOperationMetrics = (registry: Registry): Omit<OperationObserv
   });
   const cost = new Counter({
     name: 'gateway_operation_compute_units_total',
-    help: 'Compute units of the upstream requests that operations started, by type, as far as known when the operation was answered.',
+    help: 'Compute units that upstream billed for the requests that operations started, by type; those of a request that outlives its operation once it ends.',
     labelNames: ['type'],
     registers,
   });
@@ -38,7 +39,7 @@ export const createOperationMetrics = (registry: Registry): Omit<OperationObserv
     answered({ type, transport, codes: [first = 'OK'], abandoned, durationMs, upstream, unchanged }) {
       operations.inc({ type, transport, code: abandoned ? 'ABANDONED' : first });
       if (durationMs !== null) duration.observe({ type, transport }, durationMs / 1000);
-      if (upstream !== null && upstream.computeUnits > 0) cost.inc({ type }, upstream.computeUnits);
+      if (upstream !== null) countBilled(upstream, (computeUnits) => cost.inc({ type }, computeUnits));
       if (unchanged !== null) unchangedAnswers.inc({ compared: unchanged });
     },
     streaming() {
@@ -46,4 +47,19 @@ export const createOperationMetrics = (registry: Registry): Omit<OperationObserv
       return () => eventStreams.dec();
     },
   };
+};
+
+/** Counts what has been billed so far, and what will be for requests that have not ended. */
+const countBilled = (
+  usage: Pick<Usage, 'billed' | 'onChange'>,
+  count: (computeUnits: number) => void,
+): void => {
+  let counted = 0;
+  const countNew = () => {
+    const computeUnits = usage.billed - counted;
+    counted = usage.billed;
+    if (computeUnits > 0) count(computeUnits);
+  };
+  countNew();
+  usage.onChange(countNew);
 };

@@ -63,7 +63,7 @@ test('a query is one trace, from its client to each attempt of an upstream reque
     'gateway.document.sha256': createHash('sha256').update(query).digest('hex'),
     'gateway.transport': 'http',
     'gateway.upstream.requests': 2,
-    'gateway.upstream.compute_units': 1,
+    'gateway.upstream.compute_units': 2,
     'gateway.upstream.cached': 0,
   });
   const [page] = child('page transactions', operation);
@@ -77,6 +77,7 @@ test('a query is one trace, from its client to each attempt of an upstream reque
       'http.response.status_code': 503,
       'error.type': 'unavailable',
       'server.address': '127.0.0.1',
+      'gateway.upstream.compute_units': 1,
     },
   });
   expect(retried).toMatchObject({

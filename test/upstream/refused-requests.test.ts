@@ -4,7 +4,7 @@ import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { createConnectionPool } from '../../src/upstream/client/connection-pool.ts';
 import { unsendable } from '../../src/upstream/client/errors.ts';
 import { ResponseReceiver } from '../../src/upstream/client/responses/response-receiver.ts';
-import { createUsage } from '../../src/upstream/client/usage.ts';
+import { Bill, Usage } from '../../src/upstream/client/usage.ts';
 import { poll } from '../support/clients/queries.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { TRICKS } from '../support/payloads/injection-payloads.ts';
@@ -114,7 +114,7 @@ describe('an upstream client', () => {
     '\ud800',
   ])('sends the segment %j as it is, or refuses it', async (segment) => {
     await using started = await start();
-    const usage = createUsage();
+    const usage = new Usage();
     const sent = started.client.request({ ...request, path: ['thing', segment] }, requestScope(usage));
     if (segment === '...') await sent;
     else await expect(sent).rejects.toMatchObject({ failure: 'unsendable' });
@@ -125,7 +125,7 @@ describe('an upstream client', () => {
   test(`answers as before after ${REFUSED} requests that its HTTP client refused`, async () => {
     await using started = await start();
     const { client, fake } = started;
-    const usage = createUsage();
+    const usage = new Usage();
     const credential = { key: 'not\na header', owner: 'client' } as const;
     const scope = { ...requestScope(usage), credential };
     for (let sent = 0; sent < REFUSED; sent += 100)
@@ -147,7 +147,7 @@ test('a pool keeps every connection that refuses a request', async () => {
   await using fake = await startFakeService({ other: () => ({ json: { fine: true } }) });
   const pool = createConnectionPool(fake.url, 2, 20_000);
   const dispatch = (path: string) => {
-    const receiver = new ResponseReceiver({ ignoresBody: false, check: () => {} });
+    const receiver = new ResponseReceiver({ bill: new Bill(1), ignoresBody: false, check: () => {} });
     pool.dispatch({ path, method: 'GET' }, receiver);
     return receiver.head;
   };

@@ -8,7 +8,7 @@ import {
 import { clientError } from '../../graph/errors.ts';
 import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
 import type { Log } from '../../logger.ts';
-import { createUsage } from '../../upstream/client/usage.ts';
+import { Usage } from '../../upstream/client/usage.ts';
 import type { Console } from '../browsers/console/console.ts';
 import type { FrontPage } from '../browsers/front-page.ts';
 import type { BrowserPolicy } from '../browsers/origin-policy.ts';
@@ -182,7 +182,7 @@ const STOPPING = 'The gateway stops, and nothing of this request has been done. 
 const rejectionBody = ({ url }: IncomingMessage): object => {
   if (url?.split('?')[0] !== '/graphql') return { error: STOPPING };
   const { message, extensions } = clientError('INTERNAL_SERVER_ERROR', STOPPING);
-  return { errors: [{ message, extensions }], extensions: { upstream: createUsage() } };
+  return { errors: [{ message, extensions }], extensions: { upstream: new Usage() } };
 };
 
 const sendJson = (response: ServerResponse, status: number, body: object): void => {

@@ -3,7 +3,7 @@ import type { GraphQLError } from 'graphql';
 import { onAbort } from '../../lib/abort.ts';
 import type { StaggeredInterval } from '../../lib/scheduling/staggered-interval.ts';
 import type { EventReader } from '../../streams/event-source.ts';
-import { createUsage } from '../../upstream/client/usage.ts';
+import { Usage } from '../../upstream/client/usage.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
 import { onExpiry } from '../auth/authenticate.ts';
 import { type Frame, toFormattedError } from '../subscriptions/frame.ts';
@@ -83,7 +83,7 @@ export class EventStream extends Readable {
     this.#dispose();
     const errors = [toFormattedError(this.#mask(error))];
     this.push(
-      `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: createUsage() } })}\n\n${COMPLETE}`,
+      `event: next\ndata: ${JSON.stringify({ errors, extensions: { upstream: new Usage() } })}\n\n${COMPLETE}`,
     );
     this.push(null);
     this.#onEnd?.();

@@ -6,7 +6,7 @@ import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import { awaitSharedRate, type RequestLimiter, type SharedRate } from './request-limiter.ts';
 import type { RequestScope } from './request-scope.ts';
 import type { ParseBody } from './responses/received-body.ts';
-import { reserveUsage } from './usage.ts';
+import type { Bill } from './usage.ts';
 
 /** One attempt of a request on its way through the stages of a pipeline. */
 type Attempt<Body> = {
@@ -16,6 +16,7 @@ type Attempt<Body> = {
   readonly parse: ParseBody<Body>;
   readonly scope: RequestScope;
   readonly timer: AttemptTimer;
+  readonly bill: Bill;
   /** Called when the attempt leaves the queue. It throws what prevents sending. */
   readonly beforeSend: () => void;
 };
@@ -40,29 +41,29 @@ const withCheck = <Body>(attempt: Attempt<Body>, check: () => void): Attempt<Bod
 
 /** Reports the attempt to the observer, also when it is not sent. */
 export const observeAttempt: Stage = async (attempt, next) => {
-  const { timer } = attempt;
+  const { timer, bill } = attempt;
   try {
     const answer = await next(withCheck(attempt, timer.sending));
-    const { status, computeUnits } = answer;
-    timer.ended({ error: null, status, computeUnits });
+    timer.ended({ error: null, status: answer.status, computeUnits: bill.computeUnits });
     return answer;
   } catch (error) {
     const failure = error instanceof UpstreamError ? error : null;
-    timer.ended({ error: failure, status: failure?.status ?? null, computeUnits: 0 });
+    timer.ended({ error: failure, status: failure?.status ?? null, computeUnits: bill.computeUnits });
     throw error;
   }
 };
 
 /** Counts the attempt on the operation's usage, unless it is not sent. */
 export const countUsage: Stage = async (attempt, next) => {
-  const reservation = reserveUsage(attempt.scope.usage, attempt.request.cost);
+  const { scope, request, bill } = attempt;
+  const reservation = scope.usage.reserve(request.cost);
   try {
     const answer = await next(attempt);
-    reservation.settle(answer.computeUnits);
+    reservation.settle(bill.computeUnits);
     return answer;
   } catch (error) {
     if (error instanceof UpstreamError && outcomeOf(error) === null) reservation.release();
-    else reservation.settle(0);
+    else reservation.settle(bill.computeUnits);
     throw error;
   }
 };

@@ -22,6 +22,7 @@ import { parseJson } from './responses/json-body.ts';
 import type { ParseBody } from './responses/received-body.ts';
 import { createRetry } from './retry.ts';
 import { sendRequest } from './send-request.ts';
+import { Bill } from './usage.ts';
 
 /**
  * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is refused
@@ -29,7 +30,8 @@ import { sendRequest } from './send-request.ts';
  */
 export type UpstreamClient = {
   /**
-   * Resolves with the answer, whose body `parse` has parsed, after as many attempts as the table in retry.ts, the retry budget and the deadline allow.
+   * Resolves with the answer, whose body `parse` has parsed, after as many attempts as the table in retry.ts, the retry
+   * budget, the deadline and the operation's limit of cost allow.
    * Each attempt is counted on the scope's usage. The scope's deadline starts now, so that the time in the queue counts.
    * A read is aborted when the deadline's signal aborts. An update that is sent is not: its outcome would be unknown.
    */
@@ -97,18 +99,20 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
       limitRequests(createRequestLimiter(connections, perSecond, now), sharedRate),
       recordCooldown(cooldowns),
     ],
-    ({ request, target, parse, scope, timer }) =>
-      sendRequest(service, request, target, parse, { ...scope, trace: timer.trace }),
+    ({ request, target, parse, scope, timer, bill }) =>
+      sendRequest(service, request, target, parse, { ...scope, trace: timer.trace }, bill),
   );
 
   const read: UpstreamClient['read'] = async (request, parse, scope) => {
     const target = targetOf(base.pathname, request);
-    assertWithinCostLimit(request, scope);
+    if (exceedsCostLimit(request, scope)) throw costLimitExceeded(scope.maxComputeUnits);
     scope.deadline.start();
-    return retry(request, scope.deadline, (number) => {
+    const attempt = (number: number) => {
       const timer = startAttemptTimer(observer, request, number, scope.trace);
-      return sendAttempt({ request, target, parse, scope, timer, beforeSend() {} });
-    });
+      const bill = new Bill(request.cost);
+      return sendAttempt({ request, target, parse, scope, timer, bill, beforeSend() {} });
+    };
+    return retry(request, scope.deadline, attempt, () => !exceedsCostLimit(request, scope));
   };
 
   return {
@@ -119,6 +123,5 @@ export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamCl
   };
 };
 
-const assertWithinCostLimit = ({ cost }: UpstreamRequest, { usage, maxComputeUnits }: RequestScope): void => {
-  if (cost > 0 && usage.computeUnits + cost > maxComputeUnits) throw costLimitExceeded(maxComputeUnits);
-};
+const exceedsCostLimit = ({ cost }: UpstreamRequest, { usage, maxComputeUnits }: RequestScope): boolean =>
+  cost > 0 && usage.computeUnits + cost > maxComputeUnits;

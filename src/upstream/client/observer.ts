@@ -24,7 +24,7 @@ type EndedAttempt = StartedAttempt & {
   readonly status: number | null;
   /** Milliseconds from sending to the answer's last byte; 0 when the attempt was not sent. */
   readonly durationMs: number;
-  /** As billed; 0 for a failure. */
+  /** As billed, also for a failure. */
   readonly computeUnits: number;
 };
 

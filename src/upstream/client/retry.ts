@@ -85,26 +85,32 @@ const createRetryBudget = () => {
   };
 };
 
-/** Runs `attempt`, and again as often as the rules, the retry budget and the deadline allow. `number` begins with 1. */
+/**
+ * Runs `attempt`, and again as often as the rules, the retry budget, the deadline and `mayRetry` allow. `number` begins
+ * with 1.
+ */
 type Retry = <Answer>(
   request: UpstreamRequest,
   deadline: Deadline,
   attempt: (number: number) => Promise<Answer>,
+  mayRetry: () => boolean,
 ) => Promise<Answer>;
 
 /** All requests that are made through it share one retry budget. */
 export const createRetry = (): Retry => {
   const budget = createRetryBudget();
-  return async ({ method }, deadline, attempt) => {
+  return async ({ method }, deadline, attempt, mayRetry) => {
     budget.earn();
     for (let number = 1; ; number += 1) {
       try {
         return await attempt(number);
       } catch (error) {
         const delayMs = error instanceof UpstreamError ? retryDelay(method, error, number) : null;
-        if (delayMs === null || delayMs >= deadline.remainingMs() || !budget.spend()) throw error;
+        if (delayMs === null || delayMs >= deadline.remainingMs() || !mayRetry() || !budget.spend())
+          throw error;
         await sleep(delayMs, deadline.signal);
-        if (deadline.signal?.aborted) throw error;
+        // The operation may have spent more meanwhile.
+        if (deadline.signal?.aborted || !mayRetry()) throw error;
       }
     }
   };

@@ -8,6 +8,7 @@ import { type ParseBody, ReceivedBody } from './responses/received-body.ts';
 import { redactText, secretOf } from './responses/redact-key.ts';
 import { BodyCheck, type BodyLimits, parseBody } from './responses/response-body.ts';
 import { type ResponseHead, ResponseReceiver } from './responses/response-receiver.ts';
+import type { Bill } from './usage.ts';
 
 type Service = {
   readonly pool: Pool;
@@ -19,16 +20,24 @@ type Service = {
 
 const MAX_TYPE_CHARACTERS = 80;
 
-/** Sends one attempt to `target`, its path and query, under the scope's trace, and reads its whole answer. Every failure is an UpstreamError. Only a read is aborted by the scope's signal. */
+/**
+ * Sends one attempt to `target`, its path and query, under the scope's trace, and reads its whole answer. `bill` has what it
+ * costs. Every failure is an UpstreamError. Only a read is aborted by the scope's signal.
+ */
 export const sendRequest = async <Body>(
   { pool, keyHeader, timeoutMs, bodyLimits }: Service,
   request: UpstreamRequest,
   target: string,
   parse: ParseBody<Body>,
   { credential, deadline, trace }: RequestScope,
+  bill: Bill,
 ): Promise<UpstreamAnswer<Body>> => {
   const body = new BodyCheck(bodyLimits.memory);
-  const receiver = new ResponseReceiver({ ignoresBody: request.ignoresBody === true, check: body.check });
+  const receiver = new ResponseReceiver({
+    bill,
+    ignoresBody: request.ignoresBody === true,
+    check: body.check,
+  });
   const leftMs = deadline.remainingMs();
   const onTimeout = () =>
     receiver.abort(leftMs < timeoutMs ? deadlineExceeded('deadline') : timedOut(timeoutMs));
@@ -53,7 +62,6 @@ export const sendRequest = async <Body>(
     const { statusCode, headers } = await receiver.head;
     if (statusCode < 200 || statusCode > 299)
       throw readErrorResponse(statusCode, headers, receiver.errorText(), credential);
-    const computeUnits = readComputeUnits(headers) ?? request.cost;
     const type = redactText(typeOf(headers), credential).slice(0, MAX_TYPE_CHARACTERS);
     const parsed = request.ignoresBody
       ? await parse(new ReceivedBody([], type, null))
@@ -64,7 +72,7 @@ export const sendRequest = async <Body>(
       status: statusCode,
       body: parsed,
       bytes: request.ignoresBody ? 0 : receiver.bytes,
-      computeUnits,
+      computeUnits: bill.computeUnits,
     };
   } catch (error) {
     receiver.abort(error instanceof Error ? error : new Error('The attempt failed.', { cause: error }));
@@ -83,8 +91,3 @@ const timedOut = (timeoutMs: number): UpstreamError =>
 
 const typeOf = (headers: ResponseHead['headers']): string =>
   String(headers['content-type'] ?? 'no content type');
-
-const readComputeUnits = (headers: ResponseHead['headers']): number | null => {
-  const stated = headers['x-compute-units-cost'];
-  return typeof stated === 'string' && /^\d{1,9}$/.test(stated) ? Number(stated) : null;
-};

@@ -129,6 +129,9 @@ const describe = (request: IncomingMessage) => {
   };
 };
 
+/** Those of the statuses that say: nothing was done. */
+const UNBILLED: ReadonlySet<number> = new Set([401, 402, 429]);
+
 const send = async (response: ServerResponse, reply: Reply) => {
   if (reply.silent) return;
   // The timer is let go of, so that a reply nobody waits for keeps no test process alive.
@@ -136,7 +139,7 @@ const send = async (response: ServerResponse, reply: Reply) => {
   const body = Buffer.from(reply.text ?? (reply.json === undefined ? '' : toJson(reply.json)));
   const headers = new Headers({
     'content-type': reply.text === undefined ? 'application/json' : 'text/plain',
-    'x-compute-units-cost': '1',
+    ...(UNBILLED.has(reply.status ?? 200) ? {} : { 'x-compute-units-cost': '1' }),
   });
   for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
   headers.set('content-length', String(body.length));

@@ -1,9 +1,9 @@
 import { createDeadline } from '../../../src/lib/deadline.ts';
 import type { RequestScope } from '../../../src/upstream/client/request-scope.ts';
-import { createUsage, type Usage } from '../../../src/upstream/client/usage.ts';
+import { Usage } from '../../../src/upstream/client/usage.ts';
 
 /** The scope of an operation that calls the upstream client directly. */
-export const requestScope = (usage: Usage = createUsage()): RequestScope => ({
+export const requestScope = (usage: Usage = new Usage()): RequestScope => ({
   credential: { key: 'k', owner: 'gateway' },
   deadline: createDeadline(60_000, () => null),
   usage,

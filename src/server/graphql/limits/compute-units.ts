@@ -2,6 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
 import { clientError, shownPath } from '../../../graph/errors.ts';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
+import type { Usage } from '../../../upstream/client/usage.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 import type { ClientBudgets, Shortfall } from './budgets.ts';
 
@@ -42,23 +43,26 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
       const cost = estimate(args, scopes);
       const complex = rejectComplex(cost);
       if (complex) return setResultAndStopExecution({ errors: [complex] });
-      let isCharged = true;
-      if (budgets?.isShared && cost.computeUnits > 0) {
-        isCharged = false;
+      if (budgets === null) return undefined;
+      const settle = () => settleUsage(budgets, billingKey, cost.computeUnits, upstream);
+      if (budgets.isShared && cost.computeUnits > 0) {
+        // A shutdown may answer the operation before it is charged: what was taken is settled when the execution ends.
         setExecuteFn(async (given) => {
           const rejection = await charge(billingKey, cost);
           if (rejection) return { errors: [rejection] };
-          isCharged = true;
-          return executeFn(given);
+          try {
+            return await executeFn(given);
+          } finally {
+            settle();
+          }
         });
-      } else {
-        const rejection = charge(billingKey, cost);
-        if (rejection && !(rejection instanceof Promise))
-          return setResultAndStopExecution({ errors: [rejection] });
+        return undefined;
       }
-      // An abandoned operation is not settled: what upstream bills for it is unknown.
+      const rejection = charge(billingKey, cost);
+      if (rejection && !(rejection instanceof Promise))
+        return setResultAndStopExecution({ errors: [rejection] });
       return (result) => {
-        if (isCharged) budgets?.settle(billingKey, cost.computeUnits, upstream.computeUnits);
+        settle();
         return result;
       };
     },
@@ -70,6 +74,21 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
       return undefined;
     },
   };
+};
+
+/**
+ * Charges what the operation has cost in place of its estimate, and from then on each change: a client that leaves pays for
+ * the requests that upstream has received, and a request may end, or begin, after its operation.
+ */
+const settleUsage = (budgets: ClientBudgets, client: string, estimate: number, usage: Usage): void => {
+  let charged = estimate;
+  const settle = () => {
+    const { computeUnits } = usage;
+    budgets.settle(client, charged, computeUnits);
+    charged = computeUnits;
+  };
+  settle();
+  usage.onChange(settle);
 };
 
 const tooComplex = (cost: Cost, allowed: number): GraphQLError =>

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { createUsage, type Usage } from '../../../upstream/client/usage.ts';
+import { Usage } from '../../../upstream/client/usage.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 
 /** Adds `extensions.upstream`, the operation's cost, to every response. Each event of a subscription has its own, see subscriptions/. */
@@ -14,7 +14,7 @@ export const useUpstreamExtension = (): OperationPlugin => ({
     (result) =>
       result.errors ? withCost(result, contextValue.upstream) : result,
   // An operation that was rejected before it ran made no upstream request.
-  onHttpResult: (result) => (result.extensions?.upstream ? result : withCost(result, createUsage())),
+  onHttpResult: (result) => (result.extensions?.upstream ? result : withCost(result, new Usage())),
 });
 
 const withCost = (result: ExecutionResult, upstream: Usage): ExecutionResult => ({

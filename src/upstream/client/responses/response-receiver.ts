@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { UpstreamError } from '../errors.ts';
+import type { Bill } from '../usage.ts';
 import { transportFailure } from './transport-failure.ts';
 
 type Controller = Dispatcher.DispatchController;
@@ -11,6 +12,8 @@ export type ResponseHead = {
 };
 
 type Options = {
+  /** Told when the request is sent, and when the head of its answer has arrived. */
+  readonly bill: Bill;
   /** Whether the body of a 2xx response does not count. */
   readonly ignoresBody: boolean;
   /**
@@ -88,12 +91,14 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     if (this.#reason) controller.abort(this.#reason);
+    else this.#options.bill.sent();
   }
 
   onResponseStart(_controller: Controller, statusCode: number, headers: ResponseHead['headers']): void {
     // An interim response; the final one follows.
     if (statusCode < 200) return;
     this.#head = { statusCode, headers };
+    this.#options.bill.answered(statusCode, headers);
     if (!this.#ignores) return;
     this.#first.resolve(this.#head);
     this.#ignoring = setTimeout(() => this.#discardRest(), MAX_IGNORED_MS).unref();
