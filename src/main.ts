@@ -14,6 +14,8 @@ import { createLog, LOG_FORMATS, type Log, type LogFormat } from './logger.ts';
 const OVERDUE_MS = 500;
 
 const start = async (): Promise<void> => {
+  // What the gateway writes is for its own user, SQLite's files too.
+  process.umask(0o077);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line), config.logFormat);
   // Loaded here, so that problems of the configuration are told at once.

@@ -11,6 +11,7 @@ import { SharedSecret } from '../deliveries/redis/shared-secret.ts';
 import { shareSettings } from '../deliveries/redis/shared-settings.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import { messageOf } from '../lib/error-text.ts';
+import { closeToOthers } from '../lib/private-files.ts';
 import { settlesWithin } from '../lib/scheduling/task-tracker.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
@@ -57,6 +58,7 @@ type OpenedLog = Pick<Deliveries, 'log' | 'secret' | 'checks'>;
 const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
   const { deliveries } = startup.config;
   try {
+    await closeFolder(startup);
     const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
     const observer = startup.telemetry.log;
     const retentionObserver = startup.telemetry.retention;
@@ -68,6 +70,20 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
       throw new ConfigError([`DATA_DIR: ${error.message}`]);
     throw error;
   }
+};
+
+/** The log's files, those beside it, and the secret. */
+const isOwnFile = (name: string): boolean =>
+  /^(?:deliveries\.(?:db|lock)|delivery-secret)(?![a-z])/.test(name);
+
+/** What was readable may have been read: the log holds what was delivered, and the secret makes delivery URLs. */
+const closeFolder = async ({ config, log }: Startup): Promise<void> => {
+  const { dataDir } = config.deliveries;
+  const { closed, stillOpen } = await closeToOthers(dataDir, isOwnFile).catch((error: unknown) => {
+    throw new LogOpenError(dataDir, messageOf(error), error);
+  });
+  if (closed.length + stillOpen.length > 0)
+    log.warn('other users could use files of DATA_DIR', { closed, stillOpen });
 };
 
 /** Rejects with ConfigError when Redis fails meanwhile. */
