@@ -5,14 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { parseCommandLine } from '../command-line.ts';
 
 /**
- * Writes dist/: src/ as JavaScript. Node runs src/ itself in a checkout, but strips no types below node_modules. The types
- * become spaces, as they do when Node strips them, so a stack trace names the lines of src/.
+ * Writes what a package has and a checkout has not: dist/ and npm-shrinkwrap.json. dist/ is src/ as JavaScript. Node runs
+ * src/ itself in a checkout, but strips no types below node_modules. The types become spaces, as they do when Node strips
+ * them, so a stack trace names the lines of src/.
  */
 
 parseCommandLine('Usage: npm run build', {});
 
-const FROM = fileURLToPath(new URL('../../src', import.meta.url));
-const TO = fileURLToPath(new URL('../../dist', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FROM = join(ROOT, 'src');
+const TO = join(ROOT, 'dist');
 
 /** What a program names another module by: in an import, or in the URL of a worker's. */
 const MODULE = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
@@ -40,3 +42,6 @@ for (const entry of entries) {
     await writeFile(target, stripped.replaceAll(MODULE, '$1$2.js$1'));
   }
 }
+
+// npm publishes no package-lock.json. It names no registry: see .npmrc.
+await cp(join(ROOT, 'package-lock.json'), join(ROOT, 'npm-shrinkwrap.json'));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import { need } from '../support/available.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
-import { type InstalledPackage, installPackage, npm } from '../support/deploy/package.ts';
+import { type InstalledPackage, installPackage, npm, unpackPackage } from '../support/deploy/package.ts';
 import { folderOf } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { spawnProgram } from '../support/gateway/spawn.ts';
@@ -98,6 +98,46 @@ test('its process is the gateway, on the Node of its dependency, with the settin
   for (const assignment of assignments.split(' ')) expect(environment).toContain(assignment);
 });
 
+test('unpacked as docs/deploying.md says, it has the dependencies of the checkout, and the unit of systemd starts it', async (context) => {
+  await using unpacked = await unpackPackage(installed.tarball);
+  type Lock = { packages: Record<string, { version?: string; dev?: boolean }> };
+  const text = await readFile(join(unpacked.path, 'npm-shrinkwrap.json'), 'utf8');
+  expect(text).not.toMatch(/"resolved":/);
+  expect(existsSync(join(root, 'npm-shrinkwrap.json'))).toBe(false);
+  const lock: Lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+  let count = 0;
+  for (const [path, { version, dev = false }] of Object.entries(lock.packages)) {
+    const manifest = join(unpacked.path, path, 'package.json');
+    if (path === '' || (!dev && !existsSync(manifest))) continue;
+    // Of packages that are for a checkout there is none.
+    if (dev) expect(existsSync(manifest), path).toBe(false);
+    else expect(JSON.parse(await readFile(manifest, 'utf8')).version, path).toBe(version);
+    count += dev ? 0 : 1;
+  }
+  expect(count).toBeGreaterThan(50);
+
+  const unit = (await readFile(join(unpacked.path, 'deploy/systemd/gateway@.service'), 'utf8')).replaceAll(
+    '/opt/gateway',
+    unpacked.path,
+  );
+  const [, program = ''] = /^ExecStart=(.+)$/m.exec(unit) ?? [];
+  await using gateway = await spawnProgram([program], {
+    cwd: unpacked.path,
+    env: { PATH: process.env.PATH, PORT: String(await freePort()), LOG_LEVEL: 'debug' },
+  });
+  expect(await gateway.end('SIGTERM')).toBe(0);
+
+  const isThere = await run('systemd-analyze', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  need(context, isThere, 'systemd-analyze');
+  await using folder = await folderOf({ 'gateway@.service': unit });
+  const name = folder.path('gateway@.service').replace('@.', '@4001.');
+  const verified = await run('systemd-analyze', ['verify', '--man=no', name]);
+  expect(verified.stdout + verified.stderr).toBe('');
+});
+
 test('npx starts it, and gives it the arguments', async () => {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const { stdout } = await npm(['exec', '--', 'evm-graphql-gateway', '--version'], installed.folder);
@@ -163,8 +203,19 @@ test('the package has the program, what it runs, and its pages; nothing of tests
     .map(({ parentPath, name }) => join(parentPath, name).slice(installed.home.length + 1));
   const tops = new Set(files.map((path) => path.replace(/\/.*/, '')));
   expect([...tops].toSorted()).toEqual(
-    ['LICENSE', 'README.md', 'bin', 'dist', 'docs', 'package.json', 'schema.graphql'].toSorted(),
+    [
+      'LICENSE',
+      'README.md',
+      'bin',
+      'deploy',
+      'dist',
+      'docs',
+      'npm-shrinkwrap.json',
+      'package.json',
+      'schema.graphql',
+    ].toSorted(),
   );
+  expect(files.filter((path) => /\.env$/.test(path))).toEqual([]);
   // Node strips no types here: only the console's modules, which the gateway strips for browsers, have any.
   expect(files.filter((path) => path.endsWith('.ts') && !path.startsWith('dist/console/'))).toEqual([]);
   const modules = files.filter((path) => path.endsWith('.js'));

@@ -66,8 +66,16 @@ test('containers and units start what npm start starts', () => {
   expect(dockerfile).toContain(
     `CMD ${JSON.stringify(['node', ...flags.split(' ')]).replaceAll(',', ', ')}\n`,
   );
-  expect(unit).toContain(`Environment=PORT=%i ${settings}\n`);
-  expect(unit).toContain(`/node_modules/.bin/node ${flags}\n`);
+  // The package's program has the same: see test/cli/package.test.ts.
+  expect(unit).toMatch(/^ExecStart=\/opt\/gateway\/bin\/evm-graphql-gateway$/m);
+});
+
+test('gateway.env holds keys, so each command that makes one makes it for its owner alone', () => {
+  const commands = [...page.text.matchAll(/^.*\S+ (?:\/etc\/)?gateway\.env$/gm)].map(([line]) => line);
+  expect(commands).toHaveLength(2);
+  for (const command of commands) expect(command).toContain('install -m 600 ');
+  // No copy of the folder takes it along.
+  expect(page.text).not.toContain('cp -r');
 });
 
 test('every image has a version, and the one of Node is that of the project', () => {

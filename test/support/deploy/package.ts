@@ -29,18 +29,25 @@ const newFolder = async (): Promise<AsyncDisposable & { readonly path: string }>
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 };
 
+/** Makes the package in a folder of its own, and resolves to its path. */
+const pack = async (made: AsyncDisposableStack): Promise<string> => {
+  const { path } = made.use(await newFolder());
+  await npm(['pack', '--pack-destination', path], root);
+  const [tarball = ''] = await readdir(path);
+  return join(path, tarball);
+};
+
 /** The package of `npm pack`, installed in an empty folder. */
 export const installPackage = async () => {
   await using made = new AsyncDisposableStack();
   const { path: folder } = made.use(await newFolder());
-  const { path: packed } = made.use(await newFolder());
-  await npm(['pack', '--pack-destination', packed], root);
-  const [tarball = ''] = await readdir(packed);
+  const tarball = await pack(made);
   await writeFile(join(folder, 'package.json'), '{ "private": true }');
-  await npm(['install', join(packed, tarball)], folder);
+  await npm(['install', tarball], folder);
   const kept = made.move();
   return {
     folder,
+    tarball,
     /** What npm links the package's program to. */
     program: join(folder, 'node_modules/.bin/evm-graphql-gateway'),
     /** Where the package itself is. */
@@ -50,3 +57,13 @@ export const installPackage = async () => {
 };
 
 export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
+
+/** Unpacks a package into a folder, and installs its dependencies, as docs/deploying.md says. */
+export const unpackPackage = async (tarball: string) => {
+  await using made = new AsyncDisposableStack();
+  const { path } = made.use(await newFolder());
+  await run('tar', ['-xzf', tarball, '-C', path, '--strip-components=1']);
+  await npm(['--prefix', path, 'ci', '--omit=dev'], path);
+  const kept = made.move();
+  return { path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+};
