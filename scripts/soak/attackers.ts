@@ -9,6 +9,8 @@ export type Tallies = Record<string, Record<string, number>>;
 
 export type Order = { readonly gatewayUrl: string; readonly only: readonly string[] | null };
 
+const ENDED_MS = 5000;
+
 const over = new AbortController();
 const made = new AsyncDisposableStack();
 const tallies: Tallies = {};
@@ -27,8 +29,11 @@ const prepare = async (attack: Attack, gatewayUrl: string) => {
       await pause(attack.pauseMs);
     }
   };
-  return () => void Array.from({ length: attack.atOnce }, attacker);
+  return () => Array.from({ length: attack.atOnce }, attacker);
 };
+
+/** Ends this process with all that it has started: it leads a process group. */
+const endAll = () => process.kill(-process.pid, 'SIGKILL');
 
 const nameOf = ({ code, name }: NodeJS.ErrnoException): string => (typeof code === 'string' ? code : name);
 
@@ -38,11 +43,12 @@ process.once('message', async ({ gatewayUrl, only }: Order) => {
   const prepared = await Promise.all(attacks.map((attack) => prepare(attack, gatewayUrl)));
   process.once('message', async () => {
     over.abort();
+    // Most end at once, with what they have started for themselves.
+    await Promise.race([Promise.all(attackers), pause(ENDED_MS)]);
     await made.disposeAsync();
-    process.send?.(tallies, () => process.exit());
+    process.send?.(tallies, endAll);
   });
   process.send?.('ready');
-  for (const begin of prepared) begin();
+  const attackers = prepared.flatMap((begin) => begin());
 });
-// With all that it has started: it leads a process group.
-process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
+process.on('disconnect', endAll);

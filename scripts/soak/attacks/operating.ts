@@ -69,8 +69,8 @@ globalThis.Date = class extends Real {
 };`;
 const WRONG = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}` };
 
-const keptIn = async (gatewayUrl: string, number: number): Promise<string> => {
-  await pause(TRIMMED_MS);
+const keptIn = async (gatewayUrl: string, number: number, signal: AbortSignal): Promise<string> => {
+  await pause(TRIMMED_MS, undefined, { signal });
   return (await everythingStored(gatewayUrl)).includes(number) ? 'kept' : 'deleted';
 };
 
@@ -91,14 +91,14 @@ export const wrongClock: Attack = {
     return async (number, signal) => {
       if (number % 2 === 0) {
         await store(running.url, path, number, signal);
-        return `${await keptIn(running.url, number)} in Redis`;
+        return `${await keptIn(running.url, number, signal)} in Redis`;
       }
       const log = { DATA_DIR: join(folder, String(number)) };
       await using before = await start(log);
       await store(before.url, await pathOf(before.url), number, signal);
       await before.end('SIGTERM');
       await using after = await start({ ...log, ...WRONG });
-      return `${await keptIn(after.url, number)} in SQLite`;
+      return `${await keptIn(after.url, number, signal)} in SQLite`;
     };
   },
 };
