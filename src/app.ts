@@ -70,7 +70,7 @@ const start = async (parts: Parts): Promise<App> => {
   const startup = { ...parts, telemetry, deadline };
   const redis = await startRedis(startup);
   const deliveries = await startDeliveries(startup, redis);
-  const upstream = await startUpstream(startup, cacheBudget, deliveries.secret);
+  const upstream = await startUpstream(startup, cacheBudget, deliveries.identity);
   const server = await startServer(startup, upstream, deliveries, trusted);
 
   const { gatewayKey, sandbox } = upstream;

@@ -2,10 +2,16 @@ import { ConfigError } from '../config/config.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
 import { createDeliveryUrls, type DeliveryUrls } from '../deliveries/ingress/delivery-url.ts';
-import { DeliverySecretError, loadDeliverySecret } from '../deliveries/ingress/secret.ts';
+import {
+  DeliverySecretError,
+  loadDeliverySecret,
+  loadIdentity,
+  newDeliverySecret,
+} from '../deliveries/ingress/secret.ts';
 import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
+import { IDENTITY, SECRET } from '../deliveries/redis/keys.ts';
 import { openRedisLog } from '../deliveries/redis/log.ts';
 import { SharedSecret } from '../deliveries/redis/shared-secret.ts';
 import { shareSettings } from '../deliveries/redis/shared-settings.ts';
@@ -24,8 +30,8 @@ export type Deliveries = {
   readonly changeNotifier: ChangeNotifier;
   readonly feedCache: FeedCache;
   readonly deliveryUrls: DeliveryUrls;
-  /** Makes delivery URLs, cursors, and the tenants of keys. */
-  readonly secret: string;
+  /** The secret that makes cursors, the tenants of keys, and the names of what gateways share. It is never replaced. */
+  readonly identity: string;
   /** What readiness looks at beside the log. */
   readonly checks: readonly { readonly part: string; readonly run: () => Promise<void> }[];
 };
@@ -37,7 +43,8 @@ const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 export const startDeliveries = async (startup: Startup, redis: Redis | null): Promise<Deliveries> => {
   const {
     log: opened,
-    secret,
+    secrets,
+    identity,
     checks,
   } = redis === null ? await openInFolder(startup) : await openInRedis(startup, redis);
   const deliveryLog = observeLog(opened, startup.telemetry.log);
@@ -46,25 +53,30 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     log: deliveryLog,
     changeNotifier: new ChangeNotifier(deliveryLog),
     feedCache: new FeedCache(FEED_CACHE_BYTES),
-    deliveryUrls: createDeliveryUrls(secret),
-    secret,
+    deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
+    identity,
     checks,
   };
 };
 
-type OpenedLog = Pick<Deliveries, 'log' | 'secret' | 'checks'>;
+type OpenedLog = Pick<Deliveries, 'log' | 'identity' | 'checks'> & {
+  /** The first signs delivery URLs, and each verifies them. */
+  readonly secrets: readonly [string, ...string[]];
+};
 
 /** Rejects with ConfigError when the folder can't be created, read or written. */
 const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
   const { deliveries } = startup.config;
   try {
     await closeFolder(startup);
-    const secret = deliveries.secret ?? (await loadDeliverySecret(deliveries.dataDir));
+    const { dataDir } = deliveries;
+    const secrets = deliveries.secrets ?? ([await loadDeliverySecret(dataDir)] as const);
+    const identity = await loadIdentity(dataDir, secrets[0]);
     const observer = startup.telemetry.log;
     const retentionObserver = startup.telemetry.retention;
     const monotonic = startup.now;
     const log = await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer });
-    return { secret, checks: [], log };
+    return { secrets, identity, checks: [], log };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)
       throw new ConfigError([`DATA_DIR: ${error.message}`]);
@@ -95,15 +107,21 @@ const openInRedis = async (
   const { retentionHours, retentionCount } = config.deliveries;
   const retention = { retentionHours, retentionCount };
   try {
-    const { secret: own } = config.deliveries;
-    const { secret, checks } =
-      own === null ? await openSecret(startup, connection) : { secret: own, checks: [] };
-    const differences = await shareSettings(connection, { secret, ...retention });
+    const { secrets, checks } = await openSecrets(startup, connection);
+    const identity = await openShared(startup, connection, {
+      part: 'identity',
+      differs:
+        'Redis has another identity: gateways do not know the cursors, the keys and the pages of others',
+      key: IDENTITY,
+      initial: secrets[0],
+    });
+    const differences = await shareSettings(connection, { secret: secrets[0], ...retention });
     if (differences.length > 0)
       log.warn('another gateway on this Redis was started with other settings', { differences });
     return {
-      secret,
-      checks,
+      secrets,
+      identity: identity.value,
+      checks: [...checks, identity.check],
       log: await openRedisLog({
         ...retention,
         redis: connection,
@@ -122,19 +140,44 @@ const openInRedis = async (
   }
 };
 
-const openSecret = async (
+type Check = Deliveries['checks'][number];
+
+/** The secrets of DELIVERY_SECRET, or else the one that all gateways on this Redis share. */
+const openSecrets = async (
+  startup: Startup,
+  connection: RedisConnection,
+): Promise<Pick<OpenedLog, 'secrets' | 'checks'>> => {
+  const { secrets } = startup.config.deliveries;
+  if (secrets !== null) return { secrets, checks: [] };
+  const { value, check } = await openShared(startup, connection, {
+    part: 'delivery secret',
+    differs: 'Redis has another delivery secret: gateways answer 404 to the delivery URLs of others',
+    key: SECRET,
+    initial: newDeliverySecret(),
+  });
+  return { secrets: [value], checks: [check] };
+};
+
+type SharedValue = {
+  /** What readiness calls it. */
+  readonly part: string;
+  /** The line that says that Redis has another one. */
+  readonly differs: string;
+  readonly key: string;
+  readonly initial: string;
+};
+
+const openShared = async (
   { log, opened }: Startup,
   connection: RedisConnection,
-): Promise<Pick<Deliveries, 'secret' | 'checks'>> => {
-  const shared = await SharedSecret.open(connection, {
-    differs: (error) =>
-      log.error('Redis has another delivery secret: gateways answer 404 to the delivery URLs of others', {
-        error: messageOf(error),
-      }),
-    agrees: () => log.info('Redis has the delivery secret of this gateway again'),
+  { part, differs, key, initial }: SharedValue,
+): Promise<{ readonly value: string; readonly check: Check }> => {
+  const shared = await SharedSecret.open(connection, key, initial, {
+    differs: (error) => log.error(differs, { error: messageOf(error) }),
+    agrees: () => log.info(`Redis has the ${part} of this gateway again`),
   });
   opened.defer(() => shared.close());
-  return { secret: shared.value, checks: [{ part: 'delivery secret', run: () => shared.check() }] };
+  return { value: shared.value, check: { part, run: () => shared.check() } };
 };
 
 const isRedisFailure = (error: unknown): boolean =>

@@ -14,7 +14,7 @@ const TIMEOUTS_AN_OPERATION = 3;
 export const createOperationContext = (
   { config, now, telemetry }: Startup,
   { client, kernel, stores, sharedPages, sharedLimits, pricing, subscribed }: Upstream,
-  { log, changeNotifier, feedCache, deliveryUrls, secret }: Deliveries,
+  { log, changeNotifier, feedCache, deliveryUrls, identity }: Deliveries,
   answers: Answers,
   watched: WatchedTransactions | null,
   publicUrl: () => string,
@@ -42,7 +42,7 @@ export const createOperationContext = (
     deliveryUrls,
     subscribed,
     maxWatchedWallets: config.maxWatchedWallets,
-    cursorsOf: createCursors(secret),
+    cursorsOf: createCursors(identity),
     publicUrl,
     sharedKeys: sharedLimits?.keys ?? null,
     now,

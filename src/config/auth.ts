@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Environment, Read } from './environment.ts';
+import { secretsOf } from './values.ts';
 
 /** How clients authenticate. */
 export type AuthConfig =
@@ -8,8 +9,8 @@ export type AuthConfig =
   | { readonly mode: 'key' }
   | {
       readonly mode: 'jwt';
-      /** The keys that verify tokens: a shared secret, or a JWKS at a URL. */
-      readonly keys: { readonly secret: string } | { readonly jwksUrl: string };
+      /** The keys that verify tokens: a shared secret, two while it is replaced, or a JWKS at a URL. */
+      readonly keys: { readonly secrets: readonly string[] } | { readonly jwksUrl: string };
       /** The required `iss`; null accepts any. */
       readonly issuer: string | null;
       /** The audience that `aud` must name; null accepts any. */
@@ -46,10 +47,13 @@ export const readAuth = (env: Environment, facts: Facts, read: Read, problems: s
 /** The length of the hash of HS256. A shorter secret can be guessed from a token. */
 const MIN_SECRET_BYTES = 32;
 
-const secretText = z.string().refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES);
-
 const readTokens = (env: Environment, read: Read, problems: string[]): AuthConfig => {
-  const secret = read('JWT_SECRET', secretText, `at least ${MIN_SECRET_BYTES} bytes`, true);
+  const secrets = read(
+    'JWT_SECRET',
+    secretsOf((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES),
+    `a secret, or two, comma-separated, of at least ${MIN_SECRET_BYTES} bytes each`,
+    true,
+  );
   const jwksUrl = read(
     'JWT_JWKS_URL',
     keySetUrl,
@@ -62,7 +66,7 @@ const readTokens = (env: Environment, read: Read, problems: string[]): AuthConfi
     );
   return {
     mode: 'jwt',
-    keys: jwksUrl === null ? { secret: secret ?? '' } : { jwksUrl },
+    keys: jwksUrl === null ? { secrets: secrets ?? [''] } : { jwksUrl },
     issuer: env.JWT_ISSUER || null,
     audience: env.JWT_AUDIENCE || null,
   };

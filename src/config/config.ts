@@ -14,6 +14,8 @@ import {
   integerIn,
   networks,
   origins,
+  secretsOf,
+  urlVersions,
 } from './values.ts';
 
 /** The settings of the gateway. docs/configuration.md has the table of their variables. */
@@ -39,8 +41,10 @@ export type Config = {
   /** Null stands for `http://HOST:PORT` with the port that was bound. */
   readonly publicUrl: string | null;
   readonly deliveries: {
-    /** Null: the secret is created once, and stored in `dataDir`. */
-    readonly secret: string | null;
+    /** The first signs delivery URLs, and each verifies them. Null: the secret is created once, and kept. */
+    readonly secrets: readonly [string, ...string[]] | null;
+    /** The versions of tenants' delivery URLs, by the tenant as it stands in the path. */
+    readonly urlVersions: ReadonlyMap<string, readonly number[]>;
     /** Null when deliveries need no signature. */
     readonly signature: {
       /** In lower case. Null stands for the header whose name ends in `webhook-signature`. */
@@ -116,6 +120,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Fewer characters could be guessed from a delivery URL. */
+const MIN_DELIVERY_SECRET = 16;
+
 /** Reads the settings from the environment. An empty variable counts as not set. Throws ConfigError. */
 export const readConfig = (env: Environment): Config => {
   const problems: string[] = [];
@@ -172,7 +179,18 @@ export const readConfig = (env: Environment): Config => {
       true,
     ),
     deliveries: {
-      secret: read('DELIVERY_SECRET', z.string().min(16), 'at least 16 characters', true),
+      secrets: read(
+        'DELIVERY_SECRET',
+        secretsOf((secret) => secret.length >= MIN_DELIVERY_SECRET),
+        `a secret, or two, comma-separated, of at least ${MIN_DELIVERY_SECRET} characters each`,
+        true,
+      ),
+      urlVersions:
+        read(
+          'DELIVERY_URL_VERSIONS',
+          urlVersions,
+          'versions of delivery URLs, comma-separated: tenant=2, or tenant=2+1 while version 1 is replaced',
+        ) ?? new Map(),
       signature: signatureSecrets && {
         header: signatureHeader?.toLowerCase() ?? null,
         secrets: signatureSecrets,

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import { type Environment, VARIABLES, type Variable } from './environment.ts';
-import { secret, shown } from './shown.ts';
+import { secret, secrets, shown } from './shown.ts';
 import { TRACES_VALUES } from './traces-report.ts';
 
 /** A variable as the gateway understood it. */
@@ -45,7 +45,7 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   AUTH: ({ auth }) => auth.mode,
   JWT_SECRET: (config) => {
     const keys = tokensOf(config)?.keys;
-    return secret(keys && 'secret' in keys ? keys.secret : null);
+    return secrets(keys && 'secrets' in keys ? keys.secrets : null);
   },
   JWT_JWKS_URL: (config) => {
     const keys = tokensOf(config)?.keys;
@@ -57,7 +57,9 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies,
   PUBLIC_URL: ({ publicUrl }) => publicUrl ?? 'http://HOST:PORT as bound',
   DELIVERY_SECRET: ({ deliveries }) =>
-    deliveries.secret === null ? 'not set: made at the first start, and kept' : secret(deliveries.secret),
+    deliveries.secrets === null ? 'not set: made at the first start, and kept' : secrets(deliveries.secrets),
+  DELIVERY_URL_VERSIONS: ({ deliveries }) =>
+    [...deliveries.urlVersions].map(([tenant, versions]) => `${tenant}=${versions.join('+')}`),
   DELIVERY_SIGNATURE_SECRET: ({ deliveries }) => secret(deliveries.signature),
   DELIVERY_SIGNATURE_HEADER: ({ deliveries }) =>
     deliveries.signature === null

@@ -1,3 +1,7 @@
+/** What is shown of a secret that may have a second value. */
+export const secrets = (values: readonly string[] | null): string =>
+  values?.length === 2 ? 'set, two values' : secret(values);
+
 /** What is shown of a secret. */
 export const secret = (value: unknown): string => (value === null ? 'not set' : 'set');
 

@@ -52,6 +52,32 @@ export const commaList = z
   .pipe(z.array(z.string()).min(1));
 
 /** Web origins as browsers send them, comma-separated. */
+/** A secret, or two different ones, comma-separated: the second one is being replaced, or about to replace the first. */
+export const secretsOf = (isLongEnough: (secret: string) => boolean) =>
+  z
+    .string()
+    .transform((text) => (text.includes(',') ? text.split(',').map((part) => part.trim()) : [text]))
+    .pipe(z.tuple([z.string()], z.string()))
+    .refine((secrets) => secrets.length <= 2 && isUnique(secrets) && secrets.every(isLongEnough));
+
+const URL_VERSIONS = /^([A-Za-z0-9._~!*'()%-]+)=(\d{1,6})(?:\+(\d{1,6}))?$/;
+
+/** Versions of tenants' delivery URLs: `acme=2`, or two with a plus between them, comma-separated. */
+export const urlVersions = commaList
+  .pipe(z.array(z.string().regex(URL_VERSIONS)))
+  .transform((entries) =>
+    entries.map((entry) => {
+      const [, tenant = '', ...versions] = URL_VERSIONS.exec(entry) ?? [];
+      return [tenant, versions.filter((version) => version !== undefined).map(Number)] as const;
+    }),
+  )
+  .refine(
+    (entries) =>
+      isUnique(entries.map(([tenant]) => tenant)) &&
+      entries.every(([, versions]) => isUnique(versions) && versions.every((version) => version > 0)),
+  )
+  .transform((entries) => new Map<string, readonly number[]>(entries));
+
 export const origins = commaList.refine((list) =>
   list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
 );

@@ -17,6 +17,8 @@ export type TenantDeliveries = {
    * name the webhook in its headers; null leaves it out.
    */
   url(webhookId: string | null): string;
+  /** Returns all such URLs that are accepted, the current one first: see `DeliveryUrls`. */
+  urls(webhookId: string | null): readonly string[];
   /**
    * Reads a page. Its bodies come to about a third of the largest answer, and those of all pages of one operation to about
    * 32 MB: a page ends early at either limit. Once the 32 MB are used up, this and the following methods reject with
@@ -79,6 +81,7 @@ export const createTenantDeliveries = ({
   const { read, get } = limitReads(reads, budget, maxPageBytes);
   return {
     url: (webhookId) => deliveryUrls.urlOf(publicUrl, tenant, webhookId),
+    urls: (webhookId) => deliveryUrls.urlsOf(publicUrl, tenant, webhookId),
     read,
     get,
     payload: (delivery) => bodyReader.payload(delivery),

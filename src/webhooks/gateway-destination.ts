@@ -2,23 +2,29 @@ import { UpstreamError } from '../upstream/client/errors.ts';
 import type { NewWebhook, Webhook } from './rest.ts';
 import type { WebhookSession } from './session.ts';
 
-/** This gateway as a destination. `url` is its delivery URL for one webhook, or for any webhook when the id is null. */
-export type GatewayDestination = { url(webhookId: string | null): string };
+/**
+ * This gateway as a destination. `url` is its delivery URL for one webhook, or for any webhook when the id is null. `urls` are
+ * all that it accepts, also those that are being replaced.
+ */
+export type GatewayDestination = {
+  url(webhookId: string | null): string;
+  urls(webhookId: string | null): readonly string[];
+};
 
-/** Whether the webhook's url is this gateway's delivery URL of the same tenant. A URL that names another webhook is not. */
+/** Whether the webhook's url is a delivery URL of this gateway and the same tenant. A URL that names another webhook is not. */
 export const deliversHere = (
   { webhookId, url }: Pick<Webhook, 'webhookId' | 'url'>,
   destination: GatewayDestination,
 ): boolean =>
   url !== null &&
   URL.canParse(url) &&
-  [destination.url(webhookId), destination.url(null)].includes(new URL(url).href);
+  [...destination.urls(webhookId), ...destination.urls(null)].includes(new URL(url).href);
 
-/** Whether the webhook's url is this gateway's delivery URL of the same tenant, whichever webhook it names. */
+/** Whether the webhook's url is a delivery URL of this gateway and the same tenant, whichever webhook it names. */
 export const belongsHere = ({ url }: Pick<Webhook, 'url'>, destination: GatewayDestination): boolean => {
   if (url === null || !URL.canParse(url)) return false;
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}` === destination.url(null);
+  return destination.urls(null).includes(`${origin}${pathname}`);
 };
 
 /** Points a webhook's url at this gateway. Rejects with UpstreamError. */

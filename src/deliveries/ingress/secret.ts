@@ -5,6 +5,7 @@ import { messageOf } from '../../lib/error-text.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 
 const FILE = 'delivery-secret';
+const IDENTITY_FILE = 'identity';
 const MIN_LENGTH = 32;
 
 /** The secret file can't be read or created. The message names the file and the cause. */
@@ -15,15 +16,32 @@ export class DeliverySecretError extends Error {
   }
 }
 
+export const newDeliverySecret = (): string => randomBytes(32).toString('base64url');
+
 /**
  * Reads the secret that signs delivery URLs. The first call creates it in `directory`, readable by its owner only.
  * Processes that start at the same time get the same secret. Rejects with DeliverySecretError.
  */
-export const loadDeliverySecret = async (directory: string): Promise<string> => {
-  const path = join(directory, FILE);
+export const loadDeliverySecret = async (directory: string): Promise<string> =>
+  (await loadSecret(directory, FILE, newDeliverySecret(), MIN_LENGTH)).trim();
+
+/**
+ * Reads what this installation's names and cursors are made with. The first call keeps `secret` for it, which signs
+ * delivery URLs then: later this one may be replaced, and names stay. Rejects with DeliverySecretError.
+ */
+export const loadIdentity = (directory: string, secret: string): Promise<string> =>
+  loadSecret(directory, IDENTITY_FILE, secret, 1);
+
+const loadSecret = async (
+  directory: string,
+  name: string,
+  initial: string,
+  minLength: number,
+): Promise<string> => {
+  const path = join(directory, name);
   try {
-    const secret = (await readExisting(path)) ?? (await create(directory, path));
-    if (secret.length < MIN_LENGTH) throw new Error(`is shorter than ${MIN_LENGTH} characters`);
+    const secret = (await readExisting(path)) ?? (await create(directory, path, initial));
+    if (secret.length < minLength) throw new Error(`is shorter than ${minLength} characters`);
     return secret;
   } catch (error) {
     throw new DeliverySecretError(path, messageOf(error), error);
@@ -32,7 +50,7 @@ export const loadDeliverySecret = async (directory: string): Promise<string> => 
 
 const readExisting = async (path: string): Promise<string | null> => {
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return withoutNewline(await readFile(path, 'utf8'));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
@@ -40,12 +58,12 @@ const readExisting = async (path: string): Promise<string | null> => {
 };
 
 /** Writes a temporary file, then links it: no process reads a partial secret, and one of two writers wins. */
-const create = async (directory: string, path: string): Promise<string> => {
+const create = async (directory: string, path: string, secret: string): Promise<string> => {
   await makeFolder(directory);
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(`${randomBytes(32).toString('base64url')}\n`);
+    await file.writeFile(`${secret}\n`);
     await file.sync();
     await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
@@ -55,8 +73,10 @@ const create = async (directory: string, path: string): Promise<string> => {
     await file.close();
     await rm(temporary, { force: true });
   }
-  return (await readFile(path, 'utf8')).trim();
+  return withoutNewline(await readFile(path, 'utf8'));
 };
+
+const withoutNewline = (text: string): string => text.replace(/\r?\n$/, '');
 
 const syncDirectory = async (directory: string): Promise<void> => {
   const handle = await open(directory, 'r');

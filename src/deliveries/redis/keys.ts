@@ -29,8 +29,10 @@ export const APPENDING_CHANNEL = 'gateway:appending';
 export const SEED = 'gateway:seed';
 /** The secret of delivery URLs, where no setting has one. */
 export const SECRET = 'gateway:secret';
-/** The channel to which a gateway publishes that finds no secret. */
-export const SECRET_WANTED = 'gateway:secret-wanted';
+/** The secret that names and cursors are made with, whichever secret signs delivery URLs. */
+export const IDENTITY = 'gateway:identity';
+/** The channel on which a gateway that starts asks for a secret that Redis lacks. */
+export const wantedChannelOf = (key: string): string => `${key}-wanted`;
 /** What the gateways that share this log must agree on. */
 export const SETTINGS = 'gateway:settings';
 /** The last time that a gateway believed the clock of Redis, in milliseconds. */

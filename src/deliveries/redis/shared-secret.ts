@@ -1,10 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../../redis/errors.ts';
-import { SECRET, SECRET_WANTED } from './keys.ts';
-
-const SECRET_BYTES = 32;
+import { wantedChannelOf } from './keys.ts';
 
 /** Gateways that listen for it put the secret back within a round trip. */
 const WAIT_MS = 2000;
@@ -21,19 +18,20 @@ export type SecretObserver = {
 };
 
 /**
- * The secret that signs delivery URLs and cursors: all gateways on one Redis have the same. The first gateway makes it. Redis
- * keeps it, and so does each gateway, which puts it back when Redis has lost it: after a lost connection is open again, when a
+ * A secret that all gateways on one Redis have, at a key. The first gateway makes it. Redis keeps it, and so does each gateway, which puts it back when Redis has lost it: after a lost connection is open again, when a
  * gateway that starts asks for it, and every 5 seconds.
  */
 export class SharedSecret {
   readonly value: string;
+  readonly #key: string;
   readonly #redis: RedisConnection;
   readonly #observer: SecretObserver;
   readonly #timer: NodeJS.Timeout;
   #difference: Error | null = null;
 
-  private constructor(redis: RedisConnection, value: string, observer: SecretObserver) {
+  private constructor(redis: RedisConnection, key: string, value: string, observer: SecretObserver) {
     this.#redis = redis;
+    this.#key = key;
     this.value = value;
     this.#observer = observer;
     const putBack = () => void this.#putBack();
@@ -41,12 +39,16 @@ export class SharedSecret {
     this.#timer = setInterval(putBack, CHECK_EVERY_MS).unref();
   }
 
-  /** Rejects with an error of Redis. */
-  static async open(redis: RedisConnection, observer: SecretObserver): Promise<SharedSecret> {
-    const made = randomBytes(SECRET_BYTES).toString('base64url');
-    const known = (await findSecret(redis)) ?? (await putSecret(redis, made));
-    const secret = new SharedSecret(redis, known ?? made, observer);
-    await redis.subscribe(SECRET_WANTED, () => void secret.#putBack());
+  /** `initial` is the secret where no gateway has one yet. Rejects with an error of Redis. */
+  static async open(
+    redis: RedisConnection,
+    key: string,
+    initial: string,
+    observer: SecretObserver,
+  ): Promise<SharedSecret> {
+    const known = (await findSecret(redis, key)) ?? (await putSecret(redis, key, initial));
+    const secret = new SharedSecret(redis, key, known ?? initial, observer);
+    await redis.subscribe(wantedChannelOf(key), () => void secret.#putBack());
     return secret;
   }
 
@@ -62,8 +64,8 @@ export class SharedSecret {
 
   async #putBack(): Promise<void> {
     try {
-      const known = await putSecret(this.#redis, this.value);
-      this.#compare(known === null || known === this.value ? null : 'another secret of delivery URLs');
+      const known = await putSecret(this.#redis, this.#key, this.value);
+      this.#compare(known === null || known === this.value ? null : 'another one');
     } catch (error) {
       if (error instanceof RedisReplyError && error.code === 'WRONGTYPE') this.#compare('no text');
       // Whatever else Redis refuses says nothing about the secret.
@@ -76,21 +78,21 @@ export class SharedSecret {
     this.#difference =
       found === null
         ? null
-        : (before ?? new Error(`expected the secret of this gateway at ${SECRET}, found ${found}`));
+        : (before ?? new Error(`expected the secret of this gateway at ${this.#key}, found ${found}`));
     if (before === null && this.#difference !== null) this.#observer.differs(this.#difference);
     if (before !== null && this.#difference === null) this.#observer.agrees();
   }
 }
 
 /** Asks the gateways that are running for a secret that Redis lacks; null when no gateway has one. */
-const findSecret = async (redis: RedisConnection): Promise<string | null> => {
+const findSecret = async (redis: RedisConnection, key: string): Promise<string | null> => {
   const read = async () => {
-    const reply = await redis.send(SECRET, ['GET', SECRET]);
+    const reply = await redis.send(key, ['GET', key]);
     return reply === null ? null : String(reply);
   };
   const known = await read();
   if (known !== null) return known;
-  const listeners = await redis.send(SECRET, ['PUBLISH', SECRET_WANTED, '']);
+  const listeners = await redis.send(key, ['PUBLISH', wantedChannelOf(key), '']);
   // A node of a Cluster counts its own listeners alone.
   if (listeners === 0 && !redis.isCluster) return null;
   for (const end = performance.now() + WAIT_MS; performance.now() < end; ) {
@@ -102,7 +104,7 @@ const findSecret = async (redis: RedisConnection): Promise<string | null> => {
 };
 
 /** Stores the secret unless Redis has one, which it then returns. */
-const putSecret = async (redis: RedisConnection, secret: string): Promise<string | null> => {
-  const known = await redis.send(SECRET, ['SET', SECRET, secret, 'NX', 'GET']);
+const putSecret = async (redis: RedisConnection, key: string, secret: string): Promise<string | null> => {
+  const known = await redis.send(key, ['SET', key, secret, 'NX', 'GET']);
   return known === null ? null : String(known);
 };

@@ -4,6 +4,7 @@ import { SETTINGS } from './keys.ts';
 
 /** What all gateways on one Redis must agree on. */
 export type SharedSettings = {
+  /** The one that signs delivery URLs. */
   readonly secret: string;
   readonly retentionHours: number;
   readonly retentionCount: number;

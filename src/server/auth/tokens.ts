@@ -5,10 +5,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../logger.ts';
 import { keysUnavailable, tokenExpired, tokenRejected } from './auth-errors.ts';
 import { type Bearer, readClaims } from './claims.ts';
-import { hmacKeys, jwksKeys, KeysUnavailableError } from './jwks.ts';
+import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
 
 export type TokenOptions = {
-  readonly keys: { readonly secret: string } | { readonly jwksUrl: string };
+  readonly keys: { readonly secrets: readonly string[] } | { readonly jwksUrl: string };
   /** The required `iss`; null accepts any. */
   readonly issuer: string | null;
   /** The audience that `aud` must name; null accepts any. */
@@ -36,12 +36,15 @@ const MAX_KEYS_TRIED = 20;
 
 /** Creates the verification of tokens. A verified token is cached by its hash. */
 export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: TokenOptions): VerifyToken => {
-  const { algorithms, getKey } =
-    'secret' in keys
-      ? hmacKeys(keys.secret)
-      : jwksKeys(keys.jwksUrl, (error) => log.error('JWKS fetch failed', { error: messagesOf(error) }), {
-          now,
-        });
+  const sources =
+    'secrets' in keys
+      ? keys.secrets.map(hmacKeys)
+      : [
+          jwksKeys(keys.jwksUrl, (error) => log.error('JWKS fetch failed', { error: messagesOf(error) }), {
+            now,
+          }),
+        ];
+  const algorithms = sources[0]?.algorithms ?? [];
   const expected = {
     algorithms: [...algorithms],
     clockTolerance: CLOCK_TOLERANCE_S,
@@ -52,7 +55,7 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: Tok
 
   const verify: VerifyToken = async (token) => {
     try {
-      const { payload } = await verifyWithKeys(token, getKey, expected);
+      const { payload } = await verifyWithSources(token, sources, expected);
       const { expiresAt, ...bearer } = readClaims(payload, isTenant);
       return { ...bearer, expiresAt: expiresAt + CLOCK_TOLERANCE_S * 1000 };
     } catch (error) {
@@ -72,6 +75,22 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: Tok
     verified.set(fingerprint, bearer);
     return bearer;
   };
+};
+
+/** Tries the second secret where the first has not signed the token. */
+const verifyWithSources = async (
+  token: string,
+  [source, ...others]: readonly TokenKeys[],
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> => {
+  if (source === undefined) throw new errors.JWSSignatureVerificationFailed();
+  try {
+    return await verifyWithKeys(token, source.getKey, options);
+  } catch (error) {
+    const isOtherKey = error instanceof errors.JWSSignatureVerificationFailed;
+    if (!isOtherKey || others.length === 0) throw error;
+    return verifyWithSources(token, others, options);
+  }
 };
 
 /** As jose's `jwtVerify`, but tries each key where several match the token. */
