@@ -84,9 +84,9 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
   }
 };
 
-/** The log's files, those beside it, and the secret. */
+/** The log's files, those beside it, the secret and the identity. */
 const isOwnFile = (name: string): boolean =>
-  /^(?:deliveries\.(?:db|lock)|delivery-secret)(?![a-z])/.test(name);
+  /^(?:deliveries\.(?:db|lock)|delivery-(?:secret|identity))(?![a-z])/.test(name);
 
 /** What was readable may have been read: the log holds what was delivered, and the secret makes delivery URLs. */
 const closeFolder = async ({ config, log }: Startup): Promise<void> => {

@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/error-text.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 
 const FILE = 'delivery-secret';
-const IDENTITY_FILE = 'identity';
+const IDENTITY_FILE = 'delivery-identity';
 const MIN_LENGTH = 32;
 
 /** The secret file can't be read or created. The message names the file and the cause. */
