@@ -123,9 +123,11 @@ describe.each(settings)(
       'when the service answers $status and repeats the key: $number',
       async ({ number, ...reply }) => {
         const { script, requests } = shipped.fake;
-        // One good answer between, so that the service is not left alone.
+        // One good answer of each resource between, so that no circuit breaker leaves the service alone.
         script.transactions = () => ({ json: transactionsEnvelope([]) });
+        script.other = () => ({ json: { webhooks: [] } });
         await ask(overHttp, lookup);
+        await ask(overHttp, '{ webhooks { nodes { name } } }');
         script.transactions = () => reply;
         script.other = () => reply;
         requests.length = 0;
