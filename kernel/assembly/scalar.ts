@@ -23,6 +23,16 @@ export function readNumber(p: usize, slot: usize): usize {
   return isNumber(p) ? readNumberAs(p, slot, FLOAT) : 0;
 }
 
+/** A JSON number in the plain form of an integer of 32 bits. Any other is left to the host, as are those of ten digits. */
+export function readInt(p: usize, slot: usize): usize {
+  const end: usize = isNumber(p) ? numberEnd(p) : 0;
+  if (end === 0 || !Numeric.integer || !Numeric.plain || end - p > MAX_INT_LENGTH) return 0;
+  setSpan(slot, p, end);
+  return end;
+}
+
+const MAX_INT_LENGTH: usize = 9;
+
 function readNumberAs(p: usize, slot: usize, style: u32): usize {
   const end = numberEnd(p);
   const from = Heap.top;

@@ -1,7 +1,15 @@
 import { byteAt, isNull, QUOTE } from './bytes';
 import { ADDRESS_LENGTH, hexEnd, setHex } from './hex';
 import { readChainId, readInteger } from './integer';
-import { readBoolean, readDecimal, readJson, readLenientString, readNumber, readText } from './scalar';
+import {
+  readBoolean,
+  readDecimal,
+  readInt,
+  readJson,
+  readLenientString,
+  readNumber,
+  readText,
+} from './scalar';
 import { readString } from './string';
 import { Kind } from './table';
 import { readTime } from './time';
@@ -15,12 +23,14 @@ export function readScalar(p: usize, kind: i32, isRequired: bool, slot: usize): 
     case Kind.string:
       return byteAt(p) === QUOTE ? readString(p, slot) : 0;
     case Kind.integer:
-    case Kind.transactionType:
+    case Kind.integerOrSide:
       return readInteger(p, slot);
     case Kind.time:
       return readTime(p, slot);
     case Kind.chainId:
       return readChainId(p, slot);
+    case Kind.int:
+      return readInt(p, slot);
     case Kind.boolean:
       return readBoolean(p, slot);
     case Kind.decimal:

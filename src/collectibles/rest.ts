@@ -97,7 +97,6 @@ export const COLLECTIBLES = {
       typeName: 'Collectible',
       parts: [SUBJECT, 'chainId', 'contractAddress', 'tokenId'],
     },
-    'Collectible.owner': { kind: 'subject' },
     'Collectible.tokenStandard': {
       kind: 'word',
       property: 'tokenStandardName',

@@ -10,6 +10,7 @@ import { selectsBelow } from '../graph/selection.ts';
 import { Wallet } from '../wallets/schema.ts';
 import {
   type Attribute,
+  COLLECTIBLES,
   type Collectible as CollectibleShape,
   type Metadata,
   RESOURCE,
@@ -144,6 +145,7 @@ CollectibleAttribute.implement({
 const CollectibleConnection = lookupConnectionType(
   { name: 'Collectible', list: "a wallet's collectibles" },
   Collectible,
+  COLLECTIBLES,
 );
 
 builder.objectField(Wallet, 'collectibles', (t) =>

@@ -74,7 +74,7 @@ const TRANSACTION = {
     gasUsed: nullable('gas_used', 'integer'),
     effectiveGasPrice: nullable('effective_gas_price', 'integer'),
     success: nullable('success', 'boolean'),
-    transactionType: nullable('transaction_type', 'transactionType'),
+    transactionType: nullable('transaction_type', 'integerOrSide'),
     decoded: { from: 'decoded', record: DECODED, mode: 'lenientObject' },
     logs: { from: 'logs', records: LOG, mode: 'strict' },
   },

@@ -18,6 +18,7 @@ import {
   REQUEST_COST,
   readTransaction,
   requestsFor,
+  TRANSACTIONS,
   type Transaction as TransactionShape,
 } from './rest.ts';
 
@@ -208,6 +209,7 @@ DecodedInputType.implement({
 const TransactionConnection = lookupConnectionType(
   { name: 'Transaction', list: "a wallet's transactions" },
   Transaction,
+  TRANSACTIONS,
 );
 
 builder.objectField(Wallet, 'transactions', (t) =>

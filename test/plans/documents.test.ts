@@ -1,15 +1,6 @@
-import {
-  assertEnumType,
-  assertObjectType,
-  buildSchema,
-  type GraphQLSchema,
-  isObjectType,
-  parse,
-} from 'graphql';
+import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DocumentPlans } from '../../src/graph/plan/document-plans.ts';
-import { createPlannedSchema } from '../../src/graph/plan/planned-schema.ts';
-import { withPlannedLists } from '../../src/graph/plan/planned-types.ts';
 import { plannedSchema } from '../../src/schema.ts';
 import type { ListPlan } from '../../src/upstream/parse/plan.ts';
 
@@ -35,47 +26,6 @@ test.each([
   ],
 ])('%s: %s', (_what, document, isPlanned) => {
   expect(plannedSchema.canExecute(parse(document))).toBe(isPlanned);
-});
-
-/** A schema with one planned list, of things with fields of all kinds. */
-const thingsSchema = (): GraphQLSchema => {
-  const schema = buildSchema(`
-    enum Renamed { A }
-    interface Named { name: String }
-    type Part implements Named { name: String secret: String }
-    type Thing { name: String size(unit: String): Int note: String kind: Renamed part: Part named: Named closed: String }
-    type ThingEdge { cursor: String node: Thing weight: Int }
-    type ThingConnection { nodes: [Thing] edges: [ThingEdge] count: Int }
-    type Query { things: ThingConnection }
-  `);
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type)) continue;
-    if (type.name === 'ThingConnection') type.extensions = withPlannedLists();
-    for (const field of Object.values(type.getFields()))
-      if (field.name !== 'note') field.extensions = { pothosExposedField: field.name };
-  }
-  const { closed } = assertObjectType(schema.getType('Thing')).getFields();
-  if (closed) closed.extensions = { ...closed.extensions, pothosOptions: { authScopes: { wallets: true } } };
-  for (const value of assertEnumType(schema.getType('Renamed')).getValues()) value.value = 'another';
-  return schema;
-};
-
-describe('a field of an item', () => {
-  const planned = createPlannedSchema(thingsSchema(), thingsSchema());
-  test.each([
-    ['that is a property is written', 'nodes { name part { name } }', true],
-    ['that has arguments', 'nodes { name size }', false],
-    ['with a resolver of its own', 'nodes { note }', false],
-    ['whose enum has other values inside', 'nodes { kind }', false],
-    ['of an abstract type', 'nodes { named { name } }', false],
-    ['that needs a scope', 'nodes { closed }', false],
-    ['that is no cursor and no node of an edge', 'edges { weight node { name } }', false],
-  ])('%s', (_what, selection, isPlanned) => {
-    const direct = parse(`{ things { ${selection} } }`);
-    const inFragment = parse(`{ things { ...F } } fragment F on ThingConnection { ${selection} }`);
-    expect(planned.canExecute(direct)).toBe(isPlanned);
-    expect(planned.canExecute(inFragment)).toBe(isPlanned);
-  });
 });
 
 describe('the plans of a document', () => {

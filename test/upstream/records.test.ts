@@ -13,7 +13,7 @@ const WHOLE = {
   fields: {
     id: required('id', 'integer'),
     to: nullable('to', 'addressOrEmpty'),
-    type: nullable('type', 'transactionType'),
+    type: nullable('type', 'integerOrSide'),
     nested: nullable('nested', 'texts'),
     topics: { from: 'topics', listOf: 'hex', item: 'topic' },
     part: { from: 'part', record: PART, mode: 'lenientObject' },

@@ -1,5 +1,6 @@
 import type { ObjectRef } from '@pothos/core';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { IndexedList } from '../../upstream/kernel/indexed-list.ts';
 import type { Answer } from '../answer/answer.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
@@ -109,12 +110,13 @@ export const listConnectionTypes = <Value extends object>(
   return { connection, edge };
 };
 
-/** Defines the connection type of a lookup. It also says how fresh and how complete its pages are. */
+/** Defines the connection type of a lookup, whose pages are those of `list`. It also says how fresh and how complete its pages are. */
 export const lookupConnectionType = <Value extends object>(
   naming: Naming,
   node: ObjectRef<BuilderTypes, Value>,
+  list: IndexedList,
 ): ObjectRef<BuilderTypes, ListConnection> => {
-  const { connection } = listConnectionTypes(naming, node, withPlannedLists());
+  const { connection } = listConnectionTypes(naming, node, withPlannedLists(list));
   builder.objectFields(connection, (t) => ({
     requestTime: t.field({
       type: 'DateTime',

@@ -1,15 +1,13 @@
 import {
   type FieldNode,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
-  isEnumType,
   isObjectType,
-  isScalarType,
 } from 'graphql';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/plan.ts';
 import { collectFields, type OperationInfo } from '../cost/operation-info.ts';
+import { exposedProperty } from './assert-plannable.ts';
 import { deriveOf } from './derived-field.ts';
 
 /** The part of an operation that decides which fields it selects. */
@@ -44,11 +42,12 @@ const compileRecord = (info: SelectionInfo, type: GraphQLObjectType, nodes: read
   fields: selectedFields(info, type, nodes).map(([key, name, uses]): PlanField => {
     if (name === '__typename') return { kind: 'typename', key };
     const field = type.getFields()[name];
-    if (field === undefined || !isPlannable(field)) throw unknownField(type, name);
-    if (deriveOf(field)) return { kind: 'derived', key, name: `${type.name}.${name}` };
-    const record = recordTypeOf(field.type);
+    if (field && deriveOf(field)) return { kind: 'derived', key, name: `${type.name}.${name}` };
+    const property = field && exposedProperty(field);
+    if (property === undefined) throw unknownField(type, name);
+    const record = recordTypeOf(field?.type);
     const plan = record && compileRecord(info, record, uses);
-    return { kind: 'property', key, property: exposedProperty(field) ?? name, plan };
+    return { kind: 'property', key, property, plan };
   }),
 });
 
@@ -69,32 +68,6 @@ const selectedFields = (
 const recordTypeOf = (type: GraphQLOutputType | undefined): GraphQLObjectType | null => {
   const named = type && getNamedType(type);
   return isObjectType(named) ? named : null;
-};
-
-/**
- * Whether a plan can write a field: it has no arguments, needs no scope, and is a property of its record or derived from
- * it. The JSON of its value is then what JSON.stringify makes of the property.
- */
-export const isPlannable = (field: GraphQLField<unknown, unknown>): boolean =>
-  field.args.length === 0 &&
-  !hasScopes(field) &&
-  (exposedProperty(field) !== undefined || deriveOf(field) !== undefined) &&
-  isWrittenAsIs(field.type);
-
-/** Whether only some callers may read a field, or the fields of a type. */
-export const hasScopes = ({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): boolean => {
-  const { authScopes } = (extensions.pothosOptions ?? {}) as { readonly authScopes?: unknown };
-  return authScopes !== undefined;
-};
-
-/** Returns the property that Pothos' `expose` gave the field; undefined for a field with a resolver of its own. */
-const exposedProperty = ({ extensions }: GraphQLField<unknown, unknown>): string | undefined =>
-  extensions.pothosExposedField as string | undefined;
-
-const isWrittenAsIs = (type: GraphQLOutputType): boolean => {
-  const named = getNamedType(type);
-  if (isEnumType(named)) return named.getValues().every(({ name, value }) => name === value);
-  return isScalarType(named) || isObjectType(named);
 };
 
 const unknownField = (type: GraphQLObjectType, name: string): TypeError =>

@@ -10,7 +10,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { PlannedTypes } from './planned-types.ts';
+import type { plannedFields } from './planned-types.ts';
 
 /** A document whose lists plans can write. */
 export type PlannedDocument = {
@@ -27,12 +27,12 @@ export const ofPages = (): typeof OF_PAGES => OF_PAGES;
 
 /**
  * Returns what is known of a document whose lists plans can write. Returns null for a
- * document that is left to the executor: one without such lists, with introspection, with another directive, or with a field
- * of an item that no plan can write.
+ * document that is left to the executor: one without such lists, with introspection, or with another directive. `lists` are
+ * the fields that plans write.
  */
 export const inspectDocument = (
   schema: GraphQLSchema,
-  types: PlannedTypes,
+  lists: ReturnType<typeof plannedFields>,
   document: DocumentNode,
 ): PlannedDocument | null => {
   const conditions = new Set<string>();
@@ -48,8 +48,7 @@ export const inspectDocument = (
     if (!field || name.value.startsWith('__')) isKnown = false;
     else if (isObjectType(parent) && roots.includes(parent) && field.extensions.isOfPages !== true)
       readsPagesAlone = false;
-    else if (isObjectType(parent) && !types.canWrite(parent, field)) isKnown = false;
-    else if (types.lists.has(field)) hasLists = true;
+    else if (lists.has(field)) hasLists = true;
   };
   const onDirective = ({ name, arguments: args = [] }: DirectiveNode): void => {
     if (name.value !== 'skip' && name.value !== 'include') isKnown = false;

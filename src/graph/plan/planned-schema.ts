@@ -15,7 +15,7 @@ import { inspectDocument, type PlannedDocument } from './conditions.ts';
 import { deriveOf } from './derived-field.ts';
 import { DocumentPlans } from './document-plans.ts';
 import { ListWriting, type PlannedList, writeList } from './list-writer.ts';
-import { type PlannedField, PlannedTypes } from './planned-types.ts';
+import { type PlannedField, plannedFields } from './planned-types.ts';
 import { createProjection, type FindDerive } from './projection.ts';
 
 /**
@@ -38,9 +38,12 @@ const WrittenList = new GraphQLScalarType<unknown, unknown>({
   serialize: (written) => written,
 });
 
-/** Changes `schema`, which must have the types of `publicSchema` as objects of its own. */
+/**
+ * Changes `schema`, which must have the types of `publicSchema` as objects of its own. Throws TypeError where an item of a
+ * lookup has a field that no plan can write.
+ */
 export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQLSchema): PlannedSchema => {
-  const publicTypes = new PlannedTypes(publicSchema);
+  const publicFields = plannedFields(publicSchema);
   const documents = new WeakMap<DocumentNode, PlannedDocument | null>();
   const operations = new WeakMap<OperationDefinitionNode, DocumentPlans<ListWriting>>();
   const findDerive = deriveFinder(schema);
@@ -48,7 +51,7 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
   const inspect = (document: DocumentNode): PlannedDocument | null => {
     const known = documents.get(document);
     if (known !== undefined) return known;
-    const planned = inspectDocument(publicSchema, publicTypes, document);
+    const planned = inspectDocument(publicSchema, publicFields, document);
     documents.set(document, planned);
     if (planned === null) return null;
     const plans = new DocumentPlans<ListWriting>(schema, document, planned.conditions);
@@ -70,7 +73,7 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
     );
   };
 
-  for (const [field, planned] of new PlannedTypes(schema).lists) {
+  for (const [field, planned] of plannedFields(schema)) {
     field.type = new GraphQLNonNull(WrittenList);
     field.resolve = (list, _args, context, info) =>
       writeList(list as PlannedList, writingFor(planned, info), context as Context, info);

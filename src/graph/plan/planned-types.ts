@@ -5,55 +5,48 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { hasScopes, isPlannable } from './compile.ts';
+import type { IndexedList } from '../../upstream/kernel/indexed-list.ts';
+import { assertOpen, assertPlain, assertPlannable, unwritable } from './assert-plannable.ts';
 
-const EXTENSIONS = { hasPlannedLists: true };
-
-/** The `extensions` of a connection type whose `nodes` and `edges` resolve to a PlannedList. */
-export const withPlannedLists = (): typeof EXTENSIONS => EXTENSIONS;
-
-type AnyField = GraphQLField<unknown, unknown>;
+/** The `extensions` of a connection type whose `nodes` and `edges` resolve to a PlannedList of this list's items. */
+export const withPlannedLists = (list: IndexedList): { readonly plannedList: IndexedList } => ({
+  plannedList: list,
+});
 
 /** A field of a connection that plans write. */
 export type PlannedField = { readonly kind: 'nodes' | 'edges'; readonly item: GraphQLObjectType };
 
-/** The types of one schema that plans write. */
-export class PlannedTypes {
-  readonly lists = new Map<AnyField, PlannedField>();
-  readonly #edges = new Set<GraphQLObjectType>();
-  /** The types of nodes, and those of their nested records. */
-  readonly #records = new Set<GraphQLObjectType>();
-
-  constructor(schema: GraphQLSchema) {
-    for (const type of Object.values(schema.getTypeMap()))
-      if (isObjectType(type) && type.extensions.hasPlannedLists === true) this.#addConnection(type);
-  }
-
-  /** Whether plans can write a field. A field of a type that they don't write is left to the executor. */
-  canWrite(parent: GraphQLObjectType, field: AnyField): boolean {
-    if (!this.#records.has(parent) && !this.#edges.has(parent)) return true;
-    if (hasScopes(parent) || hasScopes(field)) return false;
-    return this.#records.has(parent) ? isPlannable(field) : field.name === 'cursor' || field.name === 'node';
-  }
-
-  #addConnection(type: GraphQLObjectType): void {
+/**
+ * Returns the fields of a schema that plans write. Throws TypeError, with the coordinate, where one of them or of their items
+ * has what no plan can write.
+ */
+export const plannedFields = (
+  schema: GraphQLSchema,
+): ReadonlyMap<GraphQLField<unknown, unknown>, PlannedField> => {
+  const planned = new Map<GraphQLField<unknown, unknown>, PlannedField>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    const list = isObjectType(type) && (type.extensions.plannedList as IndexedList | undefined);
+    if (!list) continue;
     const { nodes, edges } = type.getFields();
     const node = nodes && getNamedType(nodes.type);
     const edge = edges && getNamedType(edges.type);
     if (!nodes || !edges || !isObjectType(node) || !isObjectType(edge))
       throw new TypeError(`Expected ${type.name} to have nodes and edges.`);
-    this.lists.set(nodes, { kind: 'nodes', item: node });
-    this.lists.set(edges, { kind: 'edges', item: edge });
-    this.#edges.add(edge);
-    this.#addRecord(node);
+    assertOpen(type.name, type);
+    for (const field of [nodes, edges]) assertPlain(type, field);
+    assertEdge(edge);
+    assertPlannable(node, list);
+    planned.set(nodes, { kind: 'nodes', item: node });
+    planned.set(edges, { kind: 'edges', item: edge });
   }
+  return planned;
+};
 
-  #addRecord(type: GraphQLObjectType): void {
-    if (this.#records.has(type)) return;
-    this.#records.add(type);
-    for (const field of Object.values(type.getFields())) {
-      const inner = getNamedType(field.type);
-      if (isObjectType(inner) && isPlannable(field)) this.#addRecord(inner);
-    }
+const assertEdge = (edge: GraphQLObjectType): void => {
+  assertOpen(edge.name, edge);
+  for (const field of Object.values(edge.getFields())) {
+    assertPlain(edge, field);
+    if (field.name !== 'cursor' && field.name !== 'node')
+      throw unwritable(`${edge.name}.${field.name}`, 'cursor or node', 'another field of an edge');
   }
-}
+};

@@ -112,7 +112,8 @@ const bitsOf = (
   has: (field: TableField) => boolean,
 ): number => entries.reduce((bits, [, field], index) => (has(field) ? bits | (1 << index) : bits), 0);
 
-const slotOf = ({ fields }: CompiledTable, property: string): number => {
+/** Returns where the slot of a property lies in a record. Throws TypeError for one that the table does not have. */
+export const slotOf = ({ fields }: CompiledTable, property: string): number => {
   const field = fields.get(property);
   if (!field) throw new TypeError(`Expected a property of the table, got ${property}.`);
   return field.slot;

@@ -1,8 +1,8 @@
 import type { EdgeField, ListPlan, Plan, PlanField } from '../parse/plan.ts';
 import type { TableField } from '../parse/record.ts';
-import type { CompiledList, CompiledTable } from './compile-list.ts';
+import { type CompiledList, type CompiledTable, slotOf } from './compile-list.ts';
 import { Image } from './image.ts';
-import { type DerivedField, type IndexedList, SUBJECT } from './indexed-list.ts';
+import { type IndexedList, SUBJECT } from './indexed-list.ts';
 import type { Constants } from './module.ts';
 
 /** A plan as the kernel has it in its memory. It writes the pages of one list. */
@@ -25,7 +25,7 @@ const STEPS = 4;
 const STEP_BYTES = 24;
 const SUBJECT_SLOT = 0xffff_ffff;
 
-/** Returns null for a plan that the kernel can't write: of a field that it does not know, or too large. */
+/** Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have. */
 export const compilePlan = (
   plan: ListPlan,
   list: IndexedList,
@@ -38,12 +38,10 @@ export const compilePlan = (
     else compiler.compileEdge(plan.typeName, plan.fields, compiled.table);
     return compiler.finish();
   } catch (error) {
-    if (error instanceof UnknownFieldError || error instanceof RangeError) return null;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 };
-
-class UnknownFieldError extends Error {}
 
 class PlanCompiler {
   readonly #list: IndexedList;
@@ -102,19 +100,25 @@ class PlanCompiler {
 
   #fieldStep(field: PlanField, typeName: string, table: CompiledTable): Step {
     if (field.kind === 'typename') return literal(typeName);
-    if (field.kind === 'derived') return this.#derivedStep(this.#list.derived[field.name], table);
+    if (field.kind === 'derived') return this.#derivedStep(field.name, table);
+    const coordinate = `${typeName}.${field.property}`;
     const found = table.fields.get(field.property);
-    if (!found) return this.#derivedStep(this.#list.derived[`${typeName}.${field.property}`], table);
+    if (!found) return this.#derivedStep(coordinate, table);
     const { slot, table: inner } = found;
-    if ((inner === null) !== (field.plan === null)) throw new UnknownFieldError();
+    if ((inner === null) !== (field.plan === null))
+      throw new TypeError(
+        `Expected ${coordinate} to be a record in both the table and the plan, or in neither.`,
+      );
     if (inner === null || field.plan === null)
       return { kind: 'listOf' in found.field ? 'list' : 'span', slot };
     return { kind: nestedKind(found.field), slot, details: this.compileRecord(field.plan, inner) };
   }
 
-  #derivedStep(field: DerivedField | undefined, table: CompiledTable): Step {
+  #derivedStep(coordinate: string, table: CompiledTable): Step {
     const image = this.#image;
-    switch (field?.kind) {
+    const field = this.#list.derived[coordinate];
+    if (!field) throw new TypeError(`Expected a field of the list, got ${coordinate}.`);
+    switch (field.kind) {
       case 'subject':
         return { kind: 'subject' };
       case 'null':
@@ -140,19 +144,11 @@ class PlanCompiler {
           image.set(details + 8 + index * 8, address, length);
         return { kind: 'word', slot: slotOf(table, field.property), details };
       }
-      default:
-        throw new UnknownFieldError();
     }
   }
 }
 
 const literal = (text: string): Step => ({ kind: 'literal', tail: JSON.stringify(text) });
-
-const slotOf = ({ fields }: CompiledTable, property: string): number => {
-  const field = fields.get(property);
-  if (!field) throw new UnknownFieldError();
-  return field.slot;
-};
 
 const nestedKind = (field: TableField): string => {
   if ('record' in field) return 'record';

@@ -54,6 +54,13 @@ export const readNumber: Reader<number> = (value, field) => {
   throw malformed(field, 'a number', value);
 };
 
+/** An integer of 32 bits with a sign. */
+export const readInt: Reader<number> = (value, field) => {
+  const number = readNumber(value, field);
+  if (number === (number | 0)) return number;
+  throw malformed(field, 'an integer from -2^31 to 2^31 - 1', value);
+};
+
 /** A 20-byte address in lower case. */
 export const readAddress: Reader<string> = (value, field) => {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();

@@ -8,6 +8,7 @@ import {
   readChainId,
   readDecimal,
   readHex,
+  readInt,
   readInteger,
   readJson,
   readList,
@@ -90,11 +91,12 @@ const READERS: { readonly [Kind in FieldKind]: Reader<unknown> } = {
   integer: readInteger,
   decimal: readDecimal,
   number: readNumber,
+  int: readInt,
   boolean: readBoolean,
   time: readTime,
   chainId: readChainId,
   json: readJson,
-  transactionType: (value, field) =>
+  integerOrSide: (value, field) =>
     oneOf(TRANSACTION_SIDES, value) === null ? readInteger(value, field) : null,
   lenientString: (value) => (typeof value === 'string' ? value : null),
   text: (value, field) => (typeof value === 'string' ? value : JSON.stringify(readJson(value, field))),

@@ -18,6 +18,8 @@ export type FieldKind =
   /** A decimal number as a string. */
   | 'decimal'
   | 'number'
+  /** A number that is an integer of 32 bits with a sign. */
+  | 'int'
   | 'boolean'
   /** ISO 8601 in UTC with milliseconds. */
   | 'time'
@@ -25,7 +27,7 @@ export type FieldKind =
   /** Any JSON of at most 200 levels. */
   | 'json'
   /** As `integer`; null where a delivery names a side, SENDER or RECEIVER in any case. */
-  | 'transactionType'
+  | 'integerOrSide'
   /** Null for anything but a string. */
   | 'lenientString'
   /** A string as it is, any other JSON as its JSON text. */
@@ -98,7 +100,7 @@ type ScalarValue<Field extends ScalarField> =
   | KindValue<Field['kind']>
   | (Field['required'] extends true ? never : null);
 
-type KindValue<Kind extends FieldKind> = Kind extends 'number' | 'chainId'
+type KindValue<Kind extends FieldKind> = Kind extends 'number' | 'int' | 'chainId'
   ? number
   : Kind extends 'boolean'
     ? boolean

@@ -31,7 +31,7 @@ const findDerive = (coordinate: string): Derive => {
 /** The properties of a value that its table does not have. */
 const ADDED: Readonly<Record<string, readonly string[]>> = {
   Transaction: ['address', 'direction'],
-  Collectible: ['owner', 'tokenStandard'],
+  Collectible: ['tokenStandard'],
 };
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

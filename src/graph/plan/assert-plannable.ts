@@ -1,0 +1,196 @@
+import {
+  type GraphQLEnumType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+import { type DerivedField, type IndexedList, SUBJECT } from '../../upstream/kernel/indexed-list.ts';
+import type { FieldKind, RecordTable, TableField } from '../../upstream/parse/record.ts';
+import type { BuilderTypes } from '../builder.ts';
+import { deriveOf } from './derived-field.ts';
+
+type AnyField = GraphQLField<unknown, unknown>;
+
+/**
+ * Asserts that plans can write each field of an item, and of the records in it, and that each derived field of the list is
+ * one of them. Throws TypeError, with the coordinate of the first field that they can't write. What passes is written as the
+ * executor would: its values are already what its scalars make of them.
+ */
+export const assertPlannable = (
+  item: GraphQLObjectType,
+  { table, derived }: Pick<IndexedList, 'table' | 'derived'>,
+): void => {
+  const unused = new Set(Object.keys(derived));
+
+  const writtenOf = (type: GraphQLObjectType, field: AnyField, record: RecordTable): Written => {
+    const at = `${type.name}.${field.name}`;
+    const property = deriveOf(field) ? null : exposedProperty(field);
+    if (property === undefined)
+      throw unwritable(at, 'a property (expose) or a derivedField', 'a resolver of its own');
+    const tableField = property === null ? undefined : record.fields[property];
+    if (tableField !== undefined) return writtenByTable(tableField);
+    const coordinate = property === null ? at : `${type.name}.${property}`;
+    const entry = derived[coordinate];
+    unused.delete(coordinate);
+    if (entry !== undefined) return writtenByEntry(at, entry, record);
+    const inTable = property === null ? '' : `the property ${property} in the table "${record.name}", or `;
+    throw unwritable(at, `${inTable}an entry "${coordinate}" in the list's derived`, 'none');
+  };
+
+  const assertRecord = (type: GraphQLObjectType, record: RecordTable): void => {
+    assertOpen(type.name, type);
+    for (const field of Object.values(type.getFields())) {
+      assertPlain(type, field);
+      const written = writtenOf(type, field, record);
+      if (!isWrittenAs(field.type, written))
+        throw unwritable(`${type.name}.${field.name}`, shownType(written), `${field.type}`);
+      const named = getNamedType(field.type);
+      if (written.record && isObjectType(named)) assertRecord(named, written.record);
+    }
+  };
+
+  assertRecord(item, table);
+  for (const coordinate of unused)
+    throw unwritable(
+      coordinate,
+      'a field of an item that the table does not have',
+      'a derived entry for no such field',
+    );
+};
+
+/** Asserts that a field has the same value for all callers, whatever the document says. Throws TypeError. */
+export const assertPlain = ({ name }: GraphQLObjectType, field: AnyField): void => {
+  const at = `${name}.${field.name}`;
+  assertOpen(at, field);
+  if (field.args.length > 0) throw unwritable(at, 'no arguments', field.args.map((arg) => arg.name).join());
+};
+
+/** Asserts that all callers may read a field, or the fields of a type. Throws TypeError. */
+export const assertOpen = (at: string, { extensions }: Pick<AnyField, 'extensions'>): void => {
+  const { authScopes } = (extensions.pothosOptions ?? {}) as { readonly authScopes?: unknown };
+  if (authScopes !== undefined) throw unwritable(at, 'no authScopes: plans ask for none', 'some');
+};
+
+/** The error of a schema that has at `coordinate` what no plan can write. */
+export const unwritable = (coordinate: string, expected: string, got: string): TypeError =>
+  new TypeError(`A plan can't write ${coordinate}: expected ${expected}, got ${got}.`);
+
+/** Returns the property that Pothos' `expose` gave the field; undefined for a field with a resolver of its own. */
+export const exposedProperty = ({ extensions }: AnyField): string | undefined =>
+  extensions.pothosExposedField as string | undefined;
+
+/** What a plan writes of a field. */
+type Written = {
+  /** The scalars that would write the same; the values of an enum; the table of a record. Null where it is always null. */
+  readonly scalars?: readonly ScalarName[];
+  readonly words?: readonly string[];
+  readonly record?: RecordTable;
+  readonly isList: boolean;
+  readonly isNullable: boolean;
+};
+
+type ScalarName = keyof BuilderTypes['Scalars'];
+
+const TEXT = ['String', 'ID'] as const;
+
+/** The scalars whose values a kind's are, unchanged. */
+const SCALARS: { readonly [Kind in FieldKind]: readonly ScalarName[] } = {
+  string: [...TEXT, 'URL'],
+  address: [...TEXT, 'Address'],
+  addressOrEmpty: [...TEXT, 'Address'],
+  hex: [...TEXT, 'Hex'],
+  integer: [...TEXT, 'BigInt', 'Decimal'],
+  decimal: [...TEXT, 'Decimal'],
+  number: ['Float'],
+  int: ['Int', 'Float'],
+  boolean: ['Boolean'],
+  time: [...TEXT, 'DateTime'],
+  chainId: ['ChainId'],
+  json: ['JSON'],
+  integerOrSide: [...TEXT, 'BigInt', 'Decimal'],
+  lenientString: [...TEXT, 'URL'],
+  text: TEXT,
+  texts: ['JSON'],
+};
+
+/** A field of these kinds may be null though it is required. */
+const NULLABLE: ReadonlySet<FieldKind> = new Set([
+  'addressOrEmpty',
+  'integerOrSide',
+  'lenientString',
+  'json',
+  'texts',
+]);
+
+const writtenByTable = (field: TableField): Written => {
+  if ('kind' in field) {
+    const isNullable = !field.required || NULLABLE.has(field.kind);
+    return { scalars: SCALARS[field.kind], isList: false, isNullable };
+  }
+  if ('listOf' in field) return { scalars: SCALARS[field.listOf], isList: true, isNullable: false };
+  if ('record' in field) return { record: field.record, isList: false, isNullable: true };
+  return { record: field.records, isList: true, isNullable: field.mode === 'lenientOrNull' };
+};
+
+const writtenByEntry = (at: string, entry: DerivedField, { name, fields }: RecordTable): Written => {
+  for (const property of propertiesOf(entry)) {
+    const field = fields[property];
+    if (field === undefined || !('kind' in field))
+      throw unwritable(at, `the derived entry to be of values in the table "${name}"`, property);
+  }
+  switch (entry.kind) {
+    case 'subject':
+      return { scalars: SCALARS.address, isList: false, isNullable: false };
+    case 'globalId':
+      return { scalars: TEXT, isList: false, isNullable: false };
+    case 'chainId':
+      return { scalars: SCALARS.chainId, isList: false, isNullable: true };
+    case 'word':
+      return { words: entry.words, isList: false, isNullable: true };
+    case 'null':
+      return { isList: false, isNullable: true };
+  }
+};
+
+/** Returns the properties that a derived field is made of. */
+const propertiesOf = (entry: DerivedField): readonly string[] => {
+  if (entry.kind === 'globalId') return entry.parts.filter((part) => part !== SUBJECT);
+  if (entry.kind === 'chainId') return [entry.id, entry.name];
+  return entry.kind === 'word' ? [entry.property] : [];
+};
+
+const isWrittenAs = (
+  type: GraphQLOutputType,
+  { scalars, words, record, isList, isNullable }: Written,
+): boolean => {
+  if (isNullable && isNonNullType(type)) return false;
+  if (!scalars && !words && !record) return true;
+  const whole = getNullableType(type);
+  if (isListType(whole) !== isList) return false;
+  const value = isListType(whole) ? getNullableType(whole.ofType) : whole;
+  if (record) return isObjectType(value);
+  if (words) return isEnumType(value) && isOfWords(value, words);
+  return isScalarType(value) && (scalars ?? []).some((scalar) => scalar === value.name);
+};
+
+/** Whether the values of an enum are these words, inside as well. */
+const isOfWords = (type: GraphQLEnumType, words: readonly string[]): boolean => {
+  const values = type.getValues();
+  return (
+    values.length === words.length &&
+    values.every(({ name, value }) => name === value && words.includes(name))
+  );
+};
+
+const shownType = ({ scalars, words, record, isList, isNullable }: Written): string => {
+  const value =
+    scalars?.join(' or ') ?? (words ? `an enum of ${words.join()}` : record ? 'an object type' : 'any type');
+  return `${isNullable ? 'a nullable type: ' : ''}${isList ? 'a list of ' : ''}${value}`;
+};

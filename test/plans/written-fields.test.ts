@@ -1,0 +1,416 @@
+import {
+  assertEnumType,
+  assertObjectType,
+  buildSchema,
+  executeSync,
+  GraphQLInt,
+  GraphQLObjectType,
+  GraphQLSchema,
+  isScalarType,
+  isSpecifiedScalarType,
+  lexicographicSortSchema,
+  parse,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { COLLECTIBLES } from '../../src/collectibles/rest.ts';
+import { derivedField } from '../../src/graph/plan/derived-field.ts';
+import { createPlannedSchema } from '../../src/graph/plan/planned-schema.ts';
+import { withPlannedLists } from '../../src/graph/plan/planned-types.ts';
+import { parseExactJson } from '../../src/lib/json/exact-json.ts';
+import { schema as ownSchema } from '../../src/schema.ts';
+import { TRANSACTIONS } from '../../src/transactions/rest.ts';
+import { type IndexedList, SUBJECT } from '../../src/upstream/kernel/indexed-list.ts';
+import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';
+import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
+import type { ListPlan } from '../../src/upstream/parse/plan.ts';
+import { type FieldKind, nullable, type RecordTable, required } from '../../src/upstream/parse/record.ts';
+import { readRecord } from '../../src/upstream/parse/record-reader.ts';
+import { writeJson } from '../support/kernel/hand-written-json.ts';
+import { VALUES } from '../support/kernel/values.ts';
+
+/** Plans write each field of an item, with the bytes of the executor, or the gateway does not start. */
+
+/** Makes a planned schema, as a start does. The schema that is given stays as it is. */
+const start = (schema: GraphQLSchema) => {
+  const [planned, open] = [lexicographicSortSchema(schema), lexicographicSortSchema(schema)];
+  return createPlannedSchema(planned, open);
+};
+
+const without = <Value>(entries: Readonly<Record<string, Value>>, name: string): Record<string, Value> =>
+  Object.fromEntries(Object.entries(entries).filter(([key]) => key !== name));
+
+describe.each<[name: string, list: IndexedList]>([
+  ['Transaction', TRANSACTIONS],
+  ['Collectible', COLLECTIBLES],
+])('the list of each %s', (name, list) => {
+  const startWith = (changed: IndexedList) => {
+    const schema = lexicographicSortSchema(ownSchema);
+    assertObjectType(schema.getType(`${name}Connection`)).extensions = withPlannedLists(changed);
+    return start(schema);
+  };
+
+  test('is written as it stands', () => {
+    expect(() => startWith(list)).not.toThrow();
+  });
+
+  test.each(Object.keys(list.derived))('without the derived entry %s stops the start', (coordinate) => {
+    expect(() => startWith({ ...list, derived: without(list.derived, coordinate) })).toThrow(coordinate);
+  });
+
+  test.each(Object.keys(list.table.fields))('without the property %s stops the start', (property) => {
+    const table = { ...list.table, fields: without(list.table.fields, property) };
+    expect(() => startWith({ ...list, table })).toThrow(new RegExp(`${name}\\.\\w+: .*${property}`));
+  });
+});
+
+const SCALARS = Object.values(ownSchema.getTypeMap()).filter(isScalarType);
+
+type Change = (schema: GraphQLSchema) => void;
+
+const unchanged: Change = () => {};
+
+/** A schema with one planned list, of things with these fields. They are properties unless `change` changes them. */
+const thingsSchema = (
+  list: Pick<IndexedList, 'table' | 'derived'>,
+  fields: string,
+  change = unchanged,
+): GraphQLSchema => {
+  const declared = SCALARS.filter((scalar) => !isSpecifiedScalarType(scalar)).map(
+    ({ name }) => `scalar ${name}`,
+  );
+  const schema = buildSchema(`
+    ${declared.join('\n')}
+    enum Color { RED BLUE }
+    interface Named { v: String }
+    type Part implements Named { v: String }
+    type Thing { ${fields} }
+    type ThingEdge { cursor: String! node: Thing }
+    type ThingConnection { nodes: [Thing]! edges: [ThingEdge]! }
+    type Query { things: ThingConnection }
+  `);
+  const connection = assertObjectType(schema.getType('ThingConnection'));
+  const whole: IndexedList = { itemsField: 'things', identity: ['id'], time: null, ...list };
+  connection.extensions = withPlannedLists(whole);
+  for (const name of ['Thing', 'Part'])
+    for (const field of Object.values(assertObjectType(schema.getType(name)).getFields()))
+      field.extensions = { pothosExposedField: field.name };
+  change(schema);
+  return schema;
+};
+
+const fieldOf = (schema: GraphQLSchema, type: string, name: string) => {
+  const field = assertObjectType(schema.getType(type)).getFields()[name];
+  if (field === undefined) throw new TypeError(`Expected ${type} to have a field ${name}.`);
+  return field;
+};
+
+const PART = { name: 'part', fields: { v: nullable('v', 'string') } } as const satisfies RecordTable;
+const THING = {
+  name: 'thing',
+  fields: {
+    id: required('id', 'string'),
+    text: nullable('text', 'string'),
+    number: nullable('number', 'number'),
+    recipient: required('recipient', 'addressOrEmpty'),
+    topics: { from: 'topics', listOf: 'hex', item: 'topic' },
+    part: { from: 'part', record: PART, mode: 'lenientObject' },
+    parts: { from: 'parts', records: PART, mode: 'strict' },
+    others: { from: 'others', records: PART, mode: 'lenientOrNull' },
+  },
+} as const satisfies RecordTable;
+
+const COLOR = { kind: 'word', property: 'text', words: ['RED', 'BLUE'], isCompact: false } as const;
+const SCOPED = { pothosOptions: { authScopes: { wallets: true } } };
+
+type Case = [
+  what: string,
+  fields: string,
+  problem: string | null,
+  change?: Change | undefined,
+  derived?: IndexedList['derived'],
+];
+
+const assertStart = (schema: GraphQLSchema, problem: string | null): void => {
+  if (problem === null) expect(() => start(schema)).not.toThrow();
+  else
+    expect(() => start(schema)).toThrow(
+      new RegExp(`^A plan can't write ${problem}: expected .*, got .+\\.$`),
+    );
+};
+
+const scoped =
+  (type: string, name: string): Change =>
+  (schema) => {
+    const field = fieldOf(schema, type, name);
+    field.extensions = { ...field.extensions, ...SCOPED };
+  };
+const derivedThing: Change = (schema) => {
+  const { extensions } = derivedField(() => 'RED');
+  fieldOf(schema, 'Thing', 'x').extensions = extensions;
+};
+
+describe('a field of an item', () => {
+  test.each<Case>([
+    ['that is a property is written', 'id: ID! text: String number: Float', null],
+    ['that is a list is written', 'topics: [Hex!]!', null],
+    ['of records is written', 'part: Part parts: [Part!]! others: [Part!]', null],
+    ['that has arguments is refused', 'text(unit: String): String', 'Thing.text'],
+    [
+      'with a resolver of its own is refused',
+      'note: String',
+      'Thing.note',
+      (schema) => {
+        fieldOf(schema, 'Thing', 'note').extensions = {};
+      },
+    ],
+    ['that the table does not have is refused', 'missing: String', 'Thing.missing'],
+    ['of an abstract type is refused', 'part: Named', 'Thing.part'],
+    ['that needs a scope is refused', 'text: String', 'Thing.text', scoped('Thing', 'text')],
+    [
+      'of a type that needs a scope is refused',
+      'part: Part',
+      'Part',
+      (schema) => {
+        assertObjectType(schema.getType('Part')).extensions = SCOPED;
+      },
+    ],
+    ['of a nested record is refused', 'part: Part', 'Part.v', scoped('Part', 'v')],
+    ['that is a string as BigInt is refused', 'text: BigInt', 'Thing.text'],
+    ['that is a number as Int is refused', 'number: Int', 'Thing.number'],
+    ['that is an enum of any string is refused', 'text: Color', 'Thing.text'],
+    ['that is a record as a leaf is refused', 'part: JSON', 'Thing.part'],
+    ['that is a leaf as a record is refused', 'text: Part', 'Thing.text'],
+    ['that is a list as one value is refused', 'topics: Hex!', 'Thing.topics'],
+    ['that is one value as a list is refused', 'text: [String]', 'Thing.text'],
+    ['that is a list as a list of lists is refused', 'topics: [[Hex]]', 'Thing.topics'],
+    ['that may be null as a non-null one is refused', 'text: String!', 'Thing.text'],
+    ['that may be empty as a non-null one is refused', 'recipient: Address!', 'Thing.recipient'],
+    ['that is a record as a non-null one is refused', 'part: Part!', 'Thing.part'],
+    ['that is a lenient list as a non-null one is refused', 'others: [Part]!', 'Thing.others'],
+  ])('%s', (_what, fields, problem, change) => {
+    assertStart(thingsSchema({ table: THING, derived: {} }, fields, change), problem);
+  });
+});
+
+describe('a derived field of an item', () => {
+  test.each<Case>([
+    ['is written by its entry', 'x: Color', null, derivedThing, { 'Thing.x': COLOR }],
+    ['without an entry is refused', 'x: Color', 'Thing.x', derivedThing, {}],
+    [
+      'that may be null as a non-null one is refused',
+      'x: Color!',
+      'Thing.x',
+      derivedThing,
+      { 'Thing.x': COLOR },
+    ],
+    [
+      'whose enum has another value is refused',
+      'x: Color',
+      'Thing.x',
+      derivedThing,
+      { 'Thing.x': { ...COLOR, words: ['RED'] } },
+    ],
+    [
+      'whose enum has other values inside is refused',
+      'x: Color',
+      'Thing.x',
+      (schema) => {
+        derivedThing(schema);
+        for (const value of assertEnumType(schema.getType('Color')).getValues()) value.value = 'another';
+      },
+      { 'Thing.x': COLOR },
+    ],
+    [
+      'of another scalar is refused',
+      'x: BigInt',
+      'Thing.x',
+      derivedThing,
+      { 'Thing.x': { kind: 'subject' } },
+    ],
+    [
+      'that is null as a non-null one is refused',
+      'x: String!',
+      'Thing.x',
+      undefined,
+      { 'Thing.x': { kind: 'null' } },
+    ],
+    [
+      'of a property that the table does not have is refused',
+      'x: ID!',
+      'Thing.x',
+      derivedThing,
+      { 'Thing.x': { kind: 'globalId', typeName: 'Thing', parts: [SUBJECT, 'missing'] } },
+    ],
+    ['that the schema does not have is refused', 'text: String', 'Thing.y', undefined, { 'Thing.y': COLOR }],
+    [
+      'that is a property of the table as well is refused',
+      'text: String',
+      'Thing.text',
+      undefined,
+      { 'Thing.text': { kind: 'null' } },
+    ],
+  ])('%s', (_what, fields, problem, change, derived = {}) => {
+    assertStart(thingsSchema({ table: THING, derived }, fields, change), problem);
+  });
+});
+
+describe('a connection', () => {
+  const startConnection = (change: (schema: GraphQLSchema) => void) =>
+    start(thingsSchema({ table: THING, derived: {} }, 'text: String', change));
+
+  test.each([
+    ['ThingConnection', 'nodes'],
+    ['ThingConnection', 'edges'],
+    ['ThingEdge', 'cursor'],
+    ['ThingEdge', 'node'],
+  ])('whose %s.%s needs a scope is refused', (type, name) => {
+    expect(() => startConnection(scoped(type, name))).toThrow(`A plan can't write ${type}.${name}: expected`);
+  });
+
+  test.each(['ThingConnection', 'ThingEdge', 'Thing'])('whose %s needs a scope is refused', (type) => {
+    expect(() =>
+      startConnection((schema) => {
+        const open = assertObjectType(schema.getType(type));
+        open.extensions = { ...open.extensions, ...SCOPED };
+      }),
+    ).toThrow(`A plan can't write ${type}: expected`);
+  });
+
+  test('whose edges have a field of their own is refused', () => {
+    expect(() =>
+      startConnection((schema) => {
+        const fields = assertObjectType(schema.getType('ThingEdge')).getFields();
+        fields.weight = fieldOf(schema, 'ThingEdge', 'cursor');
+        fields.weight.name = 'weight';
+      }),
+    ).toThrow("A plan can't write ThingEdge.weight: expected");
+  });
+});
+
+const KINDS: Readonly<Record<FieldKind, true>> = {
+  string: true,
+  address: true,
+  addressOrEmpty: true,
+  hex: true,
+  integer: true,
+  decimal: true,
+  number: true,
+  int: true,
+  boolean: true,
+  time: true,
+  chainId: true,
+  json: true,
+  integerOrSide: true,
+  lenientString: true,
+  text: true,
+  texts: true,
+};
+const isKind = (name: string): name is FieldKind => Object.hasOwn(KINDS, name);
+
+const NUMBERS = ['1', '-1', '1.0', '1e3', '1E+2', '2147483647', '2147483648', '-2147483648', '-2147483649']
+  .concat(['999999999', '1000000000', '-99999999', '-999999999', '4294967296', '1e400', '-1e400', '1e-400'])
+  .flatMap((number) => [number, `"${number}"`]);
+const JSONS = [
+  ...VALUES.map((value) => writeJson(value ?? null, '')),
+  ...NUMBERS,
+  '"12"',
+  '" 12 "',
+  '"0x1f"',
+  '"NaN"',
+];
+
+/** Reads a value; undefined stands for one that is malformed. */
+const readAs = (table: RecordTable, json: string): unknown => {
+  try {
+    return readRecord(table)({ id: '', v: parseExactJson(json) }).v;
+  } catch (error) {
+    if (error instanceof MalformedFieldError) return undefined;
+    throw error;
+  }
+};
+
+describe.each(Object.keys(KINDS).filter(isKind))('a value of the kind %s', (kind) => {
+  const fields = { id: required('id', 'string'), v: nullable('v', kind) };
+  const table = { name: 'thing', fields } as const satisfies RecordTable;
+  const values = JSONS.map((json) => ({ json, value: readAs(table, json) }));
+  const kernel = createPageKernel();
+  const list: IndexedList = { itemsField: 'things', identity: ['id'], time: null, table, derived: {} };
+  const plan: ListPlan = {
+    kind: 'nodes',
+    node: { typeName: 'Thing', fields: [{ kind: 'property', key: 'v', property: 'v', plan: null }] },
+  };
+
+  /** What the kernel writes of each value; null for one that it leaves to the plain reader. */
+  const written = (() => {
+    const items = values.map(({ json }, index) => `{"id":"${index}","v":${json}}`);
+    const page = kernel.index([Buffer.from(`{"things":[${items.join()}]}`)], list, 1000);
+    const compiled = kernel.compile(plan, list);
+    if (page === null || compiled === null) throw new TypeError('Expected a page and a plan.');
+    const given = { subject: '', chainIds: new Map(), cursorOf: String };
+    return values.map((_, index) => {
+      const { bytes, isOdd } = kernel.write(compiled, page, index, index + 1, given);
+      return isOdd ? null : Buffer.from(bytes).toString();
+    });
+  })();
+
+  const accepted = SCALARS.filter(({ name }) => {
+    try {
+      start(thingsSchema({ table, derived: {} }, `v: ${name}`));
+      return true;
+    } catch (error) {
+      expect(error).toHaveProperty(
+        'message',
+        expect.stringContaining("A plan can't write Thing.v: expected"),
+      );
+      return false;
+    }
+  });
+
+  test('has a scalar', () => {
+    expect(accepted.length).toBeGreaterThan(0);
+    expect(accepted.some(({ name }) => name === 'Int')).toBe(kind === 'int');
+  });
+
+  test.each(accepted)('is as %s what the executor makes of it', (scalar) => {
+    const thing = new GraphQLObjectType({ name: 'Thing', fields: { v: { type: scalar } } });
+    const query = new GraphQLObjectType({ name: 'Query', fields: { thing: { type: thing } } });
+    const schema = new GraphQLSchema({ query });
+    let seen = 0;
+    for (const [index, { json, value }] of values.entries()) {
+      if (value === undefined) {
+        expect({ json, written: written[index] }).toEqual({ json, written: null });
+        continue;
+      }
+      const executed = executeSync({
+        schema,
+        document: parse('{ thing { v } }'),
+        rootValue: { thing: { v: value } },
+      });
+      const expected = JSON.stringify({ data: { thing: { v: value } } });
+      expect({ json, answer: JSON.stringify(executed) }).toEqual({ json, answer: expected });
+      if (written[index] !== null) expect(`{"data":{"thing":${written[index]}}}`).toBe(expected);
+      seen += written[index] === null || value === null ? 0 : 1;
+    }
+    expect(seen).toBeGreaterThan(0);
+  });
+});
+
+test('an integer is read from the numbers and strings that Int is made of, and from nothing else', () => {
+  const table = { name: 'thing', fields: { v: nullable('v', 'int') } } as const satisfies RecordTable;
+  const ofExecutor = (value: unknown): unknown => {
+    try {
+      return GraphQLInt.coerceOutputValue(value);
+    } catch {
+      return undefined;
+    }
+  };
+  const expected = JSONS.map((json) => {
+    const value = parseExactJson(json);
+    const isNumeric = typeof value === 'number' || typeof value === 'string';
+    return [json, value === null ? null : isNumeric ? ofExecutor(value) : undefined];
+  });
+  expect(JSONS.map((json) => [json, readAs(table, json)])).toEqual(expected);
+  expect(() => readRecord(table)({ v: 1.5 })).toThrow(
+    'v: expected an integer from -2^31 to 2^31 - 1, got 1.5',
+  );
+});
