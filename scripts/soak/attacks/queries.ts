@@ -153,7 +153,7 @@ const CREATE = `mutation ($input: CreateWebhookInput!) {
 }`;
 const DELETE = 'mutation ($input: DeleteWebhookInput!) { deleteWebhook(input: $input) { __typename } }';
 const WATCHED = `{ watchedWallets(first: 100) { nodes {
-  wallet { address transactions(first: 1) { nodes { hash } } collectibles(first: 1) { nodes { tokenId } } }
+  wallet { address transactions(first: 1) { nodes { hash } } collectibles(first: 1, chainIds: [1]) { nodes { tokenId } } }
 } } }`;
 
 export const names: Attack = {

@@ -125,7 +125,7 @@ describeEachStore(({ openLog }) => {
   });
 
   test('a reader that falls behind the retention gets CursorExpiredError, not a gap', async () => {
-    const log = await openLog({ retentionCount: 5 });
+    const log = await openLog({ retentionCount: 20 });
     const start = await log.head(TENANT);
     await appendNumbers(log, range(1, 20));
     const reader = followWithoutPolls(log, { after: start });
