@@ -46,7 +46,9 @@ test('a second update of the webhook does not overtake the first one on its way'
 test('a failed update does not hold up the next', async () => {
   await using fake = await startWebhookService({ status: 500 });
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
-  const [first, second] = [rename(gateway, webhookId, 'one'), rename(gateway, webhookId, 'two')];
+  const first = rename(gateway, webhookId, 'one');
+  await eventually(() => fake.requests.length === 1);
+  const second = rename(gateway, webhookId, 'two');
   expect((await first).errors).toHaveLength(1);
   expect((await second).errors).toBeUndefined();
 });
