@@ -35,6 +35,34 @@ test('a body that finds no room takes that of bodies that have stalled, the long
   expect(first.tryGrow(1)).toBe(false);
 });
 
+test('a client evicts stalled bodies of its own first, and none of others for what it may not have', () => {
+  const { hold, pass } = memoryOf(100);
+  const evicted: string[] = [];
+  const begin = (client: string, bytes: number) =>
+    expect(hold(client, () => evicted.push(client)).tryGrow(bytes)).toBe(true);
+  hold('a').tryGrow(60);
+  begin('b', 20);
+  begin('b', 20);
+  begin('a', 10);
+  pass(10);
+  const more = hold('a');
+  expect([more.tryGrow(41), evicted]).toEqual([false, []]);
+  expect([more.tryGrow(15), evicted]).toEqual([true, ['a']]);
+});
+
+test('a body that finds no room evicts only bodies with bytes, and none where that makes too little room', () => {
+  const { hold, pass } = memoryOf(100);
+  const evicted: string[] = [];
+  const begin = (name: string) => hold(name, () => evicted.push(name));
+  hold('a').tryGrow(70);
+  begin('empty');
+  begin('b').tryGrow(30);
+  hold('c').tryGrow(50);
+  pass(10);
+  expect([hold('a').tryGrow(10), evicted]).toEqual([false, []]);
+  expect([hold('d').tryGrow(30), evicted]).toEqual([true, ['b']]);
+});
+
 test('a body that makes progress, or has arrived, is not evicted', () => {
   const step = 65_536;
   const { hold, pass } = memoryOf(2 * step);
@@ -55,7 +83,7 @@ test('a body that makes progress, or has arrived, is not evicted', () => {
 
 type Body = { held: number; readonly memory: HeldMemory };
 
-test('whatever clients do, the memory is never exceeded, all of it returns, and there is room for one more', () => {
+test('whatever clients do, the memory is never exceeded, no refusal evicts, all memory returns, and there is room for one more', () => {
   const step = fc.record({
     client: fc.constantFrom('a', 'b', 'c', 'd'),
     what: fc.constantFrom('begin', 'grow', 'arrived', 'release', 'wait'),
@@ -63,12 +91,15 @@ test('whatever clients do, the memory is never exceeded, all of it returns, and 
     bytes: fc.integer({ min: 1, max: 120 }),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const { hold, pass } = memoryOf(100);
       const bodies: Body[] = [];
+      let evictions = 0;
       const doStep: Record<string, (body: Body, bytes: number) => void> = {
         grow: (body, bytes) => {
+          const before = evictions;
           if (body.memory.tryGrow(bytes)) body.held += bytes;
+          else expect(evictions).toBe(before);
         },
         arrived: ({ memory }) => memory.arrived(),
         release: (body) => {
@@ -84,7 +115,9 @@ test('whatever clients do, the memory is never exceeded, all of it returns, and 
           const begun: Body = {
             held: 0,
             memory: hold(client, () => {
+              expect(begun.held).toBeGreaterThan(0);
               begun.held = 0;
+              evictions += 1;
             }),
           };
           bodies.push(begun);
