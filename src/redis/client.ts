@@ -6,7 +6,7 @@ export type RedisTimes = {
   readonly commandMs: number;
   /** From opening a connection until Redis has accepted it. */
   readonly connectMs: number;
-  /** A connection over which nothing was sent and nothing came for so long is opened anew. Longer than `pingMs`. */
+  /** A connection that has been silent in both directions for this time is opened anew. Longer than `pingMs`. */
   readonly silentMs: number;
   /** The pause between two pings, which keep an idle connection from being silent. */
   readonly pingMs: number;

@@ -8,7 +8,7 @@ export type SharedObserver = {
    * Redis does not answer (`unavailable`).
    */
   found(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
-  /** A script has run, or failed, after so many milliseconds. */
+  /** A script has run, or failed. The time is in milliseconds. */
   ran(task: SharedTask, durationMs: number, failed: boolean): void;
   /** Redis has refused a script, with this reply: its memory is full, or the user may not run it. */
   refused(reply: string): void;

@@ -5,7 +5,7 @@ import type { SharedObserver } from '../shared/observer.ts';
 /** What all connections to one Redis report. */
 export type RedisState = Pick<RedisObserver, 'lost' | 'restored'> & Pick<SharedObserver, 'refused'>;
 
-/** A Redis that refuses commands again after so long without a refusal has a new line. */
+/** A Redis that refuses commands again after this time without a refusal gets a new line. */
 const QUIET_MS = 60_000;
 
 /**

@@ -26,7 +26,7 @@ type Delivering = {
 
 /** How old the lists may be before they are read again. Another gateway, or the service's own site, may change them. */
 const REFRESH_MS = 30_000;
-/** A webhook that could not be seen again for so long does not count. */
+/** A webhook that could not be seen again for this time does not count. */
 const TRUSTED_MS = 3 * REFRESH_MS;
 /** The addresses of a webhook that has not changed are read again after this. */
 const ADDRESSES_MS = 5 * 60_000;

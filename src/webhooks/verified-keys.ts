@@ -17,7 +17,7 @@ export type VerifiedKeys = {
 export type SharedKeys = {
   /** Resolves with the milliseconds for which the key still counts as verified; 0 where it does not. */
   verifiedForMs(keyId: string): Promise<number>;
-  /** Has the key count as verified for so many milliseconds. */
+  /** Makes the key count as verified for this time, in milliseconds. */
   add(keyId: string, ms: number): Promise<void>;
 };
 

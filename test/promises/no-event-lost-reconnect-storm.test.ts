@@ -10,7 +10,7 @@ import { needRedis, startRedis } from '../support/redis/server.ts';
 
 const IN_FLIGHT = 64;
 
-/** One in so many clients reads by an event stream, the others by WebSocket. */
+/** Of this number of clients one reads by an event stream, the others by WebSocket. */
 const EVENT_STREAMS = 20;
 
 type Storm = {

@@ -67,7 +67,7 @@ test('a client that refetches at an event gets no page from before it, also whil
   expect(seen).not.toContain(newestOf(await poll(first, address)));
 });
 
-test.each([
+test.for([
   [
     'resumes a subscription',
     async (url: string, after: string) => {
@@ -92,7 +92,8 @@ test.each([
       await vi.waitFor(async () => expect(await read()).toHaveLength(1));
     },
   ],
-])('nor one that %s and finds the event there', async (_how, find) => {
+] as const)('nor one that %s and finds the event there', async ([, find], context) => {
+  await needRedis(context);
   await using gateways = await startWithSlowCache();
   const { fake, first, second, slow, post } = gateways;
   const address = growing(fake);

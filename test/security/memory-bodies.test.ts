@@ -22,7 +22,7 @@ const LONG_TEXTS = 10;
 
 let bodies = 0;
 
-/** About as many values as fit in so many bytes. No two bodies are alike: the log would store one of them. */
+/** About as many values as fit in this number of bytes. No two bodies are alike: the log would store one of them. */
 const dense = (bytes: number, key = 'x') =>
   `{"number":${++bodies},"${key}":[${'{},'.repeat(Math.floor(bytes / 3) - 20)}{}]}`;
 const long = () => JSON.stringify({ number: ++bodies, text: 'x'.repeat(4.9 * MEGABYTE) });

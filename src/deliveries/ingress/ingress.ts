@@ -21,7 +21,7 @@ type DeliveryOutcome = 'stored' | 'duplicate' | number;
 
 /** Reports deliveries to the metrics. */
 export type IngestObserver = {
-  /** A delivery was answered, so many milliseconds after its headers arrived. */
+  /** A delivery was answered. The time since its headers arrived is in milliseconds. */
   answered(outcome: DeliveryOutcome, durationMs: number): void;
   /** A delivery was refused because there was no memory for its body. It is reported as answered too. */
   outOfMemory(): void;

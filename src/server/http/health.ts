@@ -37,9 +37,9 @@ type Parts = {
   readonly now?: Clock | undefined;
 };
 
-/** A check counts as failed after so long. Balancers wait a little longer for the answer. */
+/** A check that takes longer has failed. Balancers wait a little longer for the answer. */
 const CHECK_TIMEOUT_MS = 2000;
-/** For so long a result is shown again, however often readiness is polled. */
+/** How long a result is shown before the check runs again, however often readiness is polled. */
 const CHECK_EVERY_MS = 2000;
 const POLLED_WITHIN_MS = 60_000;
 

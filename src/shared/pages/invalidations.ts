@@ -33,7 +33,7 @@ type Options = {
 
 type Address = { readonly cachePartition: string; readonly address: string };
 
-/** An invalidation that Redis has not taken is sent again after so many milliseconds, or when its connection is open again. */
+/** An invalidation that Redis has not taken is sent again after this time, or when its connection is open again. */
 const RETRY_MS = 500;
 /** More than arrive until pages expire. Beyond it the oldest is forgotten. */
 const MAX_PENDING = 100_000;

@@ -6,7 +6,7 @@ import type { PageNames } from './names.ts';
 import { END_LEASE, RENEW_LEASE } from './scripts.ts';
 import type { StoredPages } from './stored-pages.ts';
 
-/** After a crash other gateways wait for so many milliseconds. */
+/** How long other gateways wait after a crash. */
 export const LEASE_MS = 2000;
 const RENEWALS_A_LEASE = 3;
 

@@ -25,7 +25,7 @@ type Options = {
   readonly observer: SharedObserver;
 };
 
-/** A gateway that has missed the end of a lease looks again after so many milliseconds. */
+/** How soon a gateway that has missed the end of a lease looks again. */
 const RECHECK_MS = 250;
 /** A generation outlives the pages of it, and requests under way. */
 const EXTRA_GENERATION_MS = 120_000;
@@ -126,7 +126,7 @@ class RedisPages implements SharedPages {
   }
 }
 
-/** Another gateway has the lease `token`, for so many milliseconds unless it is renewed. */
+/** Another gateway has the lease `token`, for this time in milliseconds unless it is renewed. */
 type Waiting = { readonly kind: 'wait'; readonly token: string; readonly leftMs: number };
 
 const newToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');

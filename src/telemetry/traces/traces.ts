@@ -23,7 +23,7 @@ export type Traces = {
   readonly upstream: Pick<UpstreamObserver, 'sending' | 'ended'>;
   readonly log: Pick<LogObserver, 'appending' | 'appended' | 'failed' | 'refused'>;
   readonly events: EventObserver;
-  /** Exports the spans that have ended. Resolves within so many milliseconds: whether all were exported. */
+  /** Exports the spans that have ended. Resolves within this time: whether all were exported. */
   stop(ms: number): Promise<boolean>;
 };
 

@@ -35,7 +35,7 @@ export type PageKernel = {
 const SHARED_BODY_BYTES = 4 * 1024 * 1024;
 /** Upstream's answers are no larger. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** An instance for a larger body is dropped after so many milliseconds without work. */
+/** An instance for a larger body is dropped after this time without work. */
 const LARGE_IDLE_MS = 1000;
 
 /** The room for the tables of one list. */

@@ -23,7 +23,7 @@ export type RequestMemory = {
 };
 
 export type RequestReservation = {
-  /** Reserves so many bytes in all for the request. Returns false, and reserves no more, where they don't fit. */
+  /** Reserves memory for the request up to this total. Returns false, and reserves no more, where that does not fit. */
   growTo(bytes: number): boolean;
   /** The whole request is here. */
   arrived(): void;
@@ -55,7 +55,7 @@ export const createRequestMemory = (): RequestMemory => {
 export const estimatedBytes = ({ bytes, values }: JsonSize): number =>
   Math.max(bytes, values * BYTES_A_VALUE);
 
-/** Whether a text of so many bytes reserves nothing, whatever JSON is in it. */
+/** Whether a text of this length reserves nothing, whatever JSON is in it. */
 export const isExempt = (bytes: number): boolean =>
   (bytes / MIN_BYTES_A_VALUE) * BYTES_A_VALUE <= EXEMPT_BYTES;
 
