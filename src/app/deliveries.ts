@@ -13,7 +13,7 @@ import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
 import { IDENTITY, SECRET } from '../deliveries/redis/keys.ts';
 import { openRedisLog } from '../deliveries/redis/log.ts';
-import { SharedSecret } from '../deliveries/redis/shared-secret.ts';
+import { type SecretObserver, SharedSecret } from '../deliveries/redis/shared-secret.ts';
 import { shareSettings } from '../deliveries/redis/shared-settings.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import { messageOf } from '../lib/error-text.ts';
@@ -71,7 +71,7 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
     await closeFolder(startup);
     const { dataDir } = deliveries;
     const secrets = deliveries.secrets ?? ([await loadDeliverySecret(dataDir)] as const);
-    const identity = await loadIdentity(dataDir, secrets[0]);
+    const identity = await loadIdentity(dataDir, secrets);
     const observer = startup.telemetry.log;
     const retentionObserver = startup.telemetry.retention;
     const monotonic = startup.now;
@@ -108,20 +108,14 @@ const openInRedis = async (
   const retention = { retentionHours, retentionCount };
   try {
     const { secrets, checks } = await openSecrets(startup, connection);
-    const identity = await openShared(startup, connection, {
-      part: 'identity',
-      differs:
-        'Redis has another identity: gateways do not know the cursors, the keys and the pages of others',
-      key: IDENTITY,
-      initial: secrets[0],
-    });
+    const identity = await openIdentity(startup, connection, secrets);
     const differences = await shareSettings(connection, { secret: secrets[0], ...retention });
     if (differences.length > 0)
       log.warn('another gateway on this Redis was started with other settings', { differences });
     return {
       secrets,
-      identity: identity.value,
-      checks: [...checks, identity.check],
+      identity: identity?.value ?? secrets[0],
+      checks: identity === null ? checks : [...checks, identity.check],
       log: await openRedisLog({
         ...retention,
         redis: connection,
@@ -149,33 +143,44 @@ const openSecrets = async (
 ): Promise<Pick<OpenedLog, 'secrets' | 'checks'>> => {
   const { secrets } = startup.config.deliveries;
   if (secrets !== null) return { secrets, checks: [] };
-  const { value, check } = await openShared(startup, connection, {
-    part: 'delivery secret',
-    differs: 'Redis has another delivery secret: gateways answer 404 to the delivery URLs of others',
-    key: SECRET,
-    initial: newDeliverySecret(),
-  });
+  const part = 'delivery secret';
+  const shared = await SharedSecret.open(
+    connection,
+    SECRET,
+    newDeliverySecret(),
+    observerOf(startup, part, 'gateways answer 404 to the delivery URLs of others'),
+  );
+  const { value, check } = checked(startup, part, shared);
   return { secrets: [value], checks: [check] };
 };
 
-type SharedValue = {
-  /** What readiness calls it. */
-  readonly part: string;
-  /** The line that says that Redis has another one. */
-  readonly differs: string;
-  readonly key: string;
-  readonly initial: string;
+/**
+ * What names and cursors are made with: the first secret of the installation. It is written down only once that is about to
+ * be replaced, so that nobody finds a secret in Redis that still signs alone. Null until then.
+ */
+const openIdentity = async (
+  startup: Startup,
+  connection: RedisConnection,
+  [secret, next]: OpenedLog['secrets'],
+): Promise<SharedValue | null> => {
+  const part = 'identity';
+  const observer = observerOf(startup, part, 'gateways do not know the cursors, keys and pages of others');
+  const shared =
+    next === undefined
+      ? await SharedSecret.find(connection, IDENTITY, observer)
+      : await SharedSecret.open(connection, IDENTITY, secret, observer);
+  return shared && checked(startup, part, shared);
 };
 
-const openShared = async (
-  { log, opened }: Startup,
-  connection: RedisConnection,
-  { part, differs, key, initial }: SharedValue,
-): Promise<{ readonly value: string; readonly check: Check }> => {
-  const shared = await SharedSecret.open(connection, key, initial, {
-    differs: (error) => log.error(differs, { error: messageOf(error) }),
-    agrees: () => log.info(`Redis has the ${part} of this gateway again`),
-  });
+const observerOf = ({ log }: Startup, part: string, consequence: string): SecretObserver => ({
+  differs: (error) => log.error(`Redis has another ${part}: ${consequence}`, { error: messageOf(error) }),
+  agrees: () => log.info(`Redis has the ${part} of this gateway again`),
+});
+
+/** `part` is what readiness calls it. */
+type SharedValue = { readonly value: string; readonly check: Check };
+
+const checked = ({ opened }: Startup, part: string, shared: SharedSecret): SharedValue => {
   opened.defer(() => shared.close());
   return { value: shared.value, check: { part, run: () => shared.check() } };
 };

@@ -1,6 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
+import { folderOf } from '../support/folder.ts';
 import { codesOf, type Gateway, heldKey, startGateway } from '../support/gateway/start.ts';
 import { bearer, byToken, jwtSecret, tokenOf } from '../support/gateway/tokens.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
@@ -187,6 +189,26 @@ test('with AUTH=key, each key has its log and its cursors after a rotation', asy
   expect(after.deliveryUrl).not.toBe(before.deliveryUrl);
   // The tenant is the same one.
   expect(after.deliveryUrl.split('/').at(-2)).toBe(before.deliveryUrl.split('/').at(-2));
+});
+
+test('DELIVERY_SECRET is written down nowhere before it is replaced', async (context) => {
+  await needRedis(context);
+  const { redis, post, gateways } = await startInstallation({ DELIVERY_SECRET: OLD });
+  const { deliveryUrl } = await (gateways[0] as Gateway).data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  expect(await post([deliveryUrl])).toEqual([200, 200]);
+  const keys = (await redis.run('KEYS', '*')) as string[];
+  const dumps = await Promise.all(keys.map(async (key) => String(await redis.run('DUMP', key))));
+  expect(keys).not.toHaveLength(0);
+  expect(keys.filter((_key, index) => dumps[index]?.includes(OLD))).toEqual([]);
+
+  await using folder = await folderOf({});
+  await using gateway = await startGateway({ DELIVERY_SECRET: OLD, DATA_DIR: folder.path('data') });
+  const own = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  expect(await deliver(own.deliveryUrl, { body: activity(1, ADDRESS) })).toBe(200);
+  const names = await readdir(folder.path('data'));
+  const files = await Promise.all(names.map((name) => readFile(folder.path(`data/${name}`), 'latin1')));
+  expect(names).toContain('deliveries.db');
+  expect(names.filter((_name, index) => files[index]?.includes(OLD))).toEqual([]);
 });
 
 test('tokens of both values of JWT_SECRET are accepted, of one that was removed are not', async () => {

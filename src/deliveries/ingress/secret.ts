@@ -26,21 +26,26 @@ export const loadDeliverySecret = async (directory: string): Promise<string> =>
   (await loadSecret(directory, FILE, newDeliverySecret(), MIN_LENGTH)).trim();
 
 /**
- * Reads what this installation's names and cursors are made with. The first call keeps `secret` for it, which signs
- * delivery URLs then: later this one may be replaced, and names stay. Rejects with DeliverySecretError.
+ * Reads what this installation's names and cursors are made with: its first secret. It is written down only once that is
+ * about to be replaced (`secrets` has a second one), so that nobody finds a secret in `directory` that still signs alone.
+ * Rejects with DeliverySecretError.
  */
-export const loadIdentity = (directory: string, secret: string): Promise<string> =>
-  loadSecret(directory, IDENTITY_FILE, secret, 1);
+export const loadIdentity = (
+  directory: string,
+  [secret, next]: readonly [string, ...string[]],
+): Promise<string> => loadSecret(directory, IDENTITY_FILE, secret, 1, next !== undefined);
 
 const loadSecret = async (
   directory: string,
   name: string,
   initial: string,
   minLength: number,
+  keeps = true,
 ): Promise<string> => {
   const path = join(directory, name);
   try {
-    const secret = (await readExisting(path)) ?? (await create(directory, path, initial));
+    const known = await readExisting(path);
+    const secret = known ?? (keeps ? await create(directory, path, initial) : initial);
     if (secret.length < minLength) throw new Error(`is shorter than ${minLength} characters`);
     return secret;
   } catch (error) {

@@ -47,7 +47,26 @@ export class SharedSecret {
     observer: SecretObserver,
   ): Promise<SharedSecret> {
     const known = (await findSecret(redis, key)) ?? (await putSecret(redis, key, initial));
-    const secret = new SharedSecret(redis, key, known ?? initial, observer);
+    return SharedSecret.#keep(redis, key, known ?? initial, observer);
+  }
+
+  /** As `open`, but makes none: null where no gateway has one. */
+  static async find(
+    redis: RedisConnection,
+    key: string,
+    observer: SecretObserver,
+  ): Promise<SharedSecret | null> {
+    const known = await findSecret(redis, key);
+    return known === null ? null : SharedSecret.#keep(redis, key, known, observer);
+  }
+
+  static async #keep(
+    redis: RedisConnection,
+    key: string,
+    value: string,
+    observer: SecretObserver,
+  ): Promise<SharedSecret> {
+    const secret = new SharedSecret(redis, key, value, observer);
     await redis.subscribe(wantedChannelOf(key), () => void secret.#putBack());
     return secret;
   }

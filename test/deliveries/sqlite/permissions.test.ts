@@ -27,7 +27,6 @@ const PRIVATE = {
   'deliveries.db-wal': '600',
   'deliveries.lock': '600',
   'deliveries.lock-journal': '600',
-  'delivery-identity': '600',
   'delivery-secret': '600',
 };
 
@@ -63,7 +62,7 @@ test('nobody else can read its files, nor those of a copy once the gateway has s
   expect(await modeOf(copy)).toBe('700');
   expect(warningsOf(second.lines)).toEqual([
     expect.objectContaining({
-      closed: ['deliveries.db', 'deliveries.lock', 'delivery-identity', 'delivery-secret'],
+      closed: ['deliveries.db', 'deliveries.lock', 'delivery-secret'],
       stillOpen: [],
     }),
   ]);
