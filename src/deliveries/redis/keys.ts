@@ -25,6 +25,11 @@ export const CHECK_CHANNEL = 'gateway:checked';
 export const CHANNEL = 'gateway:appended';
 /** The channel for the same while replicas do not have it yet. */
 export const APPENDING_CHANNEL = 'gateway:appending';
+/** What a message of these two channels says. */
+export const growthIn = (message: string): { readonly head: number; readonly tenant: string } => {
+  const space = message.indexOf(' ');
+  return { head: Number(message.slice(0, space)), tenant: message.slice(space + 1) };
+};
 /** 32 random bytes that tell this log from any other. */
 export const SEED = 'gateway:seed';
 /** The secret of delivery URLs, where no setting has one. */

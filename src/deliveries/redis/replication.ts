@@ -1,21 +1,28 @@
 import type { RedisConnection } from '../../redis/connection.ts';
-import { APPENDING_CHANNEL, CHANNEL, tenantKeys } from './keys.ts';
+import { APPENDING_CHANNEL, CHANNEL, growthIn, tenantKeys } from './keys.ts';
 import { REACH } from './lua/scripts.ts';
 import type { Store } from './store.ts';
 
 const LATE_MS = 1000;
+
+type Expected = {
+  readonly sequence: number;
+  /** The last look at it has failed, such as where replicas of its shard are missing. */
+  readonly hasFailed: boolean;
+};
 
 /**
  * Records up to which delivery replicas have each tenant's log, so that no subscriber sees what the loss of the primary would
  * take back. The mark is in the tenant's state. The gateway that stores a delivery raises it once replicas have answered (WAIT).
  *
  * That gateway may end in between, a replica may be missing, or may be promoted without the newest mark. So a gateway that
- * hears of a delivery beyond the mark, or reads of one, looks again after a second, and then waits for the replicas itself.
+ * hears of a delivery beyond the mark, or reads of one, looks again after a second unless it has heard meanwhile that replicas
+ * have it, and then waits for the replicas itself.
  */
 export class Replication {
   readonly #store: Store;
   /** The newest delivery of each tenant whose replication was not seen yet. */
-  readonly #expected = new Map<string, number>();
+  readonly #expected = new Map<string, Expected>();
   #replicate: ((tenant: string) => Promise<void>) | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -26,8 +33,12 @@ export class Replication {
   static async listen(redis: RedisConnection, store: Store): Promise<Replication> {
     const replication = new Replication(store);
     await redis.subscribe(APPENDING_CHANNEL, (message) => {
-      const space = message.indexOf(' ');
-      replication.expect(message.slice(space + 1), Number(message.slice(0, space)));
+      const { head, tenant } = growthIn(message);
+      replication.expect(tenant, head);
+    });
+    await redis.subscribe(CHANNEL, (message) => {
+      const { head, tenant } = growthIn(message);
+      if (replication.#sequenceOf(tenant) <= head) replication.#expected.delete(tenant);
     });
     return replication;
   }
@@ -46,13 +57,19 @@ export class Replication {
   /** Replicas have the tenant's deliveries up to this one. */
   async reached(tenant: string, sequence: number): Promise<void> {
     await this.#store.run(REACH, tenantKeys(tenant).entries, [String(sequence), CHANNEL, tenant]);
-    if ((this.#expected.get(tenant) ?? 0) <= sequence) this.#expected.delete(tenant);
   }
 
   /** The tenant has a delivery that is not shown yet. */
   expect(tenant: string, sequence: number): void {
-    this.#expected.set(tenant, Math.max(sequence, this.#expected.get(tenant) ?? 0));
+    this.#expected.set(tenant, {
+      sequence: Math.max(sequence, this.#sequenceOf(tenant)),
+      hasFailed: this.#expected.get(tenant)?.hasFailed ?? false,
+    });
     this.#schedule();
+  }
+
+  #sequenceOf(tenant: string): number {
+    return this.#expected.get(tenant)?.sequence ?? 0;
   }
 
   #schedule(): void {
@@ -65,15 +82,19 @@ export class Replication {
   }
 
   async #lookAgain(): Promise<void> {
-    for (const [tenant, sequence] of [...this.#expected]) {
+    const all = [...this.#expected].toSorted(([, a], [, b]) => Number(a.hasFailed) - Number(b.hasFailed));
+    for (const [tenant, { hasFailed }] of all) {
+      const sequence = this.#sequenceOf(tenant);
       try {
         if (!(await this.#isReached(tenant, sequence))) await this.#replicate?.(tenant);
-        if (this.#expected.get(tenant) === sequence) this.#expected.delete(tenant);
+        if (this.#sequenceOf(tenant) === sequence) this.#expected.delete(tenant);
       } catch {
-        // Its turn comes after all others.
-        if (this.#expected.delete(tenant)) this.#expected.set(tenant, sequence);
-        // While replicas are missing, each try holds up appends for as long as WAIT takes, so there is one a second.
-        return;
+        const expected = this.#sequenceOf(tenant);
+        // Its next turn comes after those of all others.
+        if (this.#expected.delete(tenant))
+          this.#expected.set(tenant, { sequence: expected, hasFailed: true });
+        // While replicas are missing, each try holds up appends for as long as WAIT takes, so one is repeated a second.
+        if (hasFailed) return;
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { RedisConnection } from '../../redis/connection.ts';
 import type { AppendListener, Changes } from '../log/log.ts';
-import { CHANNEL } from './keys.ts';
+import { CHANNEL, growthIn } from './keys.ts';
 
 /** Tenants whose heads are remembered for `changed`. Of others it says that it can't compare. */
 const MAX_HEADS = 10_000;
@@ -61,8 +61,7 @@ export class WakeUp {
   }
 
   #grown(message: string): void {
-    const space = message.indexOf(' ');
-    const [head, tenant] = [Number(message.slice(0, space)), message.slice(space + 1)];
+    const { head, tenant } = growthIn(message);
     this.#version += 1;
     this.#heads.delete(tenant);
     this.#heads.set(tenant, { head, version: this.#version });
