@@ -7,6 +7,7 @@ import { loadTrustedDocuments, type Startup, type Times } from './app/startup.ts
 import { loadTraces } from './app/traces.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
+import type { StartThread } from './deliveries/sqlite/worker/client.ts';
 import { type Clock, monotonicClock } from './lib/clock.ts';
 import { settlesWithin } from './lib/scheduling/task-tracker.ts';
 import { createShutdownDeadline } from './lib/shutdown-deadline.ts';
@@ -41,24 +42,26 @@ export type AppOptions = {
   readonly readPath?: ReadPath | undefined;
   /** For tests, which can't wait for the defaults. */
   readonly times?: Times | undefined;
+  /** Default: each delivery log in a folder has two threads of its own. */
+  readonly startLogThread?: StartThread | undefined;
 };
 
 /** Builds and wires all parts, then listens. Rejects with ConfigError for a setting that only the machine shows to be wrong. */
 export const startApp = async (
   config: Config,
   log: Log,
-  { now = monotonicClock, readPath = 'fast', times = {} }: AppOptions = {},
+  { now = monotonicClock, readPath = 'fast', times = {}, startLogThread }: AppOptions = {},
 ): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start({ config, log, now, readPath, times, opened });
+    return await start({ config, log, now, readPath, times, startLogThread, opened });
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 };
 
-type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'opened'>;
+type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'startLogThread' | 'opened'>;
 
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;

@@ -74,8 +74,8 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
     const identity = await loadIdentity(dataDir, secrets);
     const observer = startup.telemetry.log;
     const retentionObserver = startup.telemetry.retention;
-    const monotonic = startup.now;
-    const log = await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer });
+    const { now: monotonic, startLogThread: startThread } = startup;
+    const log = await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer, startThread });
     return { secrets, identity, checks: [], log };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
 import type { BodyLimits } from '../deliveries/ingress/request-body.ts';
+import type { StartThread } from '../deliveries/sqlite/worker/client.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/error-text.ts';
 import type { ShutdownDeadline } from '../lib/shutdown-deadline.ts';
@@ -48,6 +49,7 @@ export type Startup = {
   readonly now: Clock;
   readonly readPath: ReadPath;
   readonly times: Times;
+  readonly startLogThread: StartThread | undefined;
   readonly telemetry: Telemetry;
   /** Each stage adds what it has opened. What was opened last is closed first. */
   readonly opened: AsyncDisposableStack;

@@ -12,6 +12,7 @@ import type {
   StoredDelivery,
 } from '../../../src/deliveries/log/log.ts';
 import { openSqliteLog, type SqliteLogOptions } from '../../../src/deliveries/sqlite/log.ts';
+import { startLogThread } from '../../support/gateway/log-threads.ts';
 import { iterateSource } from './iterate.ts';
 
 export const TENANT = 'default';
@@ -60,6 +61,7 @@ export const openLog = async ({
     retentionCount: 1_000_000,
     now,
     monotonic: now,
+    startThread: startLogThread,
     ...options,
     dataDir,
   });

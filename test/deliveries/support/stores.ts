@@ -4,6 +4,7 @@ import type { RetentionObserver } from '../../../src/deliveries/log/retention-cl
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
+import { startLogThread } from '../../support/gateway/log-threads.ts';
 import { launchCluster } from '../../support/redis/cluster.ts';
 import { launchRedis, needRedis } from '../../support/redis/server.ts';
 import { temporaryDirectory } from './builders.ts';
@@ -35,7 +36,7 @@ const sqlite: Store = {
   newPlace: temporaryDirectory,
   openLog: async ({ place, ...options } = {}) => {
     const dataDir = place ?? (await temporaryDirectory());
-    const log = await openSqliteLog({ ...withDefaults(options), dataDir });
+    const log = await openSqliteLog({ ...withDefaults(options), dataDir, startThread: startLogThread });
     onTestFinished(() => log.close());
     return log;
   },

@@ -5,6 +5,7 @@ import { readPathOf } from '../../../src/app/read-path.ts';
 import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/logger.ts';
+import { startLogThread } from './log-threads.ts';
 
 export type GraphQLFault = {
   message: string;
@@ -58,7 +59,7 @@ export const startGateway = async (
     createLog('debug', (line) => {
       logLines.push(line);
     }),
-    { readPath: readPathOf(process.env), ...options },
+    { readPath: readPathOf(process.env), startLogThread, ...options },
   );
   let stopped = false;
 

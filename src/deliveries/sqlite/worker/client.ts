@@ -4,8 +4,17 @@ import { LogUnavailableError, ReadAbortedError } from '../../log/errors.ts';
 import { deserializeError } from './errors.ts';
 import type { Cancel, Methods, Request, Response } from './protocol.ts';
 
+/** What the log needs of a worker thread. */
+export type Thread = {
+  on(event: 'message', listener: (responses: readonly Response[]) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+  postMessage(message: Request | Cancel, transfer?: readonly ArrayBuffer[]): void;
+  terminate(): Promise<unknown>;
+};
+
 /** Starts the module at `entry` as a thread, with `path` as its data. */
-export type StartThread = (entry: URL, path: string) => Worker;
+export type StartThread = (entry: URL, path: string) => Thread;
 
 /** A thread's garbage is of short lives: more memory for it than this brings no speed. */
 const MAX_YOUNG_MB = 12;
@@ -28,16 +37,16 @@ const MAX_PAUSE_MS = 5000;
  * thread has responded. Calls without a response, and calls during the pause, reject with LogUnavailableError.
  */
 export class WorkerClient<Served extends Methods> {
-  readonly #start: () => Worker;
+  readonly #start: () => Thread;
   readonly #pending = new Map<number, PendingCall>();
-  #worker: Worker | null = null;
+  #worker: Thread | null = null;
   #cause: unknown = null;
   #nextId = 1;
   #pauseMs = FIRST_PAUSE_MS;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(start: () => Worker) {
+  constructor(start: () => Thread) {
     this.#start = start;
     this.#run();
   }
