@@ -76,7 +76,7 @@ test('a client that keeps answers and asks whether they are right sees what one 
     }
   };
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 30 }), play), {
-    numRuns: runs(15),
+    numRuns: runs(15, 5),
   });
   expect([...seen.keys()].toSorted()).toEqual([200, 304]);
 });

@@ -94,7 +94,7 @@ test('any document over any bodies has the same answer, with its errors in the s
         for (const document of documents) after = await compare(document, wallets, after, client);
       }
     }),
-    { numRuns: runs(12), endOnFailure: true },
+    { numRuns: runs(12, 12), endOnFailure: true },
   );
   // Each gateway goes its own way.
   expect(written?.mock.calls.length).toBeGreaterThan(seen.planned / 4);

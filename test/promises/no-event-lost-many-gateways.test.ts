@@ -11,7 +11,8 @@ import { runs } from '../support/runs.ts';
 const GATEWAYS = 3;
 const SENDERS = 12;
 const READERS = 3;
-const KILLS = runs(12);
+/** At least: each of the four once, and one of them again. */
+const KILLS = runs(12, 6);
 /** After so many kills a new log begins, so that Redis reads a short one at each start. */
 const KILLS_A_LOG = 50;
 /** So many deliveries are acknowledged between two kills of one process. */
