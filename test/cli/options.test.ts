@@ -29,7 +29,10 @@ const run = (args: readonly string[], env: Record<string, string> = {}, cwd = ro
 
 /** As `run` without arguments, until it listens. Resolves to what it has written to stderr. */
 const startAndStop = async (env: Record<string, string>): Promise<string> => {
-  const child = spawn(join(root, 'node_modules/.bin/node'), ['src/main.ts'], { cwd: root, env });
+  const child = spawn(join(root, 'node_modules/.bin/node'), ['src/main.ts'], {
+    cwd: root,
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+  });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { unknownVariables, VARIABLES } from '../../src/config/environment.ts';
+import { folderOf } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway/process.ts';
+import { startGateway } from '../support/gateway/start.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -241,7 +241,8 @@ describe('the process as it is shipped', () => {
   const run = (env: Environment) =>
     new Promise<{ code: number | string | null | undefined; output: string }>((resolve) => {
       const node = join(root, 'node_modules/.bin/node');
-      const options = { cwd: root, env: { PATH: process.env.PATH, PORT: '0', ...env }, timeout: 120_000 };
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const options = { cwd: root, env: { PATH, NODE_COMPILE_CACHE, PORT: '0', ...env }, timeout: 120_000 };
       execFile(node, ['src/main.ts'], options, (error, stdout, stderr) => {
         resolve({ code: error ? error.code : 0, output: stdout + stderr });
       });
@@ -269,15 +270,10 @@ describe('the process as it is shipped', () => {
   });
 
   test('names DATA_DIR when it cannot be made', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'config-test-'));
-    try {
-      await writeFile(join(folder, 'file'), '');
-      const { code, output } = await run({ DATA_DIR: join(folder, 'file', 'data') });
-      expect(code).toBe(1);
-      expect(output).toContain('DATA_DIR');
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await using folder = await folderOf({ file: '' });
+    const { code, output } = await run({ DATA_DIR: folder.path('file/data') });
+    expect(code).toBe(1);
+    expect(output).toContain('DATA_DIR');
   });
 
   // Node's own recursive mkdir never comes back from there.
@@ -287,8 +283,8 @@ describe('the process as it is shipped', () => {
     ['/proc/x', secret],
     ['/proc/x/y', secret],
   ])('names DATA_DIR=%s with DELIVERY_SECRET=%s, where no folder can be made', async (dataDir, given) => {
-    const { code, output } = await run({ DATA_DIR: dataDir, DELIVERY_SECRET: given });
-    expect(code).toBe(1);
-    expect(output).toContain(`DATA_DIR: ${dataDir}`);
+    await expect(startGateway({ DATA_DIR: dataDir, DELIVERY_SECRET: given })).rejects.toMatchObject({
+      problems: [expect.stringContaining(`DATA_DIR: ${dataDir}`)],
+    });
   });
 });

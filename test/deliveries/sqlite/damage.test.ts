@@ -7,32 +7,21 @@ import { deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { sleep } from '../../support/clients/queries.ts';
 import { eventually, subscribe } from '../../support/clients/subscribe.ts';
 import { spawnGateway } from '../../support/gateway/spawn.ts';
-import { codesOf, nowhere } from '../../support/gateway/start.ts';
+import { codesOf, type Gateway, nowhere, startGateway } from '../../support/gateway/start.ts';
 import { temporaryDirectory } from '../support/builders.ts';
 
-/** The shipped process over a log that is damaged while it runs: it reports the damage, neither stores nor reads, and recovers. */
+/** A gateway over a log that is damaged while it runs: it reports the damage, neither stores nor reads, and recovers. */
 
 const COUNT = 120;
 const FILLER = 'x'.repeat(6000);
 
 const bodyOf = (number: number) => ({ number, filler: FILLER });
 
-type Shipped = Awaited<ReturnType<typeof spawnGateway>>;
-
-const ask = async (gateway: Shipped, query: string) => {
-  const response = await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return await response.json();
-};
+type Read = { deliveries: { head: string; nodes: { payload: object }[] } };
 
 const READ_ALL = `{ deliveries(first: ${COUNT}) { nodes { payload } } }`;
 
-const readAll = (gateway: Shipped) => ask(gateway, READ_ALL);
-
-const readiness = async (gateway: Shipped) => {
+const readiness = async (gateway: Gateway) => {
   const response = await fetch(`${gateway.url}/health/ready`);
   return [response.status, await response.json()];
 };
@@ -44,10 +33,10 @@ beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-damage-'));
   filled = dataDir;
   await using gateway = await start(dataDir);
-  const url = await deliveryUrlOf(gateway);
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
   for (let number = 0; number < COUNT; number += 1)
     expect(await deliver(url, { body: bodyOf(number) })).toBe(200);
-  expect(await gateway.end('SIGTERM')).toBe(0);
+  await gateway.stop();
   return () => rm(dataDir, { recursive: true });
 });
 
@@ -57,11 +46,9 @@ const copyOfFilled = async (): Promise<string> => {
   return dataDir;
 };
 
-const start = (dataDir: string): Promise<Shipped> =>
-  spawnGateway({ UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', AUTH: 'open', DATA_DIR: dataDir });
+const ENV = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
 
-const deliveryUrlOf = async (gateway: Shipped): Promise<string> =>
-  (await ask(gateway, '{ deliveryUrl }')).data.deliveryUrl;
+const start = (dataDir: string): Promise<Gateway> => startGateway({ ...ENV, DATA_DIR: dataDir });
 
 const overwrite = async (path: string, at: number, bytes: Uint8Array): Promise<void> => {
   const file = await open(path, 'r+');
@@ -155,37 +142,36 @@ test.each(DAMAGES)(
     const mend = await damage(path);
 
     for (let round = 0; round < 3; round += 1) {
-      const answer = await readAll(gateway);
+      const answer = await gateway.query(READ_ALL);
       expect(answer.data).toEqual({ deliveries: null });
       expect(codesOf(answer)).toEqual(['LOG_UNAVAILABLE']);
-      expect(answer.errors[0]?.message).toBe('The log of deliveries can not be read now.');
+      expect(answer.errors?.[0]?.message).toBe('The log of deliveries can not be read now.');
     }
     await expect
       .poll(() => readiness(gateway), { timeout: 10_000 })
       .toMatchObject([503, { reasons: [{ part: 'deliveries' }] }]);
     const refused = await fetch(url, { method: 'POST', body: '{"number":-1}' });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(gateway.child.exitCode).toBeNull();
 
     await mend();
     await expect.poll(() => readiness(gateway), { timeout: 60_000 }).toEqual([200, { status: 'ready' }]);
     expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
-    const { data } = await ask(gateway, READ_ALL.replace(`${COUNT}`, `${COUNT + 1}`));
-    expect(data.deliveries.nodes.map(({ payload }: { payload: object }) => payload)).toEqual(
+    const { deliveries } = await gateway.data<Read>(READ_ALL.replace(`${COUNT}`, `${COUNT + 1}`));
+    expect(deliveries.nodes.map(({ payload }) => payload)).toEqual(
       Array.from({ length: COUNT + 1 }, (_, number) => bodyOf(number)),
     );
     await eventually(
       () => dashboard.edges.length === 1,
       () => dashboard.faults,
     );
-    const logged = gateway.lines.filter((line) => /delivery log: |retention failed/.test(line));
+    const logged = gateway.logLines.filter((line) => /delivery log: |retention failed/.test(line));
     expect(logged.map((line) => JSON.parse(line)).map(({ level, msg }) => [level, msg])).toEqual([
       ['error', 'delivery log: damaged'],
       ['info', 'delivery log: repaired'],
     ]);
-    expect(await gateway.end('SIGINT')).toBe(0);
+    await gateway.stop();
     await using again = await start(dataDir);
-    expect((await readAll(again)).data.deliveries.nodes).toHaveLength(COUNT);
+    expect((await again.data<Read>(READ_ALL)).deliveries.nodes).toHaveLength(COUNT);
   },
 );
 
@@ -193,31 +179,30 @@ const HEAD = '{ deliveries(last: 1) { head nodes { payload } } }';
 
 test('a stored delivery is not lost with the -wal file that it was first written to', async () => {
   const dataDir = await copyOfFilled();
-  await using gateway = await start(dataDir);
-  const url = await deliveryUrlOf(gateway);
+  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
   expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
   await rm(join(dataDir, 'deliveries.db-wal'));
   expect(await deliver(url, { body: bodyOf(COUNT + 1) })).toBe(503);
   await expect.poll(() => deliver(url, { body: bodyOf(COUNT + 1) })).toBe(200);
   await gateway.end('SIGKILL');
   await using again = await start(dataDir);
-  const { data } = await ask(again, '{ deliveries(last: 2) { nodes { payload } } }');
-  expect(data.deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }, { payload: bodyOf(COUNT + 1) }]);
+  const { deliveries } = await again.data<Read>('{ deliveries(last: 2) { nodes { payload } } }');
+  expect(deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }, { payload: bodyOf(COUNT + 1) }]);
 });
 
 test('an older copy that replaces a log without unwritten deliveries becomes the log', async () => {
   const dataDir = await copyOfFilled();
   {
     await using gateway = await start(dataDir);
-    const url = await deliveryUrlOf(gateway);
+    const { deliveryUrl: url } = await deliveriesOf(gateway.url);
     expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
-    expect(await gateway.end('SIGINT')).toBe(0);
   }
   await using gateway = await start(dataDir);
-  const { head } = (await ask(gateway, HEAD)).data.deliveries;
+  const { head } = (await gateway.data<Read>(HEAD)).deliveries;
   await rename(join(await copyOfFilled(), 'deliveries.db'), join(dataDir, 'deliveries.db'));
   await expect
-    .poll(() => ask(gateway, HEAD))
+    .poll(() => gateway.query(HEAD))
     .toMatchObject({ data: { deliveries: { nodes: [{ payload: bodyOf(COUNT - 1) }] } } });
   const replaced = await deliveriesOf(gateway.url);
   await using dashboard = subscribe(gateway.url, { after: replaced.head });
@@ -231,7 +216,7 @@ test('an older copy that replaces a log without unwritten deliveries becomes the
 test('deliveries of the -wal file are never written into another file', async () => {
   const dataDir = await copyOfFilled();
   await using gateway = await start(dataDir);
-  const url = await deliveryUrlOf(gateway);
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
   expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
   const [path, away] = [join(dataDir, 'deliveries.db'), join(dataDir, 'away')];
   await rename(path, away);
@@ -244,5 +229,5 @@ test('deliveries of the -wal file are never written into another file', async ()
   expect((await readFile(path)).equals(copy)).toBe(true);
   await rename(away, path);
   await expect.poll(() => readiness(gateway)).toMatchObject([200, {}]);
-  expect((await ask(gateway, HEAD)).data.deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }]);
+  expect((await gateway.data<Read>(HEAD)).deliveries.nodes).toEqual([{ payload: bodyOf(COUNT) }]);
 });

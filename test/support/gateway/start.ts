@@ -99,6 +99,7 @@ export const startGateway = async (
     url: app.url,
     dataDir,
     logLines,
+    checkKey: app.checkKey,
     post,
     query,
     /** The data of a query that must succeed as a whole. */
