@@ -26,7 +26,13 @@ afterAll(() => installed[Symbol.asyncDispose]());
 const start = async (env: Record<string, string> = {}) =>
   spawnProgram([installed.program], {
     cwd: installed.folder,
-    env: { PATH: process.env.PATH, PORT: String(await freePort()), SANDBOX_BLOCK_MS: '100', ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      PORT: String(await freePort()),
+      SANDBOX_BLOCK_MS: '100',
+      ...env,
+    },
   });
 
 const ask = async (url: string, query: string) => {
