@@ -234,14 +234,7 @@ test('the process as it is shipped asks for a token, and tells none of it in its
       SANDBOX: 'on',
       SANDBOX_BLOCK_MS: '100',
     });
-    const ask = async (token: string) => {
-      const response = await fetch(`${gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...strict, ...bearer(token) },
-        body: JSON.stringify({ query: '{ deliveryUrl }' }),
-      });
-      return { status: response.status, body: await response.text() };
-    };
+    const ask = (token: string) => gateway.query('{ deliveryUrl }', {}, { ...strict, ...bearer(token) });
     const token = await tokenOf({ tenant: 'demo' });
     const taken = await ask(token);
     expect([taken.status, (await ask(`${token}x`)).status]).toEqual([200, 401]);

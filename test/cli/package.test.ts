@@ -35,24 +35,16 @@ const start = async (env: Record<string, string> = {}) =>
     },
   });
 
-const ask = async (url: string, query: string) => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return response.json();
-};
+type Looked = { wallet: { transactions: { nodes: object[] }; collectibles: { nodes: object[] } } };
 
 test('the gateway starts over its sandbox, looks up, delivers, and ends with 0 at SIGTERM', async () => {
   await using gateway = await start();
-  const { data, errors } = await ask(
-    gateway.url,
+  const { data, errors } = await gateway.query<Looked>(
     `{ wallet(address: "${demoAddress('whale')}") { transactions(first: 3) { nodes { hash decoded { name } } } collectibles(first: 3) { nodes { tokenId } } } }`,
   );
   expect(errors).toBeUndefined();
-  expect(data.wallet.transactions.nodes).toHaveLength(3);
-  expect(data.wallet.collectibles.nodes).toHaveLength(3);
+  expect(data?.wallet.transactions.nodes).toHaveLength(3);
+  expect(data?.wallet.collectibles.nodes).toHaveLength(3);
 
   await using dashboard = subscribe(gateway.url);
   await eventually(() => dashboard.edges.length >= 3);

@@ -7,43 +7,12 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Hex } from '../../src/sandbox/types.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
+import { everythingStored, numberOf } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 
 /** The shipped process is killed while deliveries arrive. */
 
 const ENV = { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
-
-const ask = async <Data>(url: string, query: string): Promise<Data> => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return ((await response.json()) as { data: Data }).data;
-};
-
-/** The numbers of all deliveries in the log, in its order. */
-const everythingStored = async (url: string): Promise<number[]> => {
-  const stored: number[] = [];
-  let after = '';
-  for (;;) {
-    const { deliveries } = await ask<{
-      deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
-    }>(
-      url,
-      `{ deliveries(first: 1000${after && `, after: "${after}"`}) {
-        edges { node { payload } }
-        pageInfo { hasNextPage endCursor }
-      } }`,
-    );
-    stored.push(...deliveries.edges.map(numberOf));
-    if (!deliveries.pageInfo.hasNextPage) return stored;
-    after = deliveries.pageInfo.endCursor;
-  }
-};
-
-const numberOf = ({ node }: Edge): number =>
-  (node.payload as ReturnType<typeof activity>).activities[0]?.block_number ?? -1;
 
 test('a client that resumes after kill -9 gets every delivery that was answered 2xx, once and in order', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-crash-'));

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { need } from '../support/available.ts';
-import { activity, deliver } from '../support/clients/deliver.ts';
+import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { everythingStored } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere } from '../support/gateway/start.ts';
 
@@ -12,27 +13,6 @@ import { nowhere } from '../support/gateway/start.ts';
 
 const ENV = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: 'unused', AUTH: 'open' };
 const MB = 1024 * 1024;
-
-const ask = async <Data>(url: string, query: string): Promise<Data> => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return ((await response.json()) as { data: Data }).data;
-};
-
-const deliveryUrlOf = async (url: string): Promise<string> =>
-  (await ask<{ deliveryUrl: string }>(url, '{ deliveryUrl }')).deliveryUrl;
-
-/** The numbers of all stored activities, in the log's order. */
-const storedNumbers = async (url: string): Promise<number[]> => {
-  const { deliveries } = await ask<{ deliveries: { nodes: { payload: ReturnType<typeof activity> }[] } }>(
-    url,
-    '{ deliveries(first: 1000) { nodes { payload } } }',
-  );
-  return deliveries.nodes.map(({ payload }) => payload.activities[0]?.block_number ?? -1);
-};
 
 const temporary = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-disk-'));
@@ -60,7 +40,7 @@ test('the bytes of a delivery are synced to the disk before its 2xx is written',
     ...under,
     ...calls,
   ]);
-  const url = await deliveryUrlOf(gateway.url);
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
   expect(await deliver(url, { body: activity(1) })).toBe(200);
   for (let number = 2; number < 12; number += 1)
     expect(await deliver(url, { body: activity(number) })).toBe(200);
@@ -87,7 +67,7 @@ test('a full disk gives 503 until space is free again, and loses no delivery tha
   const disk = await mountSmallDisk(12 * MB);
   if (disk === null) return context.skip('needs the right to mount a small disk');
   await using gateway = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
-  const url = await deliveryUrlOf(gateway.url);
+  const { deliveryUrl: url } = await deliveriesOf(gateway.url);
   const answered: number[] = [];
   let number = 0;
   const post = async () => {
@@ -105,7 +85,7 @@ test('a full disk gives 503 until space is free again, and loses no delivery tha
   expect(status).toBe(503);
   expect(await post()).toBe(503);
   // The stored deliveries can be read, and the gateway is alive.
-  expect(await storedNumbers(gateway.url)).toEqual(expect.arrayContaining(answered));
+  expect(await everythingStored(gateway.url)).toEqual(expect.arrayContaining(answered));
   expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
   await rm(ballast);
@@ -115,7 +95,7 @@ test('a full disk gives 503 until space is free again, and loses no delivery tha
   expect(logged.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
   await gateway.end('SIGKILL');
   await using again = await spawnGateway({ ...ENV, DATA_DIR: join(disk, 'data') });
-  const stored = await storedNumbers(again.url);
+  const stored = await everythingStored(again.url);
   expect(answered.filter((one) => !stored.includes(one))).toEqual([]);
   expect(new Set(stored).size).toBe(stored.length);
 });
@@ -139,21 +119,21 @@ test('a read-only directory is named at start', async (context) => {
   if (disk === null) return context.skip('needs the right to mount a small disk');
   {
     await using gateway = await spawnGateway({ ...ENV, DATA_DIR: disk });
-    expect(await deliver(await deliveryUrlOf(gateway.url), { body: activity(1) })).toBe(200);
+    expect(await deliver((await deliveriesOf(gateway.url)).deliveryUrl, { body: activity(1) })).toBe(200);
     await gateway.end('SIGTERM');
   }
   execFileSync('mount', ['-o', 'remount,ro', disk]);
   await expect(spawnGateway({ ...ENV, DATA_DIR: disk })).rejects.toThrow(/exited with 1: .*DATA_DIR: /s);
   execFileSync('mount', ['-o', 'remount,rw', disk]);
   await using gateway = await spawnGateway({ ...ENV, DATA_DIR: disk });
-  expect(await storedNumbers(gateway.url)).toEqual([1]);
+  expect(await everythingStored(gateway.url)).toEqual([1]);
 });
 
 test('a damaged log is named at start, and left unchanged', async () => {
   const directory = await temporary();
   {
     await using gateway = await spawnGateway({ ...ENV, DATA_DIR: directory });
-    const url = await deliveryUrlOf(gateway.url);
+    const { deliveryUrl: url } = await deliveriesOf(gateway.url);
     for (let number = 0; number < 50; number += 1) await deliver(url, { body: activity(number) });
     expect(await gateway.end('SIGTERM')).toBe(0);
   }

@@ -1,5 +1,7 @@
 import { Agent } from 'undici';
 import { expect, test } from 'vitest';
+import { deliveriesOf } from '../support/clients/deliver.ts';
+import { clientOf } from '../support/clients/graphql-client.ts';
 import { byEventStream, byWebSocket, startLoadClient } from '../support/clients/load-client.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
@@ -28,15 +30,6 @@ const createRandom = (seed: number) => () => {
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
   return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-};
-
-const ask = async <Data>(url: string, query: string, variables: object = {}): Promise<Data> => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables }),
-  });
-  return ((await response.json()) as { data: Data }).data;
 };
 
 /** Posts each number until it is answered 2xx, as the service does, and each time to another gateway. */
@@ -91,7 +84,7 @@ const PAGE = `query ($after: String) {
 const readLog = async (url: string, start: string) => {
   const edges: Page['deliveries']['edges'] = [];
   for (let after = start; ; ) {
-    const { deliveries } = await ask<Page>(url, PAGE, { after });
+    const { deliveries } = await clientOf(url).data<Page>(PAGE, { after });
     edges.push(...deliveries.edges);
     if (!deliveries.pageInfo.hasNextPage) return edges;
     after = deliveries.pageInfo.endCursor;
@@ -112,10 +105,7 @@ const runStorm = async ({ gateways, clients: count, cuts: cutsEach, deliveries: 
   const running = await Promise.all(envs.map(start));
   const urls = running.map(({ url }) => url);
   const [url = ''] = urls;
-  const { deliveryUrl, deliveries } = await ask<{ deliveryUrl: string; deliveries: { head: string } }>(
-    url,
-    '{ deliveryUrl deliveries { head } }',
-  );
+  const { deliveryUrl, head } = await deliveriesOf(url);
 
   /** The events of the client that is furthest ahead; all others must get the same. */
   const order: string[] = [];
@@ -126,7 +116,7 @@ const runStorm = async ({ gateways, clients: count, cuts: cutsEach, deliveries: 
     return startLoadClient({
       url: () => urls[Math.floor(random() * urls.length)] ?? '',
       transport: number % EVENT_STREAMS === 0 ? byEventStream : byWebSocket,
-      after: deliveries.head,
+      after: head,
       cuts: [...cuts].sort((one, other) => one - other),
       onCursor(index, cursor) {
         order[index] ??= cursor;
@@ -155,7 +145,7 @@ const runStorm = async ({ gateways, clients: count, cuts: cutsEach, deliveries: 
     );
   }
 
-  const log = await readLog(url, deliveries.head);
+  const log = await readLog(url, head);
   expect(wrong.slice(0, 5), `seed ${seed}`).toEqual([]);
   expect(order, `seed ${seed}`).toEqual(log.map(({ cursor }) => cursor));
   expect(clients.map((client) => client.received)).toEqual(clients.map(() => total));

@@ -23,15 +23,8 @@ test('a log of an earlier release, with thousands of tenants and no index, opens
   const env = { ...byToken, DATA_DIR: dataDir, NODE_OPTIONS: LITTLE };
   await using shipped = await startGatewayProcess(env);
   expect(await shipped.megabytes()).toBeLessThan(MOST_MB);
-  const ask = async <Data>(query: string): Promise<Data> => {
-    const headers = { 'content-type': 'application/json', ...(await asTenant(TENANTS)) };
-    const response = await fetch(`${shipped.url}/graphql`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ query }),
-    });
-    return ((await response.json()) as { data: Data }).data;
-  };
+  const tenant = await asTenant(TENANTS);
+  const ask = <Data>(query: string) => shipped.data<Data>(query, {}, tenant);
   expect(
     numbersIn(await ask(`{ deliveries(filter: { address: "${addressOf(7)}" }) { nodes { payload } } }`)),
   ).toEqual([7]);

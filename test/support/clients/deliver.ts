@@ -1,3 +1,4 @@
+import { clientOf } from './graphql-client.ts';
 import { sleep } from './queries.ts';
 
 export type Delivery = {
@@ -56,11 +57,10 @@ export const activity = (number: number, address = '0x00000000000000000000000000
 
 /** Reads the delivery URL and the cursor at the end of the log. `credentials` are headers. */
 export const deliveriesOf = async (gatewayUrl: string, credentials: Record<string, string> = {}) => {
-  const response = await fetch(`${gatewayUrl}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...credentials },
-    body: JSON.stringify({ query: '{ deliveryUrl deliveries { head } }' }),
-  });
-  const { data } = (await response.json()) as { data: { deliveryUrl: string; deliveries: { head: string } } };
+  const data = await clientOf(gatewayUrl).data<{ deliveryUrl: string; deliveries: { head: string } }>(
+    '{ deliveryUrl deliveries { head } }',
+    {},
+    credentials,
+  );
   return { deliveryUrl: data.deliveryUrl, head: data.deliveries.head };
 };

@@ -1,27 +1,14 @@
-import { activity, deliver, deliverUntilStored } from '../clients/deliver.ts';
+import { activity, deliver, deliveriesOf, deliverUntilStored } from '../clients/deliver.ts';
+import { clientOf } from '../clients/graphql-client.ts';
 import { sleep } from '../clients/queries.ts';
 import type { Edge } from '../clients/subscribe.ts';
 
 /** Reads a gateway's delivery URL, which is valid at every gateway on the same Redis. */
-export const deliveryPathOf = async (gatewayUrl: string): Promise<string> => {
-  const { deliveryUrl } = await ask<{ deliveryUrl: string }>(gatewayUrl, '{ deliveryUrl }');
-  return new URL(deliveryUrl).pathname;
-};
-
-const ask = async <Data>(gatewayUrl: string, query: string): Promise<Data> => {
-  const response = await fetch(`${gatewayUrl}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return ((await response.json()) as { data: Data }).data;
-};
+export const deliveryPathOf = async (gatewayUrl: string): Promise<string> =>
+  new URL((await deliveriesOf(gatewayUrl)).deliveryUrl).pathname;
 
 /** The cursor at the end of the log. */
-export const headOf = async (gatewayUrl: string): Promise<string> => {
-  const { deliveries } = await ask<{ deliveries: { head: string } }>(gatewayUrl, '{ deliveries { head } }');
-  return deliveries.head;
-};
+export const headOf = async (gatewayUrl: string): Promise<string> => (await deliveriesOf(gatewayUrl)).head;
 
 /** Posts the delivery of this number; resolves with the status, or null without an answer. */
 export const post = (gatewayUrl: string, path: string, number: number): Promise<number | null> =>
@@ -38,15 +25,15 @@ export const numberOf = ({ node }: Pick<Edge, 'node'>): number =>
 export const everythingStored = async (gatewayUrl: string): Promise<number[]> => {
   const stored: number[] = [];
   for (let after = ''; ; ) {
-    const { deliveries } = await ask<{
+    const { data } = await clientOf(gatewayUrl).query<{
       deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } } | null;
     }>(
-      gatewayUrl,
       `{ deliveries(first: 1000${after && `, after: "${after}"`}) {
         edges { node { payload } }
         pageInfo { hasNextPage endCursor }
       } }`,
     );
+    const deliveries = data?.deliveries ?? null;
     if (deliveries === null) {
       await sleep(50);
       continue;

@@ -19,6 +19,8 @@ export const startGatewayProcess = async (env: Record<string, string | undefined
   const running = made.move();
   return {
     url: gateway.url,
+    query: gateway.query,
+    data: gateway.data,
     pid: gateway.child.pid ?? 0,
     fake,
     lines: gateway.lines,

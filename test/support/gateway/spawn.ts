@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { clientOf } from '../clients/graphql-client.ts';
 import { freePort } from '../free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -55,6 +56,7 @@ export const spawnProgram = async (
   const url = await listening(child, lines, output);
   return {
     url,
+    ...clientOf(url),
     /** JSON lines that it has logged. */
     lines,
     output,

@@ -5,6 +5,7 @@ import { readPathOf } from '../../../src/app/read-path.ts';
 import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/logger.ts';
+import { clientOf } from '../clients/graphql-client.ts';
 import { startLogThread } from './log-threads.ts';
 
 export type GraphQLFault = {
@@ -63,29 +64,6 @@ export const startGateway = async (
   );
   let stopped = false;
 
-  const query = async <Data = unknown>(
-    document: string,
-    variables: Variables = {},
-    headers: Record<string, string> = {},
-  ): Promise<GraphQLReply<Data>> => {
-    return post<Data>(JSON.stringify({ query: document, variables }), headers);
-  };
-
-  /** Any body at all, for what is not a GraphQL request. */
-  const post = async <Data = unknown>(
-    body: string,
-    headers: Record<string, string> = {},
-  ): Promise<GraphQLReply<Data>> => {
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-      body,
-    });
-    const answer = await response.text();
-    const { data, errors, extensions } = JSON.parse(answer);
-    return { data, errors, extensions, status: response.status, headers: response.headers, body: answer };
-  };
-
   const stop = async () => {
     if (stopped) return;
     stopped = true;
@@ -99,15 +77,8 @@ export const startGateway = async (
     url: app.url,
     dataDir,
     logLines,
+    ...clientOf(app.url),
     checkKey: app.checkKey,
-    post,
-    query,
-    /** The data of a query that must succeed as a whole. */
-    async data<Data>(document: string, variables: Variables = {}, headers: Record<string, string> = {}) {
-      const { data, errors, body } = await query<Data>(document, variables, headers);
-      if (errors || !data) throw new Error(`expected data and no errors, got ${body}`);
-      return data;
-    },
     stop,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
