@@ -59,13 +59,7 @@ test('the gateway starts over its sandbox, looks up, delivers, and ends with 0 a
   expect(gateway.lines.every((line) => line.startsWith('{'))).toBe(true);
 });
 
-test('SIGINT ends it with 0 as well, and it listens no more', async () => {
-  await using gateway = await start();
-  expect(await gateway.end('SIGINT')).toBe(0);
-  await expect(fetch(`${gateway.url}/health/live`)).rejects.toThrow('fetch failed');
-});
-
-test('the console and each of its modules are there', async () => {
+test('the console and each of its modules are there, until SIGINT ends it with 0 as well', async () => {
   await using gateway = await start();
   const page = await fetch(gateway.url, { headers: { accept: 'text/html' } });
   expect(page.status).toBe(200);
@@ -80,6 +74,8 @@ test('the console and each of its modules are there', async () => {
     }),
   );
   expect(replies.filter(({ status, text }) => status !== 200 || text === '')).toEqual([]);
+  expect(await gateway.end('SIGINT')).toBe(0);
+  await expect(fetch(`${gateway.url}/health/live`)).rejects.toThrow('fetch failed');
 });
 
 test('its process is the gateway, on the Node of its dependency, with the settings of npm start', async (context) => {
