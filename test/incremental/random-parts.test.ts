@@ -124,8 +124,8 @@ test('any document gets in parts what it gets at once', async () => {
     }),
     { numRuns: runs(40, 16), endOnFailure: true },
   );
-  expect(parted).toBeGreaterThan(0);
-  expect(compared).toBeGreaterThan(0);
+  expect(parted).toBeGreaterThan(10);
+  expect(compared).toBeGreaterThan(4);
 });
 
 test('any document over any bodies ends, with at most 20 errors', async () => {

@@ -323,6 +323,6 @@ describe.each([
       }),
       { numRuns: runs(12, 5), endOnFailure: true },
     );
-    expect(billed).toBeGreaterThan(0);
+    expect(billed).toBeGreaterThan(8);
   });
 });
