@@ -21,6 +21,7 @@ import { closeToOthers } from '../lib/private-files.ts';
 import { settlesWithin } from '../lib/scheduling/task-tracker.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
+import type { ReadinessPart } from '../server/http/health.ts';
 import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';
 
@@ -33,7 +34,7 @@ export type Deliveries = {
   /** The secret that makes cursors, the tenants of keys, and the names of what gateways share. It is never replaced. */
   readonly identity: string;
   /** What readiness looks at beside the log. */
-  readonly checks: readonly { readonly part: string; readonly run: () => Promise<void> }[];
+  readonly checks: readonly { readonly part: ReadinessPart; readonly run: () => Promise<void> }[];
 };
 
 /** The cache of recently executed events, which subscribers that are a little behind read. */
@@ -172,7 +173,7 @@ const openIdentity = async (
   return shared && checked(startup, part, shared);
 };
 
-const observerOf = ({ log }: Startup, part: string, consequence: string): SecretObserver => ({
+const observerOf = ({ log }: Startup, part: ReadinessPart, consequence: string): SecretObserver => ({
   differs: (error) => log.error(`Redis has another ${part}: ${consequence}`, { error: messageOf(error) }),
   agrees: () => log.info(`Redis has the ${part} of this gateway again`),
 });
@@ -180,7 +181,7 @@ const observerOf = ({ log }: Startup, part: string, consequence: string): Secret
 /** `part` is what readiness calls it. */
 type SharedValue = { readonly value: string; readonly check: Check };
 
-const checked = ({ opened }: Startup, part: string, shared: SharedSecret): SharedValue => {
+const checked = ({ opened }: Startup, part: ReadinessPart, shared: SharedSecret): SharedValue => {
   opened.defer(() => shared.close());
   return { value: shared.value, check: { part, run: () => shared.check() } };
 };

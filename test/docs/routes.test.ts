@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { schema } from '../../src/schema.ts';
+import { READINESS_PARTS } from '../../src/server/http/health.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
@@ -22,6 +23,11 @@ test('each route of docs/operations.md answers, and no other path does', async (
     expect(await statusOf(path), route).not.toBe(404);
   }
   expect(await statusOf('/another')).toBe(404);
+});
+
+test('docs/operations.md has every part that readiness names', async () => {
+  const rows = rowsOf(await readPage('docs/operations.md'), 'part');
+  expect(codesIn(rows).toSorted()).toEqual(READINESS_PARTS.toSorted());
 });
 
 test('docs/webhooks-and-deliveries.md has every mutation', async () => {

@@ -17,13 +17,17 @@ export type HealthEndpoints = {
   isPolled(): boolean;
 };
 
+/** What a reason may name. The table of docs/operations.md#readiness has the same. */
+export const READINESS_PARTS = ['stopping', 'deliveries', 'delivery secret', 'identity', 'upstream'] as const;
+
+export type ReadinessPart = (typeof READINESS_PARTS)[number];
+
 /** Why the gateway is not ready, or degraded. */
-type Reason = { readonly part: string; readonly message: string };
+type Reason = { readonly part: ReadinessPart; readonly message: string };
 
 /** Something that a gateway has to be able to do. */
 type ReadinessCheck = {
-  /** One of a few words, by which the answer names it. */
-  readonly part: string;
+  readonly part: ReadinessPart;
   /** Rejects when it fails. The message is shown to whoever asks: no secret may be in it. */
   readonly run: () => Promise<unknown>;
 };
