@@ -14,8 +14,9 @@ export type OpenFiles = {
 
 /**
  * Takes the files of `folder` that `isOwn` names from all users but their owner; a copy made with `cp -r` gives them to
- * everyone. The folder itself is taken as well, unless it holds other things, and no folder is no problem. Rejects with the
- * system's error when the folder can't be read.
+ * everyone. The folder itself, as `.`, is taken along with them, unless it holds other things or belongs to another user. A folder
+ * without such files keeps its modes, and no folder is no problem. Rejects with the system's error when the folder can't be
+ * read.
  */
 export const closeToOthers = async (folder: string, isOwn: (name: string) => boolean): Promise<OpenFiles> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -28,17 +29,19 @@ export const closeToOthers = async (folder: string, isOwn: (name: string) => boo
     const change = await closeOne(join(folder, name));
     if (change !== 'none') (change === 'closed' ? closed : stillOpen).push(name);
   }
-  if (names.every(isOwn)) await closeOne(folder);
+  const holdsOpen = closed.length + stillOpen.length > 0;
+  if (holdsOpen && names.every(isOwn) && (await closeOne(folder)) === 'closed') closed.push('.');
   return { closed, stillOpen };
 };
 
 const closeOne = async (path: string): Promise<'none' | 'closed' | 'refused'> => {
-  const { mode } = await stat(path);
-  if ((mode & OTHERS) === 0) return 'none';
   try {
+    const { mode } = await stat(path);
+    if ((mode & OTHERS) === 0) return 'none';
     await chmod(path, mode & 0o700);
     return 'closed';
-  } catch {
-    return 'refused';
+  } catch (error) {
+    // SQLite removes files beside the log while an earlier gateway still closes it.
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'none' : 'refused';
   }
 };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -43,6 +43,9 @@ const startIn = async (dataDir: string) => {
   }
 };
 
+/** The permissions of a folder that its group shares. */
+const SHARED = 0o2775;
+
 const warningsOf = (lines: readonly string[]): object[] =>
   lines.filter((line) => line.includes('DATA_DIR')).map((line) => JSON.parse(line));
 
@@ -62,7 +65,7 @@ test('nobody else can read its files, nor those of a copy once the gateway has s
   expect(await modeOf(copy)).toBe('700');
   expect(warningsOf(second.lines)).toEqual([
     expect.objectContaining({
-      closed: ['deliveries.db', 'deliveries.lock', 'delivery-secret'],
+      closed: ['deliveries.db', 'deliveries.lock', 'delivery-secret', '.'],
       stillOpen: [],
     }),
   ]);
@@ -79,5 +82,29 @@ test('a folder that others use as well stays as it is, and so do their files', a
   await using gateway = await startIn(data);
   expect(await modesIn(data)).toEqual({ ...PRIVATE, 'deliveries.dbx': '644', notes: '644' });
   expect(await modeOf(data)).toBe('755');
+  expect(warningsOf(gateway.lines)).toEqual([]);
+});
+
+test('a folder that was empty, or whose files are in order, keeps its own permissions', async () => {
+  await using folder = await folderOf({});
+  const data = folder.path('data');
+  await mkdir(data);
+  await chmod(data, SHARED);
+  for (let start = 0; start < 2; start += 1) {
+    const gateway = await startIn(data);
+    expect(await modesIn(data)).toEqual(PRIVATE);
+    expect((await stat(data)).mode & 0o7777).toBe(SHARED);
+    expect(warningsOf(gateway.lines)).toEqual([]);
+    await gateway.end('SIGTERM');
+  }
+});
+
+test('a file that goes while the gateway looks is no problem', async () => {
+  await using folder = await folderOf({});
+  const data = folder.path('data');
+  await mkdir(data, { mode: 0o700 });
+  // As a file that has gone, this link is listed and can't be looked at.
+  await symlink('gone', join(data, 'deliveries.db.bak'));
+  await using gateway = await startIn(data);
   expect(warningsOf(gateway.lines)).toEqual([]);
 });
