@@ -55,6 +55,20 @@ test('an error while a body is parsed is passed on as it is, and is not retried'
   expect(started.seen).toEqual({ requests: 1, connections: 1 });
 });
 
+test('an error names the content type that upstream stated, without the key', async () => {
+  const key = 'never-shown-4c1f9a';
+  const escaped = key.replace('n', '\\u006e');
+  await using started = await startClient((response) => {
+    response.writeHead(200, { 'content-type': `text/plain; was=${key}; or=${escaped}; ${'x'.repeat(200)}` });
+    response.end('no JSON');
+  });
+  const scope = { ...requestScope(), credential: { key, owner: 'gateway' } as const };
+  const stated = `text/plain; was=[key]; or=[key]; ${'x'.repeat(200)}`.slice(0, 80);
+  await expect(started.client.request(request, scope)).rejects.toThrow(
+    `Expected JSON from upstream, got 7 characters of ${stated} that can't be parsed.`,
+  );
+});
+
 test.each([
   ['short', 10, 1],
   ['of more than 64 KB', 200 * KILOBYTE, 2],

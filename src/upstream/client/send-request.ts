@@ -5,7 +5,6 @@ import type { UpstreamAnswer, UpstreamRequest } from './request.ts';
 import type { RequestScope } from './request-scope.ts';
 import { readErrorResponse } from './responses/error-response.ts';
 import { type ParseBody, ReceivedBody } from './responses/received-body.ts';
-import { redactText, secretOf } from './responses/redact-key.ts';
 import { BodyCheck, type BodyLimits, parseBody } from './responses/response-body.ts';
 import { type ResponseHead, ResponseReceiver } from './responses/response-receiver.ts';
 import type { Bill } from './usage.ts';
@@ -17,8 +16,6 @@ type Service = {
   readonly timeoutMs: number;
   readonly bodyLimits: BodyLimits;
 };
-
-const MAX_TYPE_CHARACTERS = 80;
 
 /**
  * Sends one attempt to `target`, its path and query, under the scope's trace, and reads its whole answer. `bill` has what it
@@ -62,12 +59,10 @@ export const sendRequest = async <Body>(
     const { statusCode, headers } = await receiver.head;
     if (statusCode < 200 || statusCode > 299)
       throw readErrorResponse(statusCode, headers, receiver.errorText(), credential);
-    const type = redactText(typeOf(headers), credential).slice(0, MAX_TYPE_CHARACTERS);
+    const type = typeOf(headers);
     const parsed = request.ignoresBody
-      ? await parse(new ReceivedBody([], type, null))
-      : await parseBody(receiver, bodyLimits, (chunks) =>
-          parse(new ReceivedBody(chunks, type, secretOf(credential))),
-        );
+      ? await parse(new ReceivedBody([], type, credential))
+      : await parseBody(receiver, bodyLimits, (chunks) => parse(new ReceivedBody(chunks, type, credential)));
     return {
       status: statusCode,
       body: parsed,

@@ -5,9 +5,8 @@ import { UpstreamError } from '../errors.ts';
 import type { ReceivedBody } from './received-body.ts';
 
 /** Parses a body as JSON with every digit of its numbers; an empty body as null. Rejects with UpstreamError `invalidResponse`. */
-export const parseJson = (body: ReceivedBody): Promise<unknown> => parseText(body.takeText(), body.type);
-
-const parseText = async (text: string, type: string): Promise<unknown> => {
+export const parseJson = async (body: ReceivedBody): Promise<unknown> => {
+  const text = body.takeText();
   if (text === '') return null;
   try {
     return await parseInSlices(text, parseExactJson);
@@ -16,7 +15,7 @@ const parseText = async (text: string, type: string): Promise<unknown> => {
       'invalidResponse',
       cause instanceof TooManyShapesError
         ? `Expected an answer from upstream whose objects have at most ${MAX_SHAPES} shapes, got more.`
-        : `Expected JSON from upstream, got ${text.length} characters of ${type} that can't be parsed.`,
+        : `Expected JSON from upstream, got ${text.length} characters of ${body.type} that can't be parsed.`,
       { cause },
     );
   }

@@ -1,21 +1,32 @@
 import { freeBuffer } from '../../../lib/memory/buffer-pool.ts';
 import { totalLength } from '../../../lib/memory/total-length.ts';
-import { hasEscaped, redactChunks } from './redact-key.ts';
+import type { Credential } from '../request-scope.ts';
+import { hasEscaped, redactChunks, redactText, secretOf } from './redact-key.ts';
+
+const MAX_TYPE_CHARACTERS = 80;
 
 const utf8 = new TextDecoder();
 
 /** The body of a 2xx response, once all its bytes have arrived. */
 export class ReceivedBody {
   readonly #chunks: Buffer[];
-  /** The content type that upstream stated, for error messages. */
-  readonly type: string;
+  readonly #statedType: string;
+  readonly #credential: Credential | null;
   /** What upstream may repeat in the body, and no client may see; null for nothing. */
   readonly secret: Buffer | null;
 
-  constructor(chunks: Buffer[], type: string, secret: Buffer | null) {
+  /** `credential` is what the body was asked for with; null where the body was read without one, as from a cache. */
+  constructor(chunks: Buffer[], statedType: string, credential: Credential | null) {
     this.#chunks = chunks;
-    this.type = type;
-    this.secret = secret;
+    this.#statedType = statedType;
+    this.#credential = credential;
+    this.secret = credential && secretOf(credential);
+  }
+
+  /** The content type that upstream stated, for error messages: without the secret, which takes a while to look for. */
+  get type(): string {
+    const type = this.#credential ? redactText(this.#statedType, this.#credential) : this.#statedType;
+    return type.slice(0, MAX_TYPE_CHARACTERS);
   }
 
   /** The number of bytes that have not been taken. */
