@@ -11,11 +11,11 @@ export type Credentials = { get(name: string): string | null };
 type Mode = 'open' | 'key' | 'jwt';
 
 /**
- * Authenticates a client by its credentials, and by its `address`: see server/http/client-address.ts. Rejects with
- * UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the credentials can't be checked. It reads the credentials before it
- * waits for anything.
+ * Authenticates a client by its credentials, and by its `address`: see server/http/client-address.ts. Only AUTH=open asks
+ * for the address, which takes time to find. Rejects with UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the
+ * credentials can't be checked. It reads the credentials before it waits for anything.
  */
-export type Authenticate = (credentials: Credentials, address?: string) => Promise<Caller>;
+export type Authenticate = (credentials: Credentials, address?: () => string) => Promise<Caller>;
 
 /**
  * The cache partition of a tenant: tenants in one partition share cached pages. All share where all use the gateway's key,
@@ -32,7 +32,7 @@ export const authenticateAnyone = (gatewayKey: string): Authenticate => {
     scopes: ALL_SCOPES,
     expiresAt: null,
   };
-  return async (_credentials, address = 'unknown') => ({ ...everyone, billingKey: ownedBy(address) });
+  return async (_credentials, address = () => 'unknown') => ({ ...everyone, billingKey: ownedBy(address()) });
 };
 
 /**

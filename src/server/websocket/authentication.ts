@@ -53,7 +53,7 @@ export const createConnectionAuthentication = (
   const attempt: AuthenticateConnection = async (socket) => {
     const connection = socket.extra;
     const { signal } = connection.disconnected;
-    const caller = await authenticate(credentialsOf(socket), connection.address);
+    const caller = await authenticate(credentialsOf(socket), () => connection.address);
     const trace = createTrace(connection.traceparent);
     const closeForbidden = () => void closeGracefully(connection, FORBIDDEN, 'Forbidden');
     await verifyKeyFailOpen((timeout) => verifyKey(caller, trace, timeout), signal, closeForbidden);

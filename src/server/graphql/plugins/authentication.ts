@@ -12,6 +12,6 @@ export const useAuthentication = (
 ): ServerPlugin => ({
   async onRequestParse({ request, serverContext }) {
     const { req } = serverContext;
-    serverContext.httpCaller ??= await authenticate(request.headers, req && clientAddress(req));
+    serverContext.httpCaller ??= await authenticate(request.headers, req && (() => clientAddress(req)));
   },
 });

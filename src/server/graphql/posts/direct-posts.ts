@@ -80,7 +80,7 @@ export const createDirectPosts = (options: Options): AnswerRequest => {
     const headers = headersOf(request);
     const rejection = checkHeaders('POST', headers);
     if (rejection) throw rejection;
-    context.httpCaller = await authenticate(headers, clientAddress(request));
+    context.httpCaller = await authenticate(headers, () => clientAddress(request));
     const { billingKey } = context.httpCaller;
     const isSmall = isSmallBody(request.headers['content-length']);
     const limitFor = (abort: (error: GraphQLError) => void) =>
