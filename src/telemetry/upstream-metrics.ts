@@ -2,6 +2,9 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 
+/** Each has a circuit breaker, whose series exist from the start: `increase()` would not count a first opening otherwise. */
+const RESOURCES = ['transactions', 'collectibles', 'webhooks'];
+
 type UpstreamMetrics = Omit<UpstreamObserver, 'sending'> & { sending(): void };
 
 export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
@@ -60,6 +63,10 @@ export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
     labelNames: ['resource'],
     registers,
   });
+  for (const resource of RESOURCES) {
+    open.set({ resource }, 0);
+    openings.inc({ resource }, 0);
+  }
 
   return {
     sending: () => inFlight.inc(),

@@ -128,6 +128,10 @@ test('an event stream is counted while it is open', async () => {
 test('the breaker is seen to open, and to close when the service is back', async () => {
   await using fake = await startFakeWallets();
   await using gateway = await startGateway({ UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '0' });
+  const before = await scrape(gateway.url);
+  for (const name of ['open', 'openings_total'])
+    for (const resource of ['transactions', 'collectibles', 'webhooks'])
+      expect(before.series.get(`gateway_upstream_circuit_breaker_${name}{resource="${resource}"}`)).toBe(0);
   await fake.goDown();
   for (let turn = 0; turn < 12; turn += 1) await poll(gateway, freshAddress());
   const down = await scrape(gateway.url);
