@@ -51,7 +51,7 @@ const readTokens = (env: Environment, read: Read, problems: string[]): AuthConfi
   const secrets = read(
     'JWT_SECRET',
     secretsOf((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES),
-    `a secret, or two, comma-separated, of at least ${MIN_SECRET_BYTES} bytes each`,
+    `a secret, or two, comma-separated, of at least ${MIN_SECRET_BYTES} bytes each (a comma always separates two)`,
     true,
   );
   const jwksUrl = read(

@@ -182,7 +182,7 @@ export const readConfig = (env: Environment): Config => {
       secrets: read(
         'DELIVERY_SECRET',
         secretsOf((secret) => secret.length >= MIN_DELIVERY_SECRET),
-        `a secret, or two, comma-separated, of at least ${MIN_DELIVERY_SECRET} characters each`,
+        `a secret, or two, comma-separated, of at least ${MIN_DELIVERY_SECRET} characters each (a comma always separates two)`,
         true,
       ),
       urlVersions:

@@ -51,7 +51,6 @@ export const commaList = z
   )
   .pipe(z.array(z.string()).min(1));
 
-/** Web origins as browsers send them, comma-separated. */
 /** A secret, or two different ones, comma-separated: the second one is being replaced, or about to replace the first. */
 export const secretsOf = (isLongEnough: (secret: string) => boolean) =>
   z
@@ -78,6 +77,7 @@ export const urlVersions = commaList
   )
   .transform((entries) => new Map<string, readonly number[]>(entries));
 
+/** Web origins as browsers send them, comma-separated. */
 export const origins = commaList.refine((list) =>
   list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
 );

@@ -230,14 +230,14 @@ test.each([
   [
     'DELIVERY_SECRET',
     `${OLD},short`,
-    'expected a secret, or two, comma-separated, of at least 16 characters each',
+    'expected a secret, or two, comma-separated, of at least 16 characters each (a comma always separates two)',
   ],
   ['DELIVERY_SECRET', `${OLD},${OLD}`, 'expected a secret, or two'],
   ['DELIVERY_SECRET', `${OLD},${NEW},${NEW}3`, 'expected a secret, or two'],
   [
     'JWT_SECRET',
     `${jwtSecret},short`,
-    'expected a secret, or two, comma-separated, of at least 32 bytes each',
+    'expected a secret, or two, comma-separated, of at least 32 bytes each (a comma always separates two)',
   ],
   ['DELIVERY_URL_VERSIONS', 'default=2+2', 'expected versions of delivery URLs'],
   ['DELIVERY_URL_VERSIONS', 'default=0', 'expected versions of delivery URLs'],
