@@ -140,19 +140,21 @@ export class AppendQueue {
     let reply = await this.#run(tenant, '', batch);
     if (reply.length === 0) reply = await this.#run(tenant, await tenants.newEpoch(tenant), batch);
     const [head, floor] = reply.map(Number);
-    this.#options.store.reportMended(tenant, reply[4]);
     await this.#options.replication?.reached(tenant, head ?? 0);
     for (const [index, stored] of placesIn(reply, entries).entries()) pending[index]?.resolve(stored);
     onCount(tenant, (head ?? 0) - (floor ?? 0));
     void tenants.add(tenant);
   }
 
-  #run(tenant: string, epoch: Buffer | '', batch: Buffer): Promise<ScriptReply> {
+  async #run(tenant: string, epoch: Buffer | '', batch: Buffer): Promise<ScriptReply> {
     const { store, now, replication } = this.#options;
     const { prefix, entries: keys } = tenantKeys(tenant);
     const time = now === undefined ? '' : String(now());
     const [channel, until] = replication === null ? [CHANNEL, ''] : [APPENDING_CHANNEL, 'replicated'];
-    return store.write(APPEND, keys, [prefix, channel, tenant, epoch, batch, time, until]);
+    const args = [prefix, channel, tenant, epoch, batch, time, until];
+    const reply = await store.write(APPEND, keys, args);
+    store.reportMended(tenant, reply[4]);
+    return reply;
   }
 }
 
