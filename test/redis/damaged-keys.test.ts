@@ -125,6 +125,30 @@ test('an entry that something else has added to a stream is removed, and what ga
   expect(linesOf(gateway, 'foreign')).toHaveLength(1);
 });
 
+test('a stream that is lost beside a foreign head far beyond it is mended at once', async (context) => {
+  await needRedis(context);
+  const tenant = await openTenant(gateway, 'far-head');
+  for (const number of [0, 1]) expect(await tenant.post(number)).toBe(200);
+  await redis.run('HSET', `${tenant.prefix}state`, 'head', '2000000000');
+  await redis.run('DEL', `${tenant.prefix}stream`);
+  // A script that drops the index of so many deliveries would hold Redis for longer than a gateway waits for it.
+  expect(await tenant.post(2)).toBe(200);
+  expect(await tenant.numbers()).toEqual([2]);
+});
+
+test('with the stream and the floor lost, the index of earlier segments goes as well', async (context) => {
+  await needRedis(context);
+  const tenant = await openTenant(gateway, 'earlier-segments');
+  expect(await tenant.post(0)).toBe(200);
+  await redis.run('HSET', `${tenant.prefix}state`, 'head', '20000');
+  await redis.run('HDEL', `${tenant.prefix}state`, 'floor');
+  await redis.run('DEL', `${tenant.prefix}stream`);
+  expect(await redis.run('EXISTS', `${tenant.prefix}index:0:marks`)).toBe(1);
+  expect(await tenant.post(1)).toBe(200);
+  expect(await tenant.numbers()).toEqual([1]);
+  expect(await redis.run('EXISTS', `${tenant.prefix}index:0:marks`)).toBe(0);
+});
+
 test('the log of one tenant that is malformed, or refused, stops the retention of no other, is named once, and is trimmed in the end', async (context) => {
   await needRedis(context);
   const own = await startRedis();

@@ -30,6 +30,6 @@ export const checkStore = async (store: Store): Promise<void> => {
   const batch = packBatch([await entryOf(DELIVERY)]);
   await store.write(APPEND, entries, [prefix, CHECK_CHANNEL, '', EPOCH, batch, '', '']);
   await store.run(READ, entries, ['', '', 'newest', '1', '1024', prefix, '']);
-  await store.run(TRIM, entries, [prefix, '0', '0', '16']);
+  await store.run(TRIM, entries, [prefix, '0', '0', '0', '16']);
   await store.get(SEED);
 };

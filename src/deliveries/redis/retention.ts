@@ -89,7 +89,8 @@ export class RetentionTrimmer {
     const { store, tenants, retention } = this.#options;
     const { prefix, entries } = tenantKeys(tenant);
     const tooOld = now - retention.maxAgeMs;
-    const args = [prefix, String(retention.maxCount), String(tooOld), String(DROPPED_AT_ONCE)];
+    const limits = [retention.maxCount, now, retention.maxAgeMs, DROPPED_AT_ONCE];
+    const args = [prefix, ...limits.map(String)];
     for (;;) {
       const [hasMore, storedAt, mended] = await store.run(TRIM, entries, args);
       store.reportMended(tenant, mended);

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RetentionObserver } from '../../../src/deliveries/log/retention-clock.ts';
+import { needRedis } from '../../support/redis/server.ts';
 import { delivery, HOUR_MS, numberOf, readAll } from '../support/builders.ts';
-import { describeEachStore, type Store } from '../support/stores.ts';
+import { describeEachStore, redisOnOneServer, type Store } from '../support/stores.ts';
 
 /** A clock that is wrong drops nothing by age. Retention keeps a week. */
 
@@ -120,4 +121,36 @@ describeEachStore(({ newPlace, openLog }: Store) => {
     await log.trim();
     expect((await readAll(log)).map(numberOf)).toEqual([2, 3]);
   });
+});
+
+describe('in Redis, whose clock is 8 days behind for a moment', () => {
+  const redis = redisOnOneServer();
+  beforeEach(needRedis);
+  afterAll(() => redis.stop());
+
+  test.for([0, HOUR_MS / 2])(
+    'deliveries of a gateway that is ahead of the right time by %d ms are kept for a week',
+    async (aheadMs) => {
+      const time = { right: START, behindMs: 0 };
+      const log = await redis.openLog({
+        retentionHours: 168,
+        now: () => time.right - time.behindMs,
+        monotonic: () => time.right,
+      });
+      const left = async () => {
+        await log.trim();
+        return (await readAll(log)).map(numberOf);
+      };
+      await log.trim();
+      time.behindMs = 8 * DAY_MS;
+      await log.append([1, 2, 3].map((number) => delivery(number, { receivedAt: time.right + aheadMs })));
+      expect(await left()).toEqual([1, 2, 3]);
+      time.behindMs = 0;
+      expect(await left()).toEqual([1, 2, 3]);
+      time.right += 7 * DAY_MS;
+      expect(await left()).toEqual([1, 2, 3]);
+      time.right += HOUR_MS;
+      expect(await left()).toEqual([]);
+    },
+  );
 });

@@ -8,7 +8,7 @@
 -- others are numbered in their order.
 local stream, state = KEYS[1], KEYS[2]
 local prefix, channel, message, newEpoch, batch, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local SEGMENT, MAX_APART = 16384, 3600000
+local MAX_APART = 3600000
 
 local head, floor, epoch, _, _, mended = openLog(stream, state, prefix)
 if not head then
@@ -37,7 +37,7 @@ local function replacing(command, key, ...)
 end
 
 local function addPostings(terms)
-  local segment = math.floor(head / SEGMENT)
+  local segment = segmentOf(head)
   local buckets = segments[segment]
   if not buckets then
     buckets = {}
@@ -82,7 +82,7 @@ while at <= #batch do
   if not original then
     head = head + 1
     local entry = { 'h', header, 'b', string.sub(batch, body, terms - 1) }
-    -- The clock of its gateway is wrong, so retention can't go by it.
+    -- One of the two clocks is wrong: trim.lua decides which one retention goes by.
     if math.abs(struct.unpack('>d', header, 17) - now) > MAX_APART then
       entry[5], entry[6] = 't', string.format('%.0f', now)
     end

@@ -22,14 +22,25 @@ local function markOf(header) return #header < 24 and '' or string.sub(header, 1
 -- The size of the body before it was compressed: see entry.ts.
 local function sizeOf(header) return #header < 28 and 0 or struct.unpack('>I4', header, 25) end
 
--- Drops all that belongs to deliveries from `floor` on to `head`, but for the stream and the state.
-local function dropIndexes(prefix, floor, head)
-  for bucket = 0, 4095 do redis.call('UNLINK', prefix .. 'identity:' .. bucket) end
-  for segment = math.floor(floor / 16384), math.floor(head / 16384) do
+-- A segment of the index is that of so many deliveries.
+local SEGMENT = 16384
+local function segmentOf(sequence) return math.floor(sequence / SEGMENT) end
+
+-- Drops segments of the index, from the last one back. They are at most those of 16 million deliveries, whatever the numbers
+-- in a damaged log say: Redis serves nothing else meanwhile.
+local function dropSegments(prefix, first, last)
+  for segment = last, math.max(first, last - 1023), -1 do
     local key = string.format('%sindex:%.0f:', prefix, segment)
-    for bucket = 0, 255 do redis.call('UNLINK', key .. bucket) end
-    redis.call('UNLINK', key .. 'marks')
+    local keys = { key .. 'marks' }
+    for bucket = 0, 255 do keys[#keys + 1] = key .. bucket end
+    redis.call('UNLINK', unpack(keys))
   end
+end
+
+-- Drops all that belongs to deliveries up to `head`, but for the stream and the state.
+local function dropIndexes(prefix, head)
+  for bucket = 0, 4095 do redis.call('UNLINK', prefix .. 'identity:' .. bucket) end
+  dropSegments(prefix, 0, segmentOf(head))
 end
 
 -- Removes what no gateway has written beside a whole log. Returns what it has found, or ''.
@@ -66,7 +77,7 @@ local function beginAnew(stream, state, prefix, head, floor)
       end
     end
     redis.call('UNLINK', stream)
-    dropIndexes(prefix, floor or head, head)
+    dropIndexes(prefix, head)
     floor = head
     found = 'no deliveries'
   end
