@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { sequenceIn } from '../deliveries/log/cursor.ts';
 import type { DeliveryLog, NewDelivery, StoredDelivery } from '../deliveries/log/log.ts';
+import { type Clock, monotonicClock } from '../lib/clock.ts';
 import type { Invalidations } from '../shared/pages/invalidations.ts';
 import type { InvalidationBus } from '../upstream/cache/invalidation.ts';
 
@@ -14,6 +15,7 @@ type Options = {
   readonly cachePartitionOf: (tenant: string) => string;
   /** The addresses that a delivery of this webhook may concern beside those that it names. */
   readonly unnamedBy: (webhookId: string | null, named: readonly string[]) => readonly string[];
+  readonly now?: Clock | undefined;
 };
 
 /** What a delivery invalidates: where it arrives, and on each gateway that hands it on. */
@@ -34,23 +36,58 @@ const MAX_HANDED_ON = 20_000;
 const MAX_TENANTS = 10_000;
 
 /**
- * A delivery that was stored before this gateway first read its tenant's log is replayed. Its invalidation may be on its way
- * still, but not for longer than this: by then it has arrived, or the connection counts as lost, which invalidates all.
+ * A delivery that was stored earlier than this is replayed: its invalidation has arrived, or the connection counts as lost,
+ * which invalidates all.
  */
 const REPLAY_MS = 30_000;
+
+/** A tenant's log at some moments: what is in it up to `settled` was stored at least REPLAY_MS ago. */
+type Heads = { readonly settled: number; readonly recent: number; readonly recentAtMs: number };
 
 export const createInvalidatingDeliveries = ({
   memory,
   shared,
   cachePartitionOf,
   unnamedBy,
+  now = monotonicClock,
 }: Options): InvalidatingDeliveries => {
   const handedOn = new LRUCache<string, true>({ max: MAX_HANDED_ON });
   /** The last sequence number of each tenant's log when this gateway first read it. */
   const firstHeads = new LRUCache<string, number>({ max: MAX_TENANTS });
-  const noteHead = (tenant: string, head: string): void => {
-    if (!firstHeads.has(tenant)) firstHeads.set(tenant, sequenceIn(head) ?? 0);
+  const heads = new LRUCache<string, Heads>({ max: MAX_TENANTS });
+  const noteHead = (tenant: string, head: number): void => {
+    const noted = heads.get(tenant);
+    const isDue = noted !== undefined && now() - noted.recentAtMs >= REPLAY_MS;
+    if (noted && !isDue && head >= noted.settled) return;
+    // A head that is lower than an old one is of a log that was restored: its next deliveries are new.
+    const settled = isDue && head >= noted.recent ? noted.recent : 0;
+    heads.set(tenant, { settled, recent: head, recentAtMs: now() });
   };
+  const noteRead = (tenant: string, cursor: string): void => {
+    const head = sequenceIn(cursor) ?? 0;
+    if (!firstHeads.has(tenant)) firstHeads.set(tenant, head);
+    noteHead(tenant, head);
+  };
+  /** Notes the heads of the tenants that nobody reads here: one who returns after an hour replays what came meanwhile. */
+  const noteAppends = (log: DeliveryLog): void => {
+    let mark: string | null = null;
+    let notedAtMs = Number.NEGATIVE_INFINITY;
+    const note = async (): Promise<void> => {
+      if (now() - notedAtMs < REPLAY_MS) return;
+      notedAtMs = now();
+      const changes = await log.changed(mark);
+      mark = changes.mark;
+      for (const [tenant, head] of changes.heads ?? []) noteHead(tenant, head);
+    };
+    // While the log is unavailable nothing is noted, and more is invalidated than is needed.
+    const tryToNote = (): void => void note().catch(() => {});
+    tryToNote();
+    log.onAppend(tryToNote);
+  };
+  /** By the clock of the gateway that has received it, only where this one has seen too little of the log. */
+  const isReplayed = ({ tenant, sequence, receivedAt }: StoredDelivery): boolean =>
+    sequence <= (heads.get(tenant)?.settled ?? 0) ||
+    (sequence <= (firstHeads.get(tenant) ?? Number.POSITIVE_INFINITY) && Date.now() - receivedAt > REPLAY_MS);
   const concernedBy = (webhookId: string | null, named: readonly string[]): readonly string[] => {
     const others = unnamedBy(webhookId, named);
     return others.length === 0 ? named : [...named, ...others];
@@ -59,8 +96,7 @@ export const createInvalidatingDeliveries = ({
   const handOn = (delivery: StoredDelivery): void => {
     if (handedOn.has(delivery.cursor)) return;
     handedOn.set(delivery.cursor, true);
-    const isReplayed = delivery.sequence <= (firstHeads.get(delivery.tenant) ?? Number.POSITIVE_INFINITY);
-    if (isReplayed && Date.now() - delivery.receivedAt > REPLAY_MS) return;
+    if (isReplayed(delivery)) return;
     const cachePartition = cachePartitionOf(delivery.tenant);
     const addresses = concernedBy(delivery.webhookId, delivery.addresses);
     const mark = markOf(delivery);
@@ -80,16 +116,17 @@ export const createInvalidatingDeliveries = ({
     invalidateBeforeReading(log) {
       // Without other gateways each delivery is invalidated when it is stored.
       if (shared === null) return log;
+      noteAppends(log);
       return {
         ...log,
         async head(tenant) {
           const head = await log.head(tenant);
-          noteHead(tenant, head);
+          noteRead(tenant, head);
           return head;
         },
         async read(tenant, range, options) {
           const page = await log.read(tenant, range, options);
-          noteHead(tenant, page.head);
+          noteRead(tenant, page.head);
           for (const delivery of page.deliveries) handOn(delivery);
           return page;
         },

@@ -84,6 +84,7 @@ export const startServer = async (
     shared: sharedInvalidations,
     cachePartitionOf: (tenant) => cachePartitionOf(mode, tenant),
     unnamedBy: (webhookId, named) => watched?.delivered.unnamedBy(webhookId, named) ?? [],
+    now,
   });
   const readDeliveries = { ...deliveries, log: invalidating.invalidateBeforeReading(deliveries.log) };
   const contextOf = createOperationContext(startup, upstream, readDeliveries, answers, watched, publicUrl);

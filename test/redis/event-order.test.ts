@@ -2,7 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { activity, deliver } from '../support/clients/deliver.ts';
 import { newestOf, poll } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
-import { deliveryPathOf, headOf } from '../support/gateway/on-redis.ts';
+import { createTestClock } from '../support/gateway/clock.ts';
+import { deliveryPathOf, everythingStored, headOf } from '../support/gateway/on-redis.ts';
 import type { Gateway } from '../support/gateway/start.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 import { startForwarder } from '../support/redis/forwarder.ts';
@@ -17,6 +18,8 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** Longer than an event and the request that follows it take. */
 const LATE_MS = 5000;
+/** By then an invalidation has arrived. */
+const REPLAYED_MS = 31_000;
 
 /** The first gateway reaches the Redis of pages through a connection that can be slow. */
 const startWithSlowCache = async () => {
@@ -141,3 +144,40 @@ test('an invalidation that is in time is made once, however many gateways and su
   }
   for (const each of events) await each[Symbol.asyncDispose]();
 });
+
+test.for([
+  ['others read', true],
+  ['nobody reads', false],
+] as const)(
+  'a delivery that is replayed drops no page of a gateway on which %s meanwhile',
+  async ([, isRead], context) => {
+    await needRedis(context);
+    const [redis, clock] = [await redisServers(), createTestClock()];
+    const cache = await startForwarder(redis.cache);
+    await using fake = await startFakeWallets();
+    await using reader = await startOnRedis(fake, redis.log.url, { REDIS_CACHE_URL: cache.url }, clock.now);
+    await using poster = await startOnRedis(fake, redis.log.url, { REDIS_CACHE_URL: redis.cache.url });
+    const [address, path] = [growing(fake), await deliveryPathOf(poster.url)];
+    await headOf(reader.url);
+    if (!isRead) clock.advance(REPLAYED_MS);
+    // The reader misses the invalidation.
+    cache.cut();
+    expect(await deliver(poster.url + path, { body: activity(1, address) })).toBe(200);
+    cache.lead(redis.cache);
+    await vi.waitFor(async () => {
+      const shared = growing(fake);
+      expect(newestOf(await poll(reader, shared))).toBe(newestOf(await poll(poster, shared)));
+    }, 60_000);
+    if (isRead) {
+      clock.advance(REPLAYED_MS);
+      await reader.query('query ($after: String) { deliveries(after: $after) { head } }', {
+        after: await headOf(poster.url),
+      });
+    }
+    clock.advance(REPLAYED_MS);
+    const before = newestOf(await poll(reader, address));
+    expect(await everythingStored(reader.url)).toEqual([1]);
+    expect(newestOf(await poll(reader, address))).toBe(before);
+    expect(newestOf(await poll(poster, address))).toBe(before);
+  },
+);

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { poll } from '../clients/queries.ts';
 import { scrape } from '../gateway/prometheus.ts';
 import { type Gateway, startGateway } from '../gateway/start.ts';
@@ -14,10 +15,11 @@ export const startOnRedis = (
   fake: FakeWallets,
   redisUrl: string,
   env: Record<string, string | undefined> = {},
+  now?: Clock,
 ) =>
   startGateway(
     { UPSTREAM_URL: fake.url, AUTH: 'open', REDIS_URL: redisUrl, CACHE_HEAD_MS: '600000', ...env },
-    { times: { shared: { commandMs: 20_000, silentMs: 30_000 } } },
+    { times: { shared: { commandMs: 20_000, silentMs: 30_000 } }, ...(now && { now }) },
   );
 
 /** A wallet whose newest transaction is another one on each request. */
