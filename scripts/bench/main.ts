@@ -1,23 +1,17 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
-import { measureAppend } from './append.ts';
-import { measureCompression } from './compression.ts';
 import { measureFanout } from './fanout.ts';
 import { measureGateways } from './gateways.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
-import { measurePages } from './pages.ts';
 import { measureWalletEvents } from './wallet-events.ts';
 
 /** `npm run bench -- <name>`: each measures ratios within one run, on loopback alone, and ends by itself. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   ingest: measureIngest,
-  append: measureAppend,
   fanout: measureFanout,
   gateways: measureGateways,
   lookups: measureLookups,
-  pages: measurePages,
-  compression: measureCompression,
   'wallet-events': measureWalletEvents,
 };
 

@@ -18,7 +18,6 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
   ['dashboard and alerts', 'node', 'scripts/observability/main.ts', '--check'],
   ['relay', 'node', 'scripts/checks/relay.ts'],
-  ['words', 'node', 'scripts/checks/words.ts'],
 ];
 
 const run = (command: string, args: readonly string[]): Promise<number> =>
