@@ -42,9 +42,9 @@ export const rules: IRegularForbiddenRuleType[] = [
     { path: '^src/upstream/', pathNot: '^src/upstream/(cache/|client/|page\\.ts$)' },
   ),
   forbid(
-    'upstream/kernel/ knows only tables and plans',
+    'upstream/kernel/ knows only tables, orders and plans',
     { path: '^src/upstream/kernel/' },
-    { path: '^src/upstream/', pathNot: '^src/upstream/(kernel/|parse/(plan|record)\\.ts$)' },
+    { path: '^src/upstream/', pathNot: '^src/upstream/(kernel/|parse/(list-order|plan|record)\\.ts$)' },
   ),
   forbid(
     'graph/ knows no feature and no server',

@@ -2,6 +2,7 @@ import type { RawObject } from '../lib/json/raw-object.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import { type IndexedList, SUBJECT } from '../upstream/kernel/indexed-list.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
+import { UNORDERED } from '../upstream/parse/list-order.ts';
 import { createPageParser } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
@@ -89,8 +90,8 @@ export const COLLECTIBLES = {
   itemsField: 'entries',
   table: COLLECTIBLE,
   identity: ['chainId', 'contractAddress', 'tokenId'],
-  // The contract promises no order, so no time can place an item in the list.
-  time: null,
+  // The contract promises no order.
+  order: UNORDERED,
   derived: {
     'Collectible.id': {
       kind: 'globalId',

@@ -4,6 +4,7 @@ import { type IndexedList, SUBJECT } from '../upstream/kernel/indexed-list.ts';
 import type { PageParameters } from '../upstream/list-loader.ts';
 import { oneOf, TRANSACTION_SIDES, type TransactionSide } from '../upstream/parse/enums.ts';
 import { optional, readAddress } from '../upstream/parse/fields.ts';
+import { newestFirst } from '../upstream/parse/list-order.ts';
 import { createPageParser } from '../upstream/parse/page-parser.ts';
 import { nullable, type RecordTable, type RecordValue, required } from '../upstream/parse/record.ts';
 import { readRecord } from '../upstream/parse/record-reader.ts';
@@ -85,7 +86,7 @@ export const TRANSACTIONS = {
   itemsField: 'transactions',
   table: TRANSACTION,
   identity: ['chain', 'hash'],
-  time: 'blockTime',
+  order: newestFirst('blockTime'),
   derived: {
     'Transaction.id': { kind: 'globalId', typeName: 'Transaction', parts: [SUBJECT, 'chain', 'hash'] },
     'Transaction.address': { kind: 'subject' },

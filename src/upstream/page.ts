@@ -1,6 +1,7 @@
 import type { KernelPlan } from './kernel/compile-plan.ts';
 import type { WriteValues, Written } from './kernel/instance.ts';
 import type { MalformedFieldError } from './parse/fields.ts';
+import type { ListOrder } from './parse/list-order.ts';
 import type { ListPlan } from './parse/plan.ts';
 
 /** One page of a list, from one upstream request. */
@@ -28,8 +29,9 @@ export type PageItems<Value> = {
   identity(index: number): string;
   /** The index of the first item of this identity; -1 without one. */
   indexOf(identity: string): number;
-  /** Milliseconds since 1970. The list is ordered by it, newest first; null in a list without such an order. */
-  time(index: number): number | null;
+  readonly order: ListOrder['kind'];
+  /** What the list descends by: milliseconds since 1970, or another number. Null in a list without an order. */
+  rank(index: number): number | null;
   /** The error of a malformed item takes its place, and affects no other item. */
   value(index: number): Value | MalformedFieldError;
   /** Writes the items without reading their values; null where only their values are known. */

@@ -27,6 +27,7 @@ import {
   readUuid,
 } from '../upstream/parse/fields.ts';
 import type { ItemReader } from '../upstream/parse/item-reader.ts';
+import { UNORDERED } from '../upstream/parse/list-order.ts';
 import { parsePage } from '../upstream/parse/page-parser.ts';
 
 /** Upstream's default page size. No deployment documents a larger one. */
@@ -264,12 +265,12 @@ const WEBHOOKS: ItemReader<null, Webhook> = {
   itemsField: 'webhooks',
   read: readFields,
   identity: ['webhookId'],
-  time: null,
+  order: UNORDERED,
 };
 
 const ADDRESSES: ItemReader<null, Subscribed> = {
   itemsField: 'addresses',
   read: (raw) => ({ address: readAddress(raw.address, 'address') }),
   identity: ['address'],
-  time: null,
+  order: UNORDERED,
 };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ItemConnection } from '../../src/graph/pagination/connection.ts';
 import { createCursors } from '../../src/graph/pagination/cursor.ts';
+import { digestOf } from '../../src/graph/pagination/neighbours.ts';
 import { walk } from '../../src/graph/pagination/walk.ts';
 import { CountedItems, pageOf } from './support/counted-items.ts';
 
@@ -26,12 +27,12 @@ test('a page without repeats is walked without the identities and times of its i
   expect(asked()).toBe(0);
 });
 
-test('a cursor is made of the item that it names alone', async () => {
+test('a cursor is made of the item that it names and of its neighbours alone', async () => {
   const { connection, asked, cursors } = await walkOver([['a', 'b', 'c'], ['d']], 2);
   expect(cursors.read(connection.pageInfo.endCursor ?? '')).toMatchObject({
     identity: 'b',
     index: 1,
-    next: { identity: 'c' },
+    neighbours: { before: [digestOf('a')], after: [digestOf('c')], returned: [], nextOffset: null },
   });
   expect(asked()).toBeLessThanOrEqual(4);
 });

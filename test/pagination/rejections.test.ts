@@ -1,8 +1,9 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { pageAt } from '../support/clients/walk.ts';
 import { codesOf, type GraphQLReply, startGateway } from '../support/gateway/start.ts';
 import {
+  addressOf,
   collection,
   freshAddress,
   history,
@@ -26,6 +27,7 @@ const collectibles = `query ($address: Address!, $first: Int, $after: String, $i
 }`;
 
 const SIGNATURE_BYTES = 12;
+const CONTRACT = addressOf(0xc011);
 
 const forge = (cursor: string, change: (fields: unknown[]) => void): string => {
   const bytes = Buffer.from(cursor, 'base64url');
@@ -129,6 +131,39 @@ describe('a cursor is bound to its list and filters', () => {
       'INVALID_CURSOR',
     ]);
   });
+
+  test.each([
+    ['the next item', 4, (ids: readonly string[]) => ({ identity: `1:${CONTRACT}:${ids[5]}` })],
+    ['the next page', 9, () => ({ offset: 'taken from the new cursor' })],
+    ['nothing, behind the last item', 19, () => null],
+  ])(
+    'a cursor of collectibles of an earlier release, which names %s, continues',
+    async (_what, index, around) => {
+      await using fake = await startFakeWallets();
+      const secret = 'the secret that both releases have';
+      await using gateway = await startGateway({ UPSTREAM_URL: fake.url, DELIVERY_SECRET: secret });
+      const address = freshAddress();
+      const items = collection(20);
+      const ids = items.map(({ token_id }) => token_id);
+      fake.collectibles.set(address, servingCollectibles(items, { by: 'item', sizes: [10] }));
+      const { pageInfo } = await pageAt(gateway, 'collectibles', address, index + 1);
+      const fields = JSON.parse(
+        String(Buffer.from(pageInfo.endCursor ?? '', 'base64url').subarray(SIGNATURE_BYTES)),
+      );
+      const nextOffset = fields[4][3];
+      const earlier = around(ids);
+      fields[4] = earlier && 'offset' in earlier ? { offset: nextOffset } : earlier;
+      const content = JSON.stringify(fields);
+      const key = createHmac('sha256', secret).update('cursors').digest();
+      const list = createHmac('sha256', key).update(
+        JSON.stringify([3, 'collectibles', address, null, false]),
+      );
+      const signature = hash('sha256', list.digest('base64url') + content, 'base64url').slice(0, 16);
+      const after = signature + Buffer.from(content).toString('base64url');
+      const { edges } = await pageAt(gateway, 'collectibles', address, 20, after);
+      expect(edges.map((edge) => edge?.node?.key)).toEqual(ids.slice(index + 1));
+    },
+  );
 
   test('a cursor of another gateway is accepted only where the two share a secret', async () => {
     await using fake = await startFakeWallets();

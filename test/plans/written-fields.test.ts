@@ -22,6 +22,7 @@ import { TRANSACTIONS } from '../../src/transactions/rest.ts';
 import { type IndexedList, SUBJECT } from '../../src/upstream/kernel/indexed-list.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';
 import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
+import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import type { ListPlan } from '../../src/upstream/parse/plan.ts';
 import { type FieldKind, nullable, type RecordTable, required } from '../../src/upstream/parse/record.ts';
 import { readRecord } from '../../src/upstream/parse/record-reader.ts';
@@ -89,7 +90,7 @@ const thingsSchema = (
     type Query { things: ThingConnection }
   `);
   const connection = assertObjectType(schema.getType('ThingConnection'));
-  const whole: IndexedList = { itemsField: 'things', identity: ['id'], time: null, ...list };
+  const whole: IndexedList = { itemsField: 'things', identity: ['id'], order: UNORDERED, ...list };
   connection.extensions = withPlannedLists(whole);
   for (const name of ['Thing', 'Part'])
     for (const field of Object.values(assertObjectType(schema.getType(name)).getFields()))
@@ -334,7 +335,7 @@ describe.each(Object.keys(KINDS).filter(isKind))('a value of the kind %s', (kind
   const table = { name: 'thing', fields } as const satisfies RecordTable;
   const values = JSONS.map((json) => ({ json, value: readAs(table, json) }));
   const kernel = createPageKernel();
-  const list: IndexedList = { itemsField: 'things', identity: ['id'], time: null, table, derived: {} };
+  const list: IndexedList = { itemsField: 'things', identity: ['id'], order: UNORDERED, table, derived: {} };
   const plan: ListPlan = {
     kind: 'nodes',
     node: { typeName: 'Thing', fields: [{ kind: 'property', key: 'v', property: 'v', plan: null }] },

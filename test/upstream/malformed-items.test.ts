@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { valuesOf } from '../../src/upstream/page.ts';
 import { MalformedFieldError, malformed } from '../../src/upstream/parse/fields.ts';
 import type { ItemReader } from '../../src/upstream/parse/item-reader.ts';
+import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import { parsePage } from '../../src/upstream/parse/page-parser.ts';
 
 const reader: ItemReader<null, { readonly hash: string }> = {
@@ -11,7 +12,7 @@ const reader: ItemReader<null, { readonly hash: string }> = {
     return { hash };
   },
   identity: ['hash'],
-  time: null,
+  order: UNORDERED,
 };
 
 test('no stack is captured for a malformed item: for a million of them that took half a minute', async () => {

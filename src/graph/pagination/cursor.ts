@@ -1,6 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { clientError } from '../errors.ts';
+import { digestOf, type Neighbours } from './neighbours.ts';
 
 /** What a cursor says of its item: where the item was, and enough to find it again when the pages have shifted. */
 export type CursorPosition = {
@@ -9,16 +10,13 @@ export type CursorPosition = {
   /** Index of the item on its page. */
   readonly index: number;
   readonly identity: string;
-  /** Milliseconds since 1970; null in a list that is not ordered by time. */
-  readonly time: number | null;
-  /** The item's successor in a list that is not ordered by time; null for the last item. */
-  readonly next: NextItem | null;
+  /** What the list descends by: see `PageItems`. */
+  readonly rank: number | null;
+  /** Null in a list that is ordered by time, whose items stay in place. */
+  readonly neighbours: Neighbours | null;
   /** Digests of the last offsets that led to the page: they detect that upstream's pages go in circles. */
   readonly recentOffsets: readonly string[];
 };
-
-/** The next item of the same page, or the offset of the next page. */
-export type NextItem = { readonly identity: string } | { readonly offset: string };
 
 /** Writes and reads the cursors of one list under one set of filters. They are invalid on any other list. */
 export type ListCursors = {
@@ -65,8 +63,8 @@ export const createCursors = (secret: string): CursorsOf => {
         .digest('base64url')
         .slice(0, SIGNATURE_CHARACTERS);
     return {
-      write({ offset, index, identity, time, next, recentOffsets }) {
-        const content = JSON.stringify([offset, index, identity, time, next, recentOffsets]);
+      write({ offset, index, identity, rank, neighbours, recentOffsets }) {
+        const content = JSON.stringify([offset, index, identity, rank, packed(neighbours), recentOffsets]);
         return sign(content) + Buffer.from(content).toString('base64url');
       },
       read(cursor) {
@@ -83,12 +81,37 @@ export const createCursors = (secret: string): CursorsOf => {
             'INVALID_CURSOR',
             'Expected a cursor of this connection under these filters, got something else.',
           );
-        const [offset, index, identity, time, next, recentOffsets] = JSON.parse(content);
-        return { offset, index, identity, time, next, recentOffsets };
+        const [offset, index, identity, rank, around, recentOffsets] = JSON.parse(content);
+        const neighbours = rank === null || around !== null ? unpacked(around) : null;
+        return { offset, index, identity, rank, neighbours, recentOffsets };
       },
     };
   };
 };
+
+type Packed = readonly [
+  before: readonly string[],
+  after: readonly string[],
+  returned: readonly string[],
+  nextOffset: string | null,
+];
+
+/** Cursors of earlier releases name the next item of the page, or the offset of the next page. */
+type Earlier = { readonly identity?: string; readonly offset?: string } | null;
+
+const packed = (neighbours: Neighbours | null): Packed | null =>
+  neighbours && [neighbours.before, neighbours.after, neighbours.returned, neighbours.nextOffset];
+
+const unpacked = (around: Packed | Earlier): Neighbours => {
+  if (isPacked(around)) {
+    const [before, after, returned, nextOffset] = around;
+    return { before, after, returned, nextOffset };
+  }
+  const after = around?.identity === undefined ? [] : [digestOf(around.identity)];
+  return { before: [], after, returned: [], nextOffset: around?.offset ?? null };
+};
+
+const isPacked = (around: Packed | Earlier): around is Packed => Array.isArray(around);
 
 /** Compares two signatures in constant time. */
 const isEqual = (one: string, other: string): boolean =>

@@ -1,6 +1,6 @@
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PageItems } from '../../upstream/page.ts';
-import { indexByTime, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './page-walk.ts';
+import { indexByRank, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './page-walk.ts';
 import type { Run } from './run.ts';
 import { SeenItems } from './seen-items.ts';
 
@@ -17,15 +17,16 @@ type Last<Value> = { readonly items: PageItems<Value>; readonly index: number };
 type Seam = { readonly index: number; readonly includesLast: boolean };
 
 /**
- * Merges the pages from `start` on into one list: yields each page with the items that it adds. Items arrive at the head
- * meanwhile, so a page may repeat items of the page before. A page that does not show where it continues waits for the
- * next one, for at most MAX_PAGES pages.
+ * Merges the pages from `start` on into one list: yields each page with the items that it adds. Items arrive or
+ * move meanwhile, so a page may repeat items of the pages before: each item is added once. Of a list by time, what has arrived
+ * at the head since is left out as well. A page that does not show where it continues waits for the next one, for at most
+ * MAX_PAGES pages.
  */
 export async function* mergePages<Value>(
   read: ReadPage<Value>,
   start: WalkStart,
 ): AsyncGenerator<PageSlice<Value>, void, undefined> {
-  const seen = new SeenItems<Value>();
+  const seen = new SeenItems<Value>(start.returned);
   let last: Last<Value> | null = null;
   let pending: VisitedPage<Value>[] = [];
   for await (const visit of walkPages(read, start)) {
@@ -33,7 +34,7 @@ export async function* mergePages<Value>(
     pending.push(visit);
     const isLastPage = nextOffset === null || pending.length === MAX_PAGES;
     const seam: Seam | null =
-      last === null ? { index: start.index, includesLast: false } : findSeam(items, last, isLastPage);
+      last === null ? { index: start.index, includesLast: false } : seamOf(items, last, isLastPage);
     if (seam === null) continue;
     for (const earlier of pending.slice(0, -1)) {
       // Items newer than `last` are skipped. If one of them is really older, a later page repeats it, behind `last`.
@@ -50,6 +51,10 @@ export async function* mergePages<Value>(
   }
 }
 
+/** Only items that arrive at the head shift a page as a whole. In any other list a repeated item says nothing of the others. */
+const seamOf = <Value>(items: PageItems<Value>, last: Last<Value>, isLastPage: boolean): Seam | null =>
+  items.order === 'newestFirst' ? findSeam(items, last, isLastPage) : { index: 0, includesLast: false };
+
 /**
  * A page that has shifted begins with items from before `last`, perhaps with `last` itself. Items of the same time don't
  * show on which side of `last` they are: the result is null when only the next page can show it.
@@ -59,14 +64,14 @@ const findSeam = <Value>(items: PageItems<Value>, last: Last<Value>, isLastPage:
   if (repeated >= 0) return { index: repeated + 1, includesLast: true };
   const lastTime = timeOf(last);
   const isDecided =
-    isLastPage || lastTime === null || indexByTime(items, (time) => time === null || time < lastTime) >= 0;
+    isLastPage || lastTime === null || indexByRank(items, (time) => time === null || time < lastTime) >= 0;
   return isDecided ? { index: firstAtOrAfter(items, lastTime), includesLast: false } : null;
 };
 
-const timeOf = <Value>({ items, index }: Last<Value>): number | null => items.time(index);
+const timeOf = <Value>({ items, index }: Last<Value>): number | null => items.rank(index);
 
 /** Returns the index of the first item that is not newer than the last one; the length when all are. */
 const firstAtOrAfter = <Value>(items: PageItems<Value>, lastTime: number | null): number => {
-  const index = indexByTime(items, (time) => time === null || lastTime === null || time <= lastTime);
+  const index = indexByRank(items, (time) => time === null || lastTime === null || time <= lastTime);
   return index < 0 ? items.length : index;
 };

@@ -11,7 +11,11 @@ export type PageStart = {
 };
 
 /** Where a walk over items starts: a page, and the index on it of the first item. */
-export type WalkStart = PageStart & { readonly index: number };
+export type WalkStart = PageStart & {
+  readonly index: number;
+  /** Digests of items that the walk has returned already, and that may come again. */
+  readonly returned: readonly string[];
+};
 
 /** A page of the walk, with its place: a later walk can start there. */
 export type VisitedPage<Value> = PageStart & { readonly page: Page<Value> };
@@ -48,12 +52,12 @@ export async function* walkPages<Value>(
   }
 }
 
-/** Returns the index of the first item whose time matches; -1 without one. */
-export const indexByTime = <Value>(
+/** Returns the index of the first item whose rank matches; -1 without one. */
+export const indexByRank = <Value>(
   items: PageItems<Value>,
-  matches: (time: number | null) => boolean,
+  matches: (rank: number | null) => boolean,
 ): number => {
-  for (let index = 0; index < items.length; index += 1) if (matches(items.time(index))) return index;
+  for (let index = 0; index < items.length; index += 1) if (matches(items.rank(index))) return index;
   return -1;
 };
 

@@ -19,6 +19,7 @@ const HEAD: WalkStart = {
   at: { offset: null, follows: null, freshness: 'head' },
   recentOffsets: [],
   index: 0,
+  returned: [],
 };
 
 /**

@@ -56,7 +56,12 @@ export const compileList = (
   const table = new TableCompiler(image, kinds).compile(list.table);
   const identitySlots = list.identity.map((property) => slotOf(table, property));
   if (identitySlots.length > MAX_IDENTITY) throw new RangeError(`Expected at most ${MAX_IDENTITY} parts.`);
-  image.set(at, table.address, list.time === null ? 0 : slotOf(table, list.time), ...identitySlots);
+  image.set(
+    at,
+    table.address,
+    list.order.kind === 'newestFirst' ? slotOf(table, list.order.by) : 0,
+    ...identitySlots,
+  );
   for (const [index, name] of [list.itemsField, ...ENVELOPE_MEMBERS].entries())
     setName(image, at + HEAD_BYTES + index * FIELD_BYTES, name);
   return { address: at, image: image.finish(), table, identitySlots };

@@ -1,3 +1,4 @@
+import type { ListOrder } from '../parse/list-order.ts';
 import type { RecordTable } from '../parse/record.ts';
 
 /** A list of the service whose pages the kernel indexes. */
@@ -7,8 +8,8 @@ export type IndexedList = {
   readonly table: RecordTable;
   /** The required properties that identify an item: their values, with colons between. Four at most. */
   readonly identity: readonly string[];
-  /** The property that the list is ordered by, the only time of its table; null for a list without such an order. */
-  readonly time: string | null;
+  /** A list that is ordered by time has no other time in its table. */
+  readonly order: ListOrder;
   /** How the fields are made that upstream does not send, by their schema coordinates: `Transaction.id`. */
   readonly derived: { readonly [coordinate: string]: DerivedField };
 };

@@ -103,9 +103,10 @@ export class IndexedPage {
     return this.#text(this.#word(row), this.#word(row + ROW_END));
   }
 
-  /** Milliseconds since 1970 of an item that is not odd; null in a list without such an order. */
+  /** Milliseconds since 1970 of an item that is not odd; null in a list that is not ordered by time. */
   time(index: number): number | null {
-    return this.list.time === null ? null : this.#view.getFloat64(this.#row(index) + ROW_TIME, true);
+    if (this.list.order.kind !== 'newestFirst') return null;
+    return this.#view.getFloat64(this.#row(index) + ROW_TIME, true);
   }
 
   /** The identity of an item that is not odd. */

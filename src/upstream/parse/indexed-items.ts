@@ -7,11 +7,12 @@ import type { PageKernel } from '../kernel/page-kernel.ts';
 import type { ItemsWriter, PageItems } from '../page.ts';
 import type { MalformedFieldError } from './fields.ts';
 import { type ItemReader, readItem } from './item-reader.ts';
+import type { ListOrder } from './list-order.ts';
 import type { ParsedItem } from './parsed-items.ts';
 import type { ListPlan } from './plan.ts';
 
 /** What a walk asks of an odd item. Its value is read again each time, so that the page's memory stays known. */
-type OddItem = Pick<ParsedItem<unknown>, 'identity' | 'time'>;
+type OddItem = Pick<ParsedItem<unknown>, 'identity' | 'rank'>;
 
 /** The memory of an odd item beside its characters. */
 const ODD_ITEM_BYTES = 200;
@@ -44,11 +45,12 @@ const hasOddItems = (page: IndexedPage): boolean => {
   return false;
 };
 
-/** Reads an item of a page on its own. `timeBefore` is as in `readItem`. */
-type ReadOne<Value> = (index: number, timeBefore: number | null) => ParsedItem<Value>;
+/** Reads an item of a page on its own. `rankBefore` is as in `readItem`. */
+type ReadOne<Value> = (index: number, rankBefore: number | null) => ParsedItem<Value>;
 
 /** The items of a page that is kept as its bytes and their index. The plain reader reads an item when its value is asked for. */
 export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
+  readonly order: ListOrder['kind'];
   readonly #page: IndexedPage;
   readonly #kernel: PageKernel;
   readonly #subject: string;
@@ -63,34 +65,35 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     readOne: ReadOne<Value>,
     odd: ReadonlyMap<number, OddItem>,
   ) {
+    this.order = page.list.order.kind;
     this.#page = page;
     this.#kernel = kernel;
     this.#subject = subject;
     this.#readOne = readOne;
     this.#odd = odd;
-    this.#hasRepeats = odd.size === 0 ? page.hasRepeats : null;
+    this.#hasRepeats = odd === NO_ODD_ITEMS ? page.hasRepeats : null;
   }
 
-  /** Reads the odd items of a page, for their identities and times. */
+  /** Reads the odd items of a page, for their identities and ranks. */
   static async of<List extends { readonly address: string }, Value>(
     page: IndexedPage,
     kernel: PageKernel,
     reader: ItemReader<List, Value>,
     list: List,
   ): Promise<IndexedItems<Value>> {
-    const readOne: ReadOne<Value> = (index, timeBefore) =>
-      readItem(reader, list, parseExactJson(page.json(index)), index, timeBefore);
+    const readOne: ReadOne<Value> = (index, rankBefore) =>
+      readItem(reader, list, parseExactJson(page.json(index)), index, rankBefore);
     if (!hasOddItems(page)) return new IndexedItems(page, kernel, list.address, readOne, NO_ODD_ITEMS);
     const odd = new Map<number, OddItem>();
+    const items = new IndexedItems(page, kernel, list.address, readOne, odd);
     const slices = createTimeSlices(SLICE_MS);
     for (let index = 0; index < page.length; index += 1) {
       if (!page.isOdd(index)) continue;
       if (slices.isOver()) await slices.next();
-      const timeBefore = index === 0 ? null : (odd.get(index - 1) ?? { time: page.time(index - 1) }).time;
-      const { identity, time } = readOne(index, timeBefore);
-      odd.set(index, { identity, time });
+      const { identity, rank } = readOne(index, index === 0 ? null : items.rank(index - 1));
+      odd.set(index, { identity, rank });
     }
-    return new IndexedItems(page, kernel, list.address, readOne, odd);
+    return items;
   }
 
   get length(): number {
@@ -122,13 +125,14 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
     return first;
   }
 
-  time(index: number): number | null {
+  rank(index: number): number | null {
     const odd = this.#odd.get(index);
-    return odd === undefined ? this.#page.time(index) : odd.time;
+    if (odd !== undefined) return odd.rank;
+    return this.order === 'descendingBy' ? this.#readOne(index, null).rank : this.#page.time(index);
   }
 
   value(index: number): Value | MalformedFieldError {
-    return this.#readOne(index, index === 0 ? null : this.time(index - 1)).value;
+    return this.#readOne(index, null).value;
   }
 
   memoryBytes(): number {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isWithin } from '../../lib/json/bounds.ts';
 import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
 import { MalformedFieldError, malformed } from './fields.ts';
+import { type ListOrder, rankOf } from './list-order.ts';
 import type { ParsedItem } from './parsed-items.ts';
 
 /** How the items of a list are read. */
@@ -12,28 +13,26 @@ export type ItemReader<List, Value> = {
   readonly read: (raw: RawObject, list: List) => Value;
   /** The properties that identify an item in its list, on whichever page it is. */
   readonly identity: readonly (keyof Value)[];
-  /** The property with the time that the list is ordered by, newest first; null for a list without such an order. */
-  readonly time: keyof Value | null;
+  readonly order: ListOrder<keyof Value>;
 };
 
-/** Reads the item at `index` of a page. `timeBefore` is the time of the item before it; null for the first one. */
+/** Reads the item at `index` of a page. `rankBefore` is the rank of the item before it; null for the first one. */
 export const readItem = <List, Value>(
   reader: ItemReader<List, Value>,
   list: List,
   item: unknown,
   index: number,
-  timeBefore: number | null,
+  rankBefore: number | null,
 ): ParsedItem<Value> => {
   try {
     if (!isObject(item)) throw malformed('entry', 'an object', item);
     const value = reader.read(item, list);
-    const time = reader.time === null ? null : Date.parse(String(value[reader.time]));
-    return { identity: short(identityOf(value, reader.identity)), time, value };
+    return { identity: short(identityOf(value, reader.identity)), rank: rankOf(reader.order, value), value };
   } catch (error) {
     if (!(error instanceof MalformedFieldError)) throw error;
-    // A malformed item has no identity, and perhaps no time: its bytes identify it, and it gets its neighbour's time.
+    // A malformed item has no identity, and perhaps no rank: its bytes identify it, and it gets its neighbour's rank.
     const identity = `?${digest(JSON.stringify(essenceOf(item)))}`;
-    return { identity, time: timeBefore, value: error.within(`${reader.itemsField}[${index}]`) };
+    return { identity, rank: rankBefore, value: error.within(`${reader.itemsField}[${index}]`) };
   }
 };
 

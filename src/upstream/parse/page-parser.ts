@@ -92,7 +92,11 @@ export const parsePage = async <List, Value>(
     return listed;
   }, json);
   const envelope = orInvalidResponse(readEnvelope, json as RawObject);
-  return { ...envelope, fetchedAt, items: new ParsedItems(await readItems(items, reader, list)) };
+  return {
+    ...envelope,
+    fetchedAt,
+    items: new ParsedItems(await readItems(items, reader, list), reader.order.kind),
+  };
 };
 
 /** Reads a body. Throws UpstreamError `invalidResponse` where it is malformed. */
@@ -119,7 +123,7 @@ const readItems = async <List, Value>(
   const read: ParsedItem<Value>[] = [];
   for (const [index, item] of items.entries()) {
     if (slices.isOver()) await slices.next();
-    read.push(readItem(reader, list, item, index, read.at(-1)?.time ?? null));
+    read.push(readItem(reader, list, item, index, read.at(-1)?.rank ?? null));
   }
   return read;
 };

@@ -1,10 +1,11 @@
 import type { PageItems } from '../page.ts';
 import type { MalformedFieldError } from './fields.ts';
+import type { ListOrder } from './list-order.ts';
 
 /** An item that has been read. */
 export type ParsedItem<Value> = {
   readonly identity: string;
-  readonly time: number | null;
+  readonly rank: number | null;
   readonly value: Value | MalformedFieldError;
 };
 
@@ -14,10 +15,12 @@ const MEMORY_PER_BODY_BYTE = 3;
 /** The items of a page whose values have all been read. */
 export class ParsedItems<Value> implements PageItems<Value> {
   readonly writer = null;
+  readonly order: ListOrder['kind'];
   readonly #items: readonly ParsedItem<Value>[];
   #hasRepeats: boolean | null = null;
 
-  constructor(items: readonly ParsedItem<Value>[]) {
+  constructor(items: readonly ParsedItem<Value>[], order: ListOrder['kind']) {
+    this.order = order;
     this.#items = items;
   }
 
@@ -38,8 +41,8 @@ export class ParsedItems<Value> implements PageItems<Value> {
     return this.#items.findIndex((item) => item.identity === identity);
   }
 
-  time(index: number): number | null {
-    return this.#at(index).time;
+  rank(index: number): number | null {
+    return this.#at(index).rank;
   }
 
   value(index: number): Value | MalformedFieldError {

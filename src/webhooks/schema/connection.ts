@@ -19,14 +19,24 @@ const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes
 
 export { WebhookEdge };
 
+/** No page has brought the item. */
+const UNKNOWN = { before: [], after: [], returned: [], nextOffset: null };
+
 /**
- * The edge of an item that a change has put into a list, so that a client can add it to the list that it shows. No page
- * has brought the item, so its cursor searches for it from the list's start.
+ * The edge of an item that a change has put into a list, so that a client can add it to the list that it shows. Its
+ * cursor searches for it from the list's start.
  */
 export const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): ItemEdge<Value> => ({
   node,
   get cursor() {
-    return cursors.write({ offset: null, index: 0, identity, time: null, next: null, recentOffsets: [] });
+    return cursors.write({
+      offset: null,
+      index: 0,
+      identity,
+      rank: null,
+      neighbours: UNKNOWN,
+      recentOffsets: [],
+    });
   },
 });
 

@@ -6,6 +6,7 @@ import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
 import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import { WEBHOOK_TYPES } from '../../upstream/parse/enums.ts';
+import { UNORDERED } from '../../upstream/parse/list-order.ts';
 import { ParsedItems } from '../../upstream/parse/parsed-items.ts';
 import { Wallet } from '../../wallets/schema.ts';
 import type { WatchedWallet as WatchedWalletShape, WatchedWallets } from '../watched-wallets.ts';
@@ -56,7 +57,10 @@ const readPages = (watchedWallets: WatchedWallets): ReadPage<WatchedWalletShape>
     const fetchedAt = Date.now();
     const { wallets, nextOffset } = await read(offset);
     return {
-      items: new ParsedItems(wallets.map((value) => ({ identity: value.address, time: null, value }))),
+      items: new ParsedItems(
+        wallets.map((value) => ({ identity: value.address, rank: null, value })),
+        UNORDERED.kind,
+      ),
       nextOffset,
       requestTime: null,
       responseTime: null,

@@ -5,6 +5,7 @@ import type { MalformedFieldError } from '../../../src/upstream/parse/fields.ts'
 export class CountedItems implements PageItems<string> {
   readonly #names: readonly string[];
   readonly writer = null;
+  readonly order = 'unordered';
   asked = 0;
 
   constructor(names: readonly string[]) {
@@ -33,7 +34,7 @@ export class CountedItems implements PageItems<string> {
     return this.#names.indexOf(identity);
   }
 
-  time(): null {
+  rank(): null {
     this.asked += 1;
     return null;
   }

@@ -104,7 +104,7 @@ const compareItems = (page: IndexedPage, { items }: Page<object>, text: string, 
     if (value instanceof MalformedFieldError) fail('malformed', 'an item', value.message, text);
     const identity = page.identity(index);
     assertEqual('identity', identity, items.identity(index), text);
-    assertEqual('time', page.time(index), items.time(index), text);
+    assertEqual('rank', page.time(index), items.rank(index), text);
     if (identities.has(identity)) assertEqual('repeats', page.hasRepeats, true, text);
     else identities.set(identity, index);
   }
