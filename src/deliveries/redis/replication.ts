@@ -84,6 +84,8 @@ export class Replication {
   async #lookAgain(): Promise<void> {
     const all = [...this.#expected].toSorted(([, a], [, b]) => Number(a.hasFailed) - Number(b.hasFailed));
     for (const [tenant, { hasFailed }] of all) {
+      // By now another gateway may have said that replicas have it.
+      if (!this.#expected.has(tenant)) continue;
       const sequence = this.#sequenceOf(tenant);
       try {
         if (!(await this.#isReached(tenant, sequence))) await this.#replicate?.(tenant);
