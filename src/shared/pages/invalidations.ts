@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import type { InvalidationBus } from '../../upstream/cache/invalidation.ts';
 import type { SharedObserver } from '../observer.ts';
@@ -33,6 +34,9 @@ type Options = {
 
 type Address = { readonly cachePartition: string; readonly address: string };
 
+/** An address to send, with the marks of the deliveries that concern it. */
+type Unsent = { readonly address: Address; readonly marks: Set<string> };
+
 /** An invalidation that Redis has not taken is sent again after this time, or when its connection is open again. */
 const RETRY_MS = 500;
 /** More than arrive until pages expire. Beyond it the oldest is forgotten. */
@@ -40,8 +44,10 @@ const MAX_PENDING = 100_000;
 const SENT_AT_ONCE = 100;
 /** Stands in the place of a partition before a mark. No partition has such a name. */
 const MARK = '*';
-/** The deliveries of the last seconds, of which other gateways may still have to hear. */
-const MAX_MARKS = 20_000;
+/** An event and its invalidation come over two connections, but not further apart than this. */
+const MARKED_MS = 30_000;
+/** Addresses of marked deliveries, at some 130 bytes each. Beyond it the oldest are forgotten: then they are invalidated again. */
+const MAX_MARKED_ADDRESSES = 200_000;
 const ID_BYTES = 6;
 
 /**
@@ -64,7 +70,7 @@ export const openInvalidations = async (options: Options): Promise<Invalidations
 };
 
 /** The invalidation of a delivery, as far as it is known: in one message, or in several. */
-type Marked = { readonly isSent: boolean; readonly keys: readonly ReadonlySet<string>[] };
+type Marked = { readonly isSent: boolean; readonly keys: Set<string> };
 
 class RedisInvalidations implements Invalidations {
   readonly #names: Names;
@@ -72,12 +78,15 @@ class RedisInvalidations implements Invalidations {
   readonly #run: RunShared;
   readonly #isCluster: boolean;
   readonly #memory: InvalidationBus;
-  readonly #marked = new LRUCache<string, Marked>({ max: MAX_MARKS });
+  readonly #marked = new LRUCache<string, Marked>({
+    ttl: MARKED_MS,
+    perf: { now: monotonicClock },
+    maxSize: MAX_MARKED_ADDRESSES,
+    sizeCalculation: ({ keys }) => keys.size,
+  });
   readonly #pending = new Map<string, Address>();
   /** Of this turn of the event loop. Many deliveries concern the same addresses, such as that of a token. */
-  readonly #unsent = new Map<string, Address>();
-  /** The deliveries of this turn. */
-  readonly #unsentMarks = new Set<string>();
+  readonly #unsent = new Map<string, Unsent>();
   #retry: NodeJS.Timeout | undefined;
 
   constructor({ redis, names, memory, observer }: Options, id: string) {
@@ -90,33 +99,31 @@ class RedisInvalidations implements Invalidations {
 
   send(cachePartition: string, addresses: readonly string[], mark: string): void {
     if (addresses.length === 0) return;
-    for (const address of addresses) this.#add({ cachePartition, address });
-    this.#unsentMarks.add(mark);
-    this.#mark(mark, true, new Set(addresses.map((address) => keyOf({ cachePartition, address }))));
+    const keys = addresses.map((address) => this.#add({ cachePartition, address }, mark));
+    this.#mark(mark, true, keys);
   }
 
   stateOf(cachePartition: string, addresses: readonly string[], mark: string): 'done' | 'sent' | 'unknown' {
     const marked = this.#marked.get(mark);
-    const isMarked = addresses.every((address) => {
-      const key = keyOf({ cachePartition, address });
-      return marked?.keys.some((keys) => keys.has(key)) ?? false;
-    });
-    if (!marked || !isMarked) return 'unknown';
+    if (!marked || !addresses.every((address) => marked.keys.has(keyOf({ cachePartition, address }))))
+      return 'unknown';
     return marked.isSent ? 'sent' : 'done';
   }
 
-  /** Another gateway has invalidated these in Redis: partitions, each before its address, and marks. */
+  /** Another gateway has invalidated these in Redis: see `textOf`. */
   received(texts: readonly string[]): void {
-    const addresses: Address[] = [];
-    const marks: string[] = [];
+    let keys: string[] = [];
+    let isMarked = false;
     for (let at = 0; at + 1 < texts.length; at += 2) {
       const [cachePartition = '', address = ''] = [texts[at], texts[at + 1]];
-      if (cachePartition === MARK) marks.push(address);
-      else addresses.push({ cachePartition, address });
+      if (cachePartition === MARK) this.#mark(address, false, keys);
+      else {
+        this.#memory.invalidate(cachePartition, [address]);
+        if (isMarked) keys = [];
+        keys.push(keyOf({ cachePartition, address }));
+      }
+      isMarked = cachePartition === MARK;
     }
-    for (const { cachePartition, address } of addresses) this.#memory.invalidate(cachePartition, [address]);
-    const keys = new Set(addresses.map(keyOf));
-    for (const mark of marks) this.#mark(mark, false, keys);
   }
 
   isPending(cachePartition: string, address: string): boolean {
@@ -127,64 +134,75 @@ class RedisInvalidations implements Invalidations {
   async flush(): Promise<void> {
     clearTimeout(this.#retry);
     this.#retry = undefined;
-    for (const some of portionsOf([...this.#pending.values()])) if (!(await this.#sendAll(some))) return;
+    const all = Array.from(this.#pending.values(), (address) => ({ address, marks: new Set<string>() }));
+    for (const some of portionsOf(all)) if (!(await this.#sendAll(some))) return;
   }
 
-  #add(address: Address): void {
+  #add(address: Address, mark: string): string {
     const key = keyOf(address);
     if (this.#unsent.size === 0) setImmediate(() => this.#sendUnsent());
-    this.#unsent.set(key, address);
+    const marks = this.#unsent.get(key)?.marks ?? new Set();
+    this.#unsent.set(key, { address, marks: marks.add(mark) });
     this.#pending.set(key, address);
     if (this.#pending.size > MAX_PENDING) {
       const [oldest = ''] = this.#pending.keys();
       this.#pending.delete(oldest);
     }
+    return key;
   }
 
-  #mark(mark: string, isSent: boolean, keys: ReadonlySet<string>): void {
-    const before = this.#marked.get(mark);
-    this.#marked.set(mark, {
-      isSent: isSent || before?.isSent === true,
-      keys: [...(before?.keys ?? []), keys],
-    });
+  #mark(mark: string, isSent: boolean, added: readonly string[]): void {
+    const { isSent: wasSent = false, keys = new Set<string>() } = this.#marked.get(mark) ?? {};
+    for (const key of added) keys.add(key);
+    // A value of its own, or the cache would not measure it again.
+    if (keys.size > 0) this.#marked.set(mark, { isSent: isSent || wasSent, keys });
   }
 
   #sendUnsent(): void {
-    const addresses = [...this.#unsent.values()];
-    const marks = [...this.#unsentMarks];
+    const all = [...this.#unsent.values()];
     this.#unsent.clear();
-    this.#unsentMarks.clear();
-    for (const some of portionsOf(addresses)) void this.#sendAll(some, marks);
+    for (const some of portionsOf(all)) void this.#sendAll(some);
   }
 
   /** A Cluster has the keys of each address on a node of their own. */
-  async #sendAll(addresses: readonly Address[], marks: readonly string[] = []): Promise<boolean> {
-    if (!this.#isCluster) return this.#send(addresses, marks);
-    const sent = await Promise.all(addresses.map((address) => this.#send([address], marks)));
+  async #sendAll(all: readonly Unsent[]): Promise<boolean> {
+    if (!this.#isCluster) return this.#send(all);
+    const sent = await Promise.all(all.map((unsent) => this.#send([unsent])));
     return sent.every((isSent) => isSent);
   }
 
-  async #send(addresses: readonly Address[], marks: readonly string[]): Promise<boolean> {
-    const keys = addresses.map(({ cachePartition, address }) =>
-      this.#names.generationOf(cachePartition, address),
-    );
-    const named = marks.map((mark) => `${MARK} ${mark}`);
-    const message = [this.#id, ...addresses.map(keyOf), ...named].join(' ');
+  async #send(all: readonly Unsent[]): Promise<boolean> {
+    const keys = all.map(({ address }) => this.#names.generationOf(address.cachePartition, address.address));
+    const message = `${this.#id} ${textOf(all)}`;
     const reply = await this.#run('invalidate', INVALIDATE, keys, [this.#names.invalidations, message]);
     if (reply === undefined) {
       this.#retry ??= setTimeout(() => void this.flush(), RETRY_MS).unref();
       return false;
     }
     // Otherwise a later one of the same address is still on its way.
-    for (const address of addresses)
+    for (const { address } of all)
       if (this.#pending.get(keyOf(address)) === address) this.#pending.delete(keyOf(address));
     return true;
   }
 }
 
-const portionsOf = (addresses: readonly Address[]): Address[][] =>
-  Array.from({ length: Math.ceil(addresses.length / SENT_AT_ONCE) }, (_, index) =>
-    addresses.slice(index * SENT_AT_ONCE, (index + 1) * SENT_AT_ONCE),
+const portionsOf = (all: readonly Unsent[]): Unsent[][] =>
+  Array.from({ length: Math.ceil(all.length / SENT_AT_ONCE) }, (_, index) =>
+    all.slice(index * SENT_AT_ONCE, (index + 1) * SENT_AT_ONCE),
   );
+
+/** Partitions, each before its address. Addresses of the same deliveries stand together, before the marks of these. */
+const textOf = (all: readonly Unsent[]): string => {
+  const texts: string[] = [];
+  let marksBefore = '';
+  for (const { address, marks } of all) {
+    const named = Array.from(marks, (mark) => `${MARK} ${mark}`).join(' ');
+    if (named !== marksBefore && marksBefore !== '') texts.push(marksBefore);
+    texts.push(keyOf(address));
+    marksBefore = named;
+  }
+  if (marksBefore !== '') texts.push(marksBefore);
+  return texts.join(' ');
+};
 
 const keyOf = ({ cachePartition, address }: Address): string => `${cachePartition} ${address}`;
