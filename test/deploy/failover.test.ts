@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { findProgram, REDIS } from '../support/debian-program.ts';
 import { freePort } from '../support/free-port.ts';
@@ -20,11 +22,16 @@ import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** The script deploy/redis/failover as it is, with real Sentinels. */
 
-const startFailover = async (args: readonly string[], env: Record<string, string> = {}) => {
+const findRedisCli = async () => {
   const program = await findProgram(REDIS);
   if (typeof program === 'string') throw new Error(program);
+  return { path: program.path.replace('redis-server', 'redis-cli'), env: program.env };
+};
+
+const startFailover = async (args: readonly string[], env: Record<string, string> = {}) => {
+  const client = await findRedisCli();
   const child = spawn(join(root, 'deploy/redis/failover'), args, {
-    env: { ...program.env, REDIS_CLI: program.path.replace('redis-server', 'redis-cli'), ...env },
+    env: { ...client.env, REDIS_CLI: client.path, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
@@ -92,6 +99,40 @@ test.for(['0', '1'])(
   },
 );
 
+/** A redis-cli that runs `then` in a shell once it has run a command that has `words`, before its answer is seen. */
+const clientThat = async (words: string, then: (client: string) => string): Promise<string> => {
+  const { path } = await findRedisCli();
+  const folder = await mkdtemp(join(tmpdir(), 'failover-test-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'redis-cli');
+  const lines = [
+    '#!/bin/sh',
+    `answer=$(${path} "$@")`,
+    'case "$*" in',
+    `*'${words}'*)`,
+    then(path),
+    ';; esac',
+  ];
+  await writeFile(file, [...lines, 'echo "$answer"', ''].join('\n'));
+  await chmod(file, 0o755);
+  return file;
+};
+
+test('when the former primary took a write after the promotion, it says so and does not discard it', async (context) => {
+  await needRedis(context);
+  const { primary, replica, sentinels } = await startWatchedRedis();
+  const REDIS_CLI = await clientThat('GET-MASTER-ADDR-BY-NAME', (client) => {
+    const former = `${client} -p ${primary.port}`;
+    const write = `${former} CLIENT UNPAUSE >/dev/null; ${former} SET written late >/dev/null`;
+    return `case "$answer" in *${replica.port}*) ${write};; esac`;
+  });
+  const { said, code } = await failOver([sentinels.hosts, NAME], { REDIS_CLI });
+  expect([said, code]).toEqual([expect.stringContaining('the pause did not hold'), 1]);
+  expect(said).toContain(`127.0.0.1:${primary.port} has not become its replica: shut it down`);
+  expect(said).not.toContain('failover: done');
+  expect(await primary.run('GET', 'written')).toBe('late');
+});
+
 test('it says what it expects of its arguments', async () => {
   const name = expect.stringContaining('expected the Sentinels and the name of the primary');
   for (const args of [[], ['127.0.0.1:26379'], ['127.0.0.1:26379', NAME, 'more']])
@@ -134,6 +175,18 @@ test('when no replica can be promoted, or it is stopped, writes go on at the pri
   waiting.stop();
   const stopped = await waiting.ended;
   expect([stopped.code, stopped.said]).toEqual([1, expect.stringContaining('stopped by a signal')]);
+  await takesWrites();
+
+  // A primary that hangs does not answer.
+  const unanswered = await startFailover([sentinels.hosts, NAME], { CATCH_UP_SECONDS: '60' });
+  await eventually(() => unanswered.hasSaid('holds writes back'));
+  primary.pause();
+  const hanging = await unanswered.ended;
+  expect([hanging.code, hanging.said]).toEqual([
+    1,
+    expect.stringContaining('no longer holds writes back: no answer'),
+  ]);
+  primary.resume();
   await takesWrites();
   replica.resume();
 
