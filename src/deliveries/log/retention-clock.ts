@@ -6,7 +6,7 @@ export type RetentionObserver = {
   failed(error: unknown): void;
   /** The clock is ahead by `ms` of the time that has passed as far as the log knows, or behind it: then `ms` is negative. */
   jumped(ms: number): void;
-  /** The clock is believed again: it is back in step, or has gone on evenly for 12 hours. */
+  /** The clock is believed again: it is back in step, or has gone on evenly for 12 hours of gateways running. */
   settled(reason: 'in step' | 'confirmed'): void;
   /** The clock of this gateway is ahead of the one that the log goes by, by `ms`, or behind it; null when it is no longer. */
   differs(ms: number | null): void;
@@ -18,11 +18,34 @@ const MAX_APART_MS = 3_600_000;
 /** A clock that has jumped is believed once it has gone on evenly for this long: an operator may look first. */
 const CONFIRMED_MS = 12 * 3_600_000;
 
-type Reading = {
-  /** The time that has come for certain: retention by age goes by it. */
+/** The hours add up over restarts, unless the gateway was off for longer, or the clock has jumped again in between. */
+const MAX_OFF_MS = 24 * 3_600_000;
+
+/** A clock that has jumped and is not believed yet. */
+export type Jump = {
+  /** The time that has come for certain. */
+  readonly expected: number;
+  /** What the clock says. */
+  readonly wall: number;
+  /** How long it has gone on evenly while gateways were running. */
+  readonly evenMs: number;
+};
+
+/** What a log keeps of its time, for the next process. */
+export type KeptTime = {
+  /** The clock, when it was believed last. */
   readonly now: number;
-  /** Whether it is what the clock says. */
-  readonly isSure: boolean;
+  /** What has become of the clock since; null where it was believed to the end. */
+  readonly jump: Jump | null;
+};
+
+/** The time that is kept may be older than the present one by so much. */
+const KEPT_EVERY_MS = 600_000;
+
+/** Whether the time has to be kept again. `kept` is null where none is. */
+export const isTimeDue = (kept: KeptTime | null, { now, jump }: KeptTime): boolean => {
+  if (jump !== null) return Math.abs(jump.evenMs - (kept?.jump?.evenMs ?? -KEPT_EVERY_MS)) >= KEPT_EVERY_MS;
+  return kept === null || kept.jump !== null || Math.abs(now - kept.now) >= KEPT_EVERY_MS;
 };
 
 /**
@@ -36,33 +59,41 @@ export class RetentionClock {
   /** What the clock said when it was believed last, and the monotonic clock at that time. */
   #believed: { readonly wall: number; readonly at: number };
   #jump: { readonly offset: number; readonly since: number } | null = null;
+  /** The jump that an earlier process has seen, until this one has read the clock. */
+  #earlier: Jump | null;
 
-  /** `known` is a time that has come for certain: the last one that an earlier process believed. */
-  constructor(known: number, monotonic: Clock, observer: Partial<RetentionObserver>) {
+  /** `kept` is what an earlier process has kept. */
+  constructor({ now, jump }: KeptTime, monotonic: Clock, observer: Partial<RetentionObserver>) {
     this.#monotonic = monotonic;
     this.#observer = observer;
-    this.#believed = { wall: known, at: monotonic() };
+    this.#believed = { wall: jump?.expected ?? now, at: monotonic() };
+    this.#earlier = jump;
   }
 
-  /** `wall` is what the clock says now. */
-  read(wall: number): Reading {
+  /** `wall` is what the clock says now. Returns the time that has come for certain: retention by age goes by it. */
+  read(wall: number): KeptTime {
     const at = this.#monotonic();
     const expected = this.#believed.wall + (at - this.#believed.at);
     const isInStep = isNear(wall, expected);
-    if (!isInStep && !this.#isConfirmed(wall, at, wall - expected))
-      return { now: Math.min(wall, expected), isSure: false };
+    const evenMs = isInStep ? 0 : this.#evenMs(wall, at, wall - expected);
+    this.#earlier = null;
+    if (!isInStep && evenMs < CONFIRMED_MS)
+      return { now: Math.min(wall, expected), jump: { expected, wall, evenMs } };
     if (this.#jump !== null) this.#observer.settled?.(isInStep ? 'in step' : 'confirmed');
     this.#jump = null;
     this.#believed = { wall, at };
-    return { now: wall, isSure: true };
+    return { now: wall, jump: null };
   }
 
-  #isConfirmed(wall: number, at: number, aheadMs: number): boolean {
-    if (this.#jump !== null && isNear(wall - at, this.#jump.offset))
-      return at - this.#jump.since >= CONFIRMED_MS;
-    this.#jump = { offset: wall - at, since: at };
-    this.#observer.jumped?.(aheadMs);
-    return false;
+  /** How long the clock has gone on evenly since it jumped. */
+  #evenMs(wall: number, at: number, aheadMs: number): number {
+    if (this.#jump === null || !isNear(wall - at, this.#jump.offset)) {
+      const offMs = this.#earlier === null ? Number.NaN : wall - this.#earlier.wall;
+      const goesOn = offMs >= -MAX_APART_MS && offMs <= MAX_OFF_MS;
+      this.#jump = { offset: wall - at, since: at - (goesOn ? (this.#earlier?.evenMs ?? 0) : 0) };
+      this.#observer.jumped?.(aheadMs);
+    }
+    return at - this.#jump.since;
   }
 }
 

@@ -42,5 +42,7 @@ export const wantedChannelOf = (key: string): string => `${key}-wanted`;
 export const SETTINGS = 'gateway:settings';
 /** The last time that a gateway believed the clock of Redis, in milliseconds. */
 export const TIME = 'gateway:time';
+/** A jump of that clock which is not confirmed yet: the expected time, the clock, and for how long it has gone on evenly. */
+export const TIME_JUMP = 'gateway:time-jump';
 /** All tenants, each with a time before which none of its deliveries was stored; 0 where that is not known. */
 export const TENANTS = 'gateway:tenants';

@@ -1,6 +1,13 @@
 import type { Clock } from '../../lib/clock.ts';
-import { isNear, RetentionClock, type RetentionObserver } from '../log/retention-clock.ts';
-import { TIME } from './keys.ts';
+import {
+  isNear,
+  isTimeDue,
+  type Jump,
+  type KeptTime,
+  RetentionClock,
+  type RetentionObserver,
+} from '../log/retention-clock.ts';
+import { TIME, TIME_JUMP } from './keys.ts';
 import type { Store } from './store.ts';
 
 type Options = {
@@ -11,31 +18,32 @@ type Options = {
   readonly observer: Partial<RetentionObserver>;
 };
 
-/** The time that is kept in Redis may be older than the present one by so much. */
-const KEPT_EVERY_MS = 600_000;
-
 /**
  * The time by which all gateways drop deliveries: that of Redis, so that no gateway's own clock can drop anything. The last
- * one that was believed is kept in Redis, so a gateway that starts can tell whether the clock of Redis has jumped.
+ * one that was believed is kept in Redis, so a gateway that starts can tell whether the clock of Redis has jumped. A
+ * jump that is not confirmed is kept beside it.
  */
 export class RedisTime {
   readonly #options: Options;
   readonly #clock: RetentionClock;
-  #kept: number;
+  #kept: KeptTime | null;
   #differs = false;
 
-  private constructor(options: Options, clock: RetentionClock, kept: number) {
+  private constructor(options: Options, clock: RetentionClock, kept: KeptTime | null) {
     this.#options = options;
     this.#clock = clock;
     this.#kept = kept;
   }
 
   static async open(options: Options): Promise<RedisTime> {
-    const { store, now, monotonic, observer } = options;
-    const kept = Number((await store.get(TIME)) ?? Number.NaN);
+    const { store, now: given, monotonic, observer } = options;
+    const time = Number((await store.get(TIME)) ?? Number.NaN);
+    const jump = jumpIn(await store.get(TIME_JUMP));
+    const now = Number.isFinite(time) ? time : jump?.expected;
+    const kept = now === undefined ? null : { now, jump };
     // Without a time that is kept, as in a log of an earlier release, the two clocks at hand have to agree.
-    const wall = now?.() ?? Math.min(await readTime(store), Date.now());
-    const clock = new RetentionClock(Number.isFinite(kept) ? kept : wall, monotonic, observer);
+    const wall = given?.() ?? Math.min(await readTime(store), Date.now());
+    const clock = new RetentionClock(kept ?? { now: wall, jump: null }, monotonic, observer);
     return new RedisTime(options, clock, kept);
   }
 
@@ -44,12 +52,22 @@ export class RedisTime {
     const { store, now: given } = this.#options;
     const wall = given?.() ?? (await readTime(store));
     if (given === undefined) this.#compare(Date.now() - wall);
-    const { now, isSure } = this.#clock.read(wall);
-    if (isSure && !(Math.abs(now - this.#kept) < KEPT_EVERY_MS)) {
+    const time = this.#clock.read(wall);
+    if (isTimeDue(this.#kept, time)) await this.#keep(time);
+    return time.now;
+  }
+
+  async #keep(time: KeptTime): Promise<void> {
+    const { store } = this.#options;
+    const { now, jump } = time;
+    if (jump !== null) {
+      const text = `${jump.expected} ${jump.wall} ${jump.evenMs}`;
+      await store.send(TIME_JUMP, 'SET', TIME_JUMP, text);
+    } else {
       await store.send(TIME, 'SET', TIME, String(now));
-      this.#kept = now;
+      await store.send(TIME_JUMP, 'UNLINK', TIME_JUMP);
     }
-    return now;
+    this.#kept = time;
   }
 
   #compare(aheadMs: number): void {
@@ -58,6 +76,15 @@ export class RedisTime {
     this.#differs = differs;
   }
 }
+
+/** Null where there is none, or it is malformed. */
+const jumpIn = (kept: Buffer | null): Jump | null => {
+  const [expected, wall, evenMs] = String(kept ?? '')
+    .split(' ')
+    .map(Number);
+  if (expected === undefined || wall === undefined || evenMs === undefined) return null;
+  return Number.isFinite(expected + wall + evenMs) ? { expected, wall, evenMs } : null;
+};
 
 const readTime = async (store: Store): Promise<number> => {
   const reply = await store.send(TIME, 'TIME');

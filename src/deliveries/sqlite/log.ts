@@ -100,7 +100,7 @@ class SqliteLog implements DeliveryLog {
   ) {
     const { now = Date.now, monotonic = monotonicClock, retentionObserver = {} } = options;
     this.#options = options;
-    this.#clock = new RetentionClock(time ?? now(), monotonic, retentionObserver);
+    this.#clock = new RetentionClock(time ?? { now: now(), jump: null }, monotonic, retentionObserver);
     this.#threads = threads;
     this.#cursors = new Cursors(seed);
     this.#appends = new AppendQueue(
@@ -173,7 +173,7 @@ class SqliteLog implements DeliveryLog {
     if (this.#closing) throw new LogClosedError();
     const { retentionHours, retentionCount, now = Date.now } = this.#options;
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
-    await this.#threads.write('trim', { retention, ...this.#clock.read(now()) });
+    await this.#threads.write('trim', { retention, time: this.#clock.read(now()) });
   }
 
   onAppend(notify: AppendListener): () => void {

@@ -81,7 +81,8 @@ export const UPGRADE_FROM_2 = `
 
 /**
  * Table `trimmed`: the last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still
- * refused. Table `time`: the last time at which the clock was believed, in one row; see RetentionClock. A log of an earlier
+ * refused. Table `time`: the last time at which the clock was believed, in one row; `time_jump`: a jump of
+ * the clock since that is not confirmed yet, see RetentionClock. A log of an earlier
  * release gets these tables without another version number: a release that does not know them ignores them.
  */
 export const ADDED_TABLES = `
@@ -93,5 +94,11 @@ export const ADDED_TABLES = `
   CREATE TABLE IF NOT EXISTS time (
     id INTEGER PRIMARY KEY,
     now INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS time_jump (
+    id INTEGER PRIMARY KEY,
+    expected INTEGER NOT NULL,
+    wall INTEGER NOT NULL,
+    even INTEGER NOT NULL
   ) STRICT;
 `;

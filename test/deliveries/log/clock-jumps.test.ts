@@ -112,6 +112,41 @@ describeEachStore(({ newPlace, openLog }: Store) => {
     expect(second.reports).toEqual(['jumped by 240 h', 'confirmed']);
   });
 
+  /** Starts gateways one after another, each with the clock so many hours on, for a time that both clocks go on evenly. */
+  const runs = async (place: string, hours: readonly (readonly [start: number, runs: number])[]) => {
+    const left: number[][] = [];
+    for (const [start, runs] of hours) {
+      const gateway = await openAt(place, START + 20 * DAY_MS + start * HOUR_MS);
+      await gateway.left();
+      gateway.pass(runs * HOUR_MS);
+      left.push(await gateway.left());
+      await gateway.log.close();
+    }
+    return left;
+  };
+
+  test.for([
+    ['each restarted at once', [0, 5, 10], [[1], [1], []]],
+    ['each off for the night', [0, 24, 48], [[1], [1], []]],
+    ['with a clock that has jumped again by 8 days', [0, 5, 192], [[1], [1], [1]]],
+    ['with a clock that has gone back by two days', [0, 5, -48], [[1], [1], [1]]],
+  ] as const)(
+    'the 12 hours add up over gateways that run for 5 hours, %s, only as far as they are even',
+    async ([, starts, expected]) => {
+      const place = await newPlace();
+      const first = await openAt(place, START);
+      await first.store(1);
+      expect(await first.left()).toEqual([1]);
+      await first.log.close();
+      expect(
+        await runs(
+          place,
+          starts.map((start) => [start, 5]),
+        ),
+      ).toEqual(expected);
+    },
+  );
+
   test('while retention by age waits, retention by count goes on', async () => {
     const place = await newPlace();
     const time = { wall: START };

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { ReadAbortedError } from '../../log/errors.ts';
 import type { Changes, DeliveryRange, StoredDelivery } from '../../log/log.ts';
+import type { KeptTime } from '../../log/retention-clock.ts';
 import type { Trim } from '../write/retention.ts';
 import { type SerializedError, serializeError } from './errors.ts';
 import type { PackedDeliveries, PackedPage, PackedPlacements } from './packing.ts';
@@ -40,7 +41,7 @@ export type Opened = {
   /** Has every tenant that ever had a delivery. */
   readonly heads: readonly Head[];
   /** A time that has come for certain; null where the log has none. */
-  readonly time: number | null;
+  readonly time: KeptTime | null;
 };
 
 export type Request = { readonly id: number; readonly name: string; readonly params: unknown };

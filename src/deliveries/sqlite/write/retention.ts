@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Extent } from '../../log/cursor.ts';
 import { fingerprintOf } from '../../log/identity.ts';
+import { isTimeDue, type KeptTime } from '../../log/retention-clock.ts';
 import type { Indexer } from '../index/indexer.ts';
 
 /** How much of a tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
@@ -8,10 +9,8 @@ type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
 export type Trim = {
   readonly retention: Retention;
-  /** The time that ages are measured to. */
-  readonly now: number;
-  /** Whether `now` is worth keeping: see `RetentionClock`. */
-  readonly isSure: boolean;
+  /** Ages are measured to its `now`. */
+  readonly time: KeptTime;
 };
 
 /** How long one step drops. Rows differ in cost, by their size and by what is in memory, so time bounds a step. */
@@ -19,9 +18,6 @@ const STEP_MS = 2;
 const DELIVERIES_AT_ONCE = 16;
 const POSTINGS_AT_ONCE = 64;
 const MAX_KNOWN_OVERFULL = 1000;
-
-/** The time that is kept in the log may be older than the present one by so much. */
-const KEPT_EVERY_MS = 600_000;
 
 /** Parameter: the time before which a delivery is too old. Exported for its test. */
 export const TOO_OLD_SQL = 'SELECT id FROM tenant WHERE oldest < ? ORDER BY oldest LIMIT 1';
@@ -44,8 +40,7 @@ export class RetentionTrimmer {
   readonly #raiseFloor;
   readonly #rememberTrimmed;
   readonly #setOldest;
-  readonly #keepTime;
-  #keptTime: number | null;
+  readonly #time;
   readonly #overfull = new Set<number>();
   /** Whether tenants that `#overfull` lacks may have too many deliveries, as after the limit was lowered. */
   #hasMoreOverfull = true;
@@ -67,8 +62,7 @@ export class RetentionTrimmer {
     this.#raiseFloor = database.prepare('UPDATE tenant SET floor = ? WHERE id = ?');
     this.#rememberTrimmed = database.prepare('INSERT OR REPLACE INTO trimmed VALUES (?, ?, ?)');
     this.#setOldest = database.prepare('UPDATE tenant SET oldest = ? WHERE id = ?');
-    this.#keepTime = database.prepare('INSERT OR REPLACE INTO time VALUES (1, ?)');
-    this.#keptTime = keptTime(database);
+    this.#time = new TimeKeeper(database);
   }
 
   /** Records when the tenant's only delivery was received. Must run in a transaction. */
@@ -85,15 +79,12 @@ export class RetentionTrimmer {
 
   /** Whether there is anything to drop or to keep. Needs no transaction, so to ask costs no commit. */
   isDue(trim: Trim): boolean {
-    return this.#isTimeDue(trim) || this.#next(trim) !== null;
+    return this.#time.isDue(trim.time) || this.#next(trim) !== null;
   }
 
   /** Drops for a few milliseconds. Must run in a transaction. */
   step(trim: Trim): void {
-    if (this.#isTimeDue(trim)) {
-      this.#keepTime.run(Math.round(trim.now));
-      this.#keptTime = trim.now;
-    }
+    if (this.#time.isDue(trim.time)) this.#time.keep(trim.time);
     const end = performance.now() + STEP_MS;
     do {
       const tenant = this.#next(trim);
@@ -102,11 +93,7 @@ export class RetentionTrimmer {
     } while (performance.now() < end);
   }
 
-  #isTimeDue({ now, isSure }: Trim): boolean {
-    return isSure && (this.#keptTime === null || Math.abs(now - this.#keptTime) >= KEPT_EVERY_MS);
-  }
-
-  #next({ retention: { maxAgeMs, maxCount }, now }: Trim): number | null {
+  #next({ retention: { maxAgeMs, maxCount }, time: { now } }: Trim): number | null {
     if (maxCount !== this.#maxCount) this.#hasMoreOverfull = true;
     this.#maxCount = maxCount;
     if (this.#overfull.size === 0 && this.#hasMoreOverfull) {
@@ -121,7 +108,7 @@ export class RetentionTrimmer {
   }
 
   /** Drops a few deliveries and a few posting lists. When there is nothing left to drop, the tenant is no longer due. */
-  #trim(tenant: number, { retention, now }: Trim): void {
+  #trim(tenant: number, { retention, time: { now } }: Trim): void {
     const extent = this.#extentOf(tenant);
     const rows = this.#oldestOf(tenant, extent);
     // Everything after the first delivery that stays is kept, even if it is older: the clock may have gone back.
@@ -160,10 +147,47 @@ export class RetentionTrimmer {
   }
 }
 
-/** The last time that the log has kept; null in one of an earlier release. */
-export const keptTime = (database: DatabaseSync): number | null => {
+/** Keeps the time by which deliveries are dropped. */
+class TimeKeeper {
+  readonly #keepNow;
+  readonly #keepJump;
+  readonly #dropJump;
+  #kept: KeptTime | null;
+
+  constructor(database: DatabaseSync) {
+    this.#keepNow = database.prepare('INSERT OR REPLACE INTO time VALUES (1, ?)');
+    this.#keepJump = database.prepare('INSERT OR REPLACE INTO time_jump VALUES (1, ?, ?, ?)');
+    this.#dropJump = database.prepare('DELETE FROM time_jump');
+    this.#kept = keptTime(database);
+  }
+
+  isDue(time: KeptTime): boolean {
+    return isTimeDue(this.#kept, time);
+  }
+
+  /** Must run in a transaction. */
+  keep(time: KeptTime): void {
+    const { now, jump } = time;
+    if (jump !== null)
+      this.#keepJump.run(Math.round(jump.expected), Math.round(jump.wall), Math.round(jump.evenMs));
+    else {
+      this.#keepNow.run(Math.round(now));
+      this.#dropJump.run();
+    }
+    this.#kept = time;
+  }
+}
+
+/** What the log has kept of its time; null in a log of an earlier release. */
+export const keptTime = (database: DatabaseSync): KeptTime | null => {
   const kept = database.prepare('SELECT now FROM time').get()?.now;
-  return kept === undefined ? null : Number(kept);
+  const jump = database.prepare('SELECT expected, wall, even FROM time_jump').get();
+  if (jump === undefined) return kept === undefined ? null : { now: Number(kept), jump: null };
+  const expected = Number(jump.expected);
+  return {
+    now: Number(kept ?? expected),
+    jump: { expected, wall: Number(jump.wall), evenMs: Number(jump.even) },
+  };
 };
 
 /** Drops the segments whose deliveries were all trimmed, with their posting lists; never a segment that is being built. */

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../lib/error-text.ts';
 import { LogOpenError } from '../../log/errors.ts';
 import { BEFORE_FIRST, fingerprintOf } from '../../log/identity.ts';
+import type { KeptTime } from '../../log/retention-clock.ts';
 import { epochSeed, inTransaction, openForWriting, upgradeSchema } from '../database.ts';
 import { Indexer } from '../index/indexer.ts';
 import { checkIntegrity } from '../integrity.ts';
@@ -70,11 +71,11 @@ export class WriteStore {
    * A time that has come for certain: the one that the log has kept, or when its newest delivery was received; null without
    * either.
    */
-  time(): number | null {
+  time(): KeptTime | null {
     const kept = keptTime(this.#database);
     if (kept !== null) return kept;
     const newest = this.#database.prepare(NEWEST).get()?.received;
-    return newest === null || newest === undefined ? null : Number(newest);
+    return newest === null || newest === undefined ? null : { now: Number(newest), jump: null };
   }
 
   /** Runs `work` in a transaction. Throws LogDamagedError when the log's file was deleted, replaced or cut. */
