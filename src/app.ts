@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
-import type { ReadPath } from './app/read-path.ts';
 import { startRedis } from './app/redis.ts';
 import { startServer } from './app/server.ts';
-import { loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
-import { loadTraces } from './app/traces.ts';
+import type { ReadPath } from './app/startup.ts';
+import { loadTraces, loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
-import type { StartThread } from './deliveries/sqlite/worker/client.ts';
-import { type Clock, monotonicClock } from './lib/clock.ts';
-import { settlesWithin } from './lib/scheduling/task-tracker.ts';
-import { createShutdownDeadline } from './lib/shutdown-deadline.ts';
-import type { Log } from './logger.ts';
+import type { StartThread } from './deliveries/sqlite/threads/client.ts';
+import { type Clock, createShutdownDeadline, monotonicClock } from './lib/deadlines.ts';
+import type { Log } from './lib/log.ts';
+import { settlesWithin } from './lib/tasks.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
-import { reportOnKey } from './server/auth/check-gateway-key.ts';
+import { reportOnKey } from './server/auth/verify-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
-import { createCacheBudget } from './upstream/cache/cache-budget.ts';
+import { createCacheBudget } from './upstream/cache/entries.ts';
 
 export type App = {
   /** The address that it listens on: `http://host:port`. */

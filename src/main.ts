@@ -1,12 +1,12 @@
 import process from 'node:process';
-import { readPathOf } from './app/read-path.ts';
+import { readPathOf } from './app/startup.ts';
 import type { App } from './app.ts';
 import { describeFailure } from './cli/failure.ts';
 import { HELP, readCommand, readVersion } from './cli/options.ts';
 import { readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
-import { SHUTDOWN_MS } from './lib/shutdown-deadline.ts';
-import { createLog, LOG_FORMATS, type Log, type LogFormat } from './logger.ts';
+import { SHUTDOWN_MS } from './lib/deadlines.ts';
+import { createLog, LOG_FORMATS, type Log, type LogFormat } from './lib/log.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
 
@@ -58,7 +58,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   const command = readCommand(args);
   if (command === 'start') return start();
   if (command === 'check') {
-    const { describeConfiguration } = await import('./cli/check-configuration.ts');
+    const { describeConfiguration } = await import('./cli/options.ts');
     process.stdout.write(await describeConfiguration(process.env));
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { packDeliveries, unpackDeliveries } from '../../src/deliveries/sqlite/worker/packing.ts';
-import { WriteStore } from '../../src/deliveries/sqlite/write/write-store.ts';
+import { WriteStore } from '../../src/deliveries/sqlite/appender.ts';
+import { packDeliveries, unpackDeliveries } from '../../src/deliveries/sqlite/threads/packing.ts';
 import { concernedBy, deliveryBody, WEBHOOK } from './delivery.ts';
 import { type Measured, summary } from './posts.ts';
 

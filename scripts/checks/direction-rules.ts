@@ -1,6 +1,6 @@
 import type { IRegularForbiddenRuleType } from 'dependency-cruiser';
 
-const FEATURES = 'wallets|transactions|collectibles|webhooks|deliveries';
+const FEATURES = 'lookups|webhooks|deliveries';
 
 const forbid = (
   name: string,
@@ -19,7 +19,6 @@ export const rules: IRegularForbiddenRuleType[] = [
     {},
   ),
   forbid('lib/ knows nothing of the rest', { path: '^src/lib/' }, { ...own, pathNot: '^src/lib/' }),
-  forbid('streams/ knows only lib/', { path: '^src/streams/' }, { ...own, pathNot: '^src/(streams|lib)/' }),
   forbid('redis/ knows only lib/', { path: '^src/redis/' }, { ...own, pathNot: '^src/(redis|lib)/' }),
   forbid(
     'shared/ knows redis/ and what it is to share',
@@ -44,7 +43,7 @@ export const rules: IRegularForbiddenRuleType[] = [
   forbid(
     'upstream/kernel/ knows only tables, orders and plans',
     { path: '^src/upstream/kernel/' },
-    { path: '^src/upstream/', pathNot: '^src/upstream/(kernel/|parse/(list-order|plan|record)\\.ts$)' },
+    { path: '^src/upstream/', pathNot: '^src/upstream/(kernel/|parse/(list-order|record)\\.ts$)' },
   ),
   forbid(
     'graph/ knows no feature and no server',
@@ -60,27 +59,25 @@ export const rules: IRegularForbiddenRuleType[] = [
     },
   ),
   forbid(
-    'rest.ts imports only upstream/',
-    { path: '/rest\\.ts$' },
-    {
-      ...own,
-      pathNot: '^src/(upstream|lib)/',
-    },
+    'what a lookup requests and reads knows only upstream/',
+    { path: '^src/(lookups/[a-z]+-rest|webhooks/rest)\\.ts$' },
+    { ...own, pathNot: '^src/(upstream|lib)/' },
   ),
   forbid(
-    'loader.ts adds its own rest.ts',
-    { path: '^src/([^/]+)/loader\\.ts$' },
-    {
-      ...own,
-      pathNot: '^src/(upstream|lib)/|^src/$1/rest\\.ts$',
-    },
+    'a lookup knows no other lookup',
+    { path: '^src/lookups/(transactions|collectibles)' },
+    { path: '^src/lookups/', pathNot: ['^src/lookups/(wallet|chains)', '^src/lookups/$1'] },
   ),
   forbid(
     "a feature imports another's schema only",
     { path: `^src/(${FEATURES})/` },
     {
       path: `^src/(${FEATURES})/`,
-      pathNot: [`^src/(${FEATURES})/(schema|schema/(webhook|enums))\\.ts$`, '^src/$1/'],
+      pathNot: [
+        '^src/lookups/(transactions|wallet|chains-schema)\\.ts$',
+        '^src/webhooks/schema/(webhook|enums)\\.ts$',
+        '^src/$1/',
+      ],
     },
   ),
   forbid(

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import { createLog } from '../../src/logger.ts';
+import { createLog } from '../../src/lib/log.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
-import { noTraces } from '../../src/telemetry/traces/traces.ts';
+import { noTraces } from '../../src/telemetry/traces.ts';
 
 /** A metric as the gateway declares it. */
 export type MetricFamily = {

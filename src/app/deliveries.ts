@@ -1,26 +1,26 @@
 import { ConfigError } from '../config/config.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
-import { createDeliveryUrls, type DeliveryUrls } from '../deliveries/ingress/delivery-url.ts';
 import {
+  createDeliveryUrls,
   DeliverySecretError,
+  type DeliveryUrls,
   loadDeliverySecret,
   loadIdentity,
   newDeliverySecret,
-} from '../deliveries/ingress/secret.ts';
+} from '../deliveries/ingress/delivery-url.ts';
 import { LogOpenError, LogUnavailableError } from '../deliveries/log/errors.ts';
 import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
-import { IDENTITY, SECRET } from '../deliveries/redis/keys.ts';
 import { openRedisLog } from '../deliveries/redis/log.ts';
-import { type SecretObserver, SharedSecret } from '../deliveries/redis/shared-secret.ts';
-import { shareSettings } from '../deliveries/redis/shared-settings.ts';
+import { type SecretObserver, SharedSecret, shareSettings } from '../deliveries/redis/shared-secret.ts';
+import { IDENTITY, SECRET } from '../deliveries/redis/store.ts';
 import { openSqliteLog } from '../deliveries/sqlite/log.ts';
-import { messageOf } from '../lib/error-text.ts';
 import { closeToOthers } from '../lib/private-files.ts';
-import { settlesWithin } from '../lib/scheduling/task-tracker.ts';
+import { settlesWithin } from '../lib/tasks.ts';
+import { messageOf } from '../lib/values.ts';
+import { RedisReplyError, RedisUnavailableError } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
-import { RedisReplyError, RedisUnavailableError } from '../redis/errors.ts';
 import type { ReadinessPart } from '../server/http/health.ts';
 import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { sequenceIn } from '../deliveries/log/cursor.ts';
 import type { DeliveryLog, NewDelivery, StoredDelivery } from '../deliveries/log/log.ts';
-import { type Clock, monotonicClock } from '../lib/clock.ts';
-import type { Invalidations } from '../shared/pages/invalidations.ts';
-import type { InvalidationBus } from '../upstream/cache/invalidation.ts';
+import { type Clock, monotonicClock } from '../lib/deadlines.ts';
+import type { Invalidations } from '../shared/invalidations.ts';
+import type { InvalidationBus } from '../upstream/cache/entries.ts';
 
 type Options = {
   /** Of this gateway's own memory. */

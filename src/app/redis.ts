@@ -1,8 +1,16 @@
 import { ConfigError } from '../config/config.ts';
-import { messageOf } from '../lib/error-text.ts';
+import type { Variable } from '../config/environment.ts';
+import { messageOf } from '../lib/values.ts';
+import { RedisReplyError, RedisUnavailableError } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import { checkDurability, oldVersion } from '../redis/durability.ts';
-import { RedisUnavailableError } from '../redis/errors.ts';
+import { type Invalidations, openInvalidations } from '../shared/invalidations.ts';
+import { openSharedLimits, type SharedLimits } from '../shared/limits.ts';
+import { createNames } from '../shared/names.ts';
+import { openSharedPages } from '../shared/pages.ts';
+import { SHARED_TIMES, type SharedObserver } from '../shared/run.ts';
+import type { InvalidationBus } from '../upstream/cache/entries.ts';
+import type { SharedPages } from '../upstream/cache/shared-fetch.ts';
 import type { Startup } from './startup.ts';
 
 /** The Redis that all gateways share. */
@@ -53,4 +61,73 @@ const checkStartSettings = async (
     throw new ConfigError(
       problems.map((problem) => `REDIS_URL: ${problem}; REDIS_DURABILITY=relaxed accepts the loss`),
     );
+};
+
+/** The page cache of all gateways. */
+export type SharedCache = { readonly pages: SharedPages; readonly invalidations: Invalidations };
+
+type Parts = {
+  /** Makes the names of what is shared, so that they show nothing. */
+  readonly secret: string;
+  /** Gateways of other base URLs or keys of upstream share nothing with this one. */
+  readonly upstreamUrl: string;
+  readonly gatewayKey: string | null;
+  readonly memory: InvalidationBus;
+};
+
+/**
+ * Connects to the Redis of pages; null where this gateway is alone, or caches no pages. Rejects with ConfigError when it
+ * can't be reached.
+ */
+export const startSharedPages = async (startup: Startup, parts: Parts): Promise<SharedCache | null> => {
+  const { config } = startup;
+  const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = config.cache;
+  const ttlMs = Math.max(2 * headMs, 2 * tailMs, 2 * collectiblesMs, staleMs);
+  if (config.redis === null || ttlMs === 0 || maxMb === 0) return null;
+  const { cacheUrls, urls } = config.redis;
+  const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
+  return connectFor(startup, variable, cacheUrls, (redis, observer) =>
+    openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer }),
+  );
+};
+
+/** Connects to the Redis of limits; null where this gateway is alone. Rejects with ConfigError when it can't be reached. */
+export const startSharedLimits = async (
+  startup: Startup,
+  parts: Pick<Parts, 'secret' | 'upstreamUrl'>,
+): Promise<SharedLimits | null> => {
+  const { redis: settings } = startup.config;
+  if (settings === null) return null;
+  return connectFor(startup, 'REDIS_URL', settings.urls, (redis, observer) =>
+    openSharedLimits({ ...parts, redis, observer }),
+  );
+};
+
+/** A connection with short times, but for the start. Large pages, or the log's writes, never hold up what goes over another one. */
+const connectFor = async <Opened>(
+  { opened, times, telemetry }: Startup,
+  variable: Variable,
+  urls: readonly string[],
+  open: (redis: RedisConnection, observer: SharedObserver) => Promise<Opened>,
+): Promise<Opened> => {
+  const { connectRedis } = await import('../redis/connection.ts');
+  try {
+    const observer = telemetry.redis(variable);
+    const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared }, observer });
+    opened.defer(() => redis.close());
+    return await redis.prepare(() => open(redis, { ...telemetry.shared, ...observer }));
+  } catch (error) {
+    if (error instanceof RedisUnavailableError || error instanceof RedisReplyError)
+      throw new ConfigError([`${variable}: ${messageOf(error)}`]);
+    throw error;
+  }
+};
+
+type Limits = Pick<Parameters<typeof openSharedPages>[0], 'ttlMs' | 'maxBytes' | 'observer'>;
+
+const openPages = async (redis: RedisConnection, parts: Parts, limits: Limits): Promise<SharedCache> => {
+  const { secret, upstreamUrl, gatewayKey, memory } = parts;
+  const names = createNames(secret, upstreamUrl, gatewayKey);
+  const invalidations = await openInvalidations({ redis, names, memory, observer: limits.observer });
+  return { invalidations, pages: await openSharedPages({ ...limits, redis, names, invalidations }) };
 };

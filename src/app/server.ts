@@ -1,39 +1,38 @@
 import { isLoopback } from '../config/auth.ts';
 import { type Config, ConfigError } from '../config/config.ts';
-import type { Caller } from '../context.ts';
+import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
-import { createAnswers } from '../graph/answer/answer.ts';
+import { type Answers, createAnswers } from '../graph/answer/answer.ts';
 import { createAnswerEstimate } from '../graph/answer/estimate.ts';
 import { createKnownAnswers } from '../graph/answer/known-answers.ts';
 import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
-import { messageOf } from '../lib/error-text.ts';
+import { createCursors } from '../graph/pagination/cursor.ts';
+import { messageOf } from '../lib/values.ts';
+import { createChains } from '../lookups/chains.ts';
 import { plannedSchema, schema } from '../schema.ts';
 import { cachePartitionOf } from '../server/auth/authenticate.ts';
 import { createVerifyKeyFailOpen } from '../server/auth/verify-key.ts';
-import { createConsole } from '../server/browsers/console/console.ts';
-import { createFrontPage } from '../server/browsers/front-page.ts';
+import { createConsole } from '../server/browsers/console.ts';
+import { createFrontPage } from '../server/browsers/graphiql.ts';
 import { createBrowserPolicy } from '../server/browsers/origin-policy.ts';
+import { createErrorMask } from '../server/graphql/errors.ts';
 import { createGraphQL } from '../server/graphql/graphql.ts';
-import { createBudgets } from '../server/graphql/limits/budgets.ts';
+import { createBudgets } from '../server/graphql/limits/compute-units.ts';
 import { createDocuments } from '../server/graphql/limits/documents.ts';
-import { createErrorMask } from '../server/graphql/mask-errors.ts';
-import { createOperations } from '../server/graphql/plugins/operation-observer.ts';
+import { createOperations } from '../server/graphql/observe.ts';
 import type { TrustedDocuments } from '../server/graphql/trusted-documents.ts';
 import { createClientAddress } from '../server/http/client-address.ts';
+import { createTrace, traceOf, writeHeaderBlock } from '../server/http/exchange.ts';
 import { createHealthEndpoints, type HealthEndpoints } from '../server/http/health.ts';
-import { createTrace, traceOf } from '../server/http/request-id.ts';
-import { writeHeaderBlock } from '../server/http/response-headers.ts';
 import { createHttpServer, type HttpServer } from '../server/http/server.ts';
 import { createUnsentLimit } from '../server/http/unsent-limit.ts';
-import { createEventStreams } from '../server/sse/plugin.ts';
+import { createEventStreams } from '../server/subscriptions/event-stream.ts';
 import { serveWebSockets } from '../server/websocket/server.ts';
 import type { Deliveries } from './deliveries.ts';
 import { createInvalidatingDeliveries } from './invalidating-deliveries.ts';
-import { createOperationContext } from './operation-context.ts';
 import { createAuthenticate, type Startup } from './startup.ts';
-import type { Upstream } from './upstream.ts';
-import { createWatchedTransactions } from './watched-transactions.ts';
+import { createWatchedTransactions, type Upstream, type WatchedTransactions } from './upstream.ts';
 
 type Server = {
   /** The address that it listens on: `http://host:port`. */
@@ -237,3 +236,44 @@ const listen = async (http: HttpServer, { host, port }: Config): Promise<string>
     throw new ConfigError([`HOST, PORT: ${host}:${port} cannot be bound: ${messageOf(error)}`]);
   }
 };
+
+/** The deadline of an operation, in upstream timeouts: all its upstream requests and their retries share it. */
+const TIMEOUTS_AN_OPERATION = 3;
+
+/** Creates the contexts of operations from the started parts. `publicUrl` is called once the gateway listens. */
+const createOperationContext = (
+  { config, now, telemetry }: Startup,
+  { client, kernel, stores, sharedPages, sharedLimits, pricing, subscribed }: Upstream,
+  { log, changeNotifier, feedCache, deliveryUrls, identity }: Deliveries,
+  answers: Answers,
+  watched: WatchedTransactions | null,
+  publicUrl: () => string,
+) =>
+  createContext({
+    answers,
+    client,
+    kernel,
+    stores,
+    sharedPages,
+    freshness: {
+      transactions: config.cache,
+      collectibles: { ...config.cache, headMs: config.cache.collectiblesMs },
+    },
+    watchedTransactions: watched?.lists ?? null,
+    delivered: watched?.delivered ?? null,
+    operationMs: config.upstream.timeoutMs * TIMEOUTS_AN_OPERATION,
+    maxComputeUnits: config.cost.maxComputeUnits,
+    pricing,
+    chains: createChains(config.extraChains),
+    log,
+    changeNotifier,
+    feedCache,
+    readerObserver: telemetry.readers,
+    deliveryUrls,
+    subscribed,
+    maxWatchedWallets: config.maxWatchedWallets,
+    cursorsOf: createCursors(identity),
+    publicUrl,
+    sharedKeys: sharedLimits?.keys ?? null,
+    now,
+  });

@@ -2,11 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
 import type { BodyLimits } from '../deliveries/ingress/request-body.ts';
-import type { StartThread } from '../deliveries/sqlite/worker/client.ts';
-import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/error-text.ts';
-import type { ShutdownDeadline } from '../lib/shutdown-deadline.ts';
-import type { Log } from '../logger.ts';
+import type { StartThread } from '../deliveries/sqlite/threads/client.ts';
+import type { Clock, ShutdownDeadline } from '../lib/deadlines.ts';
+import type { Log } from '../lib/log.ts';
+import { messageOf } from '../lib/values.ts';
 import type { RedisTimes } from '../redis/client.ts';
 import { schema } from '../schema.ts';
 import {
@@ -26,7 +25,7 @@ import type { HttpTimes } from '../server/http/server.ts';
 import type { UnsentTimes } from '../server/http/unsent-limit.ts';
 import type { SocketTimes } from '../server/websocket/protocol.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { ReadPath } from './read-path.ts';
+import { noTraces, type Traces } from '../telemetry/traces.ts';
 
 /** Times that no setting changes. A time that is left out has its default. */
 export type Times = {
@@ -87,3 +86,34 @@ export const createAuthenticate = (
   if (auth.mode === 'open') return authenticateAnyone(gatewayKey);
   return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log, now }));
 };
+
+/** The last spans are exported in this time, unless the shutdown deadline comes first. */
+const FLUSH_MS = 2000;
+
+/** Starts the export of traces where it is configured. `opened` stops it last, when all spans have ended. */
+export const loadTraces = async (
+  { traces: settings, upstream }: Config,
+  log: Log,
+  opened: AsyncDisposableStack,
+  deadline: ShutdownDeadline,
+): Promise<Traces> => {
+  if (settings === null) return noTraces;
+  // A gateway without traces does not load OpenTelemetry's SDK.
+  const { startTraces } = await import('../telemetry/start-traces.ts');
+  const traces = await startTraces(settings, upstream.url, log);
+  opened.defer(async () => {
+    const isFlushed = await traces.stop(Math.min(FLUSH_MS, deadline.remainingMs()));
+    if (!isFlushed) log.warn('traces: the last spans were not exported in time');
+  });
+  return traces;
+};
+
+/**
+ * How requests are read, and the lists of lookups read and written. `plain` lets Yoga answer every request, and the executor
+ * make every item: it is slower, and its answers are the same. It is the reference that tests compare with, and no
+ * documented setting.
+ */
+export type ReadPath = 'fast' | 'plain';
+
+export const readPathOf = ({ READ_PATH }: Readonly<Record<string, string | undefined>>): ReadPath =>
+  READ_PATH === 'plain' ? 'plain' : 'fast';

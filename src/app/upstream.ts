@@ -1,18 +1,21 @@
-import type { Collectible } from '../collectibles/rest.ts';
+import type { Collectible } from '../lookups/collectibles-rest.ts';
+import type { Transaction, TransactionsList } from '../lookups/transactions-rest.ts';
 import type { Sandbox } from '../sandbox/server.ts';
-import type { SharedLimits } from '../shared/limits/shared-limits.ts';
-import type { Invalidations } from '../shared/pages/invalidations.ts';
-import type { Transaction } from '../transactions/rest.ts';
-import type { CacheBudget } from '../upstream/cache/cache-budget.ts';
-import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/invalidation.ts';
+import type { Invalidations } from '../shared/invalidations.ts';
+import type { SharedLimits } from '../shared/limits.ts';
+import type { CacheBudget } from '../upstream/cache/entries.ts';
+import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/entries.ts';
 import { createPageCache, type PageCache } from '../upstream/cache/page-cache.ts';
-import type { SharedPages } from '../upstream/cache/shared-pages.ts';
-import { type ChainPricing, createChainPricing } from '../upstream/chain-pricing.ts';
+import type { SharedPages } from '../upstream/cache/shared-fetch.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
+import { type ChainPricing, createChainPricing } from '../upstream/client/request.ts';
 import { createPageKernel, type PageKernel } from '../upstream/kernel/page-kernel.ts';
-import { createAddressLookup } from '../webhooks/address-lookup.ts';
-import { SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
-import { startSharedLimits, startSharedPages } from './shared.ts';
+import type { WatchedLists } from '../upstream/list-loader.ts';
+import { createBackgroundScope, createWebhookClient } from '../webhooks/client.ts';
+import { DeliveredAddresses } from '../webhooks/delivered-addresses.ts';
+import { createAddressLookup, SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
+import type { Deliveries } from './deliveries.ts';
+import { startSharedLimits, startSharedPages } from './redis.ts';
 import type { Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
@@ -106,4 +109,55 @@ const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> 
   opened.defer(() => sandbox.stop());
   log.warn('sandbox started', { url: sandbox.url, data: 'simulated: UPSTREAM_URL is not set' });
   return sandbox;
+};
+
+/** Longer than any attempt at one of upstream's lists of webhooks takes. */
+const LISTS_TIMEOUT_MS = 30_000;
+
+/**
+ * Starts to learn which wallets' transactions are delivered here, so that their newest pages stay fresh until then. Null
+ * where CACHE_WATCHED_MS is off, and where each client has its own key: nothing then lists its webhooks for the gateway.
+ */
+export const createWatchedTransactions = (
+  { config, now }: Startup,
+  { client, gatewayKey, invalidation }: Upstream,
+  { deliveryUrls }: Deliveries,
+  publicUrl: () => string,
+): WatchedTransactions | null => {
+  const { watchedMs } = config.cache;
+  if (watchedMs === 0 || gatewayKey === null || config.auth.mode === 'key') return null;
+  const webhooks = () =>
+    createWebhookClient({
+      client,
+      scope: createBackgroundScope({ key: gatewayKey, owner: 'gateway' }, LISTS_TIMEOUT_MS, now),
+    });
+  const delivered = new DeliveredAddresses(
+    {
+      webhooks: () => webhooks().listAll(),
+      addresses: (webhookId) => webhooks().listAllAddresses(webhookId),
+      deliversHere: ({ webhookId, url }) =>
+        url !== null && deliveryUrls.isUrlFor(publicUrl(), webhookId, url),
+    },
+    now,
+  );
+  invalidation.listen((_partition, addresses) => delivered.named(addresses));
+  return {
+    lists: {
+      maxAgeMs: ({ address, chains }) => Math.min(watchedMs, delivered.deliveredForMs(address, chains)),
+      onNewest: (listName, { address }, { items, fetchedAt }) =>
+        delivered.fetched(
+          listName,
+          address,
+          items.length > 0 ? items.identity(0) : null,
+          Date.now() - fetchedAt,
+        ),
+    },
+    delivered,
+  };
+};
+
+/** What is delivered here, and what that means for pages of transactions. */
+export type WatchedTransactions = {
+  readonly lists: WatchedLists<TransactionsList>;
+  readonly delivered: DeliveredAddresses;
 };

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts';
 import { unknownVariables } from '../config/environment.ts';
-import { createLog, type LogFormat } from '../logger.ts';
+import { createLog, type LogFormat } from '../lib/log.ts';
 import { USAGE, UsageError } from './options.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

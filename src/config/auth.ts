@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Environment, Read } from './environment.ts';
-import { secretsOf } from './values.ts';
+import { secretsOf } from './environment.ts';
 
 /** How clients authenticate. */
 export type AuthConfig =

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import type { Chain } from '../chains/known-chains.ts';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../logger.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
+import type { Chain } from '../lookups/known-chains.ts';
 import { type AuthConfig, readAuth } from './auth.ts';
 import type { Environment, Read, Variable } from './environment.ts';
-import { type RedisConfig, readRedis } from './redis.ts';
-import { readTraces, type TracesConfig } from './traces.ts';
 import {
   commaList,
   extraChains,
@@ -16,7 +14,9 @@ import {
   origins,
   secretsOf,
   urlVersions,
-} from './values.ts';
+} from './environment.ts';
+import { type RedisConfig, readRedis } from './redis.ts';
+import { readTraces, type TracesConfig } from './traces.ts';
 
 /** The settings of the gateway. docs/configuration.md has the table of their variables. */
 export type Config = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseSentinelUrl } from '../redis/sentinel-url.ts';
+import { parseSentinelUrl } from '../redis/sentinels.ts';
 import type { Environment, Read } from './environment.ts';
-import { commaList, integerIn } from './values.ts';
+import { commaList, integerIn } from './environment.ts';
 
 /** The Redis that several gateways share. */
 export type RedisConfig = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Environment, Read, Variable } from './environment.ts';
-import { commaList, headerName, integerIn } from './values.ts';
+import { commaList, headerName, integerIn } from './environment.ts';
 
 /** How traces are made, and where they are exported to: OpenTelemetry's standard variables. */
 export type TracesConfig = {

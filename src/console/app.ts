@@ -1,15 +1,12 @@
+import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
-import { CostMeter } from './cost/cost-meter.ts';
-import { CostView } from './cost/cost-view.ts';
+import { CostMeter, CostView } from './cost.ts';
 import { html } from './html.ts';
 import { LiveView } from './live/live-view.ts';
 import { settings } from './settings.ts';
-import { SignIn, SignOutButton } from './sign-in/sign-in.ts';
-import { credentials, isSignedIn } from './state/credentials.ts';
-import { ledger } from './state/ledger.ts';
-import { hrefOf, route, VIEWS, type View } from './state/route.ts';
-import { useStore } from './state/store.ts';
+import { SignIn, SignOutButton } from './sign-in.ts';
+import { credentials, hrefOf, isSignedIn, ledger, route, useStore, VIEWS, type View } from './state.ts';
 import { WalletView } from './wallet/wallet-view.ts';
 import { WebhooksView } from './webhooks/webhooks-view.ts';
 
@@ -37,7 +34,7 @@ const Navigation = ({ current }: { current: View }) =>
   </nav>`;
 
 /** The views below their header. Without the credentials that the gateway asks for, it asks for them first. */
-export const App = () => {
+const App = () => {
   const { view, addresses } = useStore(route);
   const wallets = addresses.join();
   const signedIn = isSignedIn(useStore(credentials));
@@ -60,3 +57,9 @@ export const App = () => {
       ${signedIn ? html`<${COMPONENTS[view]} />` : html`<${SignIn} />`}
     </main>`;
 };
+
+const root = document.querySelector('#app');
+if (root) {
+  root.replaceChildren();
+  render(html`<${App} />`, root);
+}

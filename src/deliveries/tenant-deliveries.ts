@@ -1,14 +1,13 @@
-import type { EventSource } from '../streams/event-source.ts';
-import { BodyReader } from './events/body-reader.ts';
-import type { ReadEvent } from './events/payload.ts';
+import type { EventSource } from '../lib/event-source.ts';
+import { BodyReader } from './events/body.ts';
+import type { ReadEvent } from './events/events.ts';
 import type { FeedCache } from './feed/cache.ts';
 import type { ChangeNotifier } from './feed/change-notifier.ts';
 import type { ReaderObserver } from './feed/feed.ts';
-import { createDeliverySource } from './feed/source.ts';
+import { createDeliverySource } from './feed/feed.ts';
 import type { DeliveryUrls } from './ingress/delivery-url.ts';
-import { ByteBudget, limitReads } from './log/byte-budget.ts';
 import type { DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryRange, StoredDelivery } from './log/log.ts';
-import { createOperationReads, type SearchLimiter } from './log/search-limits.ts';
+import { ByteBudget, createOperationReads, limitReads, type SearchLimiter } from './log/read-limits.ts';
 
 /** One tenant's deliveries, for one operation. */
 export type TenantDeliveries = {

@@ -1,5 +1,16 @@
 import type { AuthFailure } from '@pothos/plugin-scope-auth';
-import type { GraphQLError, GraphQLField, GraphQLNamedType } from 'graphql';
+import {
+  BREAK,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { rememberEach } from '../lib/values.ts';
 import type { Scope } from '../scopes.ts';
 import { clientError } from './errors.ts';
 
@@ -50,3 +61,21 @@ export const scopeOfField = ({
 
 export const forbidden = (scope: Scope): GraphQLError =>
   clientError('FORBIDDEN', `Expected a token with the scope ${scope}, got one without it.`, { scope });
+
+/** The `extensions` of a field whose value is a secret. */
+export const SECRET = { secret: true } as const;
+
+/** Returns a function that tells whether a document selects a secret. It looks at each document once. */
+export const createSecretFinder = (schema: GraphQLSchema): ((document: DocumentNode) => boolean) =>
+  rememberEach((document) => selectsSecret(schema, document));
+
+const selectsSecret = (schema: GraphQLSchema, document: DocumentNode): boolean => {
+  const typeInfo = new TypeInfo(schema);
+  let found = false;
+  const Field = (): typeof BREAK | undefined => {
+    found ||= typeInfo.getFieldDef()?.extensions.secret === true;
+    return found ? BREAK : undefined;
+  };
+  visit(document, visitWithTypeInfo(typeInfo, { Field }));
+  return found;
+};

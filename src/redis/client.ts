@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { RESP_TYPES } from '@redis/client';
 
 /** How long things may take, in milliseconds. */
@@ -73,3 +75,50 @@ export const settingsOf = ({ times, isReopening }: Pick<RedisClientOptions, 'tim
     reconnectStrategy: (retries: number): number | false => (isReopening() ? pauseMs(retries) : false),
   },
 });
+
+/** Redis can't be reached, does not answer in time, or was closed. A later attempt may succeed. */
+export class RedisUnavailableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'RedisUnavailableError';
+  }
+}
+
+/** Redis has refused a command. `code` is the first word of its reply: `OOM`, `READONLY`, `NOPERM`, `NOSCRIPT`, … */
+export class RedisReplyError extends Error {
+  readonly code: string;
+
+  constructor(reply: string, cause?: unknown) {
+    super(reply, { cause });
+    this.name = 'RedisReplyError';
+    this.code = reply.split(' ', 1)[0] ?? '';
+  }
+}
+
+/** A Lua script. Redis executes it as one: nothing of others comes between its commands. */
+export type RedisScript = { readonly source: string; readonly sha: string };
+
+/** Reads the script from its files, one after another. Throws when one is missing. */
+export const readScript = (...files: readonly URL[]): RedisScript => {
+  const source = files.map((file) => readFileSync(file, 'utf8')).join('');
+  return { source, sha: hash('sha1', source) };
+};
+
+/**
+ * Runs a script by its hash, and sends its source where Redis does not know it yet. `send` sends the command. All keys that
+ * the script uses must have one hash tag.
+ */
+export const runScript = async <Reply = RedisReply>(
+  send: (args: readonly RedisArgument[]) => Promise<Reply>,
+  { source, sha }: RedisScript,
+  keys: readonly string[],
+  args: readonly RedisArgument[],
+): Promise<Reply> => {
+  const rest = [String(keys.length), ...keys, ...args];
+  try {
+    return await send(['EVALSHA', sha, ...rest]);
+  } catch (error) {
+    if (!(error instanceof RedisReplyError) || error.code !== 'NOSCRIPT') throw error;
+    return send(['EVAL', source, ...rest]);
+  }
+};

@@ -1,11 +1,10 @@
 import { ErrorReply } from '@redis/client';
-import { messageOf } from '../lib/error-text.ts';
+import { messageOf } from '../lib/values.ts';
 import type { RedisArgument, RedisClient, RedisClientOptions, RedisReply, RedisTimes } from './client.ts';
-import { createClusterClient } from './cluster.ts';
-import { RedisReplyError, RedisUnavailableError } from './errors.ts';
+import { RedisReplyError, RedisUnavailableError } from './client.ts';
+import { createClusterClient, createSingleClient } from './cluster.ts';
 import { SentinelClient } from './sentinel.ts';
-import { parseSentinelUrl } from './sentinel-url.ts';
-import { createSingleClient } from './single.ts';
+import { parseSentinelUrl } from './sentinels.ts';
 
 const TIMES: RedisTimes = { commandMs: 5000, connectMs: 5000, silentMs: 10_000, pingMs: 3000 };
 

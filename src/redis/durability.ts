@@ -1,6 +1,6 @@
 import type { RedisReply } from './client.ts';
+import { RedisReplyError } from './client.ts';
 import type { RedisConnection } from './connection.ts';
-import { RedisReplyError } from './errors.ts';
 
 /** What a Redis needs so that it never loses what it has acknowledged, not even by a crash of its machine. */
 const REQUIRED: Readonly<Record<string, string>> = {

@@ -1,14 +1,16 @@
-import { sleep } from '../lib/abort.ts';
+import { createClient, ErrorReply } from '@redis/client';
+import { raceWithTimeout, sleep } from '../lib/deadlines.ts';
 import {
   pauseMs,
+  RESP,
   type RedisArgument,
   type RedisClient,
   type RedisClientOptions,
   type RedisNode,
+  type RedisTimes,
+  settingsOf,
 } from './client.ts';
-import { Primary, type Subscription } from './primary.ts';
-import type { SentinelUrl } from './sentinel-url.ts';
-import { askSentinels, watchSentinels } from './sentinels.ts';
+import { askSentinels, type SentinelUrl, watchSentinels } from './sentinels.ts';
 
 /** The only connection that an observer hears of. */
 const NAME = 'primary';
@@ -112,6 +114,84 @@ export class SentinelClient implements RedisClient {
     for (let retries = 1; this.#primary === null && isReopening(); retries += 1) {
       await sleep(pauseMs(retries), signal);
       if (!signal.aborted) await this.connect().catch(onError);
+    }
+  }
+}
+
+/** A channel, and what is called with each message of it. */
+type Subscription = readonly [channel: string, listener: (message: string) => void];
+
+type Options = {
+  readonly url: string;
+  readonly times: RedisTimes;
+  /** Is called whenever one of the connections fails, also before they are open. */
+  readonly onFailed: (error: unknown) => void;
+};
+
+/** The connections to one primary: for commands, and for messages. One that is lost is never opened again. */
+class Primary {
+  readonly url: string;
+  readonly commands;
+  readonly #messages;
+  readonly #times: RedisTimes;
+  /** Rejects with the first failure. */
+  readonly #failed = Promise.withResolvers<never>();
+  #isDestroyed = false;
+
+  constructor({ url, times, onFailed }: Options) {
+    const onError = (error: unknown): void => {
+      if (this.#isDestroyed) return;
+      this.#failed.reject(error);
+      onFailed(error);
+    };
+    const create = () =>
+      createClient({ url, RESP, ...settingsOf({ times, isReopening: () => false }) }).on('error', onError);
+    this.#failed.promise.catch(() => {});
+    this.url = url;
+    this.#times = times;
+    this.commands = create();
+    this.#messages = create();
+  }
+
+  /** Rejects when it is no primary, does not answer in time, fails, or the signal aborts. */
+  async open(subscriptions: readonly Subscription[], signal: AbortSignal): Promise<void> {
+    const { connectMs } = this.#times;
+    const opened = Promise.race([this.#open(subscriptions), this.#failed.promise]);
+    try {
+      if ((await raceWithTimeout(opened, connectMs, signal)) !== 'settled')
+        throw new Error(`the primary has not answered within ${connectMs} ms`);
+      await opened;
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  async subscribe([channel, listener]: Subscription): Promise<void> {
+    await this.#messages.subscribe(channel, listener);
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.commands.destroy();
+    this.#messages.destroy();
+  }
+
+  async #open(subscriptions: readonly Subscription[]): Promise<void> {
+    await Promise.all([this.commands.connect(), this.#messages.connect()]);
+    const role = await this.#role();
+    if (role !== 'master') throw new Error(`expected a primary, got a Redis with the role ${role}`);
+    for (const subscription of subscriptions) await this.subscribe(subscription);
+  }
+
+  /** A user that may not ask learns by the first write. */
+  async #role(): Promise<string> {
+    try {
+      const reply = await this.commands.sendCommand(['ROLE']);
+      return Array.isArray(reply) ? String(reply[0]) : 'unknown';
+    } catch (error) {
+      if (error instanceof ErrorReply && error.message.startsWith('NOPERM')) return 'master';
+      throw error;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { addressOf } from './evm/address.ts';
+import { addressOf } from './evm/random.ts';
 import type { Hex } from './types.ts';
 
 /** A wallet with data in the sandbox. Every other address answers as an empty wallet. */

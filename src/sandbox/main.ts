@@ -1,6 +1,5 @@
-import { readSandboxConfig, type SandboxConfig } from './config.ts';
 import { demoAddress } from './demo-wallets.ts';
-import { type Sandbox, startSandbox } from './server.ts';
+import { readSandboxConfig, type Sandbox, type SandboxConfig, startSandbox } from './server.ts';
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
 const log = (msg: string, details: Readonly<Record<string, unknown>>) =>

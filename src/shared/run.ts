@@ -1,8 +1,12 @@
-import type { RedisArgument, RedisReply } from '../redis/client.ts';
+import {
+  type RedisArgument,
+  type RedisReply,
+  RedisReplyError,
+  type RedisScript,
+  type RedisTimes,
+  runScript,
+} from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
-import { RedisReplyError } from '../redis/errors.ts';
-import { type RedisScript, runScript } from '../redis/script.ts';
-import type { SharedObserver, SharedTask } from './observer.ts';
 
 /** Runs a script on the keys. Resolves with undefined where Redis fails: a gateway then goes on by itself. */
 export type RunShared = (
@@ -29,3 +33,22 @@ export const createRunShared =
       return undefined;
     }
   };
+
+/** A lookup waits this long for a Redis that is slow, once. Then gateways go on without it until it answers again. */
+export const SHARED_TIMES: RedisTimes = { commandMs: 500, connectMs: 5000, silentMs: 3000, pingMs: 1000 };
+
+/** What gateways ask of the Redis that they share. */
+type SharedTask = 'find' | 'store' | 'renew' | 'invalidate' | 'budget' | 'rate' | 'cooldown';
+
+/** Reports what is shared over Redis to the metrics. */
+export type SharedObserver = {
+  /**
+   * A page was looked for: Redis had it (`hit`) or another gateway was fetching it (`waited`), there was none (`lease`), or
+   * Redis does not answer (`unavailable`).
+   */
+  found(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
+  /** A script has run, or failed. The time is in milliseconds. */
+  ran(task: SharedTask, durationMs: number, failed: boolean): void;
+  /** Redis has refused a script, with this reply: its memory is full, or the user may not run it. */
+  refused(reply: string): void;
+};

@@ -3,15 +3,14 @@ import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
 import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
 import type { SharedFrom } from '../graph/answer/shared-answers.ts';
-import type { Trace } from '../lib/trace-context.ts';
-import type { Log } from '../logger.ts';
-import type { OperationObserver } from '../server/graphql/plugins/operation-observer.ts';
-import type { HttpObserver } from '../server/http/observer.ts';
+import type { Log } from '../lib/log.ts';
+import type { Trace } from '../lib/trace.ts';
+import type { OperationObserver } from '../server/graphql/observe.ts';
+import type { HttpObserver } from '../server/http/exchange.ts';
 import type { CutReason } from '../server/http/unsent-limit.ts';
 import type { EventObserver } from '../server/subscriptions/frame.ts';
-import type { PageObserver } from '../upstream/cache/page-observer.ts';
+import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
-import { createCacheMetrics, createSharedAnswerMetrics } from './cache-metrics.ts';
 import {
   createIngestMetrics,
   createLogMetrics,
@@ -23,23 +22,29 @@ import {
   createLogLines,
   createOperationLines,
   createOutOfMemoryLine,
+  createRedisLines,
   createRetentionLines,
   createUnexpectedErrorLine,
   createUpstreamLines,
-} from './log-events.ts';
-import { createOperationMetrics } from './operation-metrics.ts';
-import { createRedisLines, type RedisState } from './redis-lines.ts';
-import { createRedisGauge, createRedisMetrics } from './redis-metrics.ts';
+  type RedisState,
+} from './log-lines.ts';
 import {
   createBudgetMetrics,
   createCutMetrics,
   createEventMetrics,
   createHttpMetrics,
+  createOperationMetrics,
   createSocketMetrics,
 } from './server-metrics.ts';
-import { createSharedMetrics } from './shared-metrics.ts';
-import type { Traces } from './traces/traces.ts';
-import { createUpstreamMetrics } from './upstream-metrics.ts';
+import type { Traces } from './traces.ts';
+import {
+  createCacheMetrics,
+  createRedisGauge,
+  createRedisMetrics,
+  createSharedAnswerMetrics,
+  createSharedMetrics,
+  createUpstreamMetrics,
+} from './upstream-metrics.ts';
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 

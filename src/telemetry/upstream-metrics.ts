@@ -1,4 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { SharedFrom } from '../graph/answer/shared-answers.ts';
+import type { RedisObserver } from '../redis/connection.ts';
+import type { SharedObserver } from '../shared/run.ts';
+import type { CacheResult } from '../upstream/cache/page-cache.ts';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 
@@ -91,3 +95,100 @@ const reasonOf = (error: UpstreamError | null): string => {
   if (error === null) return 'unavailable';
   return error.failure === 'coolingDown' ? 'cooldown' : error.failure;
 };
+
+/** Counts how each resource's pages are served. `bytes` returns the memory of all cached pages. */
+export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
+  const registers = [registry];
+  const pages = new Counter({
+    name: 'gateway_page_cache_requests_total',
+    help: 'Pages that operations requested, by resource and result: fresh, watched (fresh because no delivery has named its wallet), stale (served while it is refreshed), stale_if_error (served because upstream failed), coalesced (another operation was fetching it), shared (another gateway has fetched it), miss (fetched).',
+    labelNames: ['resource', 'result'],
+    registers,
+  });
+  new Gauge({
+    name: 'gateway_page_cache_bytes',
+    help: 'Approximate memory of cached pages; CACHE_MAX_MB limits it.',
+    registers,
+    collect() {
+      this.set(bytes());
+    },
+  });
+  return (resource: 'transactions' | 'collectibles') => (result: CacheResult) =>
+    pages.inc({ resource, result: inSnakeCase(result) });
+};
+
+/** Counts the operations whose answers equal operations have made. */
+export const createSharedAnswerMetrics = (registry: Registry) => {
+  const shared = new Counter({
+    name: 'gateway_shared_answers_total',
+    help: 'Operations whose answer an equal operation has made, by where it was: kept (its pages were still fresh), in_flight (it was being made).',
+    labelNames: ['from'],
+    registers: [registry],
+  });
+  return (from: SharedFrom) => shared.inc({ from: inSnakeCase(from) });
+};
+
+/** Most commands take less than a millisecond; one that takes half a second has failed. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5];
+
+/** Counts what gateways share over Redis. */
+export const createSharedMetrics = (registry: Registry): Omit<SharedObserver, 'refused'> => {
+  const registers = [registry];
+  const found = new Counter({
+    name: 'gateway_shared_pages_total',
+    help: 'Pages that were not in memory, by how Redis had them: hit, waited (another gateway was fetching it), lease (it had none, and this gateway fetched it), unavailable (Redis did not answer).',
+    labelNames: ['result'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'gateway_shared_duration_seconds',
+    help: 'Time of a command to the Redis that gateways share, by task: find, store, renew (pages and their leases), invalidate, budget, rate, cooldown.',
+    labelNames: ['task'],
+    buckets: SECONDS,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'gateway_shared_errors_total',
+    help: 'Commands to that Redis that failed or took too long, by task.',
+    labelNames: ['task'],
+    registers,
+  });
+  return {
+    found: (result) => found.inc({ result }),
+    ran(task, durationMs, failed) {
+      duration.observe({ task }, durationMs / 1000);
+      if (failed) errors.inc({ task });
+    },
+  };
+};
+
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export const createRedisMetrics = (registry: Registry): Pick<RedisObserver, 'settled'> => {
+  const duration = new Histogram({
+    name: 'gateway_redis_command_duration_seconds',
+    help: 'Time of commands to Redis, including scripts, by outcome: replied, refused (by Redis), unavailable (no reply in time, or no connection).',
+    labelNames: ['outcome'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  return { settled: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000) };
+};
+
+/** Counts the lost connections to each Redis; call its result with the change. */
+export const createRedisGauge = (registry: Registry) => {
+  const lost = new Gauge({
+    name: 'gateway_redis_connections_lost',
+    help: 'Connections to Redis that are lost and being opened again, by the variable of its URL: REDIS_URL, REDIS_CACHE_URL.',
+    labelNames: ['variable'],
+    registers: [registry],
+  });
+  return (variable: string) => {
+    lost.set({ variable }, 0);
+    return (change: 1 | -1): void => lost.inc({ variable }, change);
+  };
+};
+
+/** The name of a value as labels and attributes have it: `stale_if_error` for `staleIfError`. */
+export const inSnakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,15 +1,14 @@
 import DataLoader from 'dataloader';
 import type { PageCache } from './cache/page-cache.ts';
-import { type Fetch, maxAgeOf, type PageRequest } from './cache/page-request.ts';
+import type { SharedPages } from './cache/shared-fetch.ts';
 import { type PageSource, shareFetch } from './cache/shared-fetch.ts';
-import type { SharedPages } from './cache/shared-pages.ts';
+import { ReceivedBody } from './client/body.ts';
 import type { UpstreamClient } from './client/client.ts';
-import type { UpstreamRequest } from './client/request.ts';
-import { detachedScope, type RequestScope } from './client/request-scope.ts';
-import { ReceivedBody } from './client/responses/received-body.ts';
-import type { Usage } from './client/usage.ts';
+import type { UpstreamRequest, Usage } from './client/request.ts';
+import { detachedScope, type RequestScope } from './client/request.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
 import type { Page, PageItems } from './page.ts';
+import { type Fetch, maxAgeOf, type PageRequest } from './page.ts';
 import type { PageParser } from './parse/page-parser.ts';
 
 /** Which page of a list. */

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, createDeadline } from '../lib/deadlines.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
-import { detachedScope, type RequestScope } from '../upstream/client/request-scope.ts';
+import { type Credential, detachedScope, type RequestScope, Usage } from '../upstream/client/request.ts';
 import { type Page, valuesOf } from '../upstream/page.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
 import { soleAddressIn } from './known-address.ts';
@@ -194,3 +196,16 @@ const readAll = async <Value>(
   }
   throw new UpstreamError('invalidResponse', `Expected at most ${MAX_PAGES} pages of a list, got more.`);
 };
+
+/** The scope of free requests that the gateway makes for itself, outside of any operation. */
+export const createBackgroundScope = (
+  credential: Credential,
+  timeoutMs: number,
+  now: Clock,
+): RequestScope => ({
+  credential,
+  deadline: createDeadline(timeoutMs, () => null, now),
+  usage: new Usage(),
+  maxComputeUnits: 0,
+  trace: { requestId: randomUUID(), traceparent: null },
+});

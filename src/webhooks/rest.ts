@@ -1,4 +1,4 @@
-import { isObject, type RawObject } from '../lib/json/raw-object.ts';
+import { isObject, type RawObject } from '../lib/json/exact-json.ts';
 import { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamRequest } from '../upstream/client/request.ts';
 import type { Page } from '../upstream/page.ts';
@@ -7,15 +7,9 @@ import {
   type ActivityType,
   ASSET_TYPES,
   type AssetType,
-  oneOf,
-  TRANSACTION_SIDES,
-  type TransactionSide,
-  WEBHOOK_TYPES,
-  type WebhookType,
-} from '../upstream/parse/enums.ts';
-import {
   MalformedFieldError,
   malformed,
+  oneOf,
   optional,
   type Reader,
   readAddress,
@@ -25,8 +19,12 @@ import {
   readString,
   readTime,
   readUuid,
+  TRANSACTION_SIDES,
+  type TransactionSide,
+  WEBHOOK_TYPES,
+  type WebhookType,
 } from '../upstream/parse/fields.ts';
-import type { ItemReader } from '../upstream/parse/item-reader.ts';
+import type { ItemReader } from '../upstream/parse/items.ts';
 import { UNORDERED } from '../upstream/parse/list-order.ts';
 import { parsePage } from '../upstream/parse/page-parser.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Deadline } from '../lib/deadline.ts';
+import type { Deadline } from '../lib/deadlines.ts';
 import { type SharedRequest, startShared } from '../upstream/cache/single-flight.ts';
 
 /** A cache of the keys that upstream has accepted, so that not each use of a key is a request. */

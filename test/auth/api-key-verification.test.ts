@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDeadline } from '../../src/lib/deadline.ts';
+import { createDeadline } from '../../src/lib/deadlines.ts';
 import { createVerifiedKeys } from '../../src/webhooks/verified-keys.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
 import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';

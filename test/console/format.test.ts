@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inWords, shorten, shortHex } from '../../src/console/format/text.ts';
-import { formatAge, formatTime } from '../../src/console/format/time.ts';
-import { formatCount, formatUnits, formatUsd, nativeSymbol } from '../../src/console/format/units.ts';
-import { fieldOf } from '../../src/console/webhooks/field-of.ts';
+import {
+  formatAge,
+  formatCount,
+  formatTime,
+  formatUnits,
+  formatUsd,
+  inWords,
+  nativeSymbol,
+  shorten,
+  shortHex,
+} from '../../src/console/format.ts';
+import { fieldOf } from '../../src/console/webhooks/webhook-words.ts';
 
 /** How the console writes what the service says. */
 

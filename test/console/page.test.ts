@@ -110,7 +110,7 @@ test('another path below /console/ is 404, also a file of another release', asyn
   const [known = ''] = urlsIn(html);
   const paths = [
     '/console/',
-    '/console/main.ts',
+    '/console/app.ts',
     known.replace(/\/console\/[^/]+/, '/console/AAAAAAAAAAAAAAAA'),
     known.replace(/[^/]+$/, 'tsconfig.json'),
     known.replace(/[^/]+$/, '..%2f..%2fpackage.json'),
@@ -122,7 +122,7 @@ test('another path below /console/ is 404, also a file of another release', asyn
 test('a compressed file is what its name says', async () => {
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const html = await (await fetch(`${gateway.url}/`, AS_BROWSER)).text();
-  const main = urlsIn(html).find((url) => url.endsWith('/main.ts')) ?? '';
+  const main = urlsIn(html).find((url) => url.endsWith('/app.ts')) ?? '';
   const { get } = await import('node:http');
   const body = await new Promise<Buffer>((resolve) => {
     get(gateway.url + main, { headers: { 'accept-encoding': 'br, gzip;q=0.5' } }, async (response) => {

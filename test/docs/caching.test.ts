@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PAGE_SIZE as COLLECTIBLES, FIRST_PAGE_SIZE } from '../../src/collectibles/rest.ts';
-import { PAGE_SIZE as TRANSACTIONS } from '../../src/transactions/rest.ts';
+import { PAGE_SIZE as COLLECTIBLES, FIRST_PAGE_SIZE } from '../../src/lookups/collectibles-rest.ts';
+import { PAGE_SIZE as TRANSACTIONS } from '../../src/lookups/transactions-rest.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
 test('docs/caching-and-cost.md has the size of each upstream page', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { onAbort, raceWithTimeout } from '../../src/lib/abort.ts';
+import { onAbort, raceWithTimeout } from '../../src/lib/deadlines.ts';
 
 /** Longer than a queued microtask needs. */
 const microtasks = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BufferLease, BufferPool, freeBuffer } from '../../src/lib/memory/buffer-pool.ts';
+import { BufferLease, BufferPool, freeBuffer } from '../../src/lib/buffers.ts';
 
 /** Buffers that are used again. */
 

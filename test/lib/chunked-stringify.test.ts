@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { stringifyChunks } from '../../src/lib/json/chunked-stringify.ts';
-import { RawJson } from '../../src/lib/json/raw-json.ts';
-import { partsOfSmall } from '../../src/lib/json/raw-json-parts.ts';
+import { partsOfSmall, RawJson, stringifyChunks } from '../../src/lib/json/stringify.ts';
 import { runs } from '../support/runs.ts';
 
 /** The chunks together are what JSON.stringify returns, and no chunk is long. */

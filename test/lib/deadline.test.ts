@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeadline } from '../../src/lib/deadline.ts';
+import { createDeadline } from '../../src/lib/deadlines.ts';
 
 const clock = () => {
   const time = { ms: 1000, now: () => time.ms };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { createFairMemory, type HeldMemory } from '../../src/lib/memory/fair-memory.ts';
+import { createFairMemory, type HeldMemory } from '../../src/lib/memory-budget.ts';
 
 /** A memory of which one client may have 100 bytes, or steps of 64 KB. */
 const memoryOf = (maxBytes = 100) => {

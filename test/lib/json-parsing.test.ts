@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/lib/json/exact-json.ts';
-import type { ParseJson } from '../../src/lib/json/incremental-parser.ts';
-import { parseSteps } from '../../src/lib/json/parse-in-slices.ts';
-import { MAX_SHAPES, TooManyShapesError } from '../../src/lib/json/shapes.ts';
+import type { ParseJson } from '../../src/lib/json/parse-in-slices.ts';
+import { MAX_SHAPES, parseSteps, TooManyShapesError } from '../../src/lib/json/parse-in-slices.ts';
 import { runs } from '../support/runs.ts';
 
 /** Parsing in pieces returns what JSON.parse returns, and no piece is long. */

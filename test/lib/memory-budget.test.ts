@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createMemoryBudget } from '../../src/lib/memory/memory-budget.ts';
+import { createMemoryBudget } from '../../src/lib/memory-budget.ts';
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createStaggeredInterval } from '../../src/lib/scheduling/staggered-interval.ts';
+import { createStaggeredInterval } from '../../src/lib/tasks.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -12,7 +12,7 @@ import { createEstimate } from '../../src/graph/cost/estimate.ts';
 import { billableTypes, costOf, withCost } from '../../src/graph/cost/field-cost.ts';
 import { schema } from '../../src/schema.ts';
 import { ALL_SCOPES } from '../../src/scopes.ts';
-import { createChainPricing } from '../../src/upstream/chain-pricing.ts';
+import { createChainPricing } from '../../src/upstream/client/request.ts';
 
 /** A billed field without a declared cost would be free in the estimate: every field of the schema declares it. */
 

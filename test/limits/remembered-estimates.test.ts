@@ -6,7 +6,7 @@ import { createEstimate } from '../../src/graph/cost/estimate.ts';
 import type { Operation } from '../../src/graph/cost/operation-info.ts';
 import { schema } from '../../src/schema.ts';
 import { ALL_SCOPES, type Scope } from '../../src/scopes.ts';
-import { createChainPricing } from '../../src/upstream/chain-pricing.ts';
+import { createChainPricing } from '../../src/upstream/client/request.ts';
 import { RandomDocument } from '../support/lookups/random-document.ts';
 import { runs } from '../support/runs.ts';
 import { addressOf } from '../support/upstream/builders.ts';

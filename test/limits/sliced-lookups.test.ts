@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Answer, createAnswers } from '../../src/graph/answer/answer.ts';
-import { createTimeSlices } from '../../src/lib/scheduling/time-slices.ts';
+import { createTimeSlices } from '../../src/lib/fair-slices.ts';
 import { attack } from '../support/clients/raw-http.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { freshAddress } from '../support/upstream/builders.ts';

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FeedCache } from '../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../src/deliveries/feed/change-notifier.ts';
-import { createDeliverySource } from '../../src/deliveries/feed/source.ts';
-import { createLog } from '../../src/logger.ts';
+import { createDeliverySource } from '../../src/deliveries/feed/feed.ts';
+import { createLog } from '../../src/lib/log.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
-import { noTraces } from '../../src/telemetry/traces/traces.ts';
+import { noTraces } from '../../src/telemetry/traces.ts';
 import { appendNumbers, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { readExposition } from '../support/gateway/prometheus.ts';
 

@@ -1,8 +1,8 @@
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { createDeliverySpans } from '../../src/telemetry/traces/delivery-spans.ts';
-import { Spans } from '../../src/telemetry/traces/spans.ts';
+import { createDeliverySpans } from '../../src/telemetry/spans.ts';
+import { Spans } from '../../src/telemetry/tracer.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { listenToEvents } from '../support/clients/event-stream.ts';
 import { listenTo, message, type RawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { ItemConnection } from '../../src/graph/pagination/connection.ts';
 import { createCursors } from '../../src/graph/pagination/cursor.ts';
-import { GrowingWalk } from '../../src/graph/pagination/growing-walk.ts';
+import { GrowingWalk } from '../../src/graph/pagination/list-connection.ts';
 import { walk } from '../../src/graph/pagination/walk.ts';
 import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
 import { CountedItems, pageOf } from './support/counted-items.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { AnswersInFlight } from '../../src/graph/answer/answers-in-flight.ts';
 import { SerializedData } from '../../src/graph/answer/serialize.ts';
-import { BufferLease, BufferPool } from '../../src/lib/memory/buffer-pool.ts';
+import { AnswersInFlight } from '../../src/graph/answer/shared-answers.ts';
+import { BufferLease, BufferPool } from '../../src/lib/buffers.ts';
 import { ReadLog } from '../../src/upstream/read-log.ts';
 
 /** The memory of a shared answer is used again once all operations that share it have sent it, and not before. */

@@ -1,8 +1,8 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { DocumentPlans } from '../../src/graph/plan/document-plans.ts';
+import { DocumentPlans } from '../../src/graph/plan/planned-schema.ts';
 import { plannedSchema } from '../../src/schema.ts';
-import type { ListPlan } from '../../src/upstream/parse/plan.ts';
+import type { ListPlan } from '../../src/upstream/parse/record.ts';
 
 /** Plans write what they know in full. A document with anything else is left to the executor. */
 

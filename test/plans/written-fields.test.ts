@@ -12,20 +12,25 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { COLLECTIBLES } from '../../src/collectibles/rest.ts';
 import { derivedField } from '../../src/graph/plan/derived-field.ts';
 import { createPlannedSchema } from '../../src/graph/plan/planned-schema.ts';
 import { withPlannedLists } from '../../src/graph/plan/planned-types.ts';
 import { parseExactJson } from '../../src/lib/json/exact-json.ts';
+import { COLLECTIBLES } from '../../src/lookups/collectibles-rest.ts';
+import { TRANSACTIONS } from '../../src/lookups/transactions-rest.ts';
 import { schema as ownSchema } from '../../src/schema.ts';
-import { TRANSACTIONS } from '../../src/transactions/rest.ts';
-import { type IndexedList, SUBJECT } from '../../src/upstream/kernel/indexed-list.ts';
+import { type IndexedList, SUBJECT } from '../../src/upstream/kernel/compile-list.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';
 import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
 import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
-import type { ListPlan } from '../../src/upstream/parse/plan.ts';
-import { type FieldKind, nullable, type RecordTable, required } from '../../src/upstream/parse/record.ts';
-import { readRecord } from '../../src/upstream/parse/record-reader.ts';
+import type { ListPlan } from '../../src/upstream/parse/record.ts';
+import {
+  type FieldKind,
+  nullable,
+  type RecordTable,
+  readRecord,
+  required,
+} from '../../src/upstream/parse/record.ts';
 import { writeJson } from '../support/kernel/hand-written-json.ts';
 import { VALUES } from '../support/kernel/values.ts';
 

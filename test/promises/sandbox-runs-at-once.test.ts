@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readSandboxConfig } from '../../src/sandbox/config.ts';
+import { readSandboxConfig } from '../../src/sandbox/server.ts';
 import { openSandbox } from '../sandbox/support/sandbox.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/sandbox/main.ts', import.meta.url));

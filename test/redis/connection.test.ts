@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { RedisTimes } from '../../src/redis/client.ts';
+import { RedisReplyError, RedisUnavailableError } from '../../src/redis/client.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { RedisReplyError, RedisUnavailableError } from '../../src/redis/errors.ts';
 import { freePort } from '../support/free-port.ts';
 import { startForwarder } from '../support/redis/forwarder.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';

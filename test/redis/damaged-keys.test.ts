@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { hashTerm } from '../../src/deliveries/redis/postings.ts';
+import { hashTerm } from '../../src/deliveries/redis/search.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { numberOf } from '../support/gateway/on-redis.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { openInvalidations } from '../../src/shared/pages/invalidations.ts';
-import { createNames } from '../../src/shared/pages/names.ts';
-import { createInvalidationBus } from '../../src/upstream/cache/invalidation.ts';
+import { openInvalidations } from '../../src/shared/invalidations.ts';
+import { createNames } from '../../src/shared/names.ts';
+import { createInvalidationBus } from '../../src/upstream/cache/entries.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 

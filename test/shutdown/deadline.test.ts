@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createShutdownDeadline } from '../../src/lib/shutdown-deadline.ts';
+import { createShutdownDeadline } from '../../src/lib/deadlines.ts';
 import { need } from '../support/available.ts';
 import { deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';

@@ -12,14 +12,13 @@ import {
 import { expect, test } from 'vitest';
 import { FeedCache } from '../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../src/deliveries/feed/change-notifier.ts';
-import { createDeliverySource } from '../../src/deliveries/feed/source.ts';
+import { createDeliverySource } from '../../src/deliveries/feed/feed.ts';
 import type { StoredDelivery } from '../../src/deliveries/log/log.ts';
 import { Answer, createAnswers } from '../../src/graph/answer/answer.ts';
-import { clientError } from '../../src/graph/errors.ts';
-import { maskError } from '../../src/graph/mask.ts';
+import { clientError, maskError } from '../../src/graph/errors.ts';
 import { toFormattedError } from '../../src/server/subscriptions/frame.ts';
 import { type SubscribeResult, useSharedExecution } from '../../src/server/subscriptions/shared-execution.ts';
-import { noTraces } from '../../src/telemetry/traces/traces.ts';
+import { noTraces } from '../../src/telemetry/traces.ts';
 import { address, appendNumbers, numberOf, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { iterateSource } from '../deliveries/support/iterate.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { ReceivedBody } from '../../src/upstream/client/responses/received-body.ts';
+import { ReceivedBody } from '../../src/upstream/client/body.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';
 import { descendingBy, type ListOrder, newestFirst, UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import { createPageParser } from '../../src/upstream/parse/page-parser.ts';
-import { nullable, required } from '../../src/upstream/parse/record.ts';
-import { readRecord } from '../../src/upstream/parse/record-reader.ts';
+import { nullable, readRecord, required } from '../../src/upstream/parse/record.ts';
 
 const TABLE = {
   name: 'balance',

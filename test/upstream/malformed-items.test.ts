@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { valuesOf } from '../../src/upstream/page.ts';
 import { MalformedFieldError, malformed } from '../../src/upstream/parse/fields.ts';
-import type { ItemReader } from '../../src/upstream/parse/item-reader.ts';
+import type { ItemReader } from '../../src/upstream/parse/items.ts';
 import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import { parsePage } from '../../src/upstream/parse/page-parser.ts';
 

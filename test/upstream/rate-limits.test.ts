@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createDeadline } from '../../src/lib/deadline.ts';
+import { createDeadline } from '../../src/lib/deadlines.ts';
 import { UpstreamError } from '../../src/upstream/client/errors.ts';
-import { createKeyCooldowns } from '../../src/upstream/client/key-cooldowns.ts';
+import { createKeyCooldowns } from '../../src/upstream/client/limits.ts';
 import { poll } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { nullable, type RecordTable, required } from '../../src/upstream/parse/record.ts';
-import { readRecord } from '../../src/upstream/parse/record-reader.ts';
+import { nullable, type RecordTable, readRecord, required } from '../../src/upstream/parse/record.ts';
 
 const PART = {
   name: 'part',

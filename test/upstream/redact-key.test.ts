@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  hasEscaped,
-  redactChunks,
-  redactText,
-  secretOf,
-} from '../../src/upstream/client/responses/redact-key.ts';
+import { hasEscaped, redactChunks, redactText, secretOf } from '../../src/upstream/client/redact-key.ts';
 import { heldKey, startGateway } from '../support/gateway/start.ts';
 import { kernel, LISTS } from '../support/kernel/differential.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';

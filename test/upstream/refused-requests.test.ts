@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { maskError } from '../../src/graph/mask.ts';
+import { maskError } from '../../src/graph/errors.ts';
+import { ResponseReceiver } from '../../src/upstream/client/body.ts';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { createConnectionPool } from '../../src/upstream/client/connection-pool.ts';
 import { unsendable } from '../../src/upstream/client/errors.ts';
-import { ResponseReceiver } from '../../src/upstream/client/responses/response-receiver.ts';
-import { Bill, Usage } from '../../src/upstream/client/usage.ts';
+import { Bill, Usage } from '../../src/upstream/client/request.ts';
 import { poll } from '../support/clients/queries.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { TRICKS } from '../support/payloads/injection-payloads.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createDeadline } from '../../src/lib/deadline.ts';
-import { createRequestLimiter } from '../../src/upstream/client/request-limiter.ts';
+import { createDeadline } from '../../src/lib/deadlines.ts';
+import { createRequestLimiter } from '../../src/upstream/client/limits.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 

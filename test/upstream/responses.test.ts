@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import type { ReceivedBody } from '../../src/upstream/client/body.ts';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
-import type { ReceivedBody } from '../../src/upstream/client/responses/received-body.ts';
 import { requestScope } from '../support/upstream/request-scope.ts';
 
 const KILOBYTE = 1024;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import type { Outcome } from '../../src/upstream/client/errors.ts';
+import { Usage } from '../../src/upstream/client/request.ts';
 import { RETRY_RULES } from '../../src/upstream/client/retry.ts';
-import { Usage } from '../../src/upstream/client/usage.ts';
 import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { exhaustedMemory } from '../support/upstream/body-memory.ts';
 import { freshAddress, history } from '../support/upstream/builders.ts';

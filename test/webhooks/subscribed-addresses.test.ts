@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { monotonicClock } from '../../src/lib/clock.ts';
+import { monotonicClock } from '../../src/lib/deadlines.ts';
 import { createUpstreamClient } from '../../src/upstream/client/client.ts';
 import { UpstreamError } from '../../src/upstream/client/errors.ts';
-import { createAddressLookup } from '../../src/webhooks/address-lookup.ts';
-import { type FetchAddress, SubscribedAddresses } from '../../src/webhooks/subscribed-addresses.ts';
+import {
+  createAddressLookup,
+  type FetchAddress,
+  SubscribedAddresses,
+} from '../../src/webhooks/subscribed-addresses.ts';
 import { addressOf } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { createKeepAlive } from '../../src/server/websocket/keep-alive.ts';
+import { createKeepAlive } from '../../src/server/websocket/server.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 
 /** Keep-alive pings: how they are spread, and what becomes of a peer that answers none. */

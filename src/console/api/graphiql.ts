@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../state/ledger.ts';
+import type { LedgerEntry } from '../state.ts';
 
 /** A tab as GraphiQL keeps it. */
 type Tab = {

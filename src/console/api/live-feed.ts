@@ -1,3 +1,4 @@
+import { type Client, createClient } from 'graphql-ws/client';
 import {
   Deliveries,
   type DeliveriesSubscription,
@@ -6,12 +7,23 @@ import {
   RecentDeliveries,
 } from '../__generated__/operations.ts';
 import { settings } from '../settings.ts';
-import { signOut } from '../state/credentials.ts';
-import { createStore, type Store } from '../state/store.ts';
-import { send } from './client.ts';
-import { createSocket } from './event-socket.ts';
-import { counted, minuteOf, NO_EVENTS } from './events-per-minute.ts';
-import { closed, type Problem, problemOf } from './problems.ts';
+import { createStore, credentialHeaders, type Store, signOut } from '../state.ts';
+import { closed, type Problem, problemOf, send } from './client.ts';
+
+const MINUTES = 30;
+const MINUTE_MS = 60_000;
+
+/** The minutes of the last half hour without an event, the present one last. */
+const NO_EVENTS: readonly number[] = Array<number>(MINUTES).fill(0);
+
+/** Adds events to the present minute, which began `minutes` after that of the last ones. */
+const counted = (perMinute: readonly number[], minutes: number, arrived: number): number[] => {
+  const shifted = [...perMinute, ...Array<number>(Math.min(minutes, MINUTES)).fill(0)].slice(-MINUTES);
+  return shifted.with(-1, (shifted.at(-1) ?? 0) + arrived);
+};
+
+/** The number of the minute since the epoch. */
+const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
 
 export type Delivery = DeliveryPartsFragment;
 
@@ -188,3 +200,35 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
     },
   };
 };
+
+const UNAUTHORISED = 4403;
+
+type Listeners = {
+  connected(): void;
+  /** It connects again by itself. */
+  broken(): void;
+  /** The gateway refuses the credentials. It does not connect again. */
+  refused(reason: string): void;
+};
+
+/** A WebSocket to the gateway that always connects again: half a second after a break, later every ten seconds. */
+const createSocket = (on: Listeners): Client =>
+  createClient({
+    url: `${location.origin.replace('http', 'ws')}/graphql`,
+    connectionParams: credentialHeaders,
+    lazyCloseTimeout: 0,
+    retryAttempts: Number.POSITIVE_INFINITY,
+    // A connection that is refused is an error, not a close event.
+    shouldRetry: (event) => !(event instanceof CloseEvent && event.code === UNAUTHORISED),
+    retryWait: (retries) => {
+      const longest = Math.min(500 * 2 ** retries, 10_000);
+      return new Promise((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
+    },
+    on: {
+      connected: on.connected,
+      closed: (event) => {
+        if (event instanceof CloseEvent && event.code === UNAUTHORISED) on.refused(event.reason);
+        else on.broken();
+      },
+    },
+  });

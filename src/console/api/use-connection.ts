@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer } from './client.ts';
-import type { Problem } from './problems.ts';
+import type { Answer, Problem } from './client.ts';
 
 /** A Relay connection, as far as it is needed to page through it. */
 export type Connection<Node> = {

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Delivery } from '../api/live-feed.ts';
-import { Address, Hash } from '../components/copyable.ts';
-import { inWords, shorten } from '../format/text.ts';
-import { formatUnits, formatUsd, NATIVE_DECIMALS, nativeSymbol } from '../format/units.ts';
+import { Address, Hash } from '../components.ts';
+import { formatUnits, formatUsd, inWords, NATIVE_DECIMALS, nativeSymbol, shorten } from '../format.ts';
 import { html } from '../html.ts';
 
 type Event = Delivery['events'][number];

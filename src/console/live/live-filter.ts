@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type DeliveryFilter, Webhooks, type WebhookType } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
-import { inWords, shorten } from '../format/text.ts';
+import { inWords, shorten } from '../format.ts';
 import { html } from '../html.ts';
 import { settings } from '../settings.ts';
-import { hrefOf, isAddress, navigate } from '../state/route.ts';
+import { hrefOf, isAddress, navigate } from '../state.ts';
 
 const TYPES: readonly WebhookType[] = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'];
 

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
+import { shorten } from '../format.ts';
 import { html } from '../html.ts';
 import { settings } from '../settings.ts';
-import { hrefOf, navigate } from '../state/route.ts';
-import { readAddress } from './address-input.ts';
+import { hrefOf, isAddress, navigate } from '../state.ts';
 
 type Props = { shown: readonly string[]; most: number };
 
@@ -45,4 +45,26 @@ export const AddressForm = ({ shown, most }: Props) => {
       ${isFull && html`<span class="quiet">${most} wallets are the most side by side.</span>`}
     </div>
   </form>`;
+};
+
+type Entered = { readonly address: string } | { readonly error: string };
+
+const expected = (): string => {
+  const [first] = settings.wallets;
+  return `Expected an address, 0x and 40 hex digits${first ? `, or the name of a wallet of the sandbox such as ${first.name}` : ''}`;
+};
+
+const got = (text: string): string => {
+  if (text === '') return 'nothing';
+  const digits = /^0x([\da-f]*)$/i.exec(text)?.[1];
+  if (digits !== undefined) return `0x and ${digits.length} hex digits`;
+  return JSON.stringify(shorten(text, 50));
+};
+
+/** Reads what was typed or pasted: an address in any case, or the name of one of the sandbox's wallets. */
+const readAddress = (typed: string): Entered => {
+  const text = typed.trim();
+  const named = settings.wallets.find(({ name }) => name === text.toLowerCase());
+  if (named) return { address: named.address.toLowerCase() };
+  return isAddress(text) ? { address: text.toLowerCase() } : { error: `${expected()}, got ${got(text)}.` };
 };

@@ -1,11 +1,14 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { ChainFilter } from '../chain-filter.ts';
+import { CopyButton, panelId, type Tab, TabList, tabId } from '../components.ts';
+import { shortHex } from '../format.ts';
 import { html } from '../html.ts';
-import { route } from '../state/route.ts';
-import { useStore } from '../state/store.ts';
+import { nameOf, settings } from '../settings.ts';
+import { hrefOf, route, useStore } from '../state.ts';
 import { AddressForm } from './address-form.ts';
-import { DemoWallets } from './demo-wallets.ts';
-import { WalletPanel } from './wallet-panel.ts';
-import { readWatched } from './watched.ts';
+import { Collectibles } from './collectibles.ts';
+import { Transactions } from './transactions.ts';
+import { readWatched, WatchButton } from './watched.ts';
 
 /** So many stand side by side. */
 const MAX_WALLETS = 4;
@@ -28,3 +31,72 @@ export const WalletView = () => {
     }
   </div>`;
 };
+
+const TABS = [
+  { id: 'transactions', title: 'Transactions' },
+  { id: 'collectibles', title: 'Collectibles' },
+] as const satisfies readonly Tab<string>[];
+type TabName = (typeof TABS)[number]['id'];
+
+const LISTS = { transactions: Transactions, collectibles: Collectibles };
+
+type Shown = {
+  readonly tab: TabName;
+  /** Tabs whose lists are loaded. A list is not asked for before its tab is opened. */
+  readonly opened: readonly TabName[];
+  readonly chainIds: readonly number[];
+};
+
+type Props = { address: string; shown: readonly string[] };
+
+const Head = ({ address, shown }: Props) => {
+  const title = nameOf(address) ?? shortHex(address);
+  const others = shown.filter((other) => other !== address);
+  return html`<header class="bar">
+    <h2 id=${`wallet-${address}`} title=${address}>${title}</h2>
+    <${CopyButton} text=${address} label=${`address of ${title}`} />
+    <${WatchButton} address=${address} title=${title} />
+    <a href=${hrefOf('live', [], { address })}>Live events<span class="visually-hidden"> of ${title}</span></a>
+    ${others.length > 0 && html`<a class="button push" href=${hrefOf('wallet', others)} aria-label=${`Close ${title}`} title="Close">✕</a>`}
+  </header>`;
+};
+
+/** One wallet: what can be done with it, and its lists. */
+const WalletPanel = ({ address, shown }: Props) => {
+  const [{ tab, opened, chainIds }, setShown] = useState<Shown>({
+    tab: 'transactions',
+    opened: ['transactions'],
+    chainIds: [],
+  });
+  const select = (next: TabName) =>
+    setShown((before) => ({ ...before, tab: next, opened: [...new Set([...before.opened, next])] }));
+  // The list behind the other tab is asked for again when that is opened, not before.
+  const filter = (ids: readonly number[]) => setShown({ tab, opened: [tab], chainIds: ids });
+  return html`<section class="panel stack wallet" aria-labelledby=${`wallet-${address}`}>
+    <${Head} address=${address} shown=${shown} />
+    <div class="bar">
+      <${TabList} name=${address} label="Lists of the wallet" tabs=${TABS} selected=${tab} onSelect=${select} />
+      <${ChainFilter} selected=${chainIds} onChange=${filter} />
+    </div>
+    ${TABS.map(
+      ({
+        id,
+      }) => html`<div key=${id} role="tabpanel" id=${panelId(address, id)} aria-labelledby=${tabId(address, id)} hidden=${id !== tab}>
+        ${opened.includes(id) && html`<${LISTS[id]} address=${address} chainIds=${chainIds} />`}
+      </div>`,
+    )}
+  </section>`;
+};
+
+/** The sandbox's wallets, to begin with. Over a real service there are none. */
+const DemoWallets = () =>
+  settings.wallets.length > 0 &&
+  html`<section class="panel stack" aria-labelledby="demo-wallets">
+    <h2 id="demo-wallets">Wallets of the sandbox</h2>
+    <ul class="demo-wallets">
+      ${settings.wallets.map(
+        ({ name, address, shows }) =>
+          html`<li key=${address}><a href=${hrefOf('wallet', [address])}>${name}</a> <span class="quiet">${shows.replaceAll('`', '')}</span></li>`,
+      )}
+    </ul>
+  </section>`;

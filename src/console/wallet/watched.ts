@@ -1,8 +1,10 @@
+import { useState } from 'preact/hooks';
 import { UnwatchWallet, WatchedWallets, WatchWallet } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import type { Problem } from '../api/problems.ts';
-import { credentials } from '../state/credentials.ts';
-import { createStore } from '../state/store.ts';
+import { type Problem, send, titleOf } from '../api/client.ts';
+import { shorten } from '../format.ts';
+import { html } from '../html.ts';
+import { settings } from '../settings.ts';
+import { createStore, credentials, useStore } from '../state.ts';
 
 type Watched = {
   /** Null until they have been read. */
@@ -17,7 +19,7 @@ const MAX_PAGES = 2;
 const UNREAD: Watched = { addresses: null, isComplete: false, problem: null };
 
 /** The wallets that the caller watches. All panels share them. */
-export const watched = createStore(UNREAD);
+const watched = createStore(UNREAD);
 
 const readPage = async (after: string | null) => {
   const { data, problems } = await send(WatchedWallets, { after });
@@ -81,7 +83,7 @@ const change = async (address: string, isWatched: boolean): Promise<string | Pro
 };
 
 /** Watches the wallet, or no more. Returns why that failed: the mistake's message, or the problem; null when it is done. */
-export const setWatched = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
+const setWatched = async (address: string, isWatched: boolean): Promise<string | Problem | null> => {
   const caller = credentials.get();
   const failure = await change(address, isWatched);
   if (credentials.get() !== caller) return null;
@@ -89,4 +91,42 @@ export const setWatched = async (address: string, isWatched: boolean): Promise<s
   else if (typeof failure !== 'string' && failure.code === 'FORBIDDEN')
     watched.set({ ...watched.get(), problem: failure });
   return failure;
+};
+
+const inOneLine = (failure: string | Problem): string =>
+  shorten(typeof failure === 'string' ? failure : `${titleOf(failure)}: ${failure.message}`, 200);
+
+const Refused = ({ problem }: { problem: Problem }) =>
+  html`<span class="quiet">${settings.auth === 'jwt' ? html`Watching needs the scope <code>watch</code>.` : inOneLine(problem)}</span>`;
+
+const Unknown = ({ problem }: { problem: Problem }) =>
+  html`<span class="bad">${titleOf(problem)}: it is not known whether the wallet is watched.</span>
+    <button type="button" onClick=${() => void readWatched()}>Look again</button>`;
+
+type Props = { address: string; title: string };
+
+/** Has the wallet's events delivered to this gateway, or ends it. */
+export const WatchButton = ({ address, title }: Props) => {
+  const { addresses, isComplete, problem } = useStore(watched);
+  const [isChanging, setChanging] = useState(false);
+  const [failure, setFailure] = useState('');
+  if (problem?.code === 'FORBIDDEN') return html`<${Refused} problem=${problem} />`;
+  if (addresses === null)
+    return problem
+      ? html`<${Unknown} problem=${problem} />`
+      : html`<button type="button" disabled>Watch<span class="visually-hidden"> ${title}</span></button>`;
+
+  const isWatched = addresses.has(address);
+  const onClick = async () => {
+    if (isChanging) return;
+    setChanging(true);
+    setFailure('');
+    const failed = await setWatched(address, !isWatched);
+    setChanging(false);
+    setFailure(failed === null ? '' : inOneLine(failed));
+  };
+  const word = isChanging ? (isWatched ? 'Stopping…' : 'Beginning…') : isWatched ? 'Watched — stop' : 'Watch';
+  return html`<button type="button" class="watch" aria-disabled=${isChanging} onClick=${onClick}>${word}<span class="visually-hidden"> ${title}</span></button>
+    ${!isWatched && !isComplete && html`<span class="quiet">It may be watched: only the first wallets of the list were read.</span>`}
+    <span class="bad" role="alert">${failure}</span>`;
 };

@@ -1,6 +1,11 @@
+import { useState } from 'preact/hooks';
 import type { Operation, WebhookErrorCode } from '../__generated__/operations.ts';
-import { send } from '../api/client.ts';
-import type { Problem } from '../api/problems.ts';
+import { type Problem, send } from '../api/client.ts';
+import type { Item } from '../api/use-connection.ts';
+import { ProblemNotice } from '../components.ts';
+import { shorten } from '../format.ts';
+import { html } from '../html.ts';
+import { fieldOf } from './webhook-words.ts';
 
 /** What has become of a change. */
 export type Outcome<Value> =
@@ -27,7 +32,7 @@ const NOTHING: Problem = {
 };
 
 /** A message without the path of the variable, beside whose field it is shown. */
-export const sentenceOf = (message: string): string =>
+const sentenceOf = (message: string): string =>
   message.replace(/^Variable "\$input" has invalid value at [^:]*: /, '');
 
 /** Sends a mutation. `resultOf` finds its payload, or the service's refusal, in the answer. */
@@ -45,4 +50,83 @@ export const sendChange = async <Data, Variables, Result extends { readonly __ty
   const [problem = NOTHING] = problems;
   if (problem.code !== 'BAD_USER_INPUT') return { kind: 'failed', problem };
   return { kind: 'refused', messages: problems.map(({ message }) => message), isGone: false };
+};
+
+/** Why the last change was not made: at its fields, of no field, or a problem that no input corrects. */
+type Fault = {
+  readonly errors: Readonly<Record<string, string>>;
+  readonly refusals: readonly string[];
+  readonly problem: Problem | null;
+};
+
+export const NO_FAULT: Fault = { errors: {}, refusals: [], problem: null };
+
+const refused = (messages: readonly string[], fields: readonly string[]): Fault => {
+  const errors: Record<string, string> = {};
+  const refusals: string[] = [];
+  for (const message of messages) {
+    const field = fieldOf(message, fields);
+    if (field === null) refusals.push(message);
+    else errors[field] = [errors[field], sentenceOf(message)].filter(Boolean).join(' ');
+  }
+  return { errors, refusals, problem: null };
+};
+
+/** A disabled button loses the focus: it gets it back once it is enabled again. */
+const giveBack = (focused: Element | null): void => {
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus();
+  });
+};
+
+/**
+ * Runs changes, one at a time. `onStale` is called when the list may show what is no longer so: a change that failed may
+ * have been made, and a webhook may be gone.
+ */
+export const useChange = (onStale: () => void) => {
+  const [running, setRunning] = useState<string | null>(null);
+  const [fault, setFault] = useState(NO_FAULT);
+
+  /** Resolves with the change's payload, or with null after a fault. `fields`: where its messages can be shown. */
+  const run = async <Value>(
+    name: string,
+    save: () => Promise<Outcome<Value>>,
+    fields: readonly string[] = [],
+  ): Promise<Value | null> => {
+    const focused = document.activeElement;
+    setRunning(name);
+    setFault(NO_FAULT);
+    const outcome = await save();
+    setRunning(null);
+    giveBack(focused);
+    if (outcome.kind === 'done') return outcome.value;
+    const isRefused = outcome.kind === 'refused';
+    setFault(isRefused ? refused(outcome.messages, fields) : { ...NO_FAULT, problem: outcome.problem });
+    if (!isRefused || outcome.isGone) onStale();
+    return null;
+  };
+
+  return { running, fault, setFault, run };
+};
+
+/** The items without repeats: what was added here comes first, and the page that holds it as well does not repeat it. */
+export const eachOnce = <Node>(
+  items: readonly Item<Node>[],
+  keyOf: (node: Node) => string,
+): readonly Item<Node>[] => {
+  const byKey = Map.groupBy(items, ({ node }) => keyOf(node));
+  return [...byKey.values()].flatMap(([first]) => first ?? []);
+};
+
+const MOST = 600;
+
+/** What of a fault belongs to no field. */
+export const FaultNotice = ({ fault: { refusals, problem } }: { fault: Fault }) => {
+  if (problem !== null)
+    return html`<${ProblemNotice} problem=${{ ...problem, message: shorten(problem.message, MOST) }} />`;
+  if (refusals.length === 0) return null;
+  return html`<div class="notice is-error" role="alert">
+    <strong>That was refused</strong>
+    ${refusals.map((message) => html`<p key=${message}>${shorten(message, MOST)}</p>`)}
+  </div>`;
 };

@@ -1,15 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { ConnectWebhook, UpdateWebhook } from '../__generated__/operations.ts';
-import { useChains } from '../components/chain-filter.ts';
-import { Hash } from '../components/copyable.ts';
-import { shorten } from '../format/text.ts';
-import { formatAge, formatTime } from '../format/time.ts';
+import { ConnectWebhook, DeleteWebhook, UpdateWebhook } from '../__generated__/operations.ts';
+import { useChains } from '../chain-filter.ts';
+import { Dialog, Hash } from '../components.ts';
+import { formatAge, formatTime, shorten } from '../format.ts';
 import { html } from '../html.ts';
-import { hrefOf } from '../state/route.ts';
-import { sendChange } from './change.ts';
-import { FaultNotice } from './fault-notice.ts';
-import { useChange } from './use-change.ts';
+import { hrefOf } from '../state.ts';
+import { FaultNotice, type Outcome, sendChange, useChange } from './change.ts';
 import { chainsOf, destinationOf, filtersOf, titleOf, typeOf, type Webhook } from './webhook-words.ts';
 
 export type RowDialog = 'edit' | 'addresses' | 'delete';
@@ -87,4 +84,52 @@ export const WebhookRow = ({ webhook, onOpen, onChanged, onStale }: Props) => {
     </div>
     <${FaultNotice} fault=${fault} />
   </li>`;
+};
+
+type ConfirmDialogProps<Value> = {
+  title: string;
+  /** What happens when it is confirmed. */
+  children: ComponentChildren;
+  action: string;
+  busy: string;
+  save: () => Promise<Outcome<Value>>;
+  onDone: (value: Value) => void;
+  onStale: () => void;
+  onClose: () => void;
+};
+
+/** Asks before a change that takes something away. */
+export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
+  const { title, children, action, busy, save, onDone, onStale, onClose } = props;
+  const { running, fault, run } = useChange(onStale);
+  const onConfirm = async () => {
+    const value = await run('confirm', save);
+    if (value !== null) onDone(value);
+  };
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <div class="stack">
+      <${FaultNotice} fault=${fault} />
+      ${children}
+      <div class="bar">
+        <button type="button" autofocus onClick=${onClose}>Cancel</button>
+        <button type="button" class="danger" disabled=${running !== null} onClick=${onConfirm}>${running === null ? action : busy}</button>
+      </div>
+    </div>
+  <//>`;
+};
+
+type DeleteDialogProps = {
+  webhook: Webhook;
+  onDeleted: () => void;
+  onStale: () => void;
+  onClose: () => void;
+};
+
+export const DeleteDialog = ({ webhook, onDeleted, onStale, onClose }: DeleteDialogProps) => {
+  const { webhookId } = webhook;
+  const remove = () => sendChange(DeleteWebhook, { input: { webhookId } }, (data) => data.deleteWebhook);
+  return html`<${ConfirmDialog} title="Delete this webhook?" action="Delete" busy="Deleting…" save=${remove} onDone=${onDeleted} onStale=${onStale} onClose=${onClose}>
+    <p class="webhook-name"><strong>${titleOf(webhook)}</strong> (${typeOf(webhook)}, <code>${webhookId}</code>)</p>
+    <p>It and its list of addresses are deleted, and can’t be brought back. Its past deliveries stay.</p>
+  <//>`;
 };

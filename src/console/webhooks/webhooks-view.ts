@@ -1,12 +1,14 @@
 import { useRef, useState } from 'preact/hooks';
+import { Webhooks } from '../__generated__/operations.ts';
+import { type Problem, send } from '../api/client.ts';
+import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
+import { Empty, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
 import { html } from '../html.ts';
-import { AddressesDialog } from './addresses/addresses-dialog.ts';
-import { DeleteDialog } from './delete-dialog.ts';
-import { CreateDialog } from './form/create-dialog.ts';
-import { EditDialog } from './form/edit-dialog.ts';
-import { useWebhooks } from './use-webhooks.ts';
-import { isOutOfScope, WebhookList } from './webhook-list.ts';
-import type { RowDialog } from './webhook-row.ts';
+import { settings } from '../settings.ts';
+import { AddressesDialog } from './addresses.ts';
+import { eachOnce } from './change.ts';
+import { CreateDialog, EditDialog } from './form-dialogs.ts';
+import { DeleteDialog, type RowDialog, WebhookRow } from './webhook-row.ts';
 import { titleOf, type Webhook } from './webhook-words.ts';
 
 /** The dialog that is open. */
@@ -62,4 +64,83 @@ export const WebhooksView = () => {
     <${WebhookList} list=${list} onOpen=${(dialog: RowDialog, webhook: Webhook) => setOpened({ dialog, webhook })} onChanged=${onChanged} />
     ${opened !== null && dialogOf(opened)}
   </section>`;
+};
+
+type Props = {
+  list: Paged<Webhook>;
+  onOpen: (dialog: RowDialog, webhook: Webhook) => void;
+  onChanged: (webhook: Webhook, status: string) => void;
+};
+
+/** Whether the token lacks the scope. A key that may not list webhooks is refused by the service, and has no scopes. */
+const isOutOfScope = ({ problem }: Paged<Webhook>): boolean =>
+  problem?.code === 'FORBIDDEN' && settings.auth === 'jwt';
+
+const NeedsScope = ({ message }: { message: string }) =>
+  html`<div class="notice is-error" role="alert">
+    <strong>Webhooks need the scope “webhooks”</strong>
+    <p>It is for administrators: your token does not name it. Sign out to enter another token.</p>
+    <p class="quiet">${message}</p>
+  </div>`;
+
+const WebhookList = ({ list, onOpen, onChanged }: Props) => {
+  const { items, isLoading, problem, malformed, reload } = list;
+  if (items.length === 0) {
+    if (problem !== null && isOutOfScope(list)) return html`<${NeedsScope} message=${problem.message} />`;
+    if (problem !== null) return html`<${ProblemNotice} problem=${problem} onRetry=${reload} />`;
+    if (isLoading) return html`<div class="webhooks-loading"><${Skeleton} rows=${3} /></div>`;
+    return html`<${Empty} title="No webhooks yet">Create one: the events of its addresses appear under Live.<//>`;
+  }
+  return html`
+    ${malformed > 0 && html`<p class="quiet">Of what the service sent, ${malformed} can’t be read and ${malformed === 1 ? 'is' : 'are'} left out.</p>`}
+    <ul class="rows panel" aria-label="Webhooks">
+      ${items.map(
+        ({ node }) =>
+          html`<${WebhookRow} key=${node.id} webhook=${node} onOpen=${(dialog: RowDialog) => onOpen(dialog, node)} onChanged=${onChanged} onStale=${reload} />`,
+      )}
+    </ul>
+    <${LoadMore} list=${list} what="webhooks" />`;
+};
+
+const PAGE = 20;
+
+const NO_LIST: Problem = {
+  code: 'UPSTREAM_REJECTED',
+  message: 'The service does not list webhooks.',
+  path: [],
+  retryAfterMs: null,
+};
+
+const load: LoadPage<Webhook> = async (after, signal) => {
+  const { data, problems } = await send(Webhooks, { first: PAGE, after }, signal);
+  const connection = data?.webhooks ?? null;
+  return { connection, problems: connection === null && problems.length === 0 ? [NO_LIST] : problems };
+};
+
+type List = Paged<Webhook> & {
+  created(webhook: Webhook | null): void;
+  changed(webhook: Webhook): void;
+  deleted(webhook: Webhook): void;
+};
+
+/** The list of webhooks, with the changes of this page in it. */
+const useWebhooks = (): List => {
+  const list = useConnection(load);
+  return {
+    ...list,
+    items: eachOnce(list.items, ({ id }) => id),
+    created(node) {
+      if (node === null) list.reload();
+      else list.change((items) => [{ node, before: null }, ...items]);
+    },
+    changed(webhook) {
+      const put = (item: Item<Webhook>) => (item.node.id === webhook.id ? { ...item, node: webhook } : item);
+      list.change((items) => items.map(put));
+    },
+    deleted({ id }) {
+      const left = list.items.filter(({ node }) => node.id !== id);
+      list.change((items) => items.filter(({ node }) => node.id !== id));
+      if (left.length === 0 && list.hasMore) list.reload();
+    },
+  };
 };

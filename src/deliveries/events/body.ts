@@ -1,11 +1,14 @@
 import { isUtf8 } from 'node:buffer';
+import { createTimeSlices } from '../../lib/fair-slices.ts';
 import { parseExactJson } from '../../lib/json/exact-json.ts';
-import { parseInSlices } from '../../lib/json/parse-in-slices.ts';
-import { TooManyShapesError } from '../../lib/json/shapes.ts';
-import { JsonSize } from '../../lib/json/size-scanner.ts';
+import { parseInSlices, TooManyShapesError } from '../../lib/json/parse-in-slices.ts';
+import { JsonSize } from '../../lib/json/size.ts';
 import { JsonValidator } from '../../lib/json/validator.ts';
-import { Semaphore } from '../../lib/scheduling/semaphore.ts';
-import { createTimeSlices } from '../../lib/scheduling/time-slices.ts';
+import { createKeyedQueue, Semaphore } from '../../lib/tasks.ts';
+import { BudgetExceededError } from '../log/errors.ts';
+import type { StoredDelivery } from '../log/log.ts';
+import type { ByteBudget } from '../log/read-limits.ts';
+import { eventCountIn, eventsIn, type ReadEvent } from './events.ts';
 
 /** More levels than any real body has, and fewer than would overflow a recursive reader's stack. */
 const MAX_DEPTH = 200;
@@ -96,8 +99,7 @@ const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
 export const scanJson = (body: Uint8Array): JsonSize => new JsonSize().add(body);
 
 /** Whether a body is parsed. Otherwise its payload is its text. */
-export const isWithinLimits = ({ depth, values }: JsonSize): boolean =>
-  depth <= MAX_DEPTH && values <= MAX_VALUES;
+const isWithinLimits = ({ depth, values }: JsonSize): boolean => depth <= MAX_DEPTH && values <= MAX_VALUES;
 
 /**
  * Parses a stored body without loss of digits: an integer beyond 2^53 becomes its decimal string, and so does a number too
@@ -109,3 +111,98 @@ export const parseStored = async (bytes: Uint8Array, size: JsonSize): Promise<un
   const parsed = isWithinLimits(size) ? await withinShapes(parseInSlices(text, parseExactJson)) : null;
   return parsed === null ? text : parsed.value;
 };
+
+/** The fields that show a body. */
+type View = 'payload' | 'events';
+
+/**
+ * The least that a JSON value, and an event, count for. In real bodies both have more bytes. In a body that is made of as
+ * many as possible, each takes about four times as much memory.
+ */
+const BYTES_PER_VALUE = 16;
+const BYTES_PER_EVENT = 256;
+
+type ParsedBody = {
+  readonly payload: Promise<unknown>;
+  eventCount: number | null;
+  events: readonly ReadEvent[] | null;
+  /** The charge for showing it once, in bytes. */
+  readonly bytes: number;
+  /** The views that were charged before. */
+  readonly shown: Set<View>;
+};
+
+/**
+ * Parses the bodies of one operation, each at most once. The bytes that were read from the log are already charged to the
+ * budget. This charges the parsed size above that, and the full size again for every further selection. Both methods reject
+ * with BudgetExceededError when the budget has less left.
+ */
+export class BodyReader {
+  readonly #budget: ByteBudget;
+  readonly #known = new WeakMap<StoredDelivery, ParsedBody>();
+  readonly #queue = createKeyedQueue();
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  /** The parsed body; see `parseStored`. */
+  payload(delivery: StoredDelivery): Promise<unknown> {
+    return this.#inOrder(async () => {
+      const parsed = this.#parse(delivery);
+      this.#charge(delivery, parsed, 'payload', parsed.bytes);
+      return parsed.payload;
+    });
+  }
+
+  /** The events of the body; see `eventsIn`. One address costs as much as all, because all items are searched. */
+  events(delivery: StoredDelivery, address: string | null): Promise<readonly ReadEvent[]> {
+    return this.#inOrder(async () => {
+      const parsed = this.#parse(delivery);
+      const payload = await parsed.payload;
+      parsed.eventCount ??= eventCountIn(payload);
+      this.#charge(delivery, parsed, 'events', Math.max(parsed.bytes, parsed.eventCount * BYTES_PER_EVENT));
+      if (address !== null) return eventsIn(payload, delivery, address);
+      parsed.events ??= eventsIn(payload, delivery);
+      return parsed.events;
+    });
+  }
+
+  /** Runs the tasks one after another, so that no body is parsed after those before it have used the budget up. */
+  #inOrder<Result>(task: () => Promise<Result>): Promise<Result> {
+    return this.#queue('bodies', task);
+  }
+
+  #parse(delivery: StoredDelivery): ParsedBody {
+    const known = this.#known.get(delivery);
+    if (known) return known;
+    const { body } = delivery;
+    const size = scanJson(body);
+    const bytes = isWithinLimits(size) ? Math.max(size.bytes, size.values * BYTES_PER_VALUE) : size.bytes;
+    this.#spend(delivery, bytes - size.bytes);
+    const payload = parseStored(body, size);
+    // If the budget is exceeded, nothing awaits this promise, and an unhandled rejection would end the process.
+    payload.catch(ignore);
+    const parsed: ParsedBody = {
+      payload,
+      eventCount: null,
+      events: null,
+      bytes,
+      shown: new Set(),
+    };
+    this.#known.set(delivery, parsed);
+    return parsed;
+  }
+
+  /** Charges a view of `bytes`. `parsed.bytes` of it are charged already before the first time. */
+  #charge(delivery: StoredDelivery, parsed: ParsedBody, view: View, bytes: number): void {
+    this.#spend(delivery, parsed.shown.has(view) ? bytes : bytes - parsed.bytes);
+    parsed.shown.add(view);
+  }
+
+  #spend({ cursor }: StoredDelivery, bytes: number): void {
+    if (!this.#budget.tryCharge(bytes)) throw new BudgetExceededError(cursor);
+  }
+}
+
+const ignore = () => {};

@@ -1,5 +1,6 @@
-import { isObject, type RawObject } from '../../lib/json/raw-object.ts';
-import { ACTIVITY_TYPES, ASSET_TYPES } from '../../upstream/parse/enums.ts';
+import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
+import { ACTIVITY_TYPES, ASSET_TYPES } from '../../upstream/parse/fields.ts';
+import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import {
   addressOf,
   booleanOf,
@@ -8,15 +9,18 @@ import {
   integerOf,
   isoTimeOf,
   oneOf,
+  readAsset,
+  readSwap,
+  readToken,
   smallIntegerOf,
   textOf,
+  timeOf,
 } from './fields.ts';
-import { readAsset, readSwap, readToken } from './tokens.ts';
 
 const DIRECTIONS = ['IN', 'OUT'] as const;
 
-/** A transaction as upstream sent it; `src/transactions/` reads it. */
-export type TransactionEvent = {
+/** A transaction as upstream sent it; `src/lookups/transactions-rest.ts` reads it. */
+type TransactionEvent = {
   readonly kind: 'transaction';
   readonly raw: RawObject;
   /** The item's chain; the delivery's if the item names none. */
@@ -29,7 +33,7 @@ export type ActivityEvent = { readonly kind: 'activity' } & ReturnType<typeof ac
 /** Formatted like ActivityEvent. The body has no chain, block or time. */
 export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType<typeof balanceChangeFields>;
 
-export type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
+type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
 
 /** The delivery's fields that apply to all its events. */
 type Frame = { readonly chainId: number | null; readonly subscribedAddress: string | null };
@@ -92,20 +96,168 @@ const balanceChangeFields = (raw: RawObject) => {
 };
 
 /** Reads an item of a body's `transactions`. */
-export const readTransactionEvent = (raw: RawObject, { chainId }: Frame): TransactionEvent => ({
+const readTransactionEvent = (raw: RawObject, { chainId }: Frame): TransactionEvent => ({
   kind: 'transaction',
   raw,
   chainId: smallIntegerOf(raw.chain_id) ?? chainId,
 });
 
 /** Reads an item of a body's `activities`. */
-export const readActivity = (raw: RawObject, frame: Frame): ActivityEvent => ({
+const readActivity = (raw: RawObject, frame: Frame): ActivityEvent => ({
   kind: 'activity',
   ...activityFields(raw, frame),
 });
 
 /** Reads an item of a body's `balance_changes`. */
-export const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
+const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
   kind: 'balanceChange',
   ...balanceChangeFields(raw),
 });
+
+/** The fields of a stored delivery that apply to all events of its body. */
+export type EventFrame = Pick<StoredDelivery, 'chainId' | 'subscribedAddress'>;
+
+type Kind = {
+  readonly type: DeliveryType;
+  readonly key: string;
+  readonly read: (raw: RawObject, frame: EventFrame) => DeliveryEvent;
+  /** The fields with an address by which a client may look the event up. */
+  readonly addressFields: readonly string[];
+  /** Whether each item has the subscribed address. */
+  readonly namesSubscriber: boolean;
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    type: 'transactions',
+    key: 'transactions',
+    read: readTransactionEvent,
+    addressFields: ['address', 'from', 'to'],
+    namesSubscriber: true,
+  },
+  {
+    type: 'activities',
+    key: 'activities',
+    read: readActivity,
+    addressFields: [
+      'tx_from',
+      'tx_to',
+      'from',
+      'to',
+      'spender',
+      'token_address',
+      'from_token_address',
+      'to_token_address',
+    ],
+    namesSubscriber: false,
+  },
+  {
+    type: 'balances',
+    key: 'balance_changes',
+    read: readBalanceChange,
+    addressFields: ['subscribed_address', 'counterparty_address', 'token_address'],
+    namesSubscriber: true,
+  },
+];
+
+type Item = { readonly kind: Kind; readonly raw: RawObject };
+
+/** The facts about a delivery that its body contains. */
+export type BodySummary = {
+  readonly type: DeliveryType | null;
+  /** The chain of its items; null when they name none or several. */
+  readonly chainId: number | null;
+  /** The distinct addresses that its events concern. */
+  readonly addresses: readonly string[];
+  /** Whether it has events without the subscribed address. */
+  readonly lacksSubscriber: boolean;
+};
+
+/** Summarises a body that `BodyParser` has parsed. No field of the body is required. */
+export const summarize = (body: unknown): BodySummary => {
+  const items = itemsOf(body);
+  const chainIds = new Set<number | null>();
+  const addresses = new Set<string>();
+  let lacksSubscriber = false;
+  for (const item of items) {
+    chainIds.add(smallIntegerOf(item.raw.chain_id));
+    for (const address of concernedBy(item, null)) addresses.add(address);
+    lacksSubscriber ||= !item.kind.namesSubscriber;
+  }
+  const [chainId = null] = chainIds;
+  return {
+    type: KINDS.find(({ key }) => isObject(body) && Array.isArray(body[key]))?.type ?? null,
+    chainId: chainIds.size === 1 ? chainId : null,
+    addresses: [...addresses],
+    lacksSubscriber,
+  };
+};
+
+/** The time of the earliest event, in milliseconds since 1970; null when an event has none. */
+export const earliestTime = (body: unknown): number | null => {
+  const times = itemsOf(body).map(({ raw }) => timeOf(raw.block_time));
+  return times.reduce(
+    (earliest, time) => (earliest === null || time === null ? null : Math.min(earliest, time)),
+    Number.POSITIVE_INFINITY,
+  );
+};
+
+/** Reads one event of a body. */
+export type ReadEvent = () => DeliveryEvent;
+
+/** The number of events that `eventsIn` returns for all addresses. */
+export const eventCountIn = (body: unknown): number => itemsOf(body).length;
+
+/**
+ * The first 10,000 events of a stored body, in its order; with `address`, those of them that concern it. Items that are not
+ * objects are left out. A body of an unknown shape has no events. Integers beyond 2^53 are decimal strings. Each event is
+ * read by its own call, so that the caller can yield between them.
+ */
+export const eventsIn = (
+  body: unknown,
+  frame: EventFrame,
+  address: string | null = null,
+): readonly ReadEvent[] =>
+  itemsOf(body)
+    .filter((item) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
+    .map(
+      ({ kind, raw }) =>
+        () =>
+          kind.read(raw, frame),
+    );
+
+/**
+ * The addresses that an item concerns, in lower case: the subscribed address, senders and receivers, counterparties, spenders,
+ * and the contracts of the tokens moved. Addresses in logs or call data don't count. `filter.address` finds a delivery by
+ * exactly these addresses. So a delivery that it finds has an event for the address, unless the body exceeds the limits of
+ * `parseStored`.
+ */
+const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): string[] => {
+  const concerned: string[] = [];
+  const asset = isObject(raw.asset) ? raw.asset : null;
+  for (const field of kind.addressFields) {
+    const address = addressOf(raw[field]);
+    if (address !== null) concerned.push(address);
+    const assetAddress = asset && addressOf(asset[field]);
+    if (assetAddress !== null) concerned.push(assetAddress);
+  }
+  if (subscribedAddress !== null && !kind.namesSubscriber) concerned.push(subscribedAddress);
+  return concerned;
+};
+
+/** More than any block has; a body of 5 MB could have a million. */
+const MAX_EVENTS = 10_000;
+
+/** The first 10,000 items. Only the body's keys decide its shape: the type in a header may be wrong. */
+const itemsOf = (body: unknown): Item[] => {
+  const items: Item[] = [];
+  if (!isObject(body)) return items;
+  for (const kind of KINDS) {
+    const list = body[kind.key];
+    for (const raw of Array.isArray(list) ? list : []) {
+      if (items.length === MAX_EVENTS) return items;
+      if (isObject(raw)) items.push({ kind, raw });
+    }
+  }
+  return items;
+};

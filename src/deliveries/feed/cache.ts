@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Rendering } from '../../streams/event-source.ts';
+import type { Rendering } from '../../lib/event-source.ts';
 import { sequenceIn } from '../log/cursor.ts';
 import type { DeliveryPage, StoredDelivery } from '../log/log.ts';
 

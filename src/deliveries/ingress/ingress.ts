@@ -1,20 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Trace } from '../../lib/trace-context.ts';
+import type { Trace } from '../../lib/trace.ts';
 import { BodyParser } from '../events/body.ts';
-import { earliestTime, summarize } from '../events/payload.ts';
+import { earliestTime, summarize } from '../events/events.ts';
 import { LogUnavailableError } from '../log/errors.ts';
 import type { DeliveryLog, NewDelivery } from '../log/log.ts';
 import { cacheByConnection, type DeliveryUrls } from './delivery-url.ts';
-import { readHeaders, uuidOf } from './headers.ts';
-import { IngressError, OutOfMemoryError, sendError, UnavailableError, type WriteHead } from './http-error.ts';
 import {
   type BodyLimits,
   type BodyResources,
   createBodyResources,
+  IngressError,
+  OutOfMemoryError,
   type RequestBody,
   readRequestBody,
+  sendError,
+  UnavailableError,
+  type WriteHead,
 } from './request-body.ts';
-import { isSigned } from './signature.ts';
+import { isSigned, readHeaders, uuidOf } from './request-head.ts';
 
 /** The outcome of a posted delivery: stored, duplicate, or the HTTP status by which it was refused. */
 type DeliveryOutcome = 'stored' | 'duplicate' | number;

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { CursorExpiredError, InvalidCursorError } from './errors.ts';
 
 /**
@@ -84,3 +84,76 @@ export const sequenceToResume = (
   if (current !== null && current !== fingerprint) throw new CursorExpiredError('replaced');
   return sequence;
 };
+
+/** Bytes of SHA-256. A collision takes 2^64 tries, and only makes one of the sender's own deliveries a duplicate. */
+export const IDENTITY_BYTES = 16;
+
+/** Precedes the body in what is hashed. A webhook's id is a UUID or empty, so it is clear where the prefix ends. */
+export const identityPrefix = (webhookId: string | null): string => `${webhookId ?? ''}\n`;
+
+/**
+ * Returns the identity of a delivery, from its prefix and its body in one. Deliveries of a tenant with the same identity
+ * are duplicates.
+ */
+export const identityOf = (prefixAndBody: Uint8Array): Buffer =>
+  hash('sha256', prefixAndBody, 'buffer').subarray(0, IDENTITY_BYTES);
+
+const FINGERPRINT_BYTES = 6;
+const FINGERPRINT_LIMIT = 2 ** (8 * FINGERPRINT_BYTES);
+
+/** The fingerprint of the place before a tenant's first delivery. */
+export const BEFORE_FIRST = 0;
+
+/**
+ * Returns 48 bits of a delivery's identity and the time when it was received. After a restored copy, another delivery may
+ * have the same number, but its fingerprint differs. The time makes the fingerprints of the same body differ, too, if it
+ * is sent again: the deliveries before it may be others.
+ */
+export const fingerprintOf = (identity: Uint8Array, receivedAt: number): number => {
+  let bits = 0;
+  for (let at = 0; at < FINGERPRINT_BYTES; at += 1) bits = bits * 256 + (identity[at] ?? 0);
+  return (((bits + receivedAt) % FINGERPRINT_LIMIT) + FINGERPRINT_LIMIT) % FINGERPRINT_LIMIT;
+};
+
+/** Epochs are quick to derive again, so the cache is emptied when it is full. */
+const MAX_EPOCHS = 10_000;
+
+/** Encodes and decodes the cursors of one log, and decides which cursors can be resumed. */
+export class Cursors {
+  readonly #seed: Uint8Array;
+  readonly #epochs = new Map<string, Buffer>();
+
+  /** `seed` is the log's own: the cursors of another log are foreign here. */
+  constructor(seed: Uint8Array) {
+    this.#seed = seed;
+  }
+
+  cursor(tenant: string, { sequence, fingerprint }: Place): string {
+    return encodeCursor({ epoch: this.#epoch(tenant), sequence, fingerprint });
+  }
+
+  /** See `sequenceToResume`. Throws InvalidCursorError, too. */
+  sequence(
+    tenant: string,
+    cursor: string,
+    extent: Extent,
+    fingerprintAt: (sequence: number) => number | null,
+  ): number {
+    return sequenceToResume(decodeCursor(cursor), this.#epoch(tenant), extent, fingerprintAt);
+  }
+
+  /** Returns null when the cursor belongs to another tenant or another log. Throws InvalidCursorError. */
+  find(tenant: string, cursor: string): Place | null {
+    const { epoch, ...place } = decodeCursor(cursor);
+    return epoch.equals(this.#epoch(tenant)) ? place : null;
+  }
+
+  #epoch(tenant: string): Buffer {
+    const known = this.#epochs.get(tenant);
+    if (known) return known;
+    const epoch = epochOf(this.#seed, tenant);
+    if (this.#epochs.size >= MAX_EPOCHS) this.#epochs.clear();
+    this.#epochs.set(tenant, epoch);
+    return epoch;
+  }
+}

@@ -1,4 +1,4 @@
-import type { Trace } from '../../lib/trace-context.ts';
+import type { Trace } from '../../lib/trace.ts';
 import { LogUnavailableError, UnstorableError } from './errors.ts';
 import type { AppendResult, DeliveryLog, NewDelivery } from './log.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/deadlines.ts';
 
 /** Reports what the log does by itself to drop deliveries, and why it does not. */
 export type RetentionObserver = {

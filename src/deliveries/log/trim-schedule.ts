@@ -1,5 +1,5 @@
-import { messageOf } from '../../lib/error-text.ts';
-import { createKeyedQueue } from '../../lib/scheduling/keyed-queue.ts';
+import { createKeyedQueue } from '../../lib/tasks.ts';
+import { messageOf } from '../../lib/values.ts';
 import { LogDamagedError, LogUnavailableError } from './errors.ts';
 
 const TRIM_EVERY_MS = 5000;

@@ -1,11 +1,16 @@
 import { LogUnavailableError } from '../log/errors.ts';
 import type { NewDelivery } from '../log/log.ts';
-import { packBatch } from './batch.ts';
 import { type Entry, entryOf, fingerprintIn } from './entry.ts';
-import { APPENDING_CHANNEL, CHANNEL, tenantKeys } from './keys.ts';
-import { APPEND } from './lua/scripts.ts';
 import type { Replication } from './replication.ts';
-import { bytesIn, type ScriptReply, type Store } from './store.ts';
+import {
+  APPEND,
+  APPENDING_CHANNEL,
+  bytesIn,
+  CHANNEL,
+  type ScriptReply,
+  type Store,
+  tenantKeys,
+} from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** A durable delivery's place. A duplicate has the place of the original. */
@@ -191,4 +196,22 @@ const placesIn = (reply: ScriptReply, entries: readonly Entry[]): Stored[] => {
     sequence += 1;
     return { epoch, sequence, fingerprint: fingerprintIn(header), duplicate: false };
   });
+};
+
+const SIZE_BYTES = 4;
+
+/**
+ * What the append script gets of some deliveries, as one argument: client and Redis take microseconds for each. Of each
+ * delivery it has the sizes of its header, its body and its terms (4 bytes each, big-endian), and then these.
+ */
+export const packBatch = (entries: readonly Entry[]): Buffer => {
+  const parts = entries.map(({ header, body, terms }) => [header, body, terms]);
+  const size = parts.flat().reduce((sum, { length }) => sum + SIZE_BYTES + length, 0);
+  const batch = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const some of parts) {
+    for (const { length } of some) at = batch.writeUInt32BE(length, at);
+    for (const part of some) at += part.copy(batch, at);
+  }
+  return batch;
 };

@@ -1,12 +1,9 @@
-import { type Extent, encodeCursor } from '../log/cursor.ts';
+import { BEFORE_FIRST, type Extent, encodeCursor } from '../log/cursor.ts';
 import { LogDamagedError, ReadAbortedError } from '../log/errors.ts';
-import { BEFORE_FIRST } from '../log/identity.ts';
 import type { StoredDelivery } from '../log/log.ts';
 import { fingerprintIn, readBody, readHeader, sizeIn } from './entry.ts';
-import { tenantKeys } from './keys.ts';
-import { LOAD, READ } from './lua/scripts.ts';
 import type { Replication } from './replication.ts';
-import { bytesIn, isRefusal, type ScriptReply, type Store } from './store.ts';
+import { bytesIn, isRefusal, LOAD, READ, type ScriptReply, type Store, tenantKeys } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** A tenant's log as of one moment. It ends at the last delivery that may be shown. */

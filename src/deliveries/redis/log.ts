@@ -1,4 +1,4 @@
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
+import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { encodeCursor } from '../log/cursor.ts';
 import { LogClosedError, ReadAbortedError } from '../log/errors.ts';
@@ -15,14 +15,12 @@ import type {
 } from '../log/log.ts';
 import type { RetentionObserver } from '../log/retention-clock.ts';
 import { startTrimming } from '../log/trim-schedule.ts';
-import { AppendQueue } from './append-queue.ts';
-import { checkStore } from './check.ts';
+import { AppendQueue, packBatch } from './append-queue.ts';
+import { entryOf } from './entry.ts';
 import { LogReader } from './reader.ts';
 import { Replication } from './replication.ts';
-import { RetentionTrimmer } from './retention.ts';
-import { type OnMended, Store } from './store.ts';
-import { Tenants } from './tenants.ts';
-import { RedisTime } from './time.ts';
+import { APPEND, CHECK_CHANNEL, CHECK_KEYS, type OnMended, READ, SEED, Store, TRIM } from './store.ts';
+import { RedisTime, RetentionTrimmer, Tenants } from './tenants.ts';
 import { WakeUp } from './wake-up.ts';
 
 export type RedisLogOptions = {
@@ -182,4 +180,33 @@ const abortable = async <Answer>(
   } finally {
     signal.removeEventListener('abort', abort);
   }
+};
+
+const DELIVERY: NewDelivery = {
+  tenant: '',
+  webhookId: null,
+  type: 'activities',
+  chainId: null,
+  receivedAt: 0,
+  dispatchedAt: null,
+  attempt: null,
+  body: Buffer.from('{"activities":[]}'),
+  addresses: [],
+  subscribedAddress: null,
+};
+
+const EPOCH = Buffer.alloc(8);
+
+/**
+ * Runs the scripts by which deliveries are stored, read and dropped, on keys of their own, and reads what all tenants
+ * need. Any number of gateways may do so at the same time. Rejects with LogUnavailableError when Redis fails or refuses one
+ * of them, or too few replicas have the delivery.
+ */
+const checkStore = async (store: Store): Promise<void> => {
+  const { prefix, entries } = CHECK_KEYS;
+  const batch = packBatch([await entryOf(DELIVERY)]);
+  await store.write(APPEND, entries, [prefix, CHECK_CHANNEL, '', EPOCH, batch, '', '']);
+  await store.run(READ, entries, ['', '', 'newest', '1', '1024', prefix, '']);
+  await store.run(TRIM, entries, [prefix, '0', '0', '0', '16']);
+  await store.get(SEED);
 };

@@ -1,13 +1,13 @@
 import { decodeCursor, encodeCursor, type Position, sequenceToResume } from '../log/cursor.ts';
 import { CursorExpiredError, ReadAbortedError } from '../log/errors.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryRange, StoredDelivery } from '../log/log.ts';
-import { isFiltering, matches } from '../log/terms.ts';
+import { isFiltering, matches } from '../log/log.ts';
 import { fingerprintIn, readHeader } from './entry.ts';
-import { tenantKeys } from './keys.ts';
 import { Loader, type State } from './loader.ts';
 import type { Replication } from './replication.ts';
 import { type Found, Search, type SequenceRange } from './search.ts';
 import type { Store } from './store.ts';
+import { tenantKeys } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
 /** Of so few deliveries each is looked at: that costs less than the index. */

@@ -1,7 +1,6 @@
 import type { RedisConnection } from '../../redis/connection.ts';
-import { APPENDING_CHANNEL, CHANNEL, growthIn, tenantKeys } from './keys.ts';
-import { REACH } from './lua/scripts.ts';
 import type { Store } from './store.ts';
+import { APPENDING_CHANNEL, CHANNEL, growthIn, REACH, tenantKeys } from './store.ts';
 
 const LATE_MS = 1000;
 

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { RedisReplyError, RedisUnavailableError } from '../../redis/client.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
-import { RedisReplyError, RedisUnavailableError } from '../../redis/errors.ts';
-import { wantedChannelOf } from './keys.ts';
+import { SETTINGS, wantedChannelOf } from './store.ts';
 
 /** Gateways that listen for it put the secret back within a round trip. */
 const WAIT_MS = 2000;
@@ -126,4 +127,36 @@ const findSecret = async (redis: RedisConnection, key: string): Promise<string |
 const putSecret = async (redis: RedisConnection, key: string, secret: string): Promise<string | null> => {
   const known = await redis.send(key, ['SET', key, secret, 'NX', 'GET']);
   return known === null ? null : String(known);
+};
+
+/** What all gateways on one Redis must agree on. */
+export type SharedSettings = {
+  /** The one that signs delivery URLs. */
+  readonly secret: string;
+  readonly retentionHours: number;
+  readonly retentionCount: number;
+};
+
+/**
+ * Records the settings, and returns those that differ from what the gateway recorded that was started last: each by its
+ * variable, with both values unless it is the secret.
+ */
+export const shareSettings = async (
+  redis: RedisConnection,
+  { secret, retentionHours, retentionCount }: SharedSettings,
+): Promise<string[]> => {
+  const own = {
+    DELIVERY_RETENTION_HOURS: String(retentionHours),
+    DELIVERY_RETENTION_COUNT: String(retentionCount),
+    DELIVERY_SECRET: hash('sha256', `settings:${secret}`).slice(0, 16),
+  };
+  const names = Object.keys(own);
+  const reply = await redis.send(SETTINGS, ['HMGET', SETTINGS, ...names]);
+  const recorded = Array.isArray(reply) ? reply : [];
+  await redis.send(SETTINGS, ['HSET', SETTINGS, ...Object.entries(own).flat()]);
+  return Object.entries(own).flatMap(([name, value], index) => {
+    const other = recorded[index];
+    if (other === null || other === undefined || String(other) === value) return [];
+    return [name === 'DELIVERY_SECRET' ? name : `${name}: ${value} here, ${String(other)} there`];
+  });
 };

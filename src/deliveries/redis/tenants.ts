@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../lib/deadlines.ts';
+import { messageOf } from '../../lib/values.ts';
 import { epochOf } from '../log/cursor.ts';
-import { SEED, TENANTS } from './keys.ts';
-import type { Store } from './store.ts';
+import {
+  isNear,
+  isTimeDue,
+  type Jump,
+  type KeptTime,
+  RetentionClock,
+  type RetentionObserver,
+} from '../log/retention-clock.ts';
+import { isRefusal, SEED, type Store, TENANTS, TIME, TIME_JUMP, TRIM, tenantKeys } from './store.ts';
 
 const SEED_BYTES = 32;
 const ADDED_AT_ONCE = 1000;
@@ -103,4 +112,185 @@ const readSeed = async (store: Store): Promise<Buffer> => {
   const seed = await store.get(SEED);
   if (seed === null) throw new Error('Redis has lost the seed of the delivery log');
   return seed;
+};
+
+/** How much of each tenant's log is kept. */
+type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
+
+type Options = {
+  readonly store: Store;
+  readonly tenants: Tenants;
+  readonly retention: Retention;
+};
+
+/** Deliveries that one call drops at most: Redis serves nothing else meanwhile. */
+const DROPPED_AT_ONCE = 256;
+const TENANTS_AT_ONCE = 100;
+
+/** The logs of some tenants could not be trimmed; all others were. The message names some of them. */
+class TenantsNotTrimmedError extends Error {
+  constructor(failures: ReadonlyMap<string, unknown>) {
+    const named = [...failures].slice(0, 3).map(([tenant, error]) => `${tenant} (${messageOf(error)})`);
+    const others = failures.size - named.length;
+    super(`of tenant ${named.join(', ')}${others === 0 ? '' : `, and of ${others} others`}`);
+    this.name = 'TenantsNotTrimmedError';
+  }
+}
+
+/**
+ * Drops the oldest deliveries that are beyond the retention. A set that is sorted by the age of each tenant's oldest
+ * delivery names those with too old ones, `observeCount` those with too many. Gateways may trim at the same time.
+ */
+export class RetentionTrimmer {
+  readonly #options: Options;
+  readonly #overfull = new Set<string>();
+  /** Tenants that had too many before this gateway started are found once. */
+  #hasSeenAll = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  observeCount(tenant: string, count: number): void {
+    if (count > this.#options.retention.maxCount) this.#overfull.add(tenant);
+  }
+
+  /**
+   * `now` is the time that ages are measured to. Rejects with TenantsNotTrimmedError when Redis has refused to trim some
+   * tenants; the next call tries them again.
+   */
+  async trim(now: number): Promise<void> {
+    const { tenants, retention } = this.#options;
+    const tooOld = now - retention.maxAgeMs;
+    await this.#seeAll();
+    const failures = new Map<string, unknown>();
+    for (const tenant of this.#overfull)
+      if (await this.#hasTrimmed(tenant, now, failures)) this.#overfull.delete(tenant);
+    // Each of them leaves the front of the set, unless it fails.
+    for (let failed = 0; ; ) {
+      const due = await tenants.due(tooOld, failed, TENANTS_AT_ONCE);
+      for (const tenant of due) if (!(await this.#hasTrimmed(tenant, now, failures))) failed += 1;
+      if (due.length < TENANTS_AT_ONCE) break;
+    }
+    if (failures.size > 0) throw new TenantsNotTrimmedError(failures);
+  }
+
+  async #seeAll(): Promise<void> {
+    for (let offset = 0; !this.#hasSeenAll; offset += TENANTS_AT_ONCE) {
+      const some = await this.#options.tenants.due(null, offset, TENANTS_AT_ONCE);
+      for (const tenant of some) this.#overfull.add(tenant);
+      this.#hasSeenAll = some.length < TENANTS_AT_ONCE;
+    }
+  }
+
+  /** Adds the tenant to `failures` when Redis refuses to trim its log. Rejects when Redis can't be reached. */
+  async #hasTrimmed(tenant: string, now: number, failures: Map<string, unknown>): Promise<boolean> {
+    try {
+      await this.#trimTenant(tenant, now);
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      failures.set(tenant, error);
+      return false;
+    }
+  }
+
+  async #trimTenant(tenant: string, now: number): Promise<void> {
+    const { store, tenants, retention } = this.#options;
+    const { prefix, entries } = tenantKeys(tenant);
+    const tooOld = now - retention.maxAgeMs;
+    const limits = [retention.maxCount, now, retention.maxAgeMs, DROPPED_AT_ONCE];
+    const args = [prefix, ...limits.map(String)];
+    for (;;) {
+      const [hasMore, storedAt, mended] = await store.run(TRIM, entries, args);
+      store.reportMended(tenant, mended);
+      if (hasMore === 1) continue;
+      const left = String(storedAt ?? '');
+      // Without a delivery, the next one can't be older than now.
+      await tenants.setOldest(tenant, left === '' ? now : Math.max(Number(left), tooOld));
+      return;
+    }
+  }
+}
+
+type ClockOptions = {
+  readonly store: Store;
+  /** Takes the place of the clock of Redis. */
+  readonly now: (() => number) | undefined;
+  readonly monotonic: Clock;
+  readonly observer: Partial<RetentionObserver>;
+};
+
+/**
+ * The time by which all gateways drop deliveries: that of Redis, so that no gateway's own clock can drop anything. The last
+ * one that was believed is kept in Redis, so a gateway that starts can tell whether the clock of Redis has jumped. A
+ * jump that is not confirmed is kept beside it.
+ */
+export class RedisTime {
+  readonly #options: ClockOptions;
+  readonly #clock: RetentionClock;
+  #kept: KeptTime | null;
+  #differs = false;
+
+  private constructor(options: ClockOptions, clock: RetentionClock, kept: KeptTime | null) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#kept = kept;
+  }
+
+  static async open(options: ClockOptions): Promise<RedisTime> {
+    const { store, now: given, monotonic, observer } = options;
+    const time = Number((await store.get(TIME)) ?? Number.NaN);
+    const jump = jumpIn(await store.get(TIME_JUMP));
+    const now = Number.isFinite(time) ? time : jump?.expected;
+    const kept = now === undefined ? null : { now, jump };
+    // Without a time that is kept, as in a log of an earlier release, the two clocks at hand have to agree.
+    const wall = given?.() ?? Math.min(await readTime(store), Date.now());
+    const clock = new RetentionClock(kept ?? { now: wall, jump: null }, monotonic, observer);
+    return new RedisTime(options, clock, kept);
+  }
+
+  /** Returns the time that has come for certain. */
+  async read(): Promise<number> {
+    const { store, now: given } = this.#options;
+    const wall = given?.() ?? (await readTime(store));
+    if (given === undefined) this.#compare(Date.now() - wall);
+    const time = this.#clock.read(wall);
+    if (isTimeDue(this.#kept, time)) await this.#keep(time);
+    return time.now;
+  }
+
+  async #keep(time: KeptTime): Promise<void> {
+    const { store } = this.#options;
+    const { now, jump } = time;
+    if (jump !== null) {
+      const text = `${jump.expected} ${jump.wall} ${jump.evenMs}`;
+      await store.send(TIME_JUMP, 'SET', TIME_JUMP, text);
+    } else {
+      await store.send(TIME, 'SET', TIME, String(now));
+      await store.send(TIME_JUMP, 'UNLINK', TIME_JUMP);
+    }
+    this.#kept = time;
+  }
+
+  #compare(aheadMs: number): void {
+    const differs = !isNear(aheadMs, 0);
+    if (differs !== this.#differs) this.#options.observer.differs?.(differs ? aheadMs : null);
+    this.#differs = differs;
+  }
+}
+
+/** Null where there is none, or it is malformed. */
+const jumpIn = (kept: Buffer | null): Jump | null => {
+  const [expected, wall, evenMs] = String(kept ?? '')
+    .split(' ')
+    .map(Number);
+  if (expected === undefined || wall === undefined || evenMs === undefined) return null;
+  return Number.isFinite(expected + wall + evenMs) ? { expected, wall, evenMs } : null;
+};
+
+const readTime = async (store: Store): Promise<number> => {
+  const reply = await store.send(TIME, 'TIME');
+  const [seconds, microseconds] = Array.isArray(reply) ? reply : [];
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 };

@@ -1,6 +1,6 @@
 import type { RedisConnection } from '../../redis/connection.ts';
 import type { AppendListener, Changes } from '../log/log.ts';
-import { CHANNEL, growthIn } from './keys.ts';
+import { CHANNEL, growthIn } from './store.ts';
 
 /** Tenants whose heads are remembered for `changed`. Of others it says that it can't compare. */
 const MAX_HEADS = 10_000;

@@ -4,8 +4,7 @@ import { connectionType } from '../../graph/pagination/connection-type.ts';
 import type { PageInfo } from '../../graph/pagination/list-connection.ts';
 import type { DeliveryFilter, DeliveryPage, StoredDelivery } from '../log/log.ts';
 import type { TenantDeliveries } from '../tenant-deliveries.ts';
-import { WebhookDelivery } from './delivery.ts';
-import { mapErrorsAsync } from './errors.ts';
+import { mapErrorsAsync, WebhookDelivery } from './delivery.ts';
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 1000;

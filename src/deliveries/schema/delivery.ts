@@ -1,12 +1,21 @@
 import { withScope } from '../../graph/authorization.ts';
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { badUserInput } from '../../graph/errors.ts';
+import { badUserInput, clientError } from '../../graph/errors.ts';
+import { readDeliveredTransaction, Transaction } from '../../lookups/transactions.ts';
 import { WebhookType } from '../../webhooks/schema/enums.ts';
-import { InvalidCursorError } from '../log/errors.ts';
+import type { ActivityEvent, BalanceChangeEvent, ReadEvent } from '../events/events.ts';
+import {
+  BudgetExceededError,
+  CursorExpiredError,
+  InvalidCursorError,
+  LogBusyError,
+  LogUnavailableError,
+  SearchLimitExceededError,
+} from '../log/errors.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
-import { mapErrorsAsync, toClientError } from './errors.ts';
-import { DeliveryEvent, shapeOf } from './event.ts';
+import { Activity } from './activity.ts';
+import { BalanceChange } from './balance.ts';
 
 const RESELECTION = 'Each further selection counts as reading the body again.';
 
@@ -80,3 +89,81 @@ builder.node(WebhookDelivery, {
 const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 const upper = (type: DeliveryType) => type.toUpperCase() as Uppercase<DeliveryType>;
+
+type TransactionEventShape = {
+  readonly kind: 'transaction';
+  readonly transaction: typeof Transaction.$inferType;
+};
+type EventShape = TransactionEventShape | ActivityEvent | BalanceChangeEvent;
+
+const TransactionEvent = builder.objectRef<TransactionEventShape>('TransactionEvent').implement({
+  description: 'A transaction that a subscribed address sent or received.',
+  fields: (t) => ({
+    transaction: t.field({
+      type: Transaction,
+      description: 'The whole transaction, as far as the service decodes it.',
+      resolve: ({ transaction }) => transaction,
+    }),
+  }),
+});
+
+const TYPES = { transaction: TransactionEvent, activity: Activity, balanceChange: BalanceChange };
+
+const DeliveryEvent = builder.unionType('DeliveryEvent', {
+  description: 'An event of a delivery.',
+  types: [TransactionEvent, Activity, BalanceChange],
+  resolveType: ({ kind }) => TYPES[kind],
+});
+
+/** Reads an event; undefined for a transaction that can't be parsed, which the list leaves out. */
+const shapeOf = (read: ReadEvent): EventShape | undefined => {
+  const event = read();
+  if (event.kind !== 'transaction') return event;
+  const transaction = readDeliveredTransaction({ ...event.raw, chain_id: event.chainId });
+  return transaction ? { kind: 'transaction', transaction } : undefined;
+};
+
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * Maps an error of the log to the error for the client: the cursor can't be resumed, a limit was exceeded, or the log can't
+ * be read. Returns any other error unchanged.
+ */
+export const toClientError = (error: unknown): unknown => {
+  if (error instanceof CursorExpiredError)
+    return clientError(
+      'CURSOR_EXPIRED',
+      `Expected a cursor that can be resumed, got an expired one: ${error.message}.`,
+      {
+        reason: error.reason,
+      },
+    );
+  if (error instanceof InvalidCursorError)
+    return clientError('INVALID_CURSOR', 'Expected a cursor of deliveries, got another text.');
+  if (error instanceof BudgetExceededError)
+    return clientError(
+      'OPERATION_TOO_COMPLEX',
+      'Expected an operation that reads at most about 32 MB of deliveries, got more: select fewer at a time, and payload and events of each once.',
+      error.cursor === null ? {} : { cursor: error.cursor },
+    );
+  if (error instanceof SearchLimitExceededError)
+    return clientError(
+      'OPERATION_TOO_COMPLEX',
+      `Expected filters that scan at most ${error.maxScanned} index entries and deliveries, got more: ask for fewer at a time, or continue from the cursor.`,
+      error.cursor === null ? {} : { cursor: error.cursor },
+    );
+  if (error instanceof LogBusyError)
+    return clientError('RATE_LIMITED', `${error.message} Try again.`, { retryAfterMs: RETRY_AFTER_MS });
+  if (error instanceof LogUnavailableError)
+    return clientError('LOG_UNAVAILABLE', 'The log of deliveries can not be read now.');
+  return error;
+};
+
+/** Rejects with the client's error where the promise rejects with one of the log. */
+export const mapErrorsAsync = async <Value>(promise: Promise<Value>): Promise<Value> => {
+  try {
+    return await promise;
+  } catch (error) {
+    throw toClientError(error);
+  }
+};

@@ -1,7 +1,7 @@
 import { LogUnavailableError, UnstorableError } from '../log/errors.ts';
 import type { AppendResult, NewDelivery } from '../log/log.ts';
-import type { LogThreads } from './worker/log-threads.ts';
-import { type Placement, packDeliveries, type Stored, unpackPlacements } from './worker/packing.ts';
+import type { LogThreads } from './threads/log-threads.ts';
+import { type Placement, packDeliveries, type Stored, unpackPlacements } from './threads/packing.ts';
 
 /**
  * Batches in one message to the writer. Smaller messages cost more: each is sent, and wakes the thread. Bigger messages would

@@ -1,9 +1,10 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/error-text.ts';
+import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
+import { messageOf } from '../../lib/values.ts';
 import type { Place } from '../log/cursor.ts';
+import { Cursors } from '../log/cursor.ts';
 import { LogClosedError, LogOpenError } from '../log/errors.ts';
 import type {
   AppendListener,
@@ -21,11 +22,10 @@ import { RetentionClock, type RetentionObserver } from '../log/retention-clock.t
 import { startTrimming } from '../log/trim-schedule.ts';
 import { AppendQueue } from './append-queue.ts';
 import { lockDirectory } from './log-file.ts';
-import { Cursors } from './read/cursors.ts';
-import { type StartThread, startThread } from './worker/client.ts';
-import { LogThreads } from './worker/log-threads.ts';
-import { type Placement, type Stored, unpackPage } from './worker/packing.ts';
-import type { Head, Opened } from './worker/protocol.ts';
+import { type StartThread, startThread } from './threads/client.ts';
+import { LogThreads } from './threads/log-threads.ts';
+import { type Placement, type Stored, unpackPage } from './threads/packing.ts';
+import type { Head, Opened } from './threads/protocol.ts';
 
 export type SqliteLogOptions = {
   /** The log makes the directory if it does not exist. One process at a time can use it. */

@@ -1,14 +1,11 @@
 import type { FieldNode, GraphQLError } from 'graphql';
-import { onAbort } from '../../lib/abort.ts';
-import { BufferLease, BufferPool } from '../../lib/memory/buffer-pool.ts';
-import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
-import { createTimeSlices, type TimeSlices } from '../../lib/scheduling/time-slices.ts';
-import { AnswerMemory } from './answer-memory.ts';
+import { BufferLease, BufferPool } from '../../lib/buffers.ts';
+import { onAbort } from '../../lib/deadlines.ts';
+import { createTimeSlices, type TimeSlices } from '../../lib/fair-slices.ts';
+import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
 import { answerLimitReached, tooManyParts } from './errors.ts';
 import type { AnswerEstimate } from './estimate.ts';
-import { SlicedList, type SlicedWork } from './sliced-list.ts';
-import { StreamedList } from './streamed-list.ts';
-import { type Weight, weightOfJson } from './weight.ts';
+import { SlicedList, type SlicedWork, StreamedList, type Weight, weightOfJson } from './weights.ts';
 
 /** What the answers of all operations share. */
 export type Answers = {
@@ -277,3 +274,52 @@ export class Answer implements SlicedWork {
 }
 
 const same = <Item>(item: Item): Item => item;
+
+/** The memory that an answer holds while it is made: none while it is light. */
+class AnswerMemory {
+  readonly #budget: MemoryBudget;
+  #reservation: Reservation | null = null;
+  #bytes = 0;
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  get isHeld(): boolean {
+    return this.#reservation !== null;
+  }
+
+  /** Whether the answer may be continued. Otherwise `available` resolves when it may, or when the memory is released. */
+  get isAvailable(): boolean {
+    return this.#reservation?.isAvailable() ?? true;
+  }
+
+  async available(): Promise<void> {
+    await this.#reservation?.available();
+  }
+
+  /** Holds so many bytes, for the first time. They are released when `signal` aborts. */
+  hold(bytes: number, signal: AbortSignal | null): void {
+    const reservation = this.#budget.reserve();
+    this.#reservation = reservation;
+    this.grow(bytes);
+    onAbort(signal, () => reservation.release());
+  }
+
+  grow(bytes: number): void {
+    this.#bytes += bytes;
+    this.#reservation?.grow(bytes);
+  }
+
+  /** Returns so many bytes, or all that are held. */
+  shrink(bytes: number): void {
+    const returned = Math.min(bytes, this.#bytes);
+    this.#bytes -= returned;
+    this.#reservation?.shrink(returned);
+  }
+
+  /** Returns all bytes, for good. */
+  release(): void {
+    this.#reservation?.release();
+  }
+}

@@ -1,14 +1,10 @@
-import type { ExecutionResult } from 'graphql';
-import { stringifyChunks } from '../../lib/json/chunked-stringify.ts';
-import { partsOfSmall } from '../../lib/json/raw-json-parts.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import type { BufferLease } from '../../lib/memory/buffer-pool.ts';
-import { ownBytes } from '../../lib/memory/own-bytes.ts';
-import { totalLength } from '../../lib/memory/total-length.ts';
+import type { ExecutionResult, GraphQLError } from 'graphql';
+import { type BufferLease, ownBytes, totalLength } from '../../lib/buffers.ts';
+import { partsOfSmall, stringifyChunks } from '../../lib/json/stringify.ts';
+import type { MaybePromise } from '../../lib/values.ts';
 import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
-import { inOrderOfData } from './error-order.ts';
 
 /** The data of an answer, serialised as JSON: of a heavy answer, and of one with lists that are written already. */
 export class SerializedData {
@@ -147,4 +143,55 @@ export const jsonParts = (result: object, data: SerializedData): Buffer[] => {
   }
   parts.push(Buffer.from(`${text}}`));
   return parts;
+};
+
+/**
+ * Returns errors in the order in which their fields come in the data. The executor has them in the order in which fields
+ * fail, which the timing of upstream decides. Errors of one place stay in the order given.
+ */
+export const inOrderOfData = (errors: readonly GraphQLError[], data: unknown): readonly GraphQLError[] => {
+  if (errors.length < 2) return errors;
+  const positions = new Positions();
+  const placed = errors.map((error) => ({ error, place: positions.placeOf(error.path ?? [], data) }));
+  return placed.sort((one, other) => compare(one.place, other.place)).map(({ error }) => error);
+};
+
+/** The position of each step of an error's path in the object or list that has it. */
+type Place = readonly number[];
+
+/** Remembers the positions of keys in the objects of one answer. */
+class Positions {
+  readonly #byObject = new Map<object, ReadonlyMap<string, number>>();
+
+  /** Ends where the data ends: the items of a written list have positions, and nothing below them. */
+  placeOf(path: readonly (string | number)[], data: unknown): Place {
+    const place: number[] = [];
+    let value = data;
+    for (const key of path) {
+      if (typeof key === 'number') place.push(key);
+      else if (typeof value === 'object' && value !== null) place.push(this.#keysOf(value).get(key) ?? -1);
+      else break;
+      value = (value as Readonly<Record<string | number, unknown>> | null)?.[key];
+    }
+    return place;
+  }
+
+  #keysOf(value: object): ReadonlyMap<string, number> {
+    let keys = this.#byObject.get(value);
+    if (keys === undefined) {
+      keys = new Map(Object.keys(value).map((key, index) => [key, index]));
+      this.#byObject.set(value, keys);
+    }
+    return keys;
+  }
+}
+
+/** Compares two places step by step. A place comes before those below it. */
+const compare = (one: Place, other: Place): number => {
+  const shared = Math.min(one.length, other.length);
+  for (let step = 0; step < shared; step += 1) {
+    const difference = (one[step] ?? 0) - (other[step] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return one.length - other.length;
 };

@@ -14,9 +14,7 @@ import {
 import type { Context } from '../../context.ts';
 import { billableTypes, costOf } from '../cost/field-cost.ts';
 import type { Answer } from './answer.ts';
-import { SlicedList } from './sliced-list.ts';
-import { StreamedList } from './streamed-list.ts';
-import { weightOfLeaf, weightOfTypenames } from './weight.ts';
+import { SlicedList, StreamedList, weightOfLeaf, weightOfTypenames } from './weights.ts';
 
 /**
  * Changes a schema so that each field adds its weight to the answer, and long lists are completed in slices. Returns the

@@ -9,7 +9,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
-import type { ChainPricing } from '../../upstream/chain-pricing.ts';
+import type { ChainPricing } from '../../upstream/client/request.ts';
 import type { GlobalId } from '../global-id.ts';
 import { type BilledLookup, billableTypes, evaluateCost } from './field-cost.ts';
 import { collectFields, type Operation, readOperation } from './operation-info.ts';

@@ -11,7 +11,7 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql';
-import type { ChainPricing } from '../../upstream/chain-pricing.ts';
+import type { ChainPricing } from '../../upstream/client/request.ts';
 import { scopeOfField } from '../authorization.ts';
 import type { GlobalId } from '../global-id.ts';
 import type { OperationInfo } from './operation-info.ts';

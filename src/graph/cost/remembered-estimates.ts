@@ -1,9 +1,16 @@
-import { getOperationAST, type OperationDefinitionNode } from 'graphql';
+import {
+  type DocumentNode,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  type TypeNode,
+  type VariableDefinitionNode,
+  visit,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { textOfSet } from '../../lib/text-of-set.ts';
+import { textOfSet } from '../../lib/values.ts';
 import type { Scope } from '../../scopes.ts';
 import type { Operation } from './operation-info.ts';
-import { createVariablesKey } from './variables-key.ts';
 
 /** An estimate, and whether it is still the one that would be made. */
 type Estimated<Value> = { readonly value: Value; isCurrent(): boolean };
@@ -50,4 +57,101 @@ export const rememberEstimates = <Value extends object>(
     remembered.set(key, made);
     return made.value;
   };
+};
+
+/** Returns a text that is equal for values of an operation's variables whose estimates are equal. */
+type VariablesKey = (values: NonNullable<Operation['variableValues']>) => string | null;
+
+/** As a caller may write one. Another spelling of an address is rare, and has no key. */
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+/** A longer key is not worth its memory. */
+const MAX_CHARACTERS = 512;
+
+/** The part of a key that one variable's value has; null when the values have no key. */
+type ReadPart = (value: unknown, named: Named) => string | null;
+
+/** The addresses and cursors of one operation, each in the order of its first use. */
+type Named = { readonly addresses: unknown[]; readonly cursors: unknown[] };
+
+/**
+ * Returns the key of variables for an operation. It is null for values that are rare or too long.
+ *
+ * Of addresses and cursors an estimate depends on which ones are equal, and on nothing else: a list that an operation names
+ * twice counts once. So the key has a number for each, which makes it the same for all of them. An operation that names
+ * objects by other means, as literals or by ids, has the addresses themselves in its keys.
+ */
+const createVariablesKey = (document: DocumentNode, operation: OperationDefinitionNode): VariablesKey => {
+  const variables = operation.variableDefinitions ?? [];
+  const numbers = variables.every(({ type }) => nameOf(type) !== 'ID') && !hasStrings(document);
+  const otherUses = numbers ? usesBesideCursors(document) : new Set<string>();
+  const readerOf = (variable: VariableDefinitionNode): ReadPart => {
+    const type = numbers ? nameOf(variable.type) : '';
+    const isList = isListOfType(variable);
+    if (type === 'Address')
+      return (value, { addresses }) => numberEach(value, isList, addresses, (each) => ADDRESS.test(each));
+    if (type === 'String' && !isList && !otherUses.has(variable.variable.name.value))
+      return (value, { cursors }) => numberEach(value, false, cursors, () => true);
+    return (value) => JSON.stringify(value);
+  };
+  const readers = variables.map((variable) => ({
+    name: variable.variable.name.value,
+    read: readerOf(variable),
+  }));
+  return (values) => {
+    const named: Named = { addresses: [], cursors: [] };
+    let key = '';
+    for (const { name, read } of readers) {
+      const part = read(Object.hasOwn(values, name) ? values[name] : undefined, named);
+      if (part === null || key.length > MAX_CHARACTERS) return null;
+      key += `${part},`;
+    }
+    return key.length > MAX_CHARACTERS ? null : key;
+  };
+};
+
+const hasStrings = (document: DocumentNode): boolean => {
+  let found = false;
+  visit(document, {
+    StringValue() {
+      found = true;
+    },
+  });
+  return found;
+};
+
+/** The names of the variables that the document uses elsewhere than as the cursor of a connection. */
+const usesBesideCursors = (document: DocumentNode): ReadonlySet<string> => {
+  const names = new Set<string>();
+  visit(document, {
+    VariableDefinition: () => false,
+    Argument: ({ name, value }) =>
+      (name.value === 'after' || name.value === 'before') && value.kind === Kind.VARIABLE ? false : undefined,
+    Variable: ({ name }) => void names.add(name.value),
+  });
+  return names;
+};
+
+const isListOfType = ({ type }: VariableDefinitionNode): boolean =>
+  (type.kind === Kind.NON_NULL_TYPE ? type.type : type).kind === Kind.LIST_TYPE;
+
+const nameOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
+
+/** Returns the places of texts among those of the operation, to which it adds new ones; null for other values. */
+const numberEach = (
+  value: unknown,
+  isList: boolean,
+  known: unknown[],
+  isOne: (text: string) => boolean,
+): string | null => {
+  if (value === null || value === undefined) return String(value);
+  const given = isList ? value : [value];
+  if (!Array.isArray(given) || given.length > MAX_CHARACTERS / 4) return null;
+  let text = '';
+  for (const each of given) {
+    if (typeof each !== 'string' || !isOne(each)) return null;
+    const place = known.indexOf(each);
+    text += `${place === -1 ? known.push(each) - 1 : place} `;
+  }
+  return text;
 };

@@ -1,9 +1,10 @@
 import type { ObjectRef } from '@pothos/core';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import type { IndexedList } from '../../upstream/kernel/indexed-list.ts';
+import type { MaybePromise } from '../../lib/values.ts';
+import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { Answer } from '../answer/answer.ts';
 import { type BuilderTypes, builder } from '../builder.ts';
 import { withCost } from '../cost/field-cost.ts';
+import { badUserInput } from '../errors.ts';
 import { withPlannedLists } from '../plan/planned-types.ts';
 import type { ItemEdge } from './connection.ts';
 import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
@@ -141,3 +142,31 @@ export const lookupConnectionType = <Value extends object>(
   }));
   return connection;
 };
+
+/** The values of the page arguments of a connection over upstream pages. */
+export type PageArgs = {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+};
+
+const DEFAULT_FIRST = 20;
+
+/**
+ * Returns the page arguments of a connection, and how to read them. A page has at most `max` items; `items` names them in
+ * error sentences.
+ */
+export const pageArguments = (max: number, items: string) => ({
+  args: builder.args((t) => ({
+    first: t.int({ description: `How many items, from 0 to ${max}. Default: ${DEFAULT_FIRST}.` }),
+    after: t.string({
+      description:
+        'Only items after this cursor. It must be a cursor of this connection under the same filters, else the connection fails with INVALID_CURSOR. It fails with CURSOR_EXPIRED when nothing shows any more where the item of the cursor was.',
+    }),
+  })),
+  /** Returns the number of items that a page may have. Throws BAD_USER_INPUT for a `first` out of range. */
+  sizeOf({ first }: PageArgs): number {
+    const size = first ?? DEFAULT_FIRST;
+    if (size < 0 || size > max) throw badUserInput(`Expected first from 0 to ${max} ${items}, got ${size}.`);
+    return size;
+  },
+});

@@ -6,10 +6,9 @@ import type { Answer } from '../answer/answer.ts';
 import { clientError } from '../errors.ts';
 import type { PlannedList, PlannedRun } from '../plan/list-writer.ts';
 import type { ListCursors } from './cursor.ts';
-import { GrowingWalk } from './growing-walk.ts';
 import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
-import { type Entry, entriesOf, positionOf } from './run.ts';
-import { StreamedConnection } from './streamed-connection.ts';
+import { GrowingWalk, StreamedConnection } from './list-connection.ts';
+import { type Entry, entriesOf, positionOf } from './merge-pages.ts';
 import { type WalkResult, walk } from './walk.ts';
 
 /** An edge of a connection over upstream pages. */

@@ -1,6 +1,10 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../../lib/values.ts';
+import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { PartialErrors } from '../../upstream/page.ts';
 import type { Answer } from '../answer/answer.ts';
+import type { CursorPosition } from './cursor.ts';
+import { type Entry, entriesOf, type PageSlice } from './merge-pages.ts';
+import { slicesOf, WalkedItems } from './walk.ts';
 
 /** The items of a list for the executor: a list, a list in slices, or one that grows. */
 export type AnswerList = AsyncIterable<unknown> | readonly unknown[];
@@ -22,3 +26,113 @@ export type PageInfo = {
   readonly startCursor: string | null;
   readonly endCursor: string | null;
 };
+
+/** A walk that reads a page when its items are asked for. Its readers share what it has read. */
+export class GrowingWalk<Value> {
+  /** The items so far. */
+  readonly items: WalkedItems<Value>;
+  readonly #slices: AsyncIterator<PageSlice<Value>>;
+  #hasEnded: boolean;
+  /** The page that is being read. After a failure it stays rejected. */
+  #page: Promise<void> | null = null;
+
+  constructor(first: number, slices: AsyncIterable<PageSlice<Value>> | null) {
+    this.items = new WalkedItems(first);
+    this.#slices = (slices ?? none())[Symbol.asyncIterator]();
+    this.#hasEnded = slices === null;
+  }
+
+  /** Begins a walk, see `walk`, and reads its first page. */
+  static async begin<Value>(
+    read: ReadPage<Value>,
+    first: number,
+    after: CursorPosition | null,
+  ): Promise<GrowingWalk<Value>> {
+    const growing = new GrowingWalk(first, await slicesOf(read, first, after));
+    if (!growing.#hasEnded) await growing.#readPage();
+    return growing;
+  }
+
+  /** Yields the items, page by page. Throws the error of a page that can't be read. */
+  async *pages(): AsyncGenerator<readonly Entry<Value>[], void, undefined> {
+    for (let next = 0; ; ) {
+      const runs = this.items.runs.slice(next);
+      next += runs.length;
+      if (runs.length > 0) yield entriesOf(runs);
+      else if (this.#hasEnded) return;
+      else await this.#readPage();
+    }
+  }
+
+  /** Resolves when all pages are read. Rejects with the error of one that can't be. */
+  async ended(): Promise<void> {
+    while (!this.#hasEnded) await this.#readPage();
+  }
+
+  #readPage(): Promise<void> {
+    this.#page ??= this.#addPage().then(() => {
+      this.#page = null;
+    });
+    return this.#page;
+  }
+
+  async #addPage(): Promise<void> {
+    const { done, value } = await this.#slices.next();
+    this.#hasEnded = done === true || this.items.add(value);
+  }
+}
+
+async function* none(): AsyncGenerator<never, void, undefined> {}
+
+/** The connection of the items that a walk has read so far. */
+type ConnectionSoFar<Value> = {
+  edgeOf(entry: Entry<Value>): unknown;
+  nodeOf(entry: Entry<Value>): unknown;
+  readonly pageInfo: PageInfo;
+  readonly requestTime: string | null;
+  readonly responseTime: string | null;
+  readonly partialErrors: PartialErrors | null;
+};
+
+/**
+ * A connection whose items the executor takes as upstream pages come, see `@stream`. All that depends on the last item waits
+ * for it: where the first part selects `pageInfo`, that part waits for all pages.
+ */
+export class StreamedConnection<Value> implements ListConnection {
+  readonly #walk: GrowingWalk<Value>;
+  readonly #soFar: ConnectionSoFar<Value>;
+
+  constructor(walk: GrowingWalk<Value>, soFar: ConnectionSoFar<Value>) {
+    this.#walk = walk;
+    this.#soFar = soFar;
+  }
+
+  edges(answer: Answer): AnswerList {
+    return answer.streamedList(this.#walk.pages(), this.#soFar.edgeOf);
+  }
+
+  nodes(answer: Answer): AnswerList {
+    return answer.streamedList(this.#walk.pages(), this.#soFar.nodeOf);
+  }
+
+  get pageInfo(): Promise<PageInfo> {
+    return this.#whole().then(({ pageInfo }) => pageInfo);
+  }
+
+  get requestTime(): Promise<string | null> {
+    return this.#whole().then(({ requestTime }) => requestTime);
+  }
+
+  get responseTime(): Promise<string | null> {
+    return this.#whole().then(({ responseTime }) => responseTime);
+  }
+
+  get partialErrors(): Promise<PartialErrors | null> {
+    return this.#whole().then(({ partialErrors }) => partialErrors);
+  }
+
+  async #whole(): Promise<ConnectionSoFar<Value>> {
+    await this.#walk.ended();
+    return this.#soFar;
+  }
+}

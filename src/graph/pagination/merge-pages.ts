@@ -1,8 +1,8 @@
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page, PageItems } from '../../upstream/page.ts';
-import { indexByRank, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './page-walk.ts';
-import type { Run } from './run.ts';
-import { SeenItems } from './seen-items.ts';
+import type { CursorPosition } from './cursor.ts';
+import { indexByRank, MAX_PAGES, type VisitedPage, type WalkStart, walkPages } from './locate.ts';
+import { digestOf, neighboursOf, type Returned } from './neighbours.ts';
 
 /** A page, and the items that it adds to the walk. */
 export type PageSlice<Value> = { readonly page: Page<Value>; readonly runs: readonly Run<Value>[] };
@@ -74,4 +74,100 @@ const timeOf = <Value>({ items, index }: Last<Value>): number | null => items.ra
 const firstAtOrAfter = <Value>(items: PageItems<Value>, lastTime: number | null): number => {
   const index = indexByRank(items, (time) => time === null || lastTime === null || time <= lastTime);
   return index < 0 ? items.length : index;
+};
+
+const NOTHING: Returned = { indexes: [], digests: [] };
+
+/** The items that a walk has seen: it adds each item once. */
+class SeenItems<Value> {
+  /** By identity: the number of the page that had it first. */
+  readonly #pages = new Map<string, number>();
+  /** Digests of items that the walk had returned before it was continued here, and that no page has had since. */
+  readonly #returned: Set<string>;
+  /** A page that is seen, and whose identities are not made yet: a walk of one page does not need them. */
+  #first: PageItems<Value> | null = null;
+  #page = 0;
+
+  constructor(returned: readonly string[]) {
+    this.#returned = new Set(returned);
+  }
+
+  /** Returns the items of the page from `start` on that were not seen before, and marks all its items as seen. */
+  add(visit: VisitedPage<Value>, start: number): Run<Value>[] {
+    const { items } = visit.page;
+    this.#page += 1;
+    if (this.#page === 1 && this.#returned.size === 0 && !items.hasRepeats) {
+      this.#first = items;
+      const to = items.length;
+      return start < to ? [{ visit: { ...visit, returned: NOTHING }, from: start, to }] : [];
+    }
+    if (this.#first !== null) this.#addIdentities(this.#first);
+    this.#first = null;
+    return this.#addOneByOne(visit, start);
+  }
+
+  #addIdentities(items: PageItems<Value>): void {
+    for (let index = 0; index < items.length; index += 1) this.#pages.set(items.identity(index), 1);
+  }
+
+  #addOneByOne(visit: VisitedPage<Value>, start: number): Run<Value>[] {
+    const { items } = visit.page;
+    const repeats: number[] = [];
+    const runs: { from: number; to: number }[] = [];
+    let from = start;
+    const endRun = (to: number) => {
+      if (from < to) runs.push({ from, to });
+      from = Math.max(from, to + 1);
+    };
+    for (let index = 0; index < items.length; index += 1) {
+      const identity = items.identity(index);
+      const page = this.#pages.get(identity);
+      if (page === undefined) this.#pages.set(identity, this.#page);
+      const isRepeat = page === undefined ? this.#wasReturned(identity) : page < this.#page;
+      if (isRepeat) repeats.push(index);
+      if (isRepeat || page !== undefined) endRun(index);
+    }
+    endRun(items.length);
+    const merged = { ...visit, returned: { indexes: repeats, digests: [...this.#returned] } };
+    return runs.map((run) => ({ visit: merged, ...run }));
+  }
+
+  #wasReturned(identity: string): boolean {
+    return this.#returned.size > 0 && this.#returned.delete(digestOf(identity));
+  }
+}
+
+/** A page of a walk, and what the walk had returned before it. */
+type MergedPage<Value> = VisitedPage<Value> & { readonly returned: Returned };
+
+/** Items of a walk that follow each other on one page: those from `from` on, up to `to`, which is not one of them. */
+export type Run<Value> = { readonly visit: MergedPage<Value>; readonly from: number; readonly to: number };
+
+/** An item of a walk: the page that has it, and its index there. */
+export type Entry<Value> = { readonly visit: MergedPage<Value>; readonly index: number };
+
+/** The number of items of all runs. */
+export const lengthOf = (runs: readonly Run<unknown>[]): number =>
+  runs.reduce((length, { from, to }) => length + to - from, 0);
+
+/** The items of all runs, in their order. */
+export const entriesOf = <Value>(runs: readonly Run<Value>[]): Entry<Value>[] =>
+  runs.flatMap(({ visit, from, to }) =>
+    Array.from({ length: to - from }, (_, offset) => ({ visit, index: from + offset })),
+  );
+
+/** What a cursor says of the item. */
+export const positionOf = <Value>({ visit, index }: Entry<Value>): CursorPosition => {
+  const { at, recentOffsets, returned } = visit;
+  const { items } = visit.page;
+  const rank = items.rank(index);
+  const staysInPlace = items.order === 'newestFirst' && rank !== null;
+  return {
+    offset: at.offset,
+    index,
+    identity: items.identity(index),
+    rank,
+    neighbours: staysInPlace ? null : neighboursOf(visit.page, index, returned),
+    recentOffsets,
+  };
 };

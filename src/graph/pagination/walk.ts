@@ -1,10 +1,8 @@
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page } from '../../upstream/page.ts';
 import type { CursorPosition } from './cursor.ts';
-import { locateAfter } from './locate.ts';
-import { mergePages, type PageSlice } from './merge-pages.ts';
-import { MAX_PAGES, tooManyEmptyPages, type WalkStart } from './page-walk.ts';
-import { lengthOf, type Run } from './run.ts';
+import { locateAfter, MAX_PAGES, tooManyEmptyPages, type WalkStart } from './locate.ts';
+import { lengthOf, mergePages, type PageSlice, type Run } from './merge-pages.ts';
 
 /** The items that a walk found. */
 export type WalkResult<Value> = {

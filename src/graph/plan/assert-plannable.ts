@@ -11,7 +11,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import { type DerivedField, type IndexedList, SUBJECT } from '../../upstream/kernel/indexed-list.ts';
+import { type DerivedField, type IndexedList, SUBJECT } from '../../upstream/kernel/compile-list.ts';
 import type { FieldKind, RecordTable, TableField } from '../../upstream/parse/record.ts';
 import type { BuilderTypes } from '../builder.ts';
 import { deriveOf } from './derived-field.ts';

@@ -5,7 +5,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/plan.ts';
+import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
 import { collectFields, type OperationInfo } from '../cost/operation-info.ts';
 import { exposedProperty } from './assert-plannable.ts';
 import { deriveOf } from './derived-field.ts';

@@ -1,5 +1,8 @@
 import {
+  type DirectiveNode,
   type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
   GraphQLNonNull,
   type GraphQLResolveInfo,
   GraphQLScalarType,
@@ -7,16 +10,24 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  TypeInfo,
+  TypeNameMetaFieldDef,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import type { Context } from '../../context.ts';
-import type { ListPlan } from '../../upstream/parse/plan.ts';
-import { compileEdges, compileNodes } from './compile.ts';
-import { inspectDocument, type PlannedDocument } from './conditions.ts';
+import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
+import type { VariableValues } from '../selection.ts';
+import { compileEdges, compileNodes, type SelectionInfo } from './compile.ts';
 import { deriveOf } from './derived-field.ts';
-import { DocumentPlans } from './document-plans.ts';
-import { ListWriting, type PlannedList, writeList } from './list-writer.ts';
+import {
+  createProjection,
+  type FindDerive,
+  ListWriting,
+  type PlannedList,
+  writeList,
+} from './list-writer.ts';
 import { type PlannedField, plannedFields } from './planned-types.ts';
-import { createProjection, type FindDerive } from './projection.ts';
 
 /**
  * A schema whose lists of lookups are leaves: the executor resolves all the rest of an operation, and plans write these
@@ -96,3 +107,125 @@ const deriveFinder =
     if (!derive) throw new TypeError(`Expected ${coordinate} to be a derived field.`);
     return derive;
   };
+
+/** A document whose lists plans can write. */
+type PlannedDocument = {
+  /** The variables that decide `@skip` and `@include`. */
+  readonly conditions: readonly string[];
+  /** Whether its operations read nothing but pages of lookups. */
+  readonly readsPagesAlone: boolean;
+};
+
+const OF_PAGES = { isOfPages: true };
+
+/** The `extensions` of a field of Query below which everything comes from its arguments and from pages of lookups. */
+export const ofPages = (): typeof OF_PAGES => OF_PAGES;
+
+/**
+ * Returns what is known of a document whose lists plans can write. Returns null for a
+ * document that is left to the executor: one without such lists, with introspection, or with another directive. `lists` are
+ * the fields that plans write.
+ */
+const inspectDocument = (
+  schema: GraphQLSchema,
+  lists: ReturnType<typeof plannedFields>,
+  document: DocumentNode,
+): PlannedDocument | null => {
+  const conditions = new Set<string>();
+  let hasLists = false;
+  let isKnown = true;
+  let readsPagesAlone = true;
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const typeInfo = new TypeInfo(schema);
+  const onField = ({ name }: FieldNode): void => {
+    const parent = typeInfo.getParentType();
+    const field = typeInfo.getFieldDef();
+    if (field === TypeNameMetaFieldDef) return;
+    if (!field || name.value.startsWith('__')) isKnown = false;
+    else if (isObjectType(parent) && roots.includes(parent) && field.extensions.isOfPages !== true)
+      readsPagesAlone = false;
+    else if (lists.has(field)) hasLists = true;
+  };
+  const onDirective = ({ name, arguments: args = [] }: DirectiveNode): void => {
+    if (name.value !== 'skip' && name.value !== 'include') isKnown = false;
+    for (const { value } of args) if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
+  };
+  visit(document, visitWithTypeInfo(typeInfo, { Field: onField, Directive: onDirective }));
+  return hasLists && isKnown ? { conditions: [...conditions], readsPagesAlone } : null;
+};
+
+/** The most fields that the compiled plans of one document have together. A plan of a larger one is kept alone. */
+const MAX_FIELDS = 1000;
+
+/** A plan, compiled to a function or whatever else it is used as. */
+type Compiled<Use> = { readonly use: Use; readonly fields: number };
+
+/** The plans of one document, compiled once for each combination of what `@skip` and `@include` say. */
+export class DocumentPlans<Use> {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #conditions: readonly string[];
+  readonly #fieldNumbers = new Map<FieldNode, number>();
+  /** Oldest first. */
+  readonly #compiled = new Map<string, Compiled<Use>>();
+  #fields = 0;
+
+  /** `conditions` are the variables that decide `@skip` and `@include`. */
+  constructor(schema: GraphQLSchema, document: DocumentNode, conditions: readonly string[]) {
+    this.#schema = schema;
+    this.#fragments = new Map(
+      document.definitions
+        .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+        .map((fragment) => [fragment.name.value, fragment]),
+    );
+    this.#conditions = conditions;
+  }
+
+  /** Returns the plan for these uses of a list's field under these variables, compiled now if it is not kept. */
+  find(
+    uses: readonly FieldNode[],
+    variableValues: VariableValues,
+    compile: (info: SelectionInfo) => ListPlan,
+    useOf: (plan: ListPlan) => Use,
+  ): Use {
+    const key = this.#keyOf(uses, variableValues);
+    const known = this.#compiled.get(key);
+    if (known) return known.use;
+    const plan = compile({ schema: this.#schema, fragments: this.#fragments, variableValues });
+    const use = useOf(plan);
+    this.#keep(key, { use, fields: fieldsOf(plan) });
+    return use;
+  }
+
+  #keyOf(uses: readonly FieldNode[], { coerced }: VariableValues): string {
+    const fields = uses.map((node) => this.#numberOf(node)).join();
+    return `${fields} ${this.#conditions.map((name) => (coerced[name] === true ? 1 : 0)).join('')}`;
+  }
+
+  #numberOf(node: FieldNode): number {
+    const known = this.#fieldNumbers.get(node);
+    if (known !== undefined) return known;
+    this.#fieldNumbers.set(node, this.#fieldNumbers.size);
+    return this.#fieldNumbers.size - 1;
+  }
+
+  #keep(key: string, compiled: Compiled<Use>): void {
+    this.#fields += compiled.fields;
+    for (const [oldest, { fields }] of this.#compiled) {
+      if (this.#fields <= MAX_FIELDS) break;
+      this.#compiled.delete(oldest);
+      this.#fields -= fields;
+    }
+    this.#compiled.set(key, compiled);
+  }
+}
+
+/** Returns the number of fields that a plan has at all levels. */
+const fieldsOf = (plan: ListPlan | Plan): number => {
+  if ('kind' in plan && plan.kind === 'nodes') return fieldsOf(plan.node);
+  const fields: readonly (PlanField | EdgeField)[] = plan.fields;
+  return fields.reduce(
+    (sum, field) => sum + 1 + ('plan' in field && field.plan ? fieldsOf(field.plan) : 0),
+    0,
+  );
+};

@@ -5,7 +5,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import type { IndexedList } from '../../upstream/kernel/indexed-list.ts';
+import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import { assertOpen, assertPlain, assertPlannable, unwritable } from './assert-plannable.ts';
 
 /** The `extensions` of a connection type whose `nodes` and `edges` resolve to a PlannedList of this list's items. */

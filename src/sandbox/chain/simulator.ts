@@ -4,9 +4,8 @@ import { decodeCall, decodeLog } from '../evm/abi.ts';
 import type { Collection } from '../evm/collections.ts';
 import { Random } from '../evm/random.ts';
 import type { Block, ChainReader, Decoded, Hex, LogEntry, Token, Transaction } from '../types.ts';
-import { BlockBuilder } from './block-builder.ts';
-import { type Holding, Holdings } from './holdings.ts';
-import { blockRandom, heightAt, planBlock, planHistory } from './plan.ts';
+import { BlockBuilder, blockRandom, heightAt, planBlock, planHistory } from './block-builder.ts';
+import { type Holding, Holdings } from './ledger.ts';
 import { blockHash } from './transaction.ts';
 import { type Page, type Position, TransactionStore } from './transaction-store.ts';
 

@@ -1,7 +1,7 @@
 import type { SandboxChain } from '../chains.ts';
 import { encodeCall, encodeLog } from '../evm/abi.ts';
-import { hashOf } from '../evm/address.ts';
-import type { UnsignedTransaction } from '../transactions/unsigned-transaction.ts';
+import { hashOf } from '../evm/random.ts';
+import type { UnsignedTransaction } from '../transactions/templates.ts';
 import type { Effect, Hex, LogEntry, Transaction } from '../types.ts';
 
 /** A block without its transactions. */

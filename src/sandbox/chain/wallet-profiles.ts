@@ -1,14 +1,12 @@
 import { CHAINS } from '../chains.ts';
 import { demoAddress } from '../demo-wallets.ts';
-import { airdropSpam } from '../transactions/airdrop.ts';
 import * as approvals from '../transactions/approvals.ts';
 import * as edgeCases from '../transactions/edge-cases.ts';
 import * as market from '../transactions/market.ts';
 import * as nfts from '../transactions/nfts.ts';
 import * as payments from '../transactions/payments.ts';
 import * as swaps from '../transactions/swaps.ts';
-import type { TransactionTemplate } from '../transactions/template-context.ts';
-import { unwrap, wrap } from '../transactions/wrapping.ts';
+import type { TransactionTemplate } from '../transactions/templates.ts';
 import type { Hex } from '../types.ts';
 
 /** How one demo wallet behaves: on which chains it transacts, how often, and by which templates. */
@@ -30,9 +28,6 @@ const TEMPLATES = {
   ...approvals,
   ...market,
   ...edgeCases,
-  airdropSpam,
-  wrap,
-  unwrap,
 };
 
 type TemplateName = keyof typeof TEMPLATES;

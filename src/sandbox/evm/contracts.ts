@@ -1,10 +1,10 @@
 import type { SandboxChain } from '../chains.ts';
 import type { Hex, Token } from '../types.ts';
 import type { Event, Method } from './abi.ts';
-import * as signatures from './abi-fragments.ts';
-import { addressOf } from './address.ts';
-import { GENUINE, LATEST, NAMES, UNSOLICITED } from './collection-templates.ts';
+import * as signatures from './abi.ts';
 import type { Collection, CollectionTemplate } from './collections.ts';
+import { GENUINE, LATEST, NAMES, UNSOLICITED } from './collections.ts';
+import { addressOf } from './random.ts';
 
 type Abi = Readonly<Record<string, Method | Event>>;
 

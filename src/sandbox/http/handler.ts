@@ -1,14 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isImagePath } from '../lookups/image.ts';
-import { isLogoPath } from '../lookups/logo.ts';
-import { isAdminPath } from './admin-routes.ts';
-import type { FaultRule, Faults } from './faults.ts';
-import { readRequest, send } from './node-http.ts';
-import type { Route, SandboxRequest, SandboxResponse } from './route.ts';
-import { json, text } from './route.ts';
-import type { Counter } from './stats.ts';
+import { isImagePath, isLogoPath } from '../lookups/pictures.ts';
+import type { Counter, FaultRule, Faults } from './admin.ts';
+import { isAdminPath } from './admin.ts';
+import type { Route, SandboxRequest, SandboxResponse } from './http.ts';
+import { json, readRequest, send, text } from './http.ts';
 
 export type HandlerOptions = {
   readonly routes: readonly Route[];

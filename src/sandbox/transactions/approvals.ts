@@ -1,11 +1,12 @@
-import { erc20, erc721 } from '../evm/abi-fragments.ts';
+import { erc20, erc721 } from '../evm/abi.ts';
 import {
   holdingsOnChain,
   randomAmount,
   randomCollection,
+  type Step,
+  succeeded,
   type TransactionTemplate,
-} from './template-context.ts';
-import { type Step, succeeded } from './unsigned-transaction.ts';
+} from './templates.ts';
 
 const EXTREMES: readonly (readonly [bigint, number])[] = [
   [2n ** 256n - 1n, 3],

@@ -1,14 +1,17 @@
-import { erc20, pathRouter, registrar } from '../evm/abi-fragments.ts';
-import { addressOf, hashOf, ZERO_ADDRESS } from '../evm/address.ts';
+import { erc20, pathRouter, registrar } from '../evm/abi.ts';
+import { addressOf, hashOf, ZERO_ADDRESS } from '../evm/random.ts';
 import type { Hex } from '../types.ts';
 import {
   deadline,
+  moveNative,
+  moveUnique,
   randomAmount,
+  reverted,
+  type Step,
+  succeeded,
   type TemplateContext,
   type TransactionTemplate,
-} from './template-context.ts';
-import { moveNative, moveUnique } from './transfers.ts';
-import { reverted, type Step, succeeded } from './unsigned-transaction.ts';
+} from './templates.ts';
 
 const OWNERSHIP_TRANSFERRED = hashOf('OwnershipTransferred(address,address)');
 /** The first bytes of compiled Solidity. */

@@ -1,16 +1,18 @@
-import { marketplace } from '../evm/abi-fragments.ts';
-import { ZERO_ADDRESS } from '../evm/address.ts';
+import { marketplace } from '../evm/abi.ts';
+import { ZERO_ADDRESS } from '../evm/random.ts';
 import type { Hex, Token } from '../types.ts';
 import {
   holdingsOnChain,
   isFull,
+  moveNative,
+  moveUnique,
   randomAmount,
   randomCollection,
+  type Step,
+  succeeded,
   type TemplateContext,
   type TransactionTemplate,
-} from './template-context.ts';
-import { moveNative, moveUnique } from './transfers.ts';
-import { type Step, succeeded } from './unsigned-transaction.ts';
+} from './templates.ts';
 
 type Sale = {
   readonly token: Token;

@@ -1,16 +1,17 @@
-import type { Holding } from '../chain/holdings.ts';
-import { erc721, erc1155 } from '../evm/abi-fragments.ts';
-import { ZERO_ADDRESS } from '../evm/address.ts';
+import type { Holding } from '../chain/ledger.ts';
+import { erc721, erc1155, spam } from '../evm/abi.ts';
+import { addressOf, ZERO_ADDRESS } from '../evm/random.ts';
 import type { Hex, Token } from '../types.ts';
 import {
   holdingsOnChain,
   isFull,
+  moveEditions,
+  moveUnique,
   randomCollection,
+  succeeded,
   type TemplateContext,
   type TransactionTemplate,
-} from './template-context.ts';
-import { moveEditions, moveUnique } from './transfers.ts';
-import { succeeded } from './unsigned-transaction.ts';
+} from './templates.ts';
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
@@ -118,4 +119,28 @@ export const burnEditions: TransactionTemplate = (context, wallet) => {
   const call = { method: erc1155.burn, args: [wallet, ...edition] };
   const burned = moveEditions(context, held.token, [edition], parties);
   return succeeded({ from: wallet, to: held.token.address, call, gas: 42_000 }, burned);
+};
+
+/** An airdrop of spam: an unknown contract mints to the wallet and to two other addresses, unasked. */
+export const airdropSpam: TransactionTemplate = (context, wallet) => {
+  if (isFull(context, wallet)) return null;
+  const { contracts, counterparties, ledger, random } = context;
+  const { token } = random.pick(contracts.unsolicited);
+  const ids = Array.from({ length: random.between(1, 3) }, () => ledger.nextTokenId(token.address));
+  const to = wallet;
+  const operator = addressOf(`spammer ${random.between(1, 9)}`);
+  const dropped =
+    token.standard === 'erc721'
+      ? moveUnique(context, token, ids, { from: ZERO_ADDRESS, to })
+      : moveEditions(
+          context,
+          token,
+          ids.map((id) => [id, 1n]),
+          { operator, from: ZERO_ADDRESS, to },
+        );
+  const call = {
+    method: spam.airdrop,
+    args: [[random.pick(counterparties), to, random.pick(counterparties)], ids],
+  };
+  return succeeded({ from: operator, to: token.address, call, gas: 240_000 }, dropped);
 };

@@ -1,8 +1,16 @@
-import { erc20 } from '../evm/abi-fragments.ts';
-import type { Hex, Token } from '../types.ts';
-import { randomAmount, type TemplateContext, type TransactionTemplate } from './template-context.ts';
-import { moveCoin, moveNative } from './transfers.ts';
-import { succeeded } from './unsigned-transaction.ts';
+import { erc20, wrapped } from '../evm/abi.ts';
+import { ZERO_ADDRESS } from '../evm/random.ts';
+import type { Hex, Swap, Token } from '../types.ts';
+import {
+  depositFor,
+  moveCoin,
+  moveNative,
+  randomAmount,
+  type Step,
+  succeeded,
+  type TemplateContext,
+  type TransactionTemplate,
+} from './templates.ts';
 
 const payNative = (context: TemplateContext, from: Hex, to: Hex) => {
   const value = randomAmount(context, from, null);
@@ -45,3 +53,39 @@ export const receiveCoin: TransactionTemplate = (context, wallet) =>
   );
 export const payStablecoin: TransactionTemplate = (context, wallet) =>
   payCoin(context, stablecoin(context), wallet, context.random.pick(context.counterparties));
+
+const traded = (trader: Hex, router: Hex, sold: Swap['sold'], bought: Swap['bought']): Step => ({
+  effects: [{ kind: 'swap', trader, router, sold, bought }],
+  logs: [],
+});
+
+/** Wraps the native asset one to one, which counts as a swap. */
+export const wrap: TransactionTemplate = (context, wallet) => {
+  const { address } = context.contracts.wrapped;
+  const value = randomAmount(context, wallet, null);
+  if (value === 0n) return null;
+  const call = { method: wrapped.deposit, args: [] };
+  return succeeded(
+    { from: wallet, to: address, value, call, gas: 45_000 },
+    depositFor(context, wallet, wallet, value),
+    traded(wallet, address, { token: null, value }, { token: address, value }),
+  );
+};
+
+export const unwrap: TransactionTemplate = (context, wallet) => {
+  const { contracts, ledger } = context;
+  const { address } = contracts.wrapped;
+  const value = randomAmount(context, wallet, contracts.wrapped);
+  if (value === 0n || value > ledger.balance(address, null)) return null;
+  const burned: Step = {
+    effects: [ledger.move(contracts.wrapped, { from: wallet, to: ZERO_ADDRESS, value })],
+    logs: [{ address, event: wrapped.Withdrawal, args: [wallet, value] }],
+  };
+  const call = { method: wrapped.withdraw, args: [value] };
+  return succeeded(
+    { from: wallet, to: address, call, gas: 36_000 },
+    burned,
+    moveNative(context, { from: address, to: wallet, value }),
+    traded(wallet, address, { token: address, value }, { token: null, value }),
+  );
+};

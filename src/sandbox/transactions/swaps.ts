@@ -1,16 +1,16 @@
-import { encodeCall } from '../evm/abi.ts';
-import { pathRouter, pool, tupleRouter } from '../evm/abi-fragments.ts';
+import { encodeCall, pathRouter, pool, tupleRouter } from '../evm/abi.ts';
 import { UNLISTED_PRICE } from '../evm/contracts.ts';
 import type { Hex, Token } from '../types.ts';
 import {
   deadline,
+  depositFor,
+  moveCoin,
   randomAmount,
+  type Step,
+  succeeded,
   type TemplateContext,
   type TransactionTemplate,
-} from './template-context.ts';
-import { moveCoin } from './transfers.ts';
-import { type Step, succeeded } from './unsigned-transaction.ts';
-import { depositFor } from './wrapping.ts';
+} from './templates.ts';
 
 type Trade = {
   readonly sold: Token;

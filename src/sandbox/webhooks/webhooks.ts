@@ -1,10 +1,10 @@
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/http.ts';
 import type { Block, ChainReader, Hex } from '../types.ts';
-import { createRoutes } from './api/routes.ts';
-import { deliveriesOf } from './sending/block-deliveries.ts';
-import type { Log } from './sending/dispatcher.ts';
-import { createDispatcher } from './sending/dispatcher.ts';
-import { createSender } from './sending/sender.ts';
+import { deliveriesOf } from './block-deliveries.ts';
+import type { Log } from './dispatcher.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { createRoutes } from './routes.ts';
+import { createSender } from './sender.ts';
 import { createStore, type Store } from './store.ts';
 import { NO_FILTERS, type WebhookType } from './webhook.ts';
 

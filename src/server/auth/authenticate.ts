@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Caller } from '../../context.ts';
 import { ALL_SCOPES } from '../../scopes.ts';
-import type { Credential } from '../../upstream/client/request-scope.ts';
+import type { Credential } from '../../upstream/client/request.ts';
 import { keyMalformed, keyMissing, schemeRejected, tokenMissing } from './auth-errors.ts';
 import type { VerifyToken } from './tokens.ts';
 

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import { JsonSize } from '../../lib/json/size-scanner.ts';
+import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
+import { JsonSize } from '../../lib/json/size.ts';
 
 /** The keys that verify tokens. The algorithms are all symmetric or all asymmetric, so that no public key serves as a secret. */
 export type TokenKeys = { readonly algorithms: readonly string[]; readonly getKey: JWTVerifyGetKey };

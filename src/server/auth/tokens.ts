@@ -1,10 +1,18 @@
 import { hash } from 'node:crypto';
-import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose';
+import {
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../logger.ts';
+import { z } from 'zod';
+import type { Clock } from '../../lib/deadlines.ts';
+import type { Log } from '../../lib/log.ts';
+import { SCOPES, type Scope } from '../../scopes.ts';
 import { keysUnavailable, tokenExpired, tokenRejected } from './auth-errors.ts';
-import { type Bearer, readClaims } from './claims.ts';
 import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
 
 export type TokenOptions = {
@@ -152,4 +160,56 @@ const claimMessage = ({ claim, reason }: errors.JWTClaimValidationFailed): strin
 const messagesOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`;
+};
+
+/** The bearer of a verified token, by its claims. */
+type Bearer = {
+  readonly tenant: string;
+  readonly billingKey: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** `exp` in milliseconds since 1970. */
+  readonly expiresAt: number;
+};
+
+const MAX_NAME = 255;
+
+const name = z.string().min(1).max(MAX_NAME);
+
+const Claims = z.object({
+  exp: z.number(),
+  sub: name.optional(),
+  tenant: name.optional(),
+  scope: z.union([z.string(), z.array(z.string())]).optional(),
+});
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  exp: 'a number',
+  sub: `text of 1 to ${MAX_NAME} characters`,
+  tenant: `text of 1 to ${MAX_NAME} characters`,
+  scope: 'text, or a list of it',
+};
+
+/** Reads the claims of a verified token. Throws UNAUTHENTICATED. `isTenant` says whether a delivery URL can carry a tenant. */
+const readClaims = (payload: JWTPayload, isTenant: (text: string) => boolean): Bearer => {
+  const { data, error } = Claims.safeParse(payload);
+  if (error) {
+    const claim = String(error.issues[0]?.path[0]);
+    throw tokenRejected(`Expected a token whose ${claim} is ${EXPECTED[claim]}, got something else.`);
+  }
+  const { exp, sub, scope = [] } = data;
+  const tenant = data.tenant ?? sub;
+  if (tenant === undefined)
+    throw tokenRejected('Expected a token with sub or tenant, got one without either.');
+  if (!isTenant(tenant))
+    throw tokenRejected(
+      `Expected a token whose ${data.tenant === undefined ? 'sub' : 'tenant'} can be part of a URL's path, got one that cannot.`,
+    );
+  const granted = typeof scope === 'string' ? scope.split(' ') : scope;
+  return {
+    tenant,
+    // The prefixes keep a tenant and a subject of the same name apart.
+    billingKey: sub === undefined ? `tenant:${tenant}` : `sub:${sub}`,
+    scopes: new Set(SCOPES.filter((known) => granted.includes(known))),
+    expiresAt: exp * 1000,
+  };
 };

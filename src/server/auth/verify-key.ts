@@ -1,4 +1,6 @@
-import { onAbort } from '../../lib/abort.ts';
+import { onAbort } from '../../lib/deadlines.ts';
+import type { Log } from '../../lib/log.ts';
+import { messageOf } from '../../lib/values.ts';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 
 /** Asks upstream whether it accepts a key. Resolves when it does. The signal aborts when the answer is no longer needed. */
@@ -67,5 +69,29 @@ export const isUnknownKey = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'unauthenticated';
 
 /** Whether upstream knows the key but forbids the request that verified it: the key is valid all the same. */
-export const isForbidden = (error: unknown): boolean =>
+const isForbidden = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'forbidden';
+
+/**
+ * Logs whether upstream accepts the gateway's own key; never rejects. A rejected key does not end the process: deliveries
+ * still arrive, and upstream may accept the key later. `verify` resolves when upstream accepts the key.
+ */
+export const reportOnKey = async (
+  verify: (signal: AbortSignal) => Promise<void>,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> => {
+  try {
+    await verify(signal);
+    log.debug('UPSTREAM_API_KEY is accepted by upstream');
+  } catch (error) {
+    if (signal.aborted) return;
+    if (isUnknownKey(error))
+      log.error('UPSTREAM_API_KEY is rejected by upstream', {
+        status: error instanceof UpstreamError ? error.status : undefined,
+      });
+    else if (isForbidden(error))
+      log.debug('UPSTREAM_API_KEY is accepted by upstream, but may not list webhooks');
+    else log.warn('UPSTREAM_API_KEY could not be verified', { error: messageOf(error) });
+  }
+};

@@ -5,36 +5,33 @@ import type { KnownAnswers } from '../../graph/answer/known-answers.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
-import type { Trace } from '../../lib/trace-context.ts';
+import type { Trace } from '../../lib/trace.ts';
 import { createCompressor } from '../http/compressor.ts';
-import { createTrace, traceOf } from '../http/request-id.ts';
-import { setCommonHeaders } from '../http/response-headers.ts';
+import { createTrace, setCommonHeaders, traceOf } from '../http/exchange.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
 import { useCompressibleAnswers } from './answers/compression.ts';
 import { useConditionalGets } from './answers/conditional-gets.ts';
+import { type AnswerRequest, createDirectPosts } from './answers/direct-posts.ts';
+import { createCorsHeaders, createCsrfCheck } from './cross-origin.ts';
+import type { MaskError } from './errors.ts';
+import { useErrorLimit, useErrorStatuses } from './errors.ts';
+import {
+  useOperationMemory,
+  usePlannedExecution,
+  useSharedAnswers,
+  useShutdownTimeout,
+  useSseAccept,
+} from './execution.ts';
 import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
-import { useAnswerLimit } from './limits/answer-size.ts';
-import type { ClientBudgets } from './limits/budgets.ts';
+import { useAnswerLimit, useSocketMemory, useSubscriptionSize } from './limits/answer-size.ts';
+import type { ClientBudgets } from './limits/compute-units.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
-import { useErrorLimit } from './limits/error-limit.ts';
 import { createRequestMemory } from './limits/request-memory.ts';
-import { useSocketMemory } from './limits/socket-memory.ts';
-import { useSubscriptionSize } from './limits/subscription-size.ts';
-import type { MaskError } from './mask-errors.ts';
+import type { Operations } from './observe.ts';
+import { useUpstreamExtension } from './observe.ts';
+import type { OperationContext, ServerContext } from './operation-plugin.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
-import { createCorsHeaders } from './plugins/cors.ts';
-import { createCsrfCheck } from './plugins/csrf.ts';
-import { useErrorStatuses } from './plugins/error-statuses.ts';
-import { useOperationMemory } from './plugins/operation-memory.ts';
-import type { Operations } from './plugins/operation-observer.ts';
-import { usePlannedExecution } from './plugins/planned-execution.ts';
-import { useSharedAnswers } from './plugins/shared-answers.ts';
-import { useShutdownTimeout } from './plugins/shutdown-mutations.ts';
-import { useSseAccept } from './plugins/sse-accept.ts';
-import { useUpstreamExtension } from './plugins/upstream-extension.ts';
-import { type AnswerRequest, createDirectPosts } from './posts/direct-posts.ts';
-import type { OperationContext, ServerContext } from './server-context.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
 
 /** What the answers by Yoga and the direct ones have in common. */

@@ -4,17 +4,19 @@ import {
   executeRootSelectionSet,
   validateExecutionArgs,
 } from 'graphql';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../../lib/values.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type {
   Complete,
   ExecuteFn,
   OperationArgs,
+  OperationContext,
   OperationPlugin,
+  ServerContext,
+  ServerPlugin,
   Start,
   SubscribeFn,
 } from './operation-plugin.ts';
-import type { OperationContext, ServerContext, ServerPlugin } from './server-context.ts';
 
 /** The stages of an operation behind its document, the same for all transports. */
 export type Pipeline = {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
-import { parseDocument, validateDocument } from '../../graph/document/limits.ts';
+import { parseDocument, validateDocument } from '../../graph/document-limits.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
-import type { ServerPlugin } from './server-context.ts';
+import type { ServerPlugin } from './operation-plugin.ts';
 
 /** The part of a request that names its document, not validated yet. */
 type DocumentReference = {

@@ -1,23 +1,20 @@
 import type { GraphQLSchema } from 'graphql';
-import { createYoga } from 'graphql-yoga';
+import { createYoga, type GraphQLParams } from 'graphql-yoga';
+import { clientError } from '../../graph/errors.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { createGraphiQLPage, graphiqlOptions } from '../browsers/graphiql.ts';
 import type { BrowserPolicy } from '../browsers/origin-policy.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Compress } from '../http/compressor.ts';
 import { type UnsentLimit, useUnsentLimit } from '../http/unsent-limit.ts';
-import type { EventStreams } from '../sse/plugin.ts';
+import type { EventStreams } from '../subscriptions/event-stream.ts';
 import { useCompression } from './answers/compression.ts';
-import { useValidityHeaders } from './answers/validity-headers.ts';
-import { MAX_BODY_BYTES, useBodyLimits } from './limits/body-limits.ts';
+import { useValidityHeaders } from './answers/conditional-gets.ts';
+import { type CheckHeaders, type CorsHeaders, useCors, useCsrfProtection } from './cross-origin.ts';
 import type { Documents } from './limits/documents.ts';
-import type { RequestMemory } from './limits/request-memory.ts';
+import { MAX_BODY_BYTES, type RequestMemory, useBodyLimits } from './limits/request-memory.ts';
+import type { OperationContext, ServerContext, ServerPlugin } from './operation-plugin.ts';
 import { type Pipeline, usePipeline } from './pipeline.ts';
-import { useAuthentication } from './plugins/authentication.ts';
-import { type CorsHeaders, useCors } from './plugins/cors.ts';
-import { type CheckHeaders, useCsrfProtection } from './plugins/csrf.ts';
-import { useGetRequests } from './plugins/get-requests.ts';
-import type { OperationContext, ServerContext } from './server-context.ts';
 import { type TrustedDocuments, useTrustedDocuments } from './trusted-documents.ts';
 
 export type YogaOptions = BrowserPolicy & {
@@ -91,4 +88,43 @@ export const createYogaServer = (options: YogaOptions) => {
     maskedErrors: false,
     cors: false,
   });
+};
+
+/**
+ * Authenticates each HTTP request before any of its body is read, unless its caller is known already. A WebSocket is
+ * authenticated in websocket/.
+ */
+const useAuthentication = (authenticate: Authenticate, clientAddress: ClientAddress): ServerPlugin => ({
+  async onRequestParse({ request, serverContext }) {
+    const { req } = serverContext;
+    serverContext.httpCaller ??= await authenticate(request.headers, req && (() => clientAddress(req)));
+  },
+});
+
+type Params = GraphQLParams & { readonly documentId?: string };
+
+/** Reads a GET's operation from its URL: `documentId` as well, and rejects parameters that aren't JSON with BAD_USER_INPUT. */
+const useGetRequests = (): ServerPlugin => ({
+  onRequestParse({ request, setRequestParser }) {
+    if (request.method === 'GET') setRequestParser(parseQuery);
+  },
+});
+
+const parseQuery = ({ url }: Request): Params => {
+  const given = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const params: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', 'documentId']) params[name] = given.get(name) || undefined;
+  for (const name of ['variables', 'extensions']) params[name] = parseJson(name, given.get(name));
+  return params;
+};
+
+const parseJson = (name: string, text: string | null): unknown => {
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw clientError('BAD_USER_INPUT', `Expected ${name} to be JSON, got something else.`, {
+      http: { status: 400, spec: true },
+    });
+  }
 };

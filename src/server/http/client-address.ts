@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createNetworkCheck, parseAddress } from '../../lib/ip-address.ts';
-import type { Log } from '../../logger.ts';
+import type { Log } from '../../lib/log.ts';
 
 /** Returns the IP address of a request's client, in its canonical spelling; `unknown` once its connection is closed. */
 export type ClientAddress = (request: IncomingMessage) => string;

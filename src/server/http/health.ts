@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { raceWithTimeout } from '../../lib/abort.ts';
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/error-text.ts';
+import { type Clock, monotonicClock, raceWithTimeout } from '../../lib/deadlines.ts';
+import { messageOf } from '../../lib/values.ts';
 
 /** An endpoint for machines. It answers GET and HEAD alike. */
 type HealthEndpoint = () => Promise<HealthResponse>;

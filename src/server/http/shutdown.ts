@@ -2,18 +2,17 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { settlesWithin } from '../../lib/scheduling/task-tracker.ts';
-import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
+import type { ShutdownDeadline } from '../../lib/deadlines.ts';
+import { settlesWithin } from '../../lib/tasks.ts';
+import { onResponseClosed, setCommonHeaders } from './exchange.ts';
 import type { Listeners } from './listeners.ts';
-import { onResponseClosed } from './response-end.ts';
-import { setCommonHeaders } from './response-headers.ts';
 
 /** Enough turns of the event loop to accept waiting connections, and to read requests that arrived on idle ones. */
 const EVENT_LOOP_TURNS = 4;
 
 /** The graceful shutdown of the HTTP server: no request that it has accepted is lost. */
 export type HttpShutdown = {
-  /** Aborts when running operations are answered with UPSTREAM_TIMEOUT: see graphql/plugins/shutdown-mutations.ts. */
+  /** Aborts when running operations are answered with UPSTREAM_TIMEOUT: see server/graphql/execution.ts. */
   readonly shutdownSignal: AbortSignal;
   /** Answers a request that has not started to run with 503, unless it is answered. */
   reject(request: IncomingMessage, response: ServerResponse): void;

@@ -7,12 +7,11 @@ import {
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import { jsonParts, SerializedData, serializeAnswer } from '../../graph/answer/serialize.ts';
-import { ownBytes } from '../../lib/memory/own-bytes.ts';
-import { totalLength } from '../../lib/memory/total-length.ts';
-import type { Trace } from '../../lib/trace-context.ts';
-import type { SourceEvent } from '../../streams/event-source.ts';
-import { MAX_ERRORS } from '../graphql/limits/error-limit.ts';
-import type { MaskError } from '../graphql/mask-errors.ts';
+import { ownBytes, totalLength } from '../../lib/buffers.ts';
+import type { SourceEvent } from '../../lib/event-source.ts';
+import type { Trace } from '../../lib/trace.ts';
+import type { MaskError } from '../graphql/errors.ts';
+import { MAX_ERRORS } from '../graphql/errors.ts';
 
 const END_OF_EVENT = Buffer.from('\n\n');
 

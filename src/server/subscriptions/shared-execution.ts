@@ -2,8 +2,11 @@ import {
   createSourceEventStream,
   type ExecutionArgs,
   type ExecutionResult,
+  type FieldNode,
+  Kind,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
+  visit,
 } from 'graphql';
 import type { Context } from '../../context.ts';
 import {
@@ -12,12 +15,11 @@ import {
   type EventSource,
   isEventSource,
   type SourceEvent,
-} from '../../streams/event-source.ts';
-import type { MaskError } from '../graphql/mask-errors.ts';
+} from '../../lib/event-source.ts';
+import type { MaskError } from '../graphql/errors.ts';
 import type { OperationPlugin } from '../graphql/operation-plugin.ts';
 import { createRender, type EventObserver, type Frame } from './frame.ts';
 import { createOpenDocuments } from './open-documents.ts';
-import { operationKey } from './operation-key.ts';
 
 /** A subscription that is ready to begin. */
 export type Subscription = {
@@ -119,3 +121,35 @@ class FailedReader implements EventReader<Frame> {
 
   close(): void {}
 }
+
+/**
+ * Returns the deduplication key of a subscription: two subscriptions are executed as one if their documents, operations
+ * and variables are equal. A variable that says only where to resume is left out.
+ */
+const operationKey = ({ document, operation, variableValues }: ValidatedSubscriptionArgs): string => {
+  const resume = resumeVariable(document, operation.selectionSet.selections);
+  const variables = Object.entries(variableValues.coerced).filter(([name]) => name !== resume);
+  return JSON.stringify([
+    document.loc?.source.body ?? document,
+    operation.name?.value ?? null,
+    variables.toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  ]);
+};
+
+type Document = ValidatedSubscriptionArgs['document'];
+type Selections = ValidatedSubscriptionArgs['operation']['selectionSet']['selections'];
+
+/** Returns the name of the variable that is the root field's `after` and is used nowhere else, or null. */
+const resumeVariable = (document: Document, selections: Selections): string | null => {
+  const field = selections.find((selection): selection is FieldNode => selection.kind === Kind.FIELD);
+  const after = field?.arguments?.find(({ name }) => name.value === 'after')?.value;
+  if (after?.kind !== Kind.VARIABLE) return null;
+  let occurrences = 0;
+  visit(document, {
+    Variable: ({ name }) => {
+      if (name.value === after.name.value) occurrences += 1;
+    },
+  });
+  const inDeclaration = 1;
+  return occurrences === inDeclaration + 1 ? after.name.value : null;
+};

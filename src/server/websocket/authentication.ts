@@ -1,9 +1,9 @@
 import type { Caller } from '../../context.ts';
 import { clientError } from '../../graph/errors.ts';
-import type { Trace } from '../../lib/trace-context.ts';
+import type { Trace } from '../../lib/trace.ts';
 import { type Authenticate, type Credentials, credentialsIn, onExpiry } from '../auth/authenticate.ts';
 import { isUnknownKey, type VerifyKeyFailOpen } from '../auth/verify-key.ts';
-import { createTrace } from '../http/request-id.ts';
+import { createTrace } from '../http/exchange.ts';
 import { type Connection, close, type SocketContext } from './connection.ts';
 import { closeGracefully } from './operation-slots.ts';
 

@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream';
 import type { Context } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../context.ts';
-import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
-import { SOCKET_BYTES } from '../graphql/limits/socket-memory.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
+import type { Trace } from '../../lib/trace.ts';
+import { SOCKET_BYTES } from '../graphql/limits/answer-size.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
-import { FrameWriter } from './shared-frame-writer.ts';
+import { FrameWriter } from './frame-writer.ts';
 
 /** The part of the upgrade request that a connection keeps: the whole request would be its largest object. */
 export type Upgrade = {
@@ -88,4 +89,18 @@ export const close = (
   webSocket.close(code, shortened(reason));
   destroyUnlessClosed(webSocket, () => webSocket.terminate(), closeMs);
   disconnected.abort();
+};
+
+/** Reports sockets and their operations. */
+export type SocketObserver = {
+  /** Called when a WebSocket opens; the returned function is called when it has closed. */
+  opened(): () => void;
+  /** Called when an upgrade is rejected, with its HTTP status. */
+  refused(status: number): void;
+  /**
+   * A socket's client asks for an operation, with the trace that it has sent. Returns the trace of what it causes. `ended`
+   * follows when it is answered or has begun to send events, or else the client's signal aborts.
+   */
+  received(trace: Trace, clientSignal: AbortSignal): Trace;
+  ended(trace: Trace): void;
 };

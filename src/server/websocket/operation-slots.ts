@@ -1,4 +1,4 @@
-import { settlesWithin } from '../../lib/scheduling/task-tracker.ts';
+import { settlesWithin } from '../../lib/tasks.ts';
 import { type Connection, close, type OperationTable, type SocketContext } from './connection.ts';
 import { END, OperationStream } from './operation-streams.ts';
 
@@ -8,7 +8,7 @@ export type OperationSlot = {
   readonly ifCurrent: <Result>(step: () => Promise<Result>) => Promise<Result>;
   /** Returns the result of a query or a mutation that has begun. `closeGracefully` waits for it. */
   readonly trackExecution: <Result>(result: Promise<Result>) => Promise<Result>;
-  /** Aborts when a graceful close has waited long enough; server/graphql/plugins/shutdown-mutations.ts answers then. */
+  /** Aborts when a graceful close has waited long enough; server/graphql/execution.ts answers then. */
   readonly shutdownSignal: AbortSignal;
   /** Aborts when the client completes the operation, or its socket closes, before it is answered. */
   readonly clientSignal: AbortSignal;

@@ -1,9 +1,9 @@
 import type { ExecutionResult } from 'graphql';
 import { jsonParts, type SerializedData } from '../../graph/answer/serialize.ts';
-import type { EventReader } from '../../streams/event-source.ts';
+import type { EventReader } from '../../lib/event-source.ts';
 import type { Frame } from '../subscriptions/frame.ts';
 import type { Subscription } from '../subscriptions/shared-execution.ts';
-import type { FrameWriter } from './shared-frame-writer.ts';
+import type { FrameWriter } from './frame-writer.ts';
 
 type Step = IteratorResult<never, undefined>;
 

@@ -2,24 +2,24 @@ import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperati
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import { SerializedData } from '../../graph/answer/serialize.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
-import { onAbort } from '../../lib/abort.ts';
-import type { TaskTracker } from '../../lib/scheduling/task-tracker.ts';
-import type { Trace } from '../../lib/trace-context.ts';
+import { onAbort } from '../../lib/deadlines.ts';
+import type { TaskTracker } from '../../lib/tasks.ts';
+import type { Trace } from '../../lib/trace.ts';
+import type { MaskError } from '../graphql/errors.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
+import type { PartWriter } from '../graphql/incremental/part-writer.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
 import type { RequestMemory, RequestReservation } from '../graphql/limits/request-memory.ts';
-import type { MaskError } from '../graphql/mask-errors.ts';
+import type { Operations } from '../graphql/observe.ts';
 import type { OperationArgs } from '../graphql/operation-plugin.ts';
-import type { Operations } from '../graphql/plugins/operation-observer.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
-import { createTrace } from '../http/request-id.ts';
+import { createTrace } from '../http/exchange.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type { AuthenticateConnection } from './authentication.ts';
-import type { SocketContext } from './connection.ts';
-import type { SocketObserver } from './observer.ts';
+import type { SocketContext, SocketObserver } from './connection.ts';
+import type { FrameWriter } from './frame-writer.ts';
 import { acquireSlot, type OperationSlot } from './operation-slots.ts';
-import { SerializedAnswer, SocketSubscription } from './operation-streams.ts';
-import { createPartWriter } from './part-writer.ts';
+import { nextPrefix, SerializedAnswer, SocketSubscription } from './operation-streams.ts';
 
 /** An operation of a WebSocket that is ready to run through the pipeline that HTTP uses too. */
 export type SocketOperation = ExecutionArgs & {
@@ -184,3 +184,15 @@ export const startOperation = (operation: SocketOperation): OperationResult => {
   operation.start = null;
   return start();
 };
+
+/**
+ * Writes the parts of an answer as `next` messages, until the client has completed the operation. graphql-ws sends the last
+ * one, which is the operation's result, and `complete`.
+ */
+const createPartWriter = (frameWriter: FrameWriter, id: string, clientSignal: AbortSignal): PartWriter => ({
+  format: '20220824',
+  write(json, onWritten) {
+    if (clientSignal.aborted) onWritten();
+    else frameWriter.sendAnswer(nextPrefix(id), json, '}', onWritten);
+  },
+});

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { makeServer } from 'graphql-ws';
 import { estimatedBytesOfText } from '../graphql/limits/request-memory.ts';
-import { createTrace } from '../http/request-id.ts';
+import { createTrace } from '../http/exchange.ts';
 import { toFormattedError } from '../subscriptions/frame.ts';
 import { closeUnlessAuthenticated } from './authentication.ts';
 import { type Connection, close } from './connection.ts';

@@ -1,27 +1,27 @@
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { createTaskTracker, settlesWithin } from '../../lib/scheduling/task-tracker.ts';
-import type { ShutdownDeadline } from '../../lib/shutdown-deadline.ts';
+import type { ShutdownDeadline } from '../../lib/deadlines.ts';
+import { createStaggeredInterval, createTaskTracker, settlesWithin } from '../../lib/tasks.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
+import { type BrowserPolicy, bodyOf } from '../browsers/origin-policy.ts';
+import type { MaskError } from '../graphql/errors.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { Documents } from '../graphql/limits/documents.ts';
 import { createRequestMemory } from '../graphql/limits/request-memory.ts';
-import type { MaskError } from '../graphql/mask-errors.ts';
-import type { Operations } from '../graphql/plugins/operation-observer.ts';
+import type { Operations } from '../graphql/observe.ts';
 import type { TrustedDocuments } from '../graphql/trusted-documents.ts';
 import type { ClientAddress } from '../http/client-address.ts';
+import { type RuleViolation, ruleViolationOf } from '../http/server.ts';
+import { destroyUnlessClosed } from '../http/shutdown.ts';
 import type { UnsentLimit } from '../http/unsent-limit.ts';
 import { createConnectionAuthentication, type VerifyKey } from './authentication.ts';
-import { pauseReadsWhileBlocked } from './backpressure.ts';
-import { type Connection, createConnection, upgradeOf } from './connection.ts';
-import { createKeepAlive } from './keep-alive.ts';
-import type { SocketObserver } from './observer.ts';
+import { type Connection, createConnection, type SocketObserver, upgradeOf } from './connection.ts';
+import { pauseReadsWhileBlocked } from './frame-writer.ts';
 import { closeGracefully } from './operation-slots.ts';
 import { createProtocol, type SocketTimes } from './protocol.ts';
-import { rejectUpgrade, type UpgradePolicy, upgradeRejectionOf } from './upgrade.ts';
 
 export type WebSockets = {
   /**
@@ -127,4 +127,78 @@ const allClosed = async (sockets: WebSocketServer, ms: number): Promise<void> =>
   if (!(await settlesWithin(closed, ms))) for (const socket of sockets.clients) socket.terminate();
   await Promise.all(closed);
   sockets.close();
+};
+
+const PING_EVERY_MS = 12_000;
+/** The operating system of a slow reader may still hold the data in front of its ping. */
+const MAX_MISSED_PONGS = 5;
+
+/**
+ * Pings each socket once in an interval, and terminates a socket whose peer has been silent for about a minute. A socket
+ * with unsent data is not pinged, since the ping would queue behind it; server/http/unsent-limit.ts cuts peers that stall.
+ */
+export type KeepAlive = {
+  /** Pings the socket from now on, until it closes. */
+  add(socket: WebSocket): void;
+  stop(): void;
+};
+
+/** The pings of 20,000 sockets are spread over the interval: in one turn, so many writes would block the event loop. */
+export const createKeepAlive = (everyMs = PING_EVERY_MS): KeepAlive => {
+  const interval = createStaggeredInterval(everyMs);
+  return {
+    add(socket) {
+      let missedPongs = 0;
+      const remove = interval.add(() => {
+        if (socket.bufferedAmount > 0) missedPongs = 0;
+        else if (missedPongs === MAX_MISSED_PONGS) socket.terminate();
+        else {
+          missedPongs += 1;
+          if (socket.readyState === socket.OPEN) socket.ping();
+        }
+      });
+      socket.on('pong', () => {
+        missedPongs = 0;
+      });
+      socket.once('close', remove);
+    },
+    stop: interval.stop,
+  };
+};
+
+type UpgradePolicy = Pick<BrowserPolicy, 'rejectionOf'>;
+
+type Rejection = { readonly status: RuleViolation['status'] | 403 | 404 | 503; readonly body: string };
+
+/** Returns why an upgrade request gets no WebSocket, or null if it gets one. `isFull`: no further socket may open. */
+const upgradeRejectionOf = (
+  request: IncomingMessage,
+  { rejectionOf }: UpgradePolicy,
+  isFull: boolean,
+): Rejection | null => {
+  const { url, headers } = request;
+  const violation = ruleViolationOf(request);
+  if (violation) return { status: violation.status, body: JSON.stringify({ error: violation.message }) };
+  if (url?.split('?')[0] !== '/graphql') return { status: 404, body: '' };
+  // A client without Origin is not a browser.
+  const rejection =
+    headers.origin === undefined ? null : rejectionOf({ get: (name) => headers[name]?.toString() ?? null });
+  if (rejection) return { status: 403, body: bodyOf(rejection) };
+  return isFull ? { status: 503, body: '' } : null;
+};
+
+/** Answers an upgrade request with the status and the body, and closes its connection within `closeMs`. */
+const rejectUpgrade = (stream: Duplex, { status, body }: Rejection, closeMs?: number): void => {
+  stream.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Connection: close',
+      ...(body ? ['Content-Type: application/json'] : []),
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  // Node's HTTP timeouts do not apply to the connection of an upgrade request.
+  destroyUnlessClosed(stream, () => stream.destroy(), closeMs);
 };

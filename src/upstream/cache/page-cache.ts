@@ -1,10 +1,18 @@
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import type { Trace } from '../../lib/trace-context.ts';
-import type { RequestScope } from '../client/request-scope.ts';
-import type { Usage } from '../client/usage.ts';
-import type { Page } from '../page.ts';
-import type { CacheBudget } from './cache-budget.ts';
+import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
+import type { Trace } from '../../lib/trace.ts';
+import type { RequestScope, Usage } from '../client/request.ts';
 import {
+  type Fetch,
+  type Fetched,
+  keyOf,
+  maxAgeOf,
+  type Page,
+  type PageRequest,
+  type SharedMeta,
+} from '../page.ts';
+import type { InvalidationBus } from './entries.ts';
+import {
+  type CacheBudget,
   createEntryStore,
   createMeta,
   type Entry,
@@ -12,19 +20,8 @@ import {
   refreshRequest,
   retainDetails,
   satisfies,
-} from './entry-store.ts';
-import type { InvalidationBus } from './invalidation.ts';
-import { type CacheResult, noopPageObserver, type PageObserver } from './page-observer.ts';
-import {
-  type Fetch,
-  type Fetched,
-  keyOf,
-  maxAgeOf,
-  type PageRequest,
-  type SharedMeta,
-} from './page-request.ts';
-import { type SharedRequest, startShared } from './single-flight.ts';
-import { allowsStale, cooldownMsFor } from './stale-if-error.ts';
+} from './entries.ts';
+import { allowsStale, cooldownMsFor, type SharedRequest, startShared } from './single-flight.ts';
 
 /** A cache of pages with single-flight, stale-while-revalidate and stale-if-error. */
 export type PageCache<Value> = {
@@ -255,3 +252,30 @@ const describeShared = (
   Object.assign(meta, { follows, limit, details, startedAt: now - ageMs });
   if (insteadOf) meta.retryNotBefore = now + cooldownMsFor(insteadOf);
 };
+
+/**
+ * Where a page came from. `fresh`, `watched`, `stale` and `staleIfError` are from the cache: the second is fresh because no
+ * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
+ * from a request of another operation, `shared` from another gateway. `miss` is from a new request.
+ */
+export type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
+
+/** Reports how pages are served. */
+export type PageObserver = {
+  /** An operation gets a page. Returns the trace of the request that this may cause. */
+  getting(trace: Trace): Trace;
+  /** Called once after `getting`, with the trace that it has returned. */
+  got(page: ServedPage): void;
+  /** A page was served; also one in a shared answer, which no operation gets by itself. */
+  served(result: CacheResult): void;
+};
+
+type ServedPage = {
+  readonly result: CacheResult;
+  readonly trace: Trace;
+  /** The trace of the request of another operation that this one has joined. */
+  readonly joined: Trace | null;
+  readonly failed: boolean;
+};
+
+const noopPageObserver: PageObserver = { getting: (trace) => trace, got() {}, served() {} };

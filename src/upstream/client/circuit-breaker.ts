@@ -1,5 +1,4 @@
-import { raceWithTimeout } from '../../lib/abort.ts';
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
+import { type Clock, monotonicClock, raceWithTimeout } from '../../lib/deadlines.ts';
 import { type Outcome, UpstreamError } from './errors.ts';
 
 /** What an attempt shows of upstream as a whole. */

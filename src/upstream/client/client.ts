@@ -1,6 +1,17 @@
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import { createMemoryBudget, type MemoryBudget } from '../../lib/memory/memory-budget.ts';
-import { Semaphore } from '../../lib/scheduling/semaphore.ts';
+import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../lib/memory-budget.ts';
+import { Semaphore } from '../../lib/tasks.ts';
+import type { ParseBody } from './body.ts';
+import { parseJson } from './body.ts';
+import { createCircuitBreakers } from './circuit-breaker.ts';
+import { createConnectionPool } from './connection-pool.ts';
+import { costLimitExceeded } from './errors.ts';
+import { createKeyCooldowns, createRequestLimiter, type SharedCooldowns, type SharedRate } from './limits.ts';
+import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
+import type { RequestScope } from './request.ts';
+import { Bill, targetOf, type UpstreamAnswer, type UpstreamRequest } from './request.ts';
+import { createRetry } from './retry.ts';
+import { sendRequest } from './send-request.ts';
 import {
   awaitCooldown,
   breakCircuit,
@@ -9,20 +20,7 @@ import {
   limitRequests,
   observeAttempt,
   recordCooldown,
-} from './attempt-stages.ts';
-import { createCircuitBreakers } from './circuit-breaker.ts';
-import { createConnectionPool } from './connection-pool.ts';
-import { costLimitExceeded } from './errors.ts';
-import { createKeyCooldowns, type SharedCooldowns } from './key-cooldowns.ts';
-import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
-import { targetOf, type UpstreamAnswer, type UpstreamRequest } from './request.ts';
-import { createRequestLimiter, type SharedRate } from './request-limiter.ts';
-import type { RequestScope } from './request-scope.ts';
-import { parseJson } from './responses/json-body.ts';
-import type { ParseBody } from './responses/received-body.ts';
-import { createRetry } from './retry.ts';
-import { sendRequest } from './send-request.ts';
-import { Bill } from './usage.ts';
+} from './stages.ts';
 
 /**
  * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is refused

@@ -1,5 +1,5 @@
-import { type Clock, monotonicClock } from '../../lib/clock.ts';
-import { childOf, type Trace } from '../../lib/trace-context.ts';
+import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
+import { childOf, type Trace } from '../../lib/trace.ts';
 import type { UpstreamError } from './errors.ts';
 import type { UpstreamMethod, UpstreamRequest } from './request.ts';
 

@@ -1,3 +1,6 @@
+import { LRUCache } from 'lru-cache';
+import type { Deadline } from '../../lib/deadlines.ts';
+import type { Trace } from '../../lib/trace.ts';
 import { unsendable } from './errors.ts';
 
 export type UpstreamMethod = 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
@@ -45,3 +48,153 @@ export const targetOf = (
     if (!SEGMENT.test(segment)) throw unsendable('a segment of its path that is no address, id or word');
   return `${basePath.replace(/\/+$/, '')}/${path.join('/')}${query?.size ? `?${query}` : ''}`;
 };
+
+/** The upstream API key of an operation. It is never logged and never part of an error. */
+export type Credential = { readonly key: string; readonly owner: 'gateway' | 'client' };
+
+/** What all upstream requests of one operation share. */
+export type RequestScope = {
+  readonly credential: Credential;
+  readonly deadline: Deadline;
+  /** What the operation has cost so far; each request adds to it. */
+  readonly usage: Usage;
+  /** Compute units that the operation may cost at most. An estimate does not foresee everything, such as a long search. */
+  readonly maxComputeUnits: number;
+  readonly trace: Trace;
+};
+
+/**
+ * The scope of a request that other operations may join. Its deadline has a clock of its own, since each operation stops
+ * waiting when its own time is over; `signal` aborts when no operation waits any more.
+ */
+export const detachedScope = (scope: RequestScope, signal: AbortSignal): RequestScope => ({
+  ...scope,
+  deadline: scope.deadline.detached(signal),
+});
+
+/** What one operation has cost so far: every response has it as `extensions.upstream`. */
+export class Usage {
+  /** Upstream requests that the operation started, retries included. */
+  requests = 0;
+  /** Compute units of those requests; for a request under way, its price by the contract. */
+  computeUnits = 0;
+  /** Pages that cost the operation no request: cached ones, and those that another operation was fetching. */
+  cached = 0;
+  /** Those of the cached pages that were fresh only because no delivery had told of a change; absent for none. */
+  declare watched?: number;
+  #billed = 0;
+  readonly #listeners: (() => void)[] = [];
+
+  /** Compute units of the requests that have ended. */
+  get billed(): number {
+    return this.#billed;
+  }
+
+  /**
+   * Calls back after each change of the compute units, also once the operation is answered: a request may outlive its
+   * operation, for others that wait for it, or begin after it, as a refresh does that looks for the page elsewhere first.
+   */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Counts an attempt at its price before it is sent, because the operation may be answered while it is under way. */
+  reserve(price: number): Reservation {
+    this.requests += 1;
+    this.#add(price);
+    const settle = (computeUnits: number) => {
+      this.#billed += computeUnits;
+      this.#add(computeUnits - price);
+    };
+    return {
+      settle,
+      release: () => {
+        this.requests -= 1;
+        settle(0);
+      },
+    };
+  }
+
+  #add(computeUnits: number): void {
+    this.computeUnits += computeUnits;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+type Reservation = {
+  /** The attempt has ended: replaces its price with what it cost. */
+  settle(computeUnits: number): void;
+  /** Removes the attempt: it ended before its turn to be sent. */
+  release(): void;
+};
+
+/** Upstream bills no request that it answers so, unless it states a cost. */
+const UNBILLED: ReadonlySet<number> = new Set([401, 402, 429]);
+
+/**
+ * What one attempt costs, as far as it is known: nothing until it is sent, then its price, and from the head of its answer
+ * on what upstream states there. What becomes of the answer changes nothing. Where the connection breaks before an answer,
+ * nobody can tell whether upstream has received the request: it counts as received.
+ */
+export class Bill {
+  computeUnits = 0;
+  readonly #price: number;
+
+  constructor(price: number) {
+    this.#price = price;
+  }
+
+  /** The request is written to a connection. */
+  sent(): void {
+    this.computeUnits = this.#price;
+  }
+
+  /** The head of the answer has arrived. */
+  answered(status: number, headers: Headers): void {
+    this.computeUnits = statedCost(headers) ?? (UNBILLED.has(status) ? 0 : this.#price);
+  }
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+const statedCost = (headers: Headers): number | null => {
+  const stated = headers['x-compute-units-cost'];
+  return typeof stated === 'string' && /^\d{1,9}$/.test(stated) ? Number(stated) : null;
+};
+
+/** Compute units of requests that upstream bills by chain. */
+export type ChainPricing = {
+  /** The cost of one request to a resource with this chain filter; null is upstream's default filter. */
+  priceOf(resource: string, chains: string | null): number;
+  /** Records what upstream billed for one request. */
+  record(resource: string, chains: string | null, computeUnits: number): void;
+};
+
+/** The prices of so many filters are remembered, since clients can make up any number of them. */
+const MAX_FILTERS = 1000;
+
+/**
+ * A chain id costs one unit. Only upstream knows how many chains a tag has: a tag counts as `defaultChainCount` chains
+ * until upstream has billed a request to the same resource with the same filter.
+ */
+export const createChainPricing = (defaultChainCount: number): ChainPricing => {
+  const billed = new LRUCache<string, number>({ max: MAX_FILTERS });
+
+  return {
+    priceOf(resource, chains) {
+      const parts = chains === null ? ['default'] : chains.split(',');
+      const tags = parts.filter((part) => !isChainId(part)).length;
+      const counted = parts.length - tags + tags * defaultChainCount;
+      return tags === 0 ? counted : (billed.get(nameOf(resource, chains)) ?? counted);
+    },
+    record(resource, chains, computeUnits) {
+      // A free request does not show what the next one will cost.
+      if (computeUnits > 0) billed.set(nameOf(resource, chains), computeUnits);
+    },
+  };
+};
+
+const isChainId = (part: string): boolean => /^\d+$/.test(part);
+
+/** Upstream's default filter is the tag `default`. */
+const nameOf = (resource: string, chains: string | null): string => `${resource} ${chains ?? 'default'}`;

@@ -1,5 +1,5 @@
-import { sleep } from '../../lib/abort.ts';
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/deadlines.ts';
+import { sleep } from '../../lib/deadlines.ts';
 import { type Outcome, outcomeOf, UpstreamError } from './errors.ts';
 import type { UpstreamMethod, UpstreamRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
+import { ownBytes } from '../../lib/buffers.ts';
+import type { ListOrder } from '../parse/list-order.ts';
 import type { RecordTable, TableField } from '../parse/record.ts';
-import { Image } from './image.ts';
-import type { IndexedList } from './indexed-list.ts';
 import type { Constants } from './module.ts';
 
 /** A table in the kernel's memory. */
@@ -145,3 +145,90 @@ const setName = (image: Image, address: number, name: string): void => {
   const compared = Math.min(text.length, COMPARED_BYTES);
   image.set(address + NAME_BYTES, text.length, (1 << compared) - 1);
 };
+
+/** A text in the memory of the kernel. */
+export type Span = { readonly address: number; readonly length: number };
+
+/** Most images are smaller. */
+const FIRST_BYTES = 2048;
+
+/** Builds what the kernel has at a fixed region of its memory: words and texts. Throws RangeError where it has no room. */
+export class Image {
+  readonly #address: number;
+  readonly #capacity: number;
+  #bytes = Buffer.alloc(FIRST_BYTES);
+  #used = 0;
+
+  constructor(address: number, end: number) {
+    this.#address = address;
+    this.#capacity = end - address;
+  }
+
+  /** Returns the address of so many bytes, which are 0. */
+  allocate(bytes: number): number {
+    const address = this.#address + this.#used;
+    this.#used += (bytes + 3) & ~3;
+    if (this.#used > this.#capacity) throw new RangeError('The kernel has no room for this.');
+    if (this.#used > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * this.#used);
+    return address;
+  }
+
+  /** Writes words of four bytes from `address` on. */
+  set(address: number, ...words: readonly number[]): void {
+    for (const [index, word] of words.entries())
+      this.#bytes.writeUInt32LE(word >>> 0, address - this.#address + index * 4);
+  }
+
+  text(text: string): Span {
+    const length = Buffer.byteLength(text);
+    const address = this.allocate(length);
+    this.setText(address, text);
+    return { address, length };
+  }
+
+  setText(address: number, text: string): void {
+    this.#bytes.write(text, address - this.#address);
+  }
+
+  /** Returns what has been written. Nothing may be written after that. */
+  finish(): Buffer {
+    return ownBytes(this.#bytes.subarray(0, this.#used));
+  }
+}
+
+/** A list of the service whose pages the kernel indexes. */
+export type IndexedList = {
+  /** The page's member that has the items. */
+  readonly itemsField: string;
+  readonly table: RecordTable;
+  /** The required properties that identify an item: their values, with colons between. Four at most. */
+  readonly identity: readonly string[];
+  /** A list that is ordered by time has no other time in its table. */
+  readonly order: ListOrder;
+  /** How the fields are made that upstream does not send, by their schema coordinates: `Transaction.id`. */
+  readonly derived: { readonly [coordinate: string]: DerivedField };
+};
+
+/** A field that is made of the properties of its record. */
+export type DerivedField =
+  /** The address that the list belongs to. */
+  | { readonly kind: 'subject' }
+  /** Base64 of the type and the parts, with colons between. */
+  | {
+      readonly kind: 'globalId';
+      readonly typeName: string;
+      readonly parts: readonly (typeof SUBJECT | string)[];
+    }
+  /** The id in property `id`; where it is null, that of the chain whose name is in property `name`. */
+  | { readonly kind: 'chainId'; readonly id: string; readonly name: string }
+  /** The one of `words` that the property is in capitals, perhaps with other characters than letters and digits left out. */
+  | {
+      readonly kind: 'word';
+      readonly property: string;
+      readonly words: readonly string[];
+      readonly isCompact: boolean;
+    }
+  | { readonly kind: 'null' };
+
+/** Stands for the list's address among the parts of a global id. */
+export const SUBJECT: unique symbol = Symbol('the address of the list');

@@ -1,6 +1,6 @@
-import type { BufferPool } from '../../lib/memory/buffer-pool.ts';
+import type { BufferPool } from '../../lib/buffers.ts';
+import type { IndexedList } from './compile-list.ts';
 import { ENVELOPE_MEMBERS } from './compile-list.ts';
-import type { IndexedList } from './indexed-list.ts';
 
 /** What the kernel found on a page. Addresses are those of its memory. */
 export type PageImage = {

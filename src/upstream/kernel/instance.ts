@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { BufferPool } from '../../lib/memory/buffer-pool.ts';
-import { type CompiledList, ENVELOPE_MEMBERS } from './compile-list.ts';
+import type { BufferPool } from '../../lib/buffers.ts';
+import { parseExactJson } from '../../lib/json/exact-json.ts';
+import { type CompiledList, ENVELOPE_MEMBERS, type IndexedList } from './compile-list.ts';
 import type { KernelPlan } from './compile-plan.ts';
-import { exactNumberJson } from './exact-number.ts';
-import type { IndexedList } from './indexed-list.ts';
 import { IndexedPage, type PageImage, ROW_BYTES, ROW_RECORD } from './indexed-page.ts';
 import type { Instantiate, Kernel } from './module.ts';
 
@@ -235,3 +234,24 @@ const SUBJECT_BYTES = 256;
 const TEXT_SLACK = 32;
 /** The cursors of one call. The rest are written by the next. */
 const MAX_CURSORS = 512;
+
+/** The styles of kernel/assembly/exact.ts. */
+const EXACT_TEXT = 1;
+const FLOAT = 2;
+
+/** Real numbers have at most 78 digits. A longer one is left to the plain reader. */
+const MAX_DIGITS = 1000;
+
+/**
+ * Returns the JSON of a JSON number: as the exact parser reads it, the same as a string, or as the nearest float. Returns
+ * null for a number that is beyond all floats, where a float is asked for, and for a very long one.
+ */
+const exactNumberJson = (number: string, style: number): string | null => {
+  if (number.length > MAX_DIGITS) return null;
+  if (style === FLOAT) {
+    const float = Number(number);
+    return Number.isFinite(float) ? JSON.stringify(float) : null;
+  }
+  const value = parseExactJson(number);
+  return JSON.stringify(style === EXACT_TEXT ? String(value) : value);
+};

@@ -1,9 +1,8 @@
-import { BufferPool } from '../../lib/memory/buffer-pool.ts';
-import type { ListPlan } from '../parse/plan.ts';
-import { compileChainIds } from './chain-table.ts';
+import { BufferPool } from '../../lib/buffers.ts';
+import type { ListPlan } from '../parse/record.ts';
+import type { IndexedList } from './compile-list.ts';
 import { type CompiledList, compileList } from './compile-list.ts';
-import { compilePlan, type KernelPlan } from './compile-plan.ts';
-import type { IndexedList } from './indexed-list.ts';
+import { compileChainIds, compilePlan, type KernelPlan } from './compile-plan.ts';
 import type { IndexedPage } from './indexed-page.ts';
 import { capacityFor, KernelInstance, type WriteValues, type Written } from './instance.ts';
 import { loadKernel } from './module.ts';

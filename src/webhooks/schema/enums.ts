@@ -1,5 +1,5 @@
 import { builder } from '../../graph/builder.ts';
-import type * as enums from '../../upstream/parse/enums.ts';
+import type * as enums from '../../upstream/parse/fields.ts';
 
 type Values<Value extends string> = Readonly<Record<Value, { readonly description: string }>>;
 

@@ -1,5 +1,5 @@
 import { type BuilderTypes, builder } from '../../graph/builder.ts';
-import { TransactionDirection } from '../../transactions/schema.ts';
+import { TransactionDirection } from '../../lookups/transactions.ts';
 import { ActivityType, AssetType, WebhookType } from './enums.ts';
 
 const webhookId = { type: 'UUID', required: true, description: "The service's id of the webhook." } as const;

@@ -1,9 +1,9 @@
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
-import { connectToGateway, createForGateway } from '../gateway-destination.ts';
+import { connectToGateway, createForGateway } from '../watched-wallets.ts';
 import * as inputs from './inputs.ts';
 import * as payloads from './payloads.ts';
-import { asUserError, mutationResult } from './user-error.ts';
+import { asUserError, mutationResult } from './payloads.ts';
 
 builder.mutationFields((t) => ({
   createWebhook: t.field({

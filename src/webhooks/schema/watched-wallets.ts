@@ -2,16 +2,15 @@ import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput } from '../../graph/errors.ts';
 import { connect } from '../../graph/pagination/connection.ts';
-import { listConnectionTypes } from '../../graph/pagination/connection-type.ts';
-import { type PageArgs, pageArguments } from '../../graph/pagination/page-arguments.ts';
+import { listConnectionTypes, type PageArgs, pageArguments } from '../../graph/pagination/connection-type.ts';
+import { Wallet } from '../../lookups/wallet.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
-import { WEBHOOK_TYPES } from '../../upstream/parse/enums.ts';
+import { WEBHOOK_TYPES } from '../../upstream/parse/fields.ts';
+import { ParsedItems } from '../../upstream/parse/items.ts';
 import { UNORDERED } from '../../upstream/parse/list-order.ts';
-import { ParsedItems } from '../../upstream/parse/parsed-items.ts';
-import { Wallet } from '../../wallets/schema.ts';
 import type { WatchedWallet as WatchedWalletShape, WatchedWallets } from '../watched-wallets.ts';
 import { WebhookType } from './enums.ts';
-import { asUserError, mutationResult } from './user-error.ts';
+import { asUserError, mutationResult } from './payloads.ts';
 import { Webhook } from './webhook.ts';
 
 const WatchedWallet = builder.objectRef<WatchedWalletShape>('WatchedWallet').implement({

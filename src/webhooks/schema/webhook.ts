@@ -1,10 +1,9 @@
-import { withScope } from '../../graph/authorization.ts';
+import { SECRET, withScope } from '../../graph/authorization.ts';
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
 import { parseUuid } from '../../graph/scalars.ts';
-import { SECRET } from '../../graph/secret-fields.ts';
-import { TransactionDirection } from '../../transactions/schema.ts';
-import { deliversHere } from '../gateway-destination.ts';
+import { TransactionDirection } from '../../lookups/transactions.ts';
 import type { Webhook as WebhookShape } from '../rest.ts';
+import { deliversHere } from '../watched-wallets.ts';
 import { ActivityType, AssetType, WebhookType } from './enums.ts';
 
 export const Webhook = builder.objectRef<WebhookShape>('Webhook');

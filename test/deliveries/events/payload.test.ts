@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseStored, scanJson } from '../../../src/deliveries/events/body.ts';
-import { eventsIn, summarize } from '../../../src/deliveries/events/payload.ts';
-import { JsonSize } from '../../../src/lib/json/size-scanner.ts';
+import { eventsIn, summarize } from '../../../src/deliveries/events/events.ts';
+import { JsonSize } from '../../../src/lib/json/size.ts';
 import { address } from '../support/builders.ts';
 
 const read = async (body: unknown, chainId: number | null = null) => {

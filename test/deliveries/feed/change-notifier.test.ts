@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
-import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
+import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
 import {
   CursorExpiredError,
   LogClosedError,

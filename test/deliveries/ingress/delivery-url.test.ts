@@ -2,8 +2,11 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
-import { DeliverySecretError, loadDeliverySecret } from '../../../src/deliveries/ingress/secret.ts';
+import {
+  createDeliveryUrls,
+  DeliverySecretError,
+  loadDeliverySecret,
+} from '../../../src/deliveries/ingress/delivery-url.ts';
 import { temporaryDirectory, WEBHOOK } from '../support/builders.ts';
 
 const deliveryUrls = createDeliveryUrls('a secret of the test');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ReadAbortedError } from '../../../src/deliveries/log/errors.ts';
-import { createOperationReads, SearchLimiter } from '../../../src/deliveries/log/search-limits.ts';
+import { createOperationReads, SearchLimiter } from '../../../src/deliveries/log/read-limits.ts';
 import { numberOf, range, TENANT } from '../support/builders.ts';
 import { appendMany, extensionsOf, never, RARE, rare } from '../support/searches.ts';
 import { describeEachStore } from '../support/stores.ts';

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { APPENDING_CHANNEL, CHANNEL } from '../../../src/deliveries/redis/keys.ts';
 import { Replication } from '../../../src/deliveries/redis/replication.ts';
-import { Store } from '../../../src/deliveries/redis/store.ts';
+import { APPENDING_CHANNEL, CHANNEL, Store } from '../../../src/deliveries/redis/store.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { needRedis, startRedis } from '../../support/redis/server.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
-import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
+import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { needRedis } from '../../support/redis/server.ts';
 import { delivery, numberOf, range } from '../support/builders.ts';

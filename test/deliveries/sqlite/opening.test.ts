@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import { sequenceIn } from '../../../src/deliveries/log/cursor.ts';
 import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
-import { LogReader } from '../../../src/deliveries/sqlite/read/reader.ts';
-import { packDeliveries, unpackPlacements } from '../../../src/deliveries/sqlite/worker/packing.ts';
-import { WriteStore } from '../../../src/deliveries/sqlite/write/write-store.ts';
-import { Writer } from '../../../src/deliveries/sqlite/write/writer.ts';
+import { WriteStore } from '../../../src/deliveries/sqlite/appender.ts';
+import { LogReader } from '../../../src/deliveries/sqlite/reader.ts';
+import { packDeliveries, unpackPlacements } from '../../../src/deliveries/sqlite/threads/packing.ts';
+import { Writer } from '../../../src/deliveries/sqlite/writer.ts';
 import { delivery, HOUR_MS, openLog, range, temporaryDirectory } from '../support/builders.ts';
 
 /** The path of a log that holds three deliveries and is not open. */

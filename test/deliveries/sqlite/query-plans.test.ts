@@ -3,13 +3,13 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DeliveryFilter } from '../../../src/deliveries/log/log.ts';
+import { tailStatement } from '../../../src/deliveries/sqlite/index/search.ts';
 import {
   POSTING_SQL,
   POSTINGS_SQL,
   segmentsSql,
 } from '../../../src/deliveries/sqlite/index/segment-search.ts';
-import { tailStatement } from '../../../src/deliveries/sqlite/index/tail-search.ts';
-import { TOO_OLD_SQL } from '../../../src/deliveries/sqlite/write/retention.ts';
+import { TOO_OLD_SQL } from '../../../src/deliveries/sqlite/retention.ts';
 import { address, delivery, openLog, range, temporaryDirectory, WEBHOOK } from '../support/builders.ts';
 
 const FIELDS: DeliveryFilter = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DeliveryRange } from '../../../src/deliveries/log/log.ts';
-import { createOperationReads, SearchLimiter } from '../../../src/deliveries/log/search-limits.ts';
-import { toClientError } from '../../../src/deliveries/schema/errors.ts';
+import { createOperationReads, SearchLimiter } from '../../../src/deliveries/log/read-limits.ts';
+import { toClientError } from '../../../src/deliveries/schema/delivery.ts';
 import { numberOf, openLog, range, TENANT } from '../support/builders.ts';
 import { appendMany, extensionsOf, MANY, never, RARE, rare } from '../support/searches.ts';
 

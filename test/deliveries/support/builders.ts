@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
-import { createDeliverySource } from '../../../src/deliveries/feed/source.ts';
+import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
 import type {
   DeliveryFilter,
   DeliveryLog,

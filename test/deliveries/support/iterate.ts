@@ -1,5 +1,5 @@
 import type { StoredDelivery } from '../../../src/deliveries/log/log.ts';
-import type { EventReader, EventSource } from '../../../src/streams/event-source.ts';
+import type { EventReader, EventSource } from '../../../src/lib/event-source.ts';
 
 type Result<Item> = IteratorResult<Item, undefined>;
 

@@ -1,5 +1,5 @@
 import type { DeliveryLog, DeliveryRange } from '../../../src/deliveries/log/log.ts';
-import { toClientError } from '../../../src/deliveries/schema/errors.ts';
+import { toClientError } from '../../../src/deliveries/schema/delivery.ts';
 import { address, delivery, range } from './builders.ts';
 
 export const MANY = 5000;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { WriteStore } from '../../../src/deliveries/sqlite/write/write-store.ts';
+import { WriteStore } from '../../../src/deliveries/sqlite/appender.ts';
 
 /** Tenants `t1`, `t2`, … with `each` deliveries each, none of them indexed yet. */
 type Stored = { readonly tenants: number; readonly each: number; readonly receivedAt?: number };

@@ -1,7 +1,7 @@
 import type { PageRef, ReadPage } from '../../../src/upstream/list-loader.ts';
 import type { Page } from '../../../src/upstream/page.ts';
+import { ParsedItems } from '../../../src/upstream/parse/items.ts';
 import type { ListOrder } from '../../../src/upstream/parse/list-order.ts';
-import { ParsedItems } from '../../../src/upstream/parse/parsed-items.ts';
 
 /** How pages are cut: behind a key, which other items don't change, or at a position. Sizes are taken in turn. */
 export type Paging = { readonly by: 'key' | 'position'; readonly sizes: readonly number[] };

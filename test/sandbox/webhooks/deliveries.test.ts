@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createKeyedLimiter } from '../../../src/sandbox/webhooks/sending/keyed-limiter.ts';
+import { createKeyedLimiter } from '../../../src/sandbox/webhooks/dispatcher.ts';
 import { DEMO_WEBHOOKS } from '../../../src/sandbox/webhooks/webhooks.ts';
 import { ALICE, BASE, BOB, block, transaction, transfer } from './support/builders.ts';
 import type { Received } from './support/receiver.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import type { StartThread, Thread } from '../../../src/deliveries/sqlite/worker/client.ts';
+import type { StartThread, Thread } from '../../../src/deliveries/sqlite/threads/client.ts';
 
 const shared = new Map<string, Worker>();
 

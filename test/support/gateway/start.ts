@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readPathOf } from '../../../src/app/read-path.ts';
+import { readPathOf } from '../../../src/app/startup.ts';
 import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
-import { createLog } from '../../../src/logger.ts';
+import { createLog } from '../../../src/lib/log.ts';
 import { clientOf } from '../clients/graphql-client.ts';
 import { startLogThread } from './log-threads.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { COLLECTIBLES, collectiblesParser } from '../../../src/collectibles/rest.ts';
 import { parseExactJson } from '../../../src/lib/json/exact-json.ts';
-import { TRANSACTIONS, transactionsParser } from '../../../src/transactions/rest.ts';
+import { COLLECTIBLES, collectiblesParser } from '../../../src/lookups/collectibles-rest.ts';
+import { TRANSACTIONS, transactionsParser } from '../../../src/lookups/transactions-rest.ts';
 import { UpstreamError } from '../../../src/upstream/client/errors.ts';
 import type { IndexedPage } from '../../../src/upstream/kernel/indexed-page.ts';
 import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';

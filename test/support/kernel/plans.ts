@@ -1,10 +1,15 @@
 import type { GraphQLObjectType } from 'graphql';
-import { createChains } from '../../../src/chains/chains.ts';
 import { type Derive, deriveOf } from '../../../src/graph/plan/derived-field.ts';
-import { createProjection } from '../../../src/graph/plan/projection.ts';
+import { createProjection } from '../../../src/graph/plan/list-writer.ts';
+import { createChains } from '../../../src/lookups/chains.ts';
 import { schema } from '../../../src/schema.ts';
-import type { EdgeField, ListPlan, Plan, PlanField } from '../../../src/upstream/parse/plan.ts';
-import type { RecordTable } from '../../../src/upstream/parse/record.ts';
+import type {
+  EdgeField,
+  ListPlan,
+  Plan,
+  PlanField,
+  RecordTable,
+} from '../../../src/upstream/parse/record.ts';
 import type { Random } from './random.ts';
 
 /** Random plans of a table, and what the object writer makes of them. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ReadPath } from '../../../src/app/read-path.ts';
+import type { ReadPath } from '../../../src/app/startup.ts';
 import { deliver } from '../clients/deliver.ts';
 import { scrape } from '../gateway/prometheus.ts';
 import { startGateway } from '../gateway/start.ts';

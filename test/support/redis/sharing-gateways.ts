@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Clock } from '../../../src/lib/clock.ts';
+import type { Clock } from '../../../src/lib/deadlines.ts';
 import { poll } from '../clients/queries.ts';
 import { scrape } from '../gateway/prometheus.ts';
 import { type Gateway, startGateway } from '../gateway/start.ts';

@@ -1,4 +1,4 @@
-import { createMemoryBudget, type MemoryBudget } from '../../../src/lib/memory/memory-budget.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../../src/lib/memory-budget.ts';
 
 /** A memory budget for bodies of which another answer has taken all bytes. */
 export const exhaustedMemory = (): MemoryBudget => {

@@ -1,6 +1,6 @@
-import { createDeadline } from '../../../src/lib/deadline.ts';
-import type { RequestScope } from '../../../src/upstream/client/request-scope.ts';
-import { Usage } from '../../../src/upstream/client/usage.ts';
+import { createDeadline } from '../../../src/lib/deadlines.ts';
+import type { RequestScope } from '../../../src/upstream/client/request.ts';
+import { Usage } from '../../../src/upstream/client/request.ts';
 
 /** The scope of an operation that calls the upstream client directly. */
 export const requestScope = (usage: Usage = new Usage()): RequestScope => ({

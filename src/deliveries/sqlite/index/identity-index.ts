@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { IDENTITY_BYTES } from '../../log/identity.ts';
+import { IDENTITY_BYTES } from '../../log/cursor.ts';
 import { inTransaction } from '../database.ts';
 
 /** A delivery whose identity is in memory. */

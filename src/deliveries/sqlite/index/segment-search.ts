@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Steps } from '../../../lib/scheduling/round-robin-scheduler.ts';
+import type { Steps } from '../../../lib/fair-slices.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
-import { queryTerms } from '../../log/terms.ts';
+import { queryTerms } from '../../log/log.ts';
 import { isEmpty, type ScanBudget, type Searcher, type SequenceRange } from './search.ts';
-import { unpackPostings } from './terms.ts';
+import { unpackPostings } from './segment-builder.ts';
 
 const SEGMENTS_AT_ONCE = 32;
 

@@ -1,9 +1,8 @@
 import { type GraphQLSchema, getOperationAST, OperationTypeNode } from 'graphql';
-import { createSecretFinder } from '../../../graph/secret-fields.ts';
+import { createSecretFinder } from '../../../graph/authorization.ts';
 import type { Compress } from '../../http/compressor.ts';
-import { tagInCoding } from '../../http/entity-tag.ts';
-import type { OperationPlugin } from '../operation-plugin.ts';
-import type { ServerPlugin } from '../server-context.ts';
+import type { OperationPlugin, ServerPlugin } from '../operation-plugin.ts';
+import { tagInCoding } from './conditional-gets.ts';
 
 /**
  * Decides which answers over HTTP may be compressed: those of queries that select no secret. The length of a compressed

@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import { digestOf, shortHash } from '../../../graph/answer/digest.ts';
-import type { KnownAnswer, KnownAnswers } from '../../../graph/answer/known-answers.ts';
+import {
+  digestOf,
+  type KnownAnswer,
+  type KnownAnswers,
+  shortHash,
+} from '../../../graph/answer/known-answers.ts';
 import { SerializedData } from '../../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../../graph/answer/shared-answers.ts';
 import type { PlannedSchema } from '../../../graph/plan/planned-schema.ts';
-import { entityTag, findTagOf, parseIfNoneMatch, type WantedTags } from '../../http/entity-tag.ts';
-import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
+import type { ContentCoding } from '../../http/compressor.ts';
+import type { OperationArgs, OperationPlugin, ServerPlugin } from '../operation-plugin.ts';
 import type { Validity } from './validity.ts';
 
 type Answers = { readonly sharedAnswers: SharedAnswers; readonly knownAnswers: KnownAnswers };
@@ -93,3 +97,60 @@ class ConditionalGet {
     return this.#wanted === '*' || findTagOf(this.#wanted, digest) !== null;
   }
 }
+
+/**
+ * Sends the `Validity` of an answer, and 304 in place of an answer that its client has. `credentialHeader` names the header
+ * that tells callers apart; null without one.
+ */
+export const useValidityHeaders = (credentialHeader: string | null): ServerPlugin => ({
+  onResponse({ response: { headers, status }, serverContext, setResponse, fetchAPI }) {
+    const { validity, unchanged } = serverContext.operation ?? {};
+    if (!validity || status !== 200) return;
+    const { tag, maxAgeSeconds } = validity;
+    headers.set('etag', tag);
+    headers.set('cache-control', `private, ${maxAgeSeconds > 0 ? `max-age=${maxAgeSeconds}` : 'no-cache'}`);
+    const vary = [headers.get('vary'), 'Accept', credentialHeader];
+    headers.set('vary', vary.filter(Boolean).join(', '));
+    if (!unchanged) return;
+    headers.delete('content-type');
+    headers.delete('content-length');
+    setResponse(new fetchAPI.Response(null, { status: 304, headers }));
+  },
+});
+
+/** What an If-None-Match names: its tags as they are written, or any tag at all. */
+type WantedTags = readonly string[] | '*';
+
+const TAG = /[\t ,]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[\t ]*(?=,|$)/y;
+
+/** Reads an If-None-Match. One that is malformed names no tag. */
+const parseIfNoneMatch = (value: string): WantedTags => {
+  if (value.trim() === '*') return '*';
+  const tags: string[] = [];
+  const pattern = new RegExp(TAG);
+  let end = 0;
+  for (let match = pattern.exec(value); match?.[1] !== undefined; match = pattern.exec(value)) {
+    tags.push(match[1]);
+    end = pattern.lastIndex;
+  }
+  return /^[\t ,]*$/.test(value.slice(end)) ? tags : [];
+};
+
+/**
+ * A strong entity tag: it differs wherever a byte of the representation differs. `digest` names the data and what it was
+ * asked for, and `rest` the bytes beside the data.
+ */
+const entityTag = (digest: string, rest: string): string => `"${shortened(digest)}.${shortened(rest)}"`;
+
+/** So much of a hash in base64 is 132 bits. */
+const shortened = (hash: string): string => hash.slice(0, 22);
+
+/** The tag of the same representation in a content coding, which is another one (RFC 9110, 8.8.3.3). */
+export const tagInCoding = (tag: string, coding: ContentCoding): string => `${tag.slice(0, -1)}-${coding}"`;
+
+/**
+ * Returns the wanted tag of a representation with this data, as it is written; null without one. The comparison is the
+ * weak one (RFC 9110, 13.1.2), and ignores what proxies append.
+ */
+const findTagOf = (wanted: readonly string[], digest: string): string | null =>
+  wanted.find((tag) => tag.replace(/^W\//, '').startsWith(`"${shortened(digest)}.`)) ?? null;

@@ -1,12 +1,9 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
-import { inOrderOfData } from '../../../graph/answer/error-order.ts';
-import { serializeData } from '../../../graph/answer/serialize.ts';
+import { inOrderOfData, serializeData } from '../../../graph/answer/serialize.ts';
 import { toFormattedError } from '../../subscriptions/frame.ts';
-import { MAX_ERRORS } from '../limits/error-limit.ts';
-import { maskErrors, withRequestId } from '../mask-errors.ts';
-import type { OperationContext } from '../server-context.ts';
-import type { PartFormat } from './accepted-parts.ts';
-import type { LastPart, PartedAnswer, PartWriter } from './part-writer.ts';
+import { MAX_ERRORS, maskErrors, withRequestId } from '../errors.ts';
+import type { OperationContext } from '../operation-plugin.ts';
+import type { LastPart, PartedAnswer, PartFormat, PartWriter } from './part-writer.ts';
 
 /** A part of an answer, as the executor makes it. The first one has data, the others have what is added to it. */
 export type Part = {

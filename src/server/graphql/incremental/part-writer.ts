@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import type { PartFormat } from './accepted-parts.ts';
+import { rememberLast } from '../../../lib/values.ts';
+import { writeHeaderBlock } from '../../http/exchange.ts';
 
 /** How a transport sends the parts of one answer. */
 export type PartWriter = {
@@ -30,3 +32,135 @@ export type PartedAnswer = {
   /** Sends what `finish` returns. */
   end(result: ExecutionResult): void;
 };
+
+/**
+ * The two formats of parts. `20220824` is a draft of the specification that Apollo Client, urql and Relay read: a part has
+ * the path of its data. In `v0.2`, that of graphql 17, a part has the id of a pending one, and no field comes twice.
+ */
+export type PartFormat = '20220824' | 'v0.2';
+
+type AcceptedParts = {
+  readonly mediaType: 'multipart/mixed' | 'text/event-stream';
+  readonly format: PartFormat;
+};
+
+/** Clients that accept both can read a response of several bodies. */
+const MEDIA_TYPES = ['multipart/mixed', 'text/event-stream'] as const;
+
+/** What a parameter of a media range says that a client reads. */
+const FORMATS: Readonly<Record<string, PartFormat>> = {
+  'deferspec=20220824': '20220824',
+  'incrementalspec=v0.2': 'v0.2',
+};
+
+/**
+ * Returns how a client with this `Accept` reads an answer in parts; null for a client that does not. A media range that
+ * names no format has `20220824`, and one that names an unknown format is passed over.
+ */
+export const acceptedParts = rememberLast((accept): AcceptedParts | null => {
+  const ranges = accept.split(',').map((range) => range.split(';'));
+  for (const mediaType of MEDIA_TYPES)
+    for (const [type, ...parameters] of ranges) {
+      const format = type === mediaType ? formatOf(parameters) : null;
+      if (format) return { mediaType, format };
+    }
+  return null;
+});
+
+const formatOf = (parameters: readonly string[]): PartFormat | null => {
+  if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return null;
+  const named = parameters.find((parameter) => /^(deferspec|incrementalspec)=/.test(parameter));
+  return named === undefined ? '20220824' : (FORMATS[named] ?? null);
+};
+
+/** What is written around the JSON of each part. */
+type Framing = {
+  readonly contentType: (format: PartFormat) => string;
+  readonly opening: string;
+  readonly before: string;
+  readonly after: string;
+  readonly end: string;
+};
+
+const PARAMETERS: Readonly<Record<PartFormat, string>> = {
+  '20220824': 'deferSpec=20220824',
+  'v0.2': 'incrementalSpec=v0.2',
+};
+
+const FRAMINGS: Readonly<Record<AcceptedParts['mediaType'], Framing>> = {
+  // A boundary follows each part at once: clients read a part up to there.
+  'multipart/mixed': {
+    contentType: (format) => `multipart/mixed; boundary="-"; ${PARAMETERS[format]}`,
+    opening: '\r\n---',
+    before: '\r\ncontent-type: application/json; charset=utf-8\r\n\r\n',
+    after: '\r\n---',
+    end: '--\r\n',
+  },
+  'text/event-stream': {
+    contentType: () => 'text/event-stream; charset=utf-8',
+    opening: ':\n\n',
+    before: 'event: next\ndata: ',
+    after: '\n\n',
+    end: 'event: complete\ndata:\n\n',
+  },
+};
+
+/**
+ * Writes the parts of an answer as one response. Each part is written at once, whether or not the client has read those
+ * before it: as for other answers, UnsentLimit bounds what is unread.
+ */
+export class HttpPartWriter implements PartWriter {
+  readonly format: PartFormat;
+  readonly #response: ServerResponse;
+  readonly #framing: Framing;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #onWrite: () => void;
+
+  /** `headers` are those for browsers. `onWrite` is called after each write; the client may not have read it by then. */
+  constructor(
+    response: ServerResponse,
+    { mediaType, format }: AcceptedParts,
+    headers: Readonly<Record<string, string>>,
+    onWrite: () => void,
+  ) {
+    this.format = format;
+    this.#response = response;
+    this.#framing = FRAMINGS[mediaType];
+    this.#headers = headers;
+    this.#onWrite = onWrite;
+  }
+
+  write(json: readonly Buffer[], onWritten: () => void): void {
+    const { before, after } = this.#framing;
+    const response = this.#response;
+    if (this.#isClosed) {
+      onWritten();
+      return;
+    }
+    response.cork();
+    if (!response.headersSent) this.#open();
+    response.write(before);
+    for (const piece of json) response.write(piece);
+    response.write(after, onWritten);
+    response.uncork();
+    this.#onWrite();
+  }
+
+  end(json: string): void {
+    const { before, after, end } = this.#framing;
+    if (!this.#isClosed) this.#response.end(`${before}${json}${after}${end}`);
+  }
+
+  /** Whether the client has left, or the response was ended otherwise, as at a shutdown. */
+  get #isClosed(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
+  }
+
+  #open(): void {
+    const { contentType, opening } = this.#framing;
+    // Without it nginx buffers parts before it forwards them.
+    const headers = { 'content-type': contentType(this.format), 'x-accel-buffering': 'no' };
+    writeHeaderBlock(this.#response, 200, headers, this.#headers);
+    this.#response.write(opening);
+  }
+}

@@ -1,17 +1,18 @@
-import type { GraphQLError } from 'graphql';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type ExecutionResult,
+  experimentalExecuteIncrementally,
+  type GraphQLError,
+  legacyExecuteIncrementally,
+} from 'graphql';
 import { badUserInput } from '../../../graph/errors.ts';
-import { incrementalUses, withoutParts } from '../../../graph/incremental/directives.ts';
-import { asksForParts } from '../../../graph/incremental/requested-parts.ts';
+import { asksForParts, incrementalUses, withoutParts } from '../../../graph/incremental.ts';
 import type { UnsentLimit } from '../../http/unsent-limit.ts';
-import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
-import type { CorsHeaders } from '../plugins/cors.ts';
-import { headersOf } from '../posts/request-head.ts';
-import type { OperationContext } from '../server-context.ts';
-import { acceptedParts } from './accepted-parts.ts';
-import { AnswerParts } from './answer-parts.ts';
-import { executeInParts } from './execute.ts';
-import { HttpPartWriter } from './http-part-writer.ts';
-import type { PartWriter } from './part-writer.ts';
+import { headersOf } from '../answers/response.ts';
+import type { CorsHeaders } from '../cross-origin.ts';
+import type { OperationArgs, OperationContext, OperationPlugin } from '../operation-plugin.ts';
+import { AnswerParts, type Part } from './answer-parts.ts';
+import { acceptedParts, HttpPartWriter, type PartWriter } from './part-writer.ts';
 
 type Options = { readonly corsHeaders: CorsHeaders; readonly unsent: Pick<UnsentLimit, 'wrote'> };
 
@@ -68,3 +69,26 @@ const asksFor = (args: OperationArgs): boolean | GraphQLError | null => {
 
 const inSubscription = (): GraphQLError =>
   badUserInput('Expected a subscription whose @defer and @stream are off, got one with if: true.');
+
+/**
+ * Executes an operation that asks for later parts, and sends all of them. Resolves after the last one, with the errors of
+ * all: the pipeline completes the operation then, as it completes any other. Resolves with the whole result where nothing
+ * of it comes later.
+ *
+ * What is deferred begins at once, so that its reads join those of the first part.
+ */
+const executeInParts = async (args: OperationArgs, parts: AnswerParts): Promise<ExecutionResult> => {
+  const execute = parts.format === 'v0.2' ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
+  const executed = await execute({ ...args, enableEarlyExecution: true });
+  if (!('initialResult' in executed)) return executed;
+  await parts.send(executed.initialResult);
+  // An answer that is stopped is executed to its end, which is near: its reads are aborted. No work of it outlives it.
+  for await (const part of executed.subsequentResults as AsyncIterable<Part>) {
+    const { pending, incremental, completed } = part;
+    if (pending ?? incremental ?? completed) await parts.send(part);
+    // What settles in the meantime comes in the same part.
+    await nextTurn();
+  }
+  parts.complete();
+  return parts.errors.length > 0 ? { errors: parts.errors } : {};
+};

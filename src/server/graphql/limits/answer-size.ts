@@ -1,7 +1,10 @@
+import type { ExecutionResult } from 'graphql';
 import type { Answer } from '../../../graph/answer/answer.ts';
 import { answerTooLarge, tooManyParts } from '../../../graph/answer/errors.ts';
 import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
+import { clientError } from '../../../graph/errors.ts';
+import { onAbort } from '../../../lib/deadlines.ts';
 import type { ExecuteFn, OperationPlugin } from '../operation-plugin.ts';
 
 /** The most deferred fragments and streamed lists of one answer. Each that has not come takes some memory. */
@@ -62,3 +65,57 @@ const inOwnSlice =
     answer.canContinue
       ? execute(args)
       : answer.nextSlice().then(() => (answer.isStopped ? { data: null } : execute(args)));
+
+/** The limit for the estimated bytes of one socket's heavy answers, from the start of each until the peer has read it. */
+export const SOCKET_BYTES = 32 * 1024 * 1024;
+/** An operation whose answer is estimated at no more does not wait. */
+const LIGHT_BYTES = 256 * 1024;
+
+/**
+ * Backpressure for the heavy operations of one WebSocket: they wait for one another, so that their answers don't pile up
+ * unsent. One of them always runs.
+ */
+export const useSocketMemory = (): OperationPlugin => ({
+  onExecute({ args: { contextValue }, executeFn, setExecuteFn }) {
+    const { socketMemory, answer, clientSignal = null } = contextValue;
+    const bytes = answer.estimate?.bytes ?? 0;
+    if (!socketMemory || bytes <= LIGHT_BYTES) return;
+    setExecuteFn(async (args): Promise<ExecutionResult> => {
+      const reservation = socketMemory.memory.reserve();
+      reservation.grow(bytes);
+      const stopListening = onAbort(clientSignal, reservation.release);
+      const release = () => {
+        stopListening();
+        reservation.release();
+      };
+      try {
+        while (!reservation.isAvailable() && !clientSignal?.aborted) await reservation.available();
+        return await executeFn(args);
+      } finally {
+        // The answer is sent within this turn of the event loop.
+        setImmediate(() => void socketMemory.untilDrained().then(release));
+      }
+    });
+  },
+});
+
+/** The most bytes of a subscription's request or message: its variables stay in memory for as long as it is open. */
+const MAX_BYTES = 32 * 1024;
+
+/** Rejects a subscription whose HTTP request or WebSocket message is larger, whatever is in it. */
+export const useSubscriptionSize = (): OperationPlugin => ({
+  onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
+    const bytes = contextValue.messageBytes ?? bytesOf(contextValue.request);
+    if (bytes !== null && bytes <= MAX_BYTES) return;
+    const got = bytes === null ? 'one of unknown length' : `one of ${bytes}`;
+    const message = `Expected a subscription whose request has at most ${MAX_BYTES} bytes, got ${got}.`;
+    setResultAndStopExecution({ errors: [clientError('OPERATION_TOO_COMPLEX', message)] });
+  },
+});
+
+/** The size of the body; 0 for a GET, and null for a chunked body. */
+const bytesOf = (request: Request | undefined): number | null => {
+  if (request === undefined || request.method === 'GET') return 0;
+  const length = request.headers.get('content-length');
+  return length === null ? null : Number(length);
+};

@@ -1,16 +1,14 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { parseDocument, validateDocument } from '../../../graph/document/limits.ts';
-import { clientError } from '../../../graph/errors.ts';
-import { withCode } from '../../../graph/mask.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import { createRoundRobinScheduler } from '../../../lib/scheduling/round-robin-scheduler.ts';
-import type { Trace } from '../../../lib/trace-context.ts';
-import { createTrace, traceOf } from '../../http/request-id.ts';
-import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
-import type { ServerPlugin } from '../server-context.ts';
-import { createBudgets } from './budgets.ts';
-import { MAX_ERRORS } from './error-limit.ts';
+import { parseDocument, validateDocument } from '../../../graph/document-limits.ts';
+import { clientError, withCode } from '../../../graph/errors.ts';
+import type { Clock } from '../../../lib/deadlines.ts';
+import { createRoundRobinScheduler } from '../../../lib/fair-slices.ts';
+import type { Trace } from '../../../lib/trace.ts';
+import { createTrace, traceOf } from '../../http/exchange.ts';
+import { MAX_ERRORS } from '../errors.ts';
+import type { OperationArgs, OperationPlugin, ServerPlugin } from '../operation-plugin.ts';
+import { createBudgets } from './compute-units.ts';
 
 /** Limits the documents of every transport, and parses and validates each text once for all clients. */
 export type Documents = {

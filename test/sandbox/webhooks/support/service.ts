@@ -1,4 +1,4 @@
-import type { SandboxResponse } from '../../../../src/sandbox/http/route.ts';
+import type { SandboxResponse } from '../../../../src/sandbox/http/http.ts';
 import type { Block } from '../../../../src/sandbox/types.ts';
 import type { Webhooks, WebhooksOptions } from '../../../../src/sandbox/webhooks/webhooks.ts';
 import { createWebhooks } from '../../../../src/sandbox/webhooks/webhooks.ts';

@@ -1,0 +1,223 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isTransient, type Problem, titleOf } from './api/client.ts';
+import type { Paged } from './api/use-connection.ts';
+import { formatCount, shorten, shortHex } from './format.ts';
+import { html } from './html.ts';
+import { nameOf } from './settings.ts';
+import { hrefOf } from './state.ts';
+
+const [WIDTH, HEIGHT, GAP] = [600, 80, 1];
+
+/** One bar for each value, the newest on the right. */
+export const BarChart = ({
+  label,
+  values,
+  nameOf,
+}: {
+  label: string;
+  values: readonly number[];
+  /** What a bar stands for: `3 minutes ago`. */
+  nameOf: (index: number) => string;
+}) => {
+  const most = Math.max(1, ...values);
+  const width = WIDTH / Math.max(1, values.length);
+  return html`<figure class="chart">
+    <figcaption>${label} <span>most: ${most === 1 && !values.includes(1) ? 0 : most}</span></figcaption>
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${label}: ${values.filter((value) => value > 0).length} of ${values.length} bars are above 0, the highest is ${Math.max(0, ...values)}`}>
+      ${values.map((value, index) => {
+        const height = (value / most) * (HEIGHT - 2);
+        return html`<rect key=${index} x=${index * width} y=${HEIGHT - height} width=${Math.max(1, width - GAP)} height=${height}><title>${nameOf(index)}: ${value}</title></rect>`;
+      })}
+      <line x1="0" x2=${WIDTH} y1=${HEIGHT} y2=${HEIGHT} />
+    </svg>
+  </figure>`;
+};
+
+const SHOWN = 4000;
+
+/** Bytes in hex: the first of them, and a button that copies all. */
+export const Bytes = ({ value, label }: { value: string; label: string }) => {
+  const bytes = Math.max(0, value.length - 2) / 2;
+  if (bytes === 0) return html`<p class="quiet">empty</p>`;
+  return html`<div>
+    <p class="quiet">${formatCount(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}${value.length > SHOWN && ', of which the first are shown'} <${CopyButton} text=${value} label=${label} /></p>
+    <pre tabindex="0" role="group" aria-label=${label}>${shorten(value, SHOWN)}</pre>
+  </div>`;
+};
+
+const COPIED_MS = 1500;
+
+const copy = async (text: string): Promise<void> => {
+  // Without TLS the clipboard is there on loopback only.
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+};
+
+/** A button that copies the text, and says that it did. */
+export const CopyButton = ({ text, label }: { text: string; label: string }) => {
+  const [copied, setCopied] = useState(false);
+  const onClick = async () => {
+    await copy(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), COPIED_MS);
+  };
+  return html`<button type="button" class="copy" onClick=${onClick} aria-label=${copied ? `${label} copied` : `Copy ${label}`} title=${copied ? 'Copied' : `Copy ${label}`}>
+    <svg aria-hidden="true" viewBox="0 0 16 16"><path d=${copied ? 'M3 8.5 6.5 12 13 4.5' : 'M6 5V2.5h7.5V10H11M2.5 5H10v8.5H2.5Z'} /></svg>
+  </button>`;
+};
+
+/** A hash, shortened, with a button that copies it whole. */
+export const Hash = ({ value, label = 'hash' }: { value: string; label?: string }) =>
+  html`<span class="hex"><span title=${value}>${shortHex(value)}</span><${CopyButton} text=${value} label=${label} /></span>`;
+
+/** An address by its name or shortened, which leads to its wallet, with a button that copies it. */
+export const Address = ({ value }: { value: string }) =>
+  html`<span class="hex"><a href=${hrefOf('wallet', [value])} title=${value}>${nameOf(value) ?? shortHex(value)}</a><${CopyButton} text=${value} label="address" /></span>`;
+
+type Props = { title: string; onClose: () => void; children: ComponentChildren };
+
+/** A modal dialog. The platform keeps the focus in it, and Escape closes it. Afterwards the focus is where it was. */
+export const Dialog = ({ title, onClose, children }: Props) => {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const opened = element.current;
+    const focused = document.activeElement;
+    opened?.showModal();
+    return () => {
+      opened?.close();
+      // It is removed before it is closed, so the platform gives nothing back.
+      if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
+    };
+  }, []);
+  const onCancel = (event: Event) => {
+    event.preventDefault();
+    onClose();
+  };
+  // The browser closes it without asking when Escape is pressed again and again.
+  const onClosed = () => {
+    if (element.current) onClose();
+  };
+  return html`<dialog ref=${element} onCancel=${onCancel} onClose=${onClosed} aria-label=${title}>
+    <header><h2>${title}</h2><button type="button" class="plain" aria-label="Close" onClick=${onClose}>✕</button></header>
+    ${children}
+  </dialog>`;
+};
+
+export type Fact = readonly [name: ComponentChildren, value: ComponentChildren];
+
+/** Names with their values. Those without a value are left out. */
+export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
+  html`<dl class="facts">
+    ${facts
+      .filter(([, value]) => value !== null && value !== undefined && value !== false)
+      .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}
+  </dl>`;
+
+/** How far below the window the next page is asked for. */
+const AHEAD = '600px';
+
+/** The end of a list: it loads the next page when it comes near, or on a click. */
+export const LoadMore = ({ list, what }: { list: Paged<unknown>; what: string }) => {
+  const end = useRef<HTMLDivElement>(null);
+  const { hasMore, isLoading, problem, loadMore, retry, items } = list;
+  const follows = hasMore && !isLoading && problem === null && items.length > 0;
+  useEffect(() => {
+    if (!follows || end.current === null) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) loadMore();
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [follows, loadMore]);
+  return html`<div class="list-end" ref=${end}>
+    ${problem && items.length > 0 && html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`}
+    ${follows && html`<button type="button" onClick=${loadMore}>Load more ${what}</button>`}
+    ${isLoading && items.length > 0 && html`<span role="status">Loading more ${what}…</span>`}
+    ${!hasMore && items.length > 0 && html`<span>${items.length} ${what}: all of them.</span>`}
+  </div>`;
+};
+
+/** What went wrong, and a button to try again. */
+export const ProblemNotice = ({
+  problem,
+  onRetry,
+}: {
+  problem: Problem;
+  onRetry?: (() => void) | undefined;
+}) =>
+  html`<div class=${`notice ${isTransient(problem) ? 'is-transient' : 'is-error'}`} role="alert">
+    <strong>${titleOf(problem)}</strong>
+    <p>${problem.message}</p>
+    ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
+  </div>`;
+
+/** What a place looks like that has nothing to show. */
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
+  html`<div class="notice is-empty"><strong>${title}</strong>${children && html`<p>${children}</p>`}</div>`;
+
+/** Grey lines in the place of what is loading, as high as that will be. After some seconds they say that it is slow. */
+export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>
+  html`<div class=${`skeleton is-${kind}s`} role="status" aria-label="Loading">
+    <p>This takes longer than usual.</p>
+    ${Array.from({ length: rows }, (_, index) => html`<span key=${index} />`)}
+  </div>`;
+
+export type Tab<Id extends string> = { readonly id: Id; readonly title: string };
+
+type TabsProps<Id extends string> = {
+  /** What the tabs' ids begin with; see `tabId` and `panelId`. */
+  name: string;
+  label: string;
+  tabs: readonly Tab<Id>[];
+  selected: Id;
+  onSelect: (id: Id) => void;
+};
+
+export const tabId = (name: string, id: string): string => `${name}-${id}-tab`;
+export const panelId = (name: string, id: string): string => `${name}-${id}-panel`;
+
+const STEPS: Readonly<Record<string, (index: number, count: number) => number>> = {
+  ArrowLeft: (index, count) => (index + count - 1) % count,
+  ArrowRight: (index, count) => (index + 1) % count,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
+
+/** The tabs of panels. The arrow keys choose among them; only the chosen one is a stop of the Tab key. */
+export const TabList = <Id extends string>({ name, label, tabs, selected, onSelect }: TabsProps<Id>) => {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const index = tabs.findIndex(({ id }) => id === selected);
+    const next = tabs[STEPS[event.key]?.(index, tabs.length) ?? -1];
+    if (!next) return;
+    event.preventDefault();
+    onSelect(next.id);
+    document.getElementById(tabId(name, next.id))?.focus();
+  };
+  return html`<div class="tabs" role="tablist" aria-label=${label} onKeyDown=${onKeyDown}>
+    ${tabs.map(
+      ({ id, title }) =>
+        html`<button key=${id} type="button" role="tab" id=${tabId(name, id)} aria-selected=${id === selected} aria-controls=${panelId(name, id)} tabindex=${id === selected ? 0 : -1} onClick=${() => onSelect(id)}>${title}</button>`,
+    )}
+  </div>`;
+};
+
+const EVERY_MS = 20_000;
+
+/** The present, for ages: it goes on by itself every twenty seconds. */
+export const useNow = (): number => {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+};

@@ -1,0 +1,69 @@
+import { openInGraphiQL } from './api/graphiql.ts';
+import { BarChart, Empty } from './components.ts';
+import { formatCount, formatTime } from './format.ts';
+import { html } from './html.ts';
+import { settings } from './settings.ts';
+import { hrefOf, type LedgerEntry, ledger, useStore } from './state.ts';
+
+/** What the visit has cost so far, and its last answer. */
+export const CostMeter = () => {
+  const { computeUnits, requests, entries } = useStore(ledger);
+  const last = entries[0];
+  return html`<a class="cost-meter" href=${hrefOf('cost')} title="What this visit has cost">
+    <strong>${formatCount(computeUnits)} CU</strong>
+    <span>${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}${last && `, last +${last.cost.computeUnits}`}</span>
+  </a>`;
+};
+
+const BARS = 60;
+
+const Entry = ({ entry }: { entry: LedgerEntry }) => {
+  const { name, at, durationMs, cost, failed } = entry;
+  return html`<tr>
+    <td><time datetime=${new Date(at).toISOString()}>${formatTime(new Date(at).toISOString())}</time></td>
+    <th scope="row">${name}${failed && html` <span class="tag is-bad">failed</span>`}</th>
+    <td class="number">${cost.computeUnits}</td>
+    <td class="number">${cost.requests}</td>
+    <td class="number">${cost.cached}${cost.watched ? ` (${cost.watched} watched)` : ''}</td>
+    <td class="number">${Math.round(durationMs)} ms</td>
+    <td>${settings.graphiql && html`<button type="button" onClick=${() => openInGraphiQL(entry)}>GraphiQL<span class="visually-hidden"> with ${name}</span></button>`}</td>
+  </tr>`;
+};
+
+const Sums = () => {
+  const { answers, requests, computeUnits, cached } = useStore(ledger);
+  const sums = [
+    ['compute units (CU)', computeUnits],
+    ['requests to the service', requests],
+    ['pages that were kept', cached],
+    ['answers', answers],
+  ] as const;
+  return html`<dl class="sums">
+    ${sums.map(([name, sum]) => html`<div key=${name}><dt>${name}</dt><dd>${formatCount(sum)}</dd></div>`)}
+  </dl>`;
+};
+
+/** What each answer of the visit has cost, newest first, and their sum. */
+export const CostView = () => {
+  const { entries } = useStore(ledger);
+  const last = entries.slice(0, BARS).toReversed();
+  const bars = [...Array<null>(BARS - last.length).fill(null), ...last];
+  return html`<section class="stack" aria-labelledby="cost-title">
+    <h2 id="cost-title">What this visit has cost</h2>
+    <p class="quiet">The service bills compute units for each request, whatever the size of the page. Each answer of the gateway says what it caused: <code>extensions.upstream</code>.</p>
+    <${Sums} />
+    ${
+      entries.length === 0
+        ? html`<${Empty} title="Nothing has been asked yet">Open a wallet: its cost appears here.<//>`
+        : html`<div class="panel stack">
+            <${BarChart} label="CU of the last answers" values=${bars.map((entry) => entry?.cost.computeUnits ?? 0)} nameOf=${(index: number) => bars[index]?.name ?? ''} />
+            <div class="table" tabindex="0" role="region" aria-label="Answers">
+              <table>
+                <thead><tr><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="number">CU</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Cached</th><th scope="col" class="number">Took</th><th scope="col"><span class="visually-hidden">Open</span></th></tr></thead>
+                <tbody>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}</tbody>
+              </table>
+            </div>
+          </div>`
+    }
+  </section>`;
+};

@@ -1,0 +1,81 @@
+/** `0x1234…cdef`: enough to recognise an address or a hash. */
+export const shortHex = (hex: string): string =>
+  hex.length > 13 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex;
+
+/** Cuts a text that the service sent, which may have any length. */
+export const shorten = (text: string, most = 80): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+
+/** `base_sepolia` as `base sepolia`, `swapETHForTokens` as `swap eth for tokens`. */
+export const inWords = (name: string): string =>
+  name
+    .replace(/_/g, ' ')
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase();
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+const absolute = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  timeZone: 'UTC',
+});
+
+const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
+  [31_557_600, 'year'],
+  [2_629_800, 'month'],
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];
+
+/** How long ago it was: `4 min. ago`. */
+export const formatAge = (time: string, now: number): string => {
+  const seconds = Math.round((Date.parse(time) - now) / 1000);
+  for (const [size, unit] of STEPS)
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  return relative.format(Math.min(seconds, 0), 'second');
+};
+
+/** The time in UTC, to the second. */
+export const formatTime = (time: string): string => `${absolute.format(new Date(time))} UTC`;
+
+/** The symbols of the chains' own currencies, by chain id. */
+const NATIVE: Readonly<Record<number, string>> = {
+  ...{ 1: 'ETH', 10: 'ETH', 56: 'BNB', 100: 'xDAI', 137: 'POL', 250: 'FTM', 324: 'ETH', 5000: 'MNT' },
+  ...{ 8453: 'ETH', 42161: 'ETH', 42220: 'CELO', 43114: 'AVAX', 59144: 'ETH', 81457: 'ETH', 534352: 'ETH' },
+};
+
+/** The decimals of every chain's own currency: 10^18 wei are one. */
+export const NATIVE_DECIMALS = 18;
+
+/** The symbol of a chain's own currency; `native` for a chain that is not known here. */
+export const nativeSymbol = (chainId: number | null): string => NATIVE[chainId ?? 0] ?? 'native';
+
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+
+/**
+ * Writes an amount of the smallest unit in whole units, exactly up to six significant decimals: `1234500000000000000` with
+ * 18 decimals is `1.2345`. An amount that is smaller than that is shown as `<0.000001`.
+ */
+export const formatUnits = (amount: string, decimals: number): string => {
+  const negative = amount.startsWith('-');
+  const digits = amount.replace(/^-/, '').padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals);
+  const shown = fraction.slice(0, 6).replace(/0+$/, '');
+  const sign = negative ? '−' : '';
+  if (/^0*$/.test(whole) && shown === '' && /[1-9]/.test(fraction)) return `${sign}<0.000001`;
+  return `${sign}${grouped(whole)}${shown === '' ? '' : `.${shown}`}`;
+};
+
+const dollars = (options: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options });
+
+const [withCents, withDigits] = [dollars({}), dollars({ maximumSignificantDigits: 3 })];
+
+/** Dollars with cents, or with three digits when it is less than a cent. */
+export const formatUsd = (value: number): string =>
+  (Math.abs(value) < 0.01 && value !== 0 ? withDigits : withCents).format(value);
+
+export const formatCount = (count: number): string => grouped(String(count));

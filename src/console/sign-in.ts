@@ -1,0 +1,160 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatAge, formatTime, shorten } from './format.ts';
+import { html } from './html.ts';
+import { settings } from './settings.ts';
+import { credentials, signIn, signOut, useStore } from './state.ts';
+
+const WHAT = settings.auth === 'key' ? 'key' : 'token';
+
+const wrong = (secret: string): string | null =>
+  wrongSecret(secret, WHAT) ?? (WHAT === 'token' ? wrongToken(secret) : null);
+
+const Refusal = () => {
+  const { refusal } = useStore(credentials);
+  return (
+    refusal !== null &&
+    html`<div class="notice is-error" role="alert">
+      <strong>The gateway refused the ${WHAT} before</strong>
+      <p>${shorten(refusal, 600)}</p>
+    </div>`
+  );
+};
+
+const Purpose = () =>
+  WHAT === 'key'
+    ? html`<p>This gateway asks each client for its own key of the service. It is sent in the header <code>${settings.keyHeader}</code>.</p>`
+    : html`<p>This gateway asks each client for a token (JWT). It is sent as <code>Authorization: Bearer …</code>.</p>`;
+
+/** Asks for the credential that the gateway wants. It is checked by the first request that needs it. */
+export const SignIn = () => {
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const [isShown, setShown] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const secret = cleanSecret(typed);
+
+  const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+    setTyped(currentTarget.value);
+    setError(null);
+  };
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    const found = wrong(secret);
+    setError(found);
+    if (found !== null) return input.current?.focus();
+    // The form goes: a screen reader goes on in the view that comes.
+    input.current?.closest('main')?.focus();
+    signIn(secret);
+  };
+
+  return html`<form class="panel stack sign-in" novalidate autocomplete="off" onSubmit=${onSubmit} aria-labelledby="sign-in-title">
+    <h2 id="sign-in-title">Enter your ${WHAT}</h2>
+    <${Refusal} />
+    <${Purpose} />
+    <div class="field">
+      <label for="secret">${WHAT === 'key' ? 'Key' : 'Token'}</label>
+      <div class="secret">
+        <input ref=${input} id="secret" type=${isShown ? 'text' : 'password'} value=${typed} onInput=${onInput} autocomplete="off" autocapitalize="off" spellcheck=${false} aria-invalid=${error === null ? undefined : 'true'} aria-describedby=${error === null ? 'secret-hint' : 'secret-error secret-hint'} />
+        <button type="button" aria-controls="secret" onClick=${() => setShown(!isShown)}>${isShown ? 'Hide' : 'Show'}<span class="visually-hidden"> the ${WHAT}</span></button>
+      </div>
+      ${error !== null && html`<p class="error" id="secret-error">${error}</p>`}
+      <p class="hint" id="secret-hint">It is kept for this tab alone, until it is closed, and is sent to this gateway alone.</p>
+    </div>
+    ${WHAT === 'token' && html`<div class="facts-of-token" role="status"><${TokenFacts} token=${secret} /></div>`}
+    <div class="bar"><button type="submit" class="primary">Continue</button></div>
+  </form>`;
+};
+
+/** Forgets the credential. */
+export const SignOutButton = () => html`<button type="button" onClick=${() => signOut()}>Sign out</button>`;
+
+/** The gateway's own limit. */
+const MOST = 4096;
+
+/** What was pasted, without the name of the scheme and without the space around it. */
+const cleanSecret = (pasted: string): string => pasted.trim().replace(/^bearer\s+/i, '');
+
+/** Why no header can hold the secret; null when one can. It says where, and shows nothing of the secret but one character. */
+const wrongSecret = (secret: string, what: 'key' | 'token'): string | null => {
+  if (secret === '') return `Expected a ${what}, got nothing.`;
+  const at = secret.search(/[^!-~]/);
+  if (at >= 0) {
+    const code = (secret.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const got = /\s/.test(secret.charAt(at)) ? 'a space or a line break' : `U+${code}`;
+    return `Expected letters, digits and signs that a header can hold, got ${got} at position ${at + 1}.`;
+  }
+  if (secret.length > MOST) return `Expected a ${what} of at most ${MOST} characters, got ${secret.length}.`;
+  return null;
+};
+
+const Expiry = ({ expiresAt }: { expiresAt: number | null }) => {
+  if (expiresAt === null)
+    return html`<p class="warn">It says no time at which it expires (exp): the gateway refuses it.</p>`;
+  const now = Date.now();
+  const time = new Date(expiresAt).toISOString();
+  return expiresAt > now
+    ? html`<p>It expires at ${formatTime(time)}.</p>`
+    : html`<p class="warn">It expired at ${formatTime(time)}, ${formatAge(time, now)}: by this computer’s clock, the gateway refuses it.</p>`;
+};
+
+/** What the typed token says of itself, read here. Nothing is sent for it. */
+const TokenFacts = ({ token }: { token: string }) => {
+  const claims = claimsOf(token);
+  if (claims === null) return null;
+  const { expiresAt, scopes, tenant } = claims;
+  return html`
+    <${Expiry} expiresAt=${expiresAt} />
+    <p>${scopes.length === 0 ? 'It names no scope: only the list of chains can be read with it.' : `Its scopes: ${shorten(scopes.join(', '), 200)}.`}</p>
+    ${tenant !== null && html`<p>It sees the deliveries of ${shorten(tenant, 80)}.</p>`}`;
+};
+
+/** What a token says of itself. Its signature is the gateway's to check. */
+type TokenClaims = {
+  /** Milliseconds since the epoch; null without `exp`. */
+  readonly expiresAt: number | null;
+  readonly scopes: readonly string[];
+  /** Whose deliveries it sees. */
+  readonly tenant: string | null;
+};
+
+/** The greatest number of milliseconds that is a date. */
+const LAST_DATE = 8.64e15;
+
+const objectIn = (part: string): Readonly<Record<string, unknown>> | null => {
+  try {
+    const binary = atob(part.replace(/-/g, '+').replace(/_/g, '/'));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+};
+
+const scopesIn = (scope: unknown): readonly string[] => {
+  if (typeof scope === 'string') return scope.split(' ').filter((name) => name !== '');
+  return Array.isArray(scope) ? scope.filter((name) => typeof name === 'string') : [];
+};
+
+/** The claims of a JWT; null when the text is none. */
+const claimsOf = (token: string): TokenClaims | null => {
+  const parts = token.split('.');
+  const [header = '', payload = ''] = parts;
+  const claims = objectIn(payload);
+  if (parts.length !== 3 || objectIn(header) === null || claims === null) return null;
+  const { exp, scope, tenant, sub } = claims;
+  const expiresAt = typeof exp === 'number' && Math.abs(exp * 1000) <= LAST_DATE ? exp * 1000 : null;
+  const owner = tenant ?? sub;
+  return { expiresAt, scopes: scopesIn(scope), tenant: typeof owner === 'string' ? owner : null };
+};
+
+/** Why a text is no JWT; null when it is one. */
+const wrongToken = (token: string): string | null => {
+  const parts = token.split('.').length;
+  if (parts !== 3)
+    return `Expected a JWT (three parts with dots between them), got ${parts === 1 ? '1 part' : `${parts} parts`}.`;
+  return claimsOf(token) === null
+    ? 'Expected a JWT (its first two parts are base64url of JSON), got something else.'
+    : null;
+};

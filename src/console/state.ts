@@ -1,0 +1,165 @@
+import { useEffect, useState } from 'preact/hooks';
+import { settings } from './settings.ts';
+
+/** A value that components follow. */
+export type Store<Value> = {
+  get(): Value;
+  set(value: Value): void;
+  /** Returns the function that ends it. */
+  subscribe(listener: () => void): () => void;
+};
+
+export const createStore = <Value>(initial: Value): Store<Value> => {
+  const listeners = new Set<() => void>();
+  let current = initial;
+  return {
+    get: () => current,
+    set(value) {
+      if (Object.is(value, current)) return;
+      current = value;
+      for (const listener of [...listeners]) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+};
+
+/** The store's value, which renders the component again when it changes. */
+export const useStore = <Value>(store: Store<Value>): Value => {
+  const [value, setValue] = useState(store.get);
+  useEffect(() => {
+    const update = () => setValue(store.get);
+    update();
+    return store.subscribe(update);
+  }, [store]);
+  return value;
+};
+
+type Credentials = {
+  /** The client's key or token; null where none is needed, and until it is entered. */
+  readonly secret: string | null;
+  /** Why the gateway refused the one before. */
+  readonly refusal: string | null;
+};
+
+const KEY = 'console:credentials';
+
+/** The credentials are the tab's alone: they go when it is closed. */
+export const credentials = createStore<Credentials>({ secret: sessionStorage.getItem(KEY), refusal: null });
+
+export const isSignedIn = ({ secret }: Credentials): boolean => settings.auth === 'open' || secret !== null;
+
+export const signIn = (secret: string): void => {
+  sessionStorage.setItem(KEY, secret);
+  credentials.set({ secret, refusal: null });
+};
+
+/** Forgets the credentials, and what was asked with them. `refusal` is the gateway's sentence, when it refused them. */
+export const signOut = (refusal: string | null = null): void => {
+  sessionStorage.removeItem(KEY);
+  clearLedger();
+  credentials.set({ secret: null, refusal });
+};
+
+/** The header of a request, which is as well the connection parameter of a WebSocket. */
+export const credentialHeaders = (): Record<string, string> => {
+  const { secret } = credentials.get();
+  if (secret === null || settings.auth === 'open') return {};
+  return settings.auth === 'key' ? { [settings.keyHeader]: secret } : { authorization: `Bearer ${secret}` };
+};
+
+/** What an answer says that it cost: the gateway's `extensions.upstream`. */
+export type Cost = {
+  /** Requests to the service that it caused. */
+  readonly requests: number;
+  readonly computeUnits: number;
+  /** Pages that the gateway had already. */
+  readonly cached: number;
+  /** Those of them that stayed fresh because the wallet is watched. */
+  readonly watched?: number;
+};
+
+export type LedgerEntry = {
+  readonly id: number;
+  readonly name: string;
+  readonly text: string;
+  readonly variables: unknown;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly cost: Cost;
+  readonly failed: boolean;
+};
+
+type Ledger = {
+  /** The newest first, at most 200. */
+  readonly entries: readonly LedgerEntry[];
+  /** The sums of the visit, also of entries that are gone. */
+  readonly answers: number;
+  readonly requests: number;
+  readonly computeUnits: number;
+  readonly cached: number;
+};
+
+const MAX_ENTRIES = 200;
+
+const EMPTY: Ledger = { entries: [], answers: 0, requests: 0, computeUnits: 0, cached: 0 };
+
+export const ledger = createStore(EMPTY);
+
+/** Forgets what has been asked, also its variables. */
+const clearLedger = (): void => ledger.set(EMPTY);
+
+export const record = (entry: Omit<LedgerEntry, 'id'>): void => {
+  const { entries, answers, requests, computeUnits, cached } = ledger.get();
+  ledger.set({
+    entries: [{ ...entry, id: answers }, ...entries].slice(0, MAX_ENTRIES),
+    answers: answers + 1,
+    requests: requests + entry.cost.requests,
+    computeUnits: computeUnits + entry.cost.computeUnits,
+    cached: cached + entry.cost.cached,
+  });
+};
+
+export const VIEWS = ['wallet', 'live', 'webhooks', 'cost'] as const;
+export type View = (typeof VIEWS)[number];
+
+/** What the address bar names: `#/wallet/0x…,0x…` or `#/live?address=0x…`. */
+export type Route = {
+  readonly view: View;
+  /** The addresses of wallets, in the order in which they stand side by side. */
+  readonly addresses: readonly string[];
+  readonly params: URLSearchParams;
+};
+
+const ADDRESS = /^0x[\da-f]{40}$/i;
+
+export const isAddress = (text: string): boolean => ADDRESS.test(text);
+
+const read = (): Route => {
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [view = '', addresses = ''] = path.split('/');
+  return {
+    view: VIEWS.find((known) => known === view) ?? 'wallet',
+    addresses: [...new Set(addresses.toLowerCase().split(',').filter(isAddress))],
+    params: new URLSearchParams(query),
+  };
+};
+
+export const route = createStore(read());
+addEventListener('hashchange', () => route.set(read()));
+
+export const hrefOf = (
+  view: View,
+  addresses: readonly string[] = [],
+  params: Record<string, string> = {},
+): string => {
+  const query = new URLSearchParams(params).toString();
+  return `#/${view}${addresses.length > 0 ? `/${addresses.join(',')}` : ''}${query ? `?${query}` : ''}`;
+};
+
+export const navigate = (href: string): void => {
+  location.hash = href;
+};

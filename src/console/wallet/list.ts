@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { titleOf } from '../api/client.ts';
+import type { Paged } from '../api/use-connection.ts';
+import { Dialog, Empty, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { formatAge, formatCount, formatTime, shorten } from '../format.ts';
+import { html } from '../html.ts';
+import type { Details, WalletList } from './use-wallet-list.ts';
+
+type Props = {
+  details: Exclude<Details<unknown>, { state: 'loaded' }>;
+  onRetry: () => void;
+  onReload: () => void;
+};
+
+/** What stands in the place of details that are not there. */
+export const DetailsState = ({ details, onRetry, onReload }: Props) => {
+  if (details.state === 'loading') return html`<${Skeleton} rows=${2} />`;
+  if (details.state === 'failed')
+    return html`<${ProblemNotice} problem=${details.problem} onRetry=${onRetry} />`;
+  return html`<${Empty} title="The list has changed meanwhile">Another item is in this place now. <button type="button" onClick=${onReload}>Reload the list</button><//>`;
+};
+
+type ListBodyProps = {
+  list: Paged<unknown>;
+  what: string;
+  kind: 'row' | 'card';
+  /** What the place says when nothing is there. */
+  empty: string;
+  children: ComponentChildren;
+};
+
+const SKELETON_ROWS = 6;
+
+/** A list in whichever state it is: the items, or what stands in their place. */
+export const ListBody = ({ list, what, kind, empty, children }: ListBodyProps) => {
+  const { items, isLoading, problem, hasMore, retry, loadMore } = list;
+  if (items.length > 0) return html`${children}<${LoadMore} list=${list} what=${what} />`;
+  if (isLoading) return html`<${Skeleton} rows=${SKELETON_ROWS} kind=${kind} />`;
+  if (problem) return html`<${ProblemNotice} problem=${problem} onRetry=${retry} />`;
+  if (hasMore)
+    return html`<${Empty} title="Nothing on this page can be shown"><button type="button" onClick=${loadMore}>Load the next page</button><//>`;
+  return html`<${Empty} title=${empty}>Other chains may have some: choose them above.<//>`;
+};
+
+type ListHeadProps = { list: WalletList<unknown>; now: number; children?: ComponentChildren };
+
+const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>): string[] => [
+  ...(reloadProblem && list.items.length > 0
+    ? [`The list could not be refreshed: ${titleOf(reloadProblem)}. What is shown is older.`]
+    : []),
+  ...((partialErrors ?? null) === null
+    ? []
+    : [
+        `The service reports problems with a part of the data: ${shorten(JSON.stringify(partialErrors), 300)}`,
+      ]),
+  ...(list.malformed > 0
+    ? [`${list.malformed === 1 ? '1 item' : `${list.malformed} items`} could not be read.`]
+    : []),
+];
+
+/** What stands above a list: how old it is, its buttons, and what is wrong with it. */
+export const ListHead = ({ list, now, children }: ListHeadProps) => {
+  const { requestTime } = list;
+  const { isLoading, reload } = list.list;
+  const notes = notesOf(list);
+  return html`<div class="bar">
+      <button type="button" onClick=${reload}>Refresh</button>
+      ${children}
+      <span class="quiet push">${isLoading ? 'Loading…' : requestTime && html`as of <time datetime=${requestTime} title=${formatTime(requestTime)}>${formatAge(requestTime, now)}</time>`}</span>
+    </div>
+    ${notes.length > 0 && html`<ul class="notes" aria-label="About this list">${notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>`}`;
+};
+
+const MOST = 1000;
+
+/** What loading so many more items takes at most. */
+export type Estimate = { readonly requests: number; readonly computeUnits: number };
+
+type LoadAllProps = {
+  list: WalletList<unknown>;
+  what: string;
+  estimate: (shown: number, wanted: number) => Estimate;
+};
+
+const counted = (count: number, one: string, many: string): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** Loads the rest of a list at once, once it has said what that may cost. */
+export const LoadAll = ({ list, what, estimate }: LoadAllProps) => {
+  const [isAsking, setAsking] = useState(false);
+  const { items, hasMore, isLoading } = list.list;
+  if (!isAsking && (!hasMore || isLoading || items.length === 0 || items.length >= MOST)) return null;
+  const { requests, computeUnits } = estimate(items.length, MOST);
+  const close = () => setAsking(false);
+  const load = () => {
+    close();
+    list.loadUpTo(MOST);
+  };
+  return html`<button type="button" onClick=${() => setAsking(true)}>Load all up to ${formatCount(MOST)}</button>
+    ${
+      isAsking &&
+      html`<${Dialog} title=${`Load up to ${formatCount(MOST)} ${what}?`} onClose=${close}>
+        <div class="stack">
+          <p>${formatCount(items.length)} are here. For the others the gateway may ask the service about ${counted(requests, 'time', 'times')}, which costs about ${formatCount(computeUnits)} CU. Pages that it has already cost nothing.</p>
+          <div class="bar"><button type="button" class="primary" onClick=${load}>Load them</button><button type="button" onClick=${close}>Cancel</button></div>
+        </div>
+      <//>`
+    }`;
+};

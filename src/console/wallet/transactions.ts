@@ -1,0 +1,119 @@
+import { useCallback, useState } from 'preact/hooks';
+import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
+import { send } from '../api/client.ts';
+import type { Item } from '../api/use-connection.ts';
+import { Address, Hash, useNow } from '../components.ts';
+import {
+  formatAge,
+  formatTime,
+  formatUnits,
+  inWords,
+  NATIVE_DECIMALS,
+  nativeSymbol,
+  shorten,
+  shortHex,
+} from '../format.ts';
+import { html } from '../html.ts';
+import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
+import { TransactionDetails, transactionText } from './transaction-details.ts';
+import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
+
+const PAGE_SIZE = 25;
+/** The service sends so many at once, for one CU. */
+const ITEMS_OF_A_REQUEST = 100;
+
+const estimate = (shown: number, wanted: number): Estimate => {
+  const requests = Math.ceil((wanted - shown) / ITEMS_OF_A_REQUEST);
+  return { requests, computeUnits: requests };
+};
+
+type Props = { address: string; chainIds: readonly number[] };
+
+/** The wallet's transactions, newest first. */
+export const Transactions = ({ address, chainIds }: Props) => {
+  const load = useCallback<LoadWalletPage<TransactionRowFragment>>(
+    async (first, after, signal) => {
+      const { data, problems } = await send(WalletTransactions, { address, first, after, chainIds }, signal);
+      return { connection: data?.wallet.transactions ?? null, problems };
+    },
+    [address, chainIds],
+  );
+  const transactions = useWalletList(PAGE_SIZE, load);
+  const { list } = transactions;
+  const now = useNow();
+  return html`<div class="stack">
+    <${ListHead} list=${transactions} now=${now}>
+      <${LoadAll} list=${transactions} what="transactions" estimate=${estimate} />
+    <//>
+    <${ListBody} list=${list} what="transactions" kind="row" empty="No transaction on these chains">
+      <ul class="rows">
+        ${list.items.map((item) => html`<${TransactionRow} key=${item.node.id} item=${item} address=${address} chainIds=${chainIds} now=${now} onReload=${list.reload} />`)}
+      </ul>
+    <//>
+  </div>`;
+};
+
+type TransactionRowProps = {
+  item: Item<TransactionRowFragment>;
+  address: string;
+  chainIds: readonly number[];
+  now: number;
+  onReload: () => void;
+};
+
+const Sides = ({ transaction, address }: { transaction: TransactionRowFragment; address: string }) => {
+  const direction = directionOf(transaction, address);
+  const { word, glyph } = DIRECTIONS[direction];
+  const counterparty = counterpartyOf(transaction, address);
+  const isFrom = counterparty === transaction.from;
+  return html`<span class=${`direction is-${direction}`}><span aria-hidden="true">${glyph}</span> ${word}</span>
+    ${counterparty !== null && direction !== 'self' && html`<span class="party"><span class="quiet">${isFrom ? 'from' : 'to'}</span> <${Address} value=${counterparty} /></span>`}`;
+};
+
+/** One transaction in a line, which opens to its details. */
+const TransactionRow = ({ item, address, chainIds, now, onReload }: TransactionRowProps) => {
+  const [{ isOpen, wasOpened }, setOpen] = useState({ isOpen: false, wasOpened: false });
+  const transaction = item.node;
+  const { hash, chain, chainId, blockTime, value, success } = transaction;
+  const details = `details-${address}-${transaction.id}`;
+  const toggle = () => setOpen((before) => ({ isOpen: !before.isOpen, wasOpened: true }));
+  return html`<li class="transaction" data-hash=${hash}>
+    <div class="bar">
+      <${Sides} transaction=${transaction} address=${address} />
+      <span class="call">${transactionText(transaction)}</span>
+      ${success === false && html`<span class="tag is-bad">failed</span>`}
+      ${value !== null && html`<span class=${/^0*$/.test(value) ? 'amount push quiet' : 'amount push'}>${formatUnits(value, NATIVE_DECIMALS)} ${nativeSymbol(chainId)}</span>`}
+    </div>
+    <div class="bar quiet">
+      <span class="tag">${inWords(shorten(chain, 40))}</span>
+      <time datetime=${blockTime} title=${formatTime(blockTime)}>${formatAge(blockTime, now)}</time>
+      <${Hash} value=${hash} label="transaction hash" />
+      <button type="button" class="more push" aria-expanded=${isOpen} aria-controls=${wasOpened ? details : undefined} onClick=${toggle}>Details<span class="visually-hidden"> of ${shortHex(hash)}</span></button>
+    </div>
+    ${wasOpened && html`<div id=${details} hidden=${!isOpen}><${TransactionDetails} item=${item} address=${address} chainIds=${chainIds} onReload=${onReload} /></div>`}
+  </li>`;
+};
+
+type Parties = Pick<TransactionRowFragment, 'from' | 'to'>;
+
+/** `other`: the wallet is neither the sender nor the recipient. */
+type Direction = 'in' | 'out' | 'self' | 'creates' | 'other';
+
+const DIRECTIONS: Readonly<Record<Direction, { readonly word: string; readonly glyph: string }>> = {
+  in: { word: 'in', glyph: '↓' },
+  out: { word: 'out', glyph: '↑' },
+  self: { word: 'to itself', glyph: '↻' },
+  creates: { word: 'creates', glyph: '+' },
+  other: { word: 'involved', glyph: '·' },
+};
+
+/** Which way a transaction goes, seen from the wallet. A lookup does not say it. */
+const directionOf = ({ from, to }: Parties, wallet: string): Direction => {
+  if (to === null) return 'creates';
+  if (from === wallet) return to === wallet ? 'self' : 'out';
+  return to === wallet ? 'in' : 'other';
+};
+
+/** The other side; null when the wallet itself creates a contract. */
+const counterpartyOf = ({ from, to }: Parties, wallet: string): string | null =>
+  from === wallet ? to : from;

@@ -1,0 +1,111 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer, Problem } from '../api/client.ts';
+import { type Connection, type Paged, useConnection } from '../api/use-connection.ts';
+
+type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly requestTime: string | null };
+
+/** Loads a page of a wallet's list with so many items. */
+export type LoadWalletPage<Node> = (
+  first: number,
+  after: string | null,
+  signal: AbortSignal,
+) => Promise<{ readonly connection: Page<Node> | null; readonly problems: Answer<unknown>['problems'] }>;
+
+type Notes = {
+  /** What the service says that it could not answer, of the last page that says so. */
+  readonly partialErrors: unknown;
+  /** How old the newest page is. */
+  readonly requestTime: string | null;
+  /** Why the list could not be read again from its beginning. */
+  readonly reloadProblem: Problem | null;
+};
+
+export type WalletList<Node> = Notes & {
+  readonly list: Paged<Node>;
+  /** Loads the next page with as many items as are missing up to this number. */
+  loadUpTo(count: number): void;
+};
+
+const NO_NOTES: Notes = { partialErrors: null, requestTime: null, reloadProblem: null };
+
+/** A list of a wallet, with what its answers say beside the items. `loadPage` has to be memoised. */
+export const useWalletList = <Node>(pageSize: number, loadPage: LoadWalletPage<Node>): WalletList<Node> => {
+  const [notes, setNotes] = useState(NO_NOTES);
+  const nextSize = useRef(pageSize);
+
+  const load = useCallback(
+    async (after: string | null, signal: AbortSignal) => {
+      const answer = await loadPage(nextSize.current, after, signal);
+      // One that failed is tried again with the same size.
+      if (answer.connection !== null) nextSize.current = pageSize;
+      const { connection, problems } = answer;
+      setNotes((before) => {
+        if (connection === null)
+          return { ...before, reloadProblem: after === null ? (problems[0] ?? null) : null };
+        const { partialErrors, requestTime } = connection;
+        return after === null
+          ? { partialErrors, requestTime, reloadProblem: null }
+          : { ...before, partialErrors: partialErrors ?? before.partialErrors, reloadProblem: null };
+      });
+      return answer;
+    },
+    [loadPage, pageSize],
+  );
+  // Another list has nothing to do with what was said of the one before.
+  useEffect(() => setNotes(NO_NOTES), [load]);
+  const list = useConnection(load);
+  const { items, isLoading, loadMore } = list;
+
+  const loadUpTo = (count: number) => {
+    if (isLoading || items.length >= count) return;
+    nextSize.current = count - items.length;
+    loadMore();
+  };
+  return { ...notes, list, loadUpTo };
+};
+
+type WithId = { readonly id: string };
+
+/** `moved`: another item stands in the place where this one was. */
+export type Details<Node> =
+  | { readonly state: 'loading' | 'moved' }
+  | { readonly state: 'failed'; readonly problem: Problem }
+  | { readonly state: 'loaded'; readonly node: Node };
+
+/** Loads the item in the place of the list where this one was. */
+export type LoadNode<Node> = (signal: AbortSignal) => Promise<{
+  readonly node: Node | null;
+  readonly problems: Answer<unknown>['problems'];
+}>;
+
+const detailsOf = <Node extends WithId>(
+  id: string,
+  { node, problems }: Awaited<ReturnType<LoadNode<Node>>>,
+): Details<Node> => {
+  const [problem] = problems;
+  if (node) return node.id === id ? { state: 'loaded', node } : { state: 'moved' };
+  return problem ? { state: 'failed', problem } : { state: 'moved' };
+};
+
+/** The details of the item with this id, and a function that loads them again. `load` has to be memoised. */
+export const useDetails = <Node extends WithId>(
+  id: string,
+  load: LoadNode<Node>,
+): [details: Details<Node>, retry: () => void] => {
+  const [details, setDetails] = useState<Details<Node>>({ state: 'loading' });
+  const running = useRef<AbortController | null>(null);
+  const read = useCallback(() => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    setDetails({ state: 'loading' });
+    load(abort.signal)
+      .then((answer) => setDetails(detailsOf(id, answer)))
+      .catch(() => {});
+  }, [id, load]);
+  useEffect(() => {
+    read();
+    return () => running.current?.abort();
+  }, [read]);
+  return [details, read];
+};

@@ -1,0 +1,136 @@
+/** The idle buffers together have at most so many bytes. */
+const MAX_IDLE_BYTES = 16 * 1024 * 1024;
+
+/** Smaller buffers are not kept: the garbage collector handles them well. */
+const MIN_POOLED_BYTES = 16 * 1024;
+
+/** So many sizes lie between one power of two and the next. A buffer is at most an eighth larger than was asked for. */
+const SIZES_A_POWER = 8;
+
+/**
+ * Buffers that are used again. V8 counts the memory of buffers as pressure: when a server makes and drops hundreds of
+ * large ones a second, V8 collects its whole heap several times a second, though there is nothing to free in it.
+ *
+ * A buffer that is not given back is an ordinary one: the garbage collector frees it.
+ */
+export class BufferPool {
+  /** By size. */
+  readonly #idle = new Map<number, Buffer[]>();
+  #idleBytes = 0;
+
+  /** Returns a buffer of at least so many bytes. Its contents are those of its last use. */
+  take(bytes: number): Buffer {
+    const size = sizeFor(bytes);
+    const buffer = this.#idle.get(size)?.pop();
+    if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
+    this.#idleBytes -= size;
+    return buffer;
+  }
+
+  /** Takes back a whole buffer of `take`. Nothing may read it or write it from now on. */
+  give(buffer: Buffer): void {
+    const { length } = buffer;
+    if (length < MIN_POOLED_BYTES) return;
+    if (length <= MAX_IDLE_BYTES && this.#idleBytes + length > MAX_IDLE_BYTES) this.#dropOthers(length);
+    if (this.#idleBytes + length > MAX_IDLE_BYTES) {
+      freeBuffer(buffer);
+      return;
+    }
+    const idle = this.#idle.get(length);
+    if (idle) idle.push(buffer);
+    else this.#idle.set(length, [buffer]);
+    this.#idleBytes += length;
+  }
+
+  /** Drops the buffers of other sizes: those of this size are in use by now. */
+  #dropOthers(size: number): void {
+    for (const [other, idle] of this.#idle) {
+      if (other === size) continue;
+      this.#idle.delete(other);
+      this.#idleBytes -= other * idle.length;
+      idle.forEach(freeBuffer);
+    }
+  }
+}
+
+const sizeFor = (bytes: number): number => {
+  if (bytes < MIN_POOLED_BYTES) return bytes;
+  const step = 2 ** Math.floor(Math.log2(bytes)) / SIZES_A_POWER;
+  return Math.ceil(bytes / step) * step;
+};
+
+/**
+ * Returns the memory of a buffer to the operating system at once: the garbage collector may leave hundreds of megabytes
+ * for seconds. The buffer has no bytes then. One that shares its memory with others is left to the garbage collector.
+ */
+export const freeBuffer = (buffer: Buffer): void => {
+  const { buffer: memory } = buffer;
+  if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length) memory.transfer(0);
+};
+
+/** Buffers of a pool that have the same users: at first one, which made it. */
+export class BufferLease {
+  readonly #pool: BufferPool;
+  readonly #buffers: Buffer[] = [];
+  #users = 1;
+  /** The bytes of its buffers that its copies do not fill. */
+  unusedBytes = 0;
+
+  constructor(pool: BufferPool) {
+    this.#pool = pool;
+  }
+
+  /** Returns a copy that lies in a buffer of the lease. */
+  copy(bytes: Uint8Array): Buffer {
+    if (bytes.length < MIN_POOLED_BYTES) return Buffer.from(bytes);
+    const buffer = this.#take(bytes.length);
+    buffer.set(bytes);
+    return buffer;
+  }
+
+  /** Returns the text as UTF-8 that lies in a buffer of the lease. */
+  encode(text: string): Buffer {
+    if (text.length < MIN_POOLED_BYTES) return Buffer.from(text);
+    const buffer = this.#take(Buffer.byteLength(text));
+    buffer.write(text);
+    return buffer;
+  }
+
+  #take(bytes: number): Buffer {
+    const buffer = this.#pool.take(bytes);
+    this.#buffers.push(buffer);
+    this.unusedBytes += buffer.length - bytes;
+    return buffer.subarray(0, bytes);
+  }
+
+  /** Adds a user. */
+  retain(): void {
+    this.#users += 1;
+  }
+
+  /** One user needs the copies no more. The last one gives the buffers back: from then on nothing may read the copies. */
+  release(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    for (const buffer of this.#buffers.splice(0)) this.#pool.give(buffer);
+  }
+}
+
+/** Bytes that leave more of their memory unused than this share are copied. */
+const MAX_UNUSED = 1 / 4;
+
+/**
+ * Returns the bytes in memory of their own, for whatever is kept. Node cuts small Buffers out of pools of 64 KB: one of
+ * them that is kept keeps its whole pool.
+ */
+export const ownBytes = (bytes: Buffer): Buffer => {
+  const unused = bytes.buffer.byteLength - bytes.length;
+  if (unused <= MAX_UNUSED * bytes.buffer.byteLength) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+};
+
+/** The sum of the lengths, such as the bytes of several buffers. */
+export const totalLength = (parts: readonly { readonly length: number }[]): number =>
+  parts.reduce((sum, { length }) => sum + length, 0);

@@ -1,0 +1,127 @@
+/**
+ * Calls `then` once when `signal` aborts, or soon if it has aborted already. The returned function removes the listener:
+ * after it, `then` is not called any more. A null signal never aborts.
+ */
+export const onAbort = (signal: AbortSignal | null, then: () => void): (() => void) => {
+  if (signal === null) return () => {};
+  let isListening = true;
+  const call = () => {
+    if (isListening) then();
+  };
+  if (signal.aborted) queueMicrotask(call);
+  else signal.addEventListener('abort', call, { once: true });
+  return () => {
+    isListening = false;
+    signal.removeEventListener('abort', call);
+  };
+};
+
+/** How a wait ended: the promise resolved or rejected, the time was over, or the signal aborted. */
+export type WaitEnd = 'settled' | 'timeout' | 'aborted';
+
+/**
+ * Resolves with what comes first: `promise` settles, `ms` milliseconds pass, or `signal` aborts. It never rejects: after
+ * `settled` the caller awaits the promise itself. Neither timer nor listener outlives the wait.
+ */
+export const raceWithTimeout = (
+  promise: Promise<unknown>,
+  ms: number,
+  signal: AbortSignal | null,
+): Promise<WaitEnd> =>
+  new Promise((resolve) => {
+    const end = (how: WaitEnd) => () => {
+      clearTimeout(timer);
+      stopListening();
+      resolve(how);
+    };
+    const timer = setTimeout(end('timeout'), ms);
+    const stopListening = onAbort(signal, end('aborted'));
+    promise.then(end('settled'), end('settled'));
+  });
+
+/** Resolves after `ms` milliseconds, or when `signal` aborts. */
+export const sleep = async (ms: number, signal: AbortSignal | null): Promise<void> => {
+  await raceWithTimeout(new Promise(() => {}), ms, signal);
+};
+
+/** The time limit of an operation. Its signal ends the operation's waits sooner. */
+export type Deadline = {
+  /** Aborts when the operation's answer is not needed any more; null for work that is always needed. */
+  readonly signal: AbortSignal | null;
+  /** Starts the clock, unless it runs already. */
+  start(): void;
+  /** Milliseconds that are left, 0 when the time is over; the whole limit before `start`. */
+  remainingMs(): number;
+  /** A deadline with the same limit, another signal and a clock of its own, for work that several operations share. */
+  detached(signal: AbortSignal): Deadline;
+};
+
+/**
+ * The clock runs from the operation's first request on, so that queues and retries count. `signalOf` is called when
+ * something waits.
+ */
+export const createDeadline = (
+  limitMs: number,
+  signalOf: () => AbortSignal | null,
+  now: Clock = monotonicClock,
+): Deadline => {
+  let expiresAt: number | null = null;
+  return {
+    get signal() {
+      return signalOf();
+    },
+    start() {
+      expiresAt ??= now() + limitMs;
+    },
+    remainingMs: () => (expiresAt === null ? limitMs : Math.max(0, expiresAt - now())),
+    detached: (sharedSignal) => createDeadline(limitMs, () => sharedSignal, now),
+  };
+};
+
+/** Reads a monotonic clock: milliseconds since a fixed moment, which never go back. */
+export type Clock = () => number;
+
+/** The clock of this process. */
+export const monotonicClock: Clock = () => performance.now();
+
+/** Orchestrators commonly kill a process ten seconds after SIGTERM. */
+export const SHUTDOWN_MS = 9000;
+
+/** A load balancer that polls readiness each second and acts on the first failure notices in this time. */
+const NOTICE_MS = 2000;
+/** Running operations end by themselves in this time. */
+const DRAIN_MS = 5000;
+/** Clients read the responses that end the drain, and close their connections, in this time. */
+const CLOSE_MS = 1000;
+/** The parts above leave this time for the delivery log to close. It may use the time that they don't need as well. */
+const LOG_MS = 1000;
+
+/** The one deadline of a graceful shutdown. Each part of the shutdown derives its time from it, in milliseconds. */
+export type ShutdownDeadline = {
+  /** Starts the time; later calls change nothing. */
+  start(): void;
+  /** The readiness notice: the gateway is not ready any more, but still accepts connections. */
+  noticeMs(): number;
+  /** The drain: running operations end by themselves. */
+  drainMs(): number;
+  /** The close: clients read their final responses. */
+  closeMs(): number;
+  /** The time until the deadline. */
+  remainingMs(): number;
+};
+
+export const createShutdownDeadline = (now: () => number = () => performance.now()): ShutdownDeadline => {
+  let endsAt: number | null = null;
+  const remainingMs = () => (endsAt === null ? SHUTDOWN_MS : Math.max(0, endsAt - now()));
+  /** At most `ms`, and no more than leaves `reservedMs` for the parts that follow. */
+  const part = (ms: number, reservedMs: number) => Math.max(0, Math.min(ms, remainingMs() - reservedMs));
+  return {
+    start() {
+      endsAt ??= now() + SHUTDOWN_MS;
+    },
+    noticeMs: () => part(NOTICE_MS, DRAIN_MS + CLOSE_MS + LOG_MS),
+    drainMs: () => part(DRAIN_MS, CLOSE_MS + LOG_MS),
+    closeMs: () => part(CLOSE_MS, LOG_MS),
+    remainingMs,
+  };
+};

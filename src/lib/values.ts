@@ -1,0 +1,39 @@
+/** The message of an error, or the text of another thrown value. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A value that is there, or that a promise resolves with: a caller that waits for nothing goes on at once. */
+export type MaybePromise<Value> = Value | Promise<Value>;
+
+const texts = new WeakMap<ReadonlySet<string>, string>();
+
+/** Returns a text that is the same for sets of the same words. It is made once: the set must not change any more. */
+export const textOfSet = (words: ReadonlySet<string>): string => {
+  const known = texts.get(words);
+  if (known !== undefined) return known;
+  const text = [...words].sort().join(' ');
+  texts.set(words, text);
+  return text;
+};
+
+/** Returns the same function, which remembers its result for each object as long as the object lives. */
+export const rememberEach = <Key extends WeakKey, Result extends NonNullable<unknown>>(
+  compute: (key: Key) => Result,
+): ((key: Key) => Result) => {
+  const known = new WeakMap<Key, Result>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const result = compute(key);
+    known.set(key, result);
+    return result;
+  };
+};
+
+/** Returns the same function, which remembers its last result: for a text that is mostly the one before. */
+export const rememberLast = <Result>(compute: (text: string) => Result): ((text: string) => Result) => {
+  let last: { readonly text: string; readonly result: Result } | null = null;
+  return (text) => {
+    if (last?.text !== text) last = { text, result: compute(text) };
+    return last.result;
+  };
+};

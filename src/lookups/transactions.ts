@@ -1,0 +1,242 @@
+import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
+import { withCost } from '../graph/cost/field-cost.ts';
+import { streamsLists } from '../graph/incremental.ts';
+import { connect } from '../graph/pagination/connection.ts';
+import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
+import { derivedField } from '../graph/plan/derived-field.ts';
+import { selectsBelow } from '../graph/selection.ts';
+import type { RawObject } from '../lib/json/exact-json.ts';
+import { MalformedFieldError } from '../upstream/parse/fields.ts';
+import { type ChainArgs, chainArguments, chainsParameter } from './chains-schema.ts';
+import {
+  type Decoded,
+  type DecodedInput,
+  type Log as LogShape,
+  PAGE_SIZE,
+  REQUEST_COST,
+  readTransaction,
+  requestsFor,
+  TRANSACTIONS,
+  type Transaction as TransactionShape,
+} from './transactions-rest.ts';
+import { Wallet } from './wallet.ts';
+
+const paging = pageArguments(1000, 'transactions');
+const DETAILS: ReadonlySet<string> = new Set(['decoded']);
+
+export const Transaction = builder.objectRef<TransactionShape>('Transaction');
+export const TransactionDirection = builder.enumType('TransactionDirection', {
+  description: 'Which side of a transaction an address is on.',
+  values: {
+    SENDER: { description: 'The address sent the transaction.' },
+    RECEIVER: { description: 'The address received the transaction.' },
+  },
+});
+const Log = builder.objectRef<LogShape>('Log');
+const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
+const DecodedEvent = builder.objectRef<Decoded>('DecodedEvent');
+const DecodedInputType = builder.objectRef<DecodedInput>('DecodedInput');
+
+/** Returns the transaction of a delivery; null when it can't be parsed. */
+export const readDeliveredTransaction = (raw: RawObject): TransactionShape | null => {
+  try {
+    return readTransaction(raw, null);
+  } catch (error) {
+    if (error instanceof MalformedFieldError) return null;
+    throw error;
+  }
+};
+
+Transaction.implement({
+  description: 'A transaction of one wallet, from a lookup or from a delivery.',
+  fields: (t) => ({
+    id: t.id({
+      description:
+        "A key for client caches: unique for a wallet, a chain and a hash. `node` can't refetch it.",
+      ...derivedField(({ address, chain, hash }: TransactionShape) =>
+        Buffer.from(`Transaction:${address}:${chain}:${hash}`).toString('base64'),
+      ),
+    }),
+    address: t.expose('address', {
+      type: 'Address',
+      description: 'The address of the wallet that this transaction was looked up or delivered for.',
+    }),
+    chain: t.exposeString('chain', { description: "The service's name for the chain." }),
+    chainId: t.field({
+      type: 'ChainId',
+      nullable: true,
+      description:
+        'The id of the chain. Null in a lookup when this gateway does not know the name of the chain: `chains` lists those it knows.',
+      ...derivedField(({ chain, chainId }: TransactionShape, { chains }) => chainId ?? chains.idOf(chain)),
+    }),
+    hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
+    blockHash: t.expose('blockHash', {
+      type: 'Hex',
+      nullable: true,
+      description: `The hash of the block. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockNumber: t.expose('blockNumber', { type: 'BigInt', description: 'The number of the block.' }),
+    blockTime: t.expose('blockTime', { type: 'DateTime', description: 'The time of the block.' }),
+    index: t.expose('index', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The position in the block. ${NULL_WHEN_OMITTED}`,
+    }),
+    from: t.expose('from', { type: 'Address', description: 'The address of the sender.' }),
+    to: t.expose('to', {
+      type: 'Address',
+      nullable: true,
+      description: 'The address of the recipient. Null when the transaction creates a contract.',
+    }),
+    value: t.expose('value', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The amount of the native asset that it transfers, in wei. ${NULL_WHEN_OMITTED}`,
+    }),
+    data: t.expose('data', {
+      type: 'Hex',
+      nullable: true,
+      description: `The call data; 0x when empty. ${NULL_WHEN_OMITTED}`,
+      extensions: withCost({ bytes: 400 }),
+    }),
+    nonce: t.expose('nonce', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The number of transactions that the sender had sent before. ${NULL_WHEN_OMITTED}`,
+    }),
+    gasPrice: t.expose('gasPrice', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The gas price of the transaction, in wei per gas. ${NULL_WHEN_OMITTED}`,
+    }),
+    gasUsed: t.expose('gasUsed', {
+      type: 'BigInt',
+      nullable: true,
+      description: 'The gas that it used. Null in a lookup, where the service omits it.',
+    }),
+    effectiveGasPrice: t.expose('effectiveGasPrice', {
+      type: 'BigInt',
+      nullable: true,
+      description:
+        'The gas price that was paid, in wei per gas. Null in a lookup, where the service omits it.',
+    }),
+    success: t.exposeBoolean('success', {
+      nullable: true,
+      description:
+        'Whether it succeeded; false when it was reverted. Null in a lookup, where the service omits it.',
+    }),
+    transactionType: t.expose('transactionType', {
+      type: 'BigInt',
+      nullable: true,
+      description:
+        'The EIP-2718 transaction type: 0, 1, 2 and so on. Null in a delivery, where the service omits it.',
+    }),
+    direction: t.expose('direction', {
+      type: TransactionDirection,
+      nullable: true,
+      description:
+        'Which side of the transaction `address` is on. The service says it in deliveries. Null when the service omits it, as in a lookup.',
+    }),
+    decoded: t.expose('decoded', {
+      type: DecodedCall,
+      nullable: true,
+      description: 'The decoded call. Null when the service does not know the contract or the function.',
+    }),
+    logs: t.expose('logs', {
+      type: [Log],
+      description: 'The logs, in the order in which they were emitted.',
+    }),
+  }),
+});
+
+Log.implement({
+  description: 'An event that a contract emitted.',
+  fields: (t) => ({
+    address: t.expose('address', { type: 'Address', description: 'The contract that emitted the event.' }),
+    data: t.expose('data', {
+      type: 'Hex',
+      nullable: true,
+      description: `The parameters that are not indexed, ABI-encoded. ${NULL_WHEN_OMITTED}`,
+    }),
+    topics: t.expose('topics', {
+      type: ['Hex'],
+      description: 'The topics: for most events the hash of the signature, then the indexed parameters.',
+    }),
+    decoded: t.expose('decoded', {
+      type: DecodedEvent,
+      nullable: true,
+      description: 'The decoded event. Null when the service does not know the contract or the event.',
+    }),
+  }),
+});
+
+for (const [type, subject, one] of [
+  [DecodedCall, 'function', 'A function'],
+  [DecodedEvent, 'event', 'An event'],
+] as const)
+  type.implement({
+    description: `${one} and its parameters, decoded by the service.`,
+    fields: (t) => ({
+      name: t.exposeString('name', {
+        nullable: true,
+        description: `The name of the ${subject}. ${NULL_WHEN_OMITTED}`,
+      }),
+      inputs: t.expose('inputs', {
+        type: [DecodedInputType],
+        description: 'The parameters, in the order of the ABI.',
+      }),
+    }),
+  });
+
+DecodedInputType.implement({
+  description: 'A decoded parameter.',
+  fields: (t) => ({
+    name: t.exposeString('name', {
+      nullable: true,
+      description: 'The name in the ABI. Null when the ABI has no name for it.',
+    }),
+    type: t.exposeString('type', { nullable: true, description: `The Solidity type. ${NULL_WHEN_OMITTED}` }),
+    value: t.expose('value', {
+      type: 'JSON',
+      nullable: true,
+      description:
+        'The value: a string, or nested lists of strings for array and tuple types, or an object where the service sends one. Null when it is not decoded.',
+    }),
+  }),
+});
+
+const TransactionConnection = lookupConnectionType(
+  { name: 'Transaction', list: "a wallet's transactions" },
+  Transaction,
+  TRANSACTIONS,
+);
+
+builder.objectField(Wallet, 'transactions', (t) =>
+  t.field({
+    type: TransactionConnection,
+    nullable: true,
+    description:
+      'The transactions of the wallet, newest first. The service decodes them when the operation selects `decoded` anywhere below: there is no argument for it. Null, with an error, when the lookup fails.',
+    authScopes: { wallets: true },
+    args: { ...paging.args, ...chainArguments },
+    extensions: withCost<PageArgs & ChainArgs>({
+      count: paging.sizeOf,
+      lookup: ({ first, after, chainIds, chainTags }) => ({
+        list: [chainsParameter(chainIds, chainTags), after],
+        computeUnits: requestsFor(paging.sizeOf({ first })) * REQUEST_COST,
+        advice: `Each ${PAGE_SIZE} transactions cost one compute unit: ask for fewer by first.`,
+      }),
+    }),
+    resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {
+      const chains = chainsParameter(chainIds, chainTags);
+      context.chains.assertKnown(chainIds, chainTags);
+      return connect({
+        read: context.transactions.read({ address, chains }, selectsBelow(info, DETAILS)),
+        cursors: context.cursorsOf(['transactions', address, chains]),
+        first: paging.sizeOf({ first }),
+        after,
+        streams: streamsLists(info),
+      });
+    },
+  }),
+);

@@ -1,0 +1,237 @@
+import { ZERO_ADDRESS } from '../evm/random.ts';
+import type { Chain, ChainReader, Hex, Transaction, Transfer } from '../types.ts';
+import type { ActivityType, AssetType, Side } from './webhook.ts';
+
+/** One of an event's assets. */
+export type EventAsset = {
+  /** Null for a called contract that is no known token. */
+  readonly type: AssetType | null;
+  /** Null for the native asset. */
+  readonly token: Hex | null;
+};
+
+type EventBase = {
+  /** The address that the event concerns. It goes to the webhooks subscribed to that address. */
+  readonly address: Hex;
+  /** The assets for the asset filters. One of these must pass all of them. */
+  readonly assets: readonly EventAsset[];
+  /** Makes the event's item for a delivery's body. Only matching events need it. */
+  readonly item: () => Readonly<Record<string, unknown>>;
+};
+
+export type TransactionEvent = EventBase & {
+  readonly type: 'transactions';
+  readonly side: Side;
+  /** The other side of the transaction; null when it creates a contract. */
+  readonly counterparty: Hex | null;
+  /**
+   * Set on the receiver's event of a transaction to oneself. Such a transaction is one item, the sender's, unless the
+   * webhook filters for receivers.
+   */
+  readonly alsoSender: boolean;
+};
+
+export type ActivityEvent = EventBase & { readonly type: 'activities'; readonly activity: ActivityType };
+
+type BalanceEvent = EventBase & { readonly type: 'balances' };
+
+/** An event of one address in one transaction, for one type of webhook. */
+export type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;
+
+/** The known metadata of an asset. */
+export type KnownAsset = {
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** The price of one whole unit in dollars; null when no market trades it. */
+  readonly priceUsd: number | null;
+  readonly logo: string | null;
+  /** The size of its pool in dollars; null when no pool is known, and for the native asset. */
+  readonly poolSizeUsd: number | null;
+  /** Whether it has no pool that is big enough to make a price. */
+  readonly lowLiquidity: boolean;
+};
+
+const NATIVE_DECIMALS = 18;
+/** A smaller pool does not make a reliable price. */
+const LOW_LIQUIDITY_USD = 10_000;
+const NATIVE: EventAsset = { type: 'native', token: null };
+
+/** An asset's metadata; null for an unknown token. A null token is the chain's native asset. */
+export const knownAsset = (simulator: ChainReader, chain: Chain, token: Hex | null): KnownAsset | null => {
+  const logo = simulator.logo(chain.id, token);
+  if (token === null)
+    return { ...chain.native, decimals: NATIVE_DECIMALS, logo, poolSizeUsd: null, lowLiquidity: false };
+  const known = simulator.token(chain.id, token);
+  return known && { ...known, logo, lowLiquidity: (known.poolSizeUsd ?? 0) < LOW_LIQUIDITY_USD };
+};
+
+/** The asset of one side of a swap: the native asset or an ERC-20, unless the token has another standard. */
+export const tradedAsset = (simulator: ChainReader, chain: Chain, token: Hex | null): EventAsset =>
+  token === null ? NATIVE : { type: simulator.token(chain.id, token)?.standard ?? 'erc20', token };
+
+/** The contract that a transaction calls, as an asset; empty for a plain payment or a creation. */
+export const calledAssets = (
+  simulator: ChainReader,
+  { chain, to, data }: Transaction,
+): readonly EventAsset[] =>
+  to === null || data === '0x' ? [] : [{ type: simulator.token(chain.id, to)?.standard ?? null, token: to }];
+
+/**
+ * All assets of a transaction: the native asset that it pays, the contract that it calls, and the assets that it moves
+ * or approves.
+ */
+const assetsOf = (simulator: ChainReader, transaction: Transaction): readonly EventAsset[] => {
+  const moved = transaction.effects
+    .filter((effect) => effect.kind !== 'swap')
+    .map(({ asset, token }) => ({ type: asset, token }));
+  return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(simulator, transaction), ...moved];
+};
+
+/** The value in dollars of an amount in the asset's smallest unit; null when the price is unknown. */
+export const usdValue = (amount: bigint, asset: KnownAsset | null): number | null => {
+  if (asset === null || asset.priceUsd === null) return null;
+  // Twelve digits are more than a price has. Further digits are rounding noise.
+  return Number(((Number(amount) / 10 ** asset.decimals) * asset.priceUsd).toPrecision(12));
+};
+
+/** The `token_metadata` of an activity; undefined, and so omitted from the JSON, when the token is unknown. */
+export const tokenMetadata = (asset: KnownAsset | null): Readonly<Record<string, unknown>> | undefined => {
+  if (asset === null) return undefined;
+  const { symbol, decimals, name, logo, priceUsd } = asset;
+  return { symbol, decimals, name, logo: logo ?? undefined, price_usd: priceUsd ?? undefined };
+};
+
+/** Formats milliseconds since 1970 as `2025-11-13T04:42:10+00:00`. */
+export const blockTime = (milliseconds: number): string =>
+  `${new Date(milliseconds).toISOString().slice(0, 19)}+00:00`;
+
+const hex = (quantity: bigint | number): string => `0x${quantity.toString(16)}`;
+
+const transactionItem = (
+  simulator: ChainReader,
+  transaction: Transaction,
+  address: Hex,
+  side: 'Sender' | 'Receiver',
+) => ({
+  address,
+  block_hash: transaction.blockHash,
+  block_number: transaction.blockNumber,
+  block_time: blockTime(transaction.blockTime),
+  chain: transaction.chain.name,
+  chain_id: transaction.chain.id,
+  data: transaction.data,
+  decoded: simulator.decodeCall(transaction) ?? undefined,
+  effective_gas_price: hex(transaction.effectiveGasPrice),
+  from: transaction.from,
+  gas_price: hex(transaction.gasPrice),
+  gas_used: hex(transaction.gasUsed),
+  hash: transaction.hash,
+  index: transaction.index,
+  logs: transaction.logs.map((log) => ({
+    address: log.address,
+    data: log.data,
+    topics: log.topics,
+    decoded: simulator.decodeLog(transaction.chain.id, log) ?? undefined,
+  })),
+  nonce: hex(transaction.nonce),
+  success: transaction.success,
+  to: transaction.to,
+  transaction_type: side,
+  value: hex(transaction.value),
+});
+
+/** The transaction events of its sender and its recipient, also when it failed. Recipients of its tokens have none. */
+export function* transactionEvents(
+  simulator: ChainReader,
+  transaction: Transaction,
+): Generator<TransactionEvent> {
+  const { from, to } = transaction;
+  const assets = assetsOf(simulator, transaction);
+  yield {
+    type: 'transactions',
+    address: from,
+    side: 'sender',
+    counterparty: to,
+    alsoSender: false,
+    assets,
+    item: () => transactionItem(simulator, transaction, from, 'Sender'),
+  };
+  if (to === null) return;
+  yield {
+    type: 'transactions',
+    address: to,
+    side: 'receiver',
+    counterparty: from,
+    alsoSender: from === to,
+    assets,
+    item: () => transactionItem(simulator, transaction, to, 'Receiver'),
+  };
+}
+
+type Change = {
+  readonly address: Hex;
+  readonly counterparty: Hex;
+  readonly before: bigint;
+  readonly after: bigint;
+};
+
+const bothSides = (transfer: Transfer): readonly Change[] => [
+  {
+    address: transfer.from,
+    counterparty: transfer.to,
+    before: transfer.fromBefore,
+    after: transfer.fromAfter,
+  },
+  { address: transfer.to, counterparty: transfer.from, before: transfer.toBefore, after: transfer.toAfter },
+];
+
+/**
+ * A balance change with every documented field; null where the value is unknown. Deltas are signed: after minus before.
+ */
+const balanceItem = (
+  simulator: ChainReader,
+  { chain, hash }: Transaction,
+  { token }: Transfer,
+  { address, counterparty, before, after }: Change,
+) => {
+  const asset = knownAsset(simulator, chain, token);
+  return {
+    amount_before: before.toString(),
+    amount_after: after.toString(),
+    amount_delta: (after - before).toString(),
+    asset: {
+      token_address: token,
+      symbol: asset?.symbol ?? null,
+      name: asset?.name ?? null,
+      decimals: asset?.decimals ?? null,
+      low_liquidity: asset?.lowLiquidity ?? true,
+      pool_size_usd: asset?.poolSizeUsd ?? null,
+      token_metadata: { logo: asset?.logo ?? null },
+    },
+    counterparty_address: counterparty,
+    subscribed_address: address,
+    direction: after > before ? 'in' : 'out',
+    price_usd: asset?.priceUsd ?? null,
+    transaction_hash: hash,
+    value_before_usd: usdValue(before, asset),
+    value_after_usd: usdValue(after, asset),
+    value_delta_usd: usdValue(after - before, asset),
+  };
+};
+
+/** The balance changes of both sides of each transfer. A transfer to oneself, or of 0, changes no balance. */
+export function* balanceEvents(simulator: ChainReader, transaction: Transaction): Generator<BalanceEvent> {
+  for (const effect of transaction.effects) {
+    if (effect.kind !== 'transfer' || effect.from === effect.to) continue;
+    for (const change of bothSides(effect)) {
+      if (change.address === ZERO_ADDRESS || change.before === change.after) continue;
+      yield {
+        type: 'balances',
+        address: change.address,
+        assets: [{ type: effect.asset, token: effect.token }],
+        item: () => balanceItem(simulator, transaction, effect, change),
+      };
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Worker } from 'node:worker_threads';
+
+/** Answers for the console's page and its files. Resolves to false, without answering, where a path is neither. */
+export type Console = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+
+const CONSOLE_PATH = '/console/';
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+type Made = { readonly files: ConsoleAssets; readonly page: ConsolePage; readonly path: string };
+
+const make = async (settings: ConsoleSettings): Promise<Made> => {
+  const files = await makeConsoleAssets();
+  const path = `${CONSOLE_PATH}${files.hash}/`;
+  return { files, page: consolePage(files, path, settings), path };
+};
+
+const acceptsGzip = ({ headers }: IncomingMessage): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''));
+
+const sendAsset = (request: IncomingMessage, response: ServerResponse, asset: Asset): void => {
+  const compressed = acceptsGzip(request);
+  response.writeHead(200, {
+    'content-type': asset.type,
+    'cache-control': FOR_EVER,
+    vary: 'accept-encoding',
+    'content-length': compressed ? asset.gzip.byteLength : asset.body.byteLength,
+    ...(compressed ? { 'content-encoding': 'gzip' } : {}),
+  });
+  response.end(compressed ? asset.gzip : asset.body);
+};
+
+/**
+ * Serves the console. Its files are made when it is first opened, and are kept by the name of their contents: another
+ * release has other names, so that a browser may keep each file for ever.
+ */
+export const createConsole = (settings: ConsoleSettings): Console => {
+  let made: Promise<Made> | null = null;
+  const ready = (): Promise<Made> => {
+    made ??= make(settings).catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+
+  return async (request, response, path) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+    const isPage = path === '/' && (request.headers.accept ?? '').includes('text/html');
+    if (!isPage && !path.startsWith(CONSOLE_PATH)) return false;
+    const { files, page, path: prefix } = await ready();
+    if (isPage) {
+      response.writeHead(200, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': page.policy,
+      });
+      response.end(page.html);
+      return true;
+    }
+    const asset = path.startsWith(prefix) ? files.assets.get(path.slice(prefix.length)) : undefined;
+    if (asset === undefined) return false;
+    sendAsset(request, response, asset);
+    return true;
+  };
+};
+
+/** What the page has to know before it asks the gateway anything. None of it is a secret. */
+type ConsoleSettings = {
+  readonly auth: 'open' | 'key' | 'jwt';
+  /** The header in which a client sends its own key. */
+  readonly keyHeader: string;
+  /** Whether only trusted documents run, each by its hash. */
+  readonly trustedDocuments: boolean;
+  readonly graphiql: boolean;
+  /** Whether the page may load collectibles' pictures from any host. */
+  readonly images: boolean;
+  /** The origin of the sandbox's pictures, which is http; null over a real service. */
+  readonly sandboxOrigin: string | null;
+  /** The sandbox's wallets; none over a real service. */
+  readonly wallets: readonly { readonly name: string; readonly address: string; readonly shows: string }[];
+};
+
+type ConsolePage = { readonly html: string; readonly policy: string };
+
+/** JSON that can't end the script element in which it stands. */
+const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+/** The page and its content security policy: scripts and styles of this gateway alone, and no other host but for pictures. */
+const consolePage = (made: ConsoleAssets, path: string, settings: ConsoleSettings): ConsolePage => {
+  const urls = [...made.assets.keys()].map((file) => `${path}${file}`);
+  const importMap = inScript({
+    imports: Object.fromEntries([...made.imports].map(([name, file]) => [name, `${path}${file}`])),
+  });
+  const head = [
+    ...urls.filter((url) => url.endsWith('.css')).map((url) => `<link rel="stylesheet" href="${url}">`),
+    `<script type="importmap">${importMap}</script>`,
+    ...urls.filter((url) => !url.endsWith('.css')).map((url) => `<link rel="modulepreload" href="${url}">`),
+    `<script type="application/json" id="settings">${inScript(settings)}</script>`,
+    `<script type="module" src="${path}app.ts"></script>`,
+  ];
+  const hash = createHash('sha256').update(importMap).digest('base64');
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self'",
+    `img-src 'self' data:${settings.images ? ` https: ${settings.sandboxOrigin ?? ''}` : ''}`.trimEnd(),
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return { html: made.page.replace('<!-- head -->', () => head.join('\n')), policy: policy.join('; ') };
+};
+
+/** A file that the console's page loads. */
+export type Asset = { readonly type: string; readonly body: Uint8Array; readonly gzip: Uint8Array };
+
+export type ConsoleAssets = {
+  /** Names the contents of all files, so that a browser may keep them for ever. */
+  readonly hash: string;
+  /** The page's HTML, with the place for its head and its settings. */
+  readonly page: string;
+  /** The path of each library, by the name under which modules import it. */
+  readonly imports: ReadonlyMap<string, string>;
+  readonly assets: ReadonlyMap<string, Asset>;
+};
+
+const WORKER = new URL('./console-assets-worker.ts', import.meta.url);
+
+/** Node says that stripping types is experimental, as a line that is no JSON among those of the log. */
+const FLAGS = ['--disable-warning=ExperimentalWarning'];
+
+/** Makes the console's files in a thread of its own, which takes a few tenths of a second. Rejects when one can't be read. */
+const makeConsoleAssets = async (): Promise<ConsoleAssets> => {
+  const worker = new Worker(WORKER, { execArgv: FLAGS });
+  try {
+    const [assets] = await once(worker, 'message');
+    return assets;
+  } finally {
+    await worker.terminate();
+  }
+};

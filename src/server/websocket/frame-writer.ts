@@ -1,0 +1,182 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { totalLength } from '../../lib/buffers.ts';
+
+/** The bytes of a batch that are collected before the operating system gets them. */
+const MAX_BATCH_BYTES = 16_384;
+
+/**
+ * Writes messages that share their payload with other sockets, and queues writers while the peer has data to read
+ * (backpressure). It writes to the stream below `ws`, which would copy each payload into a frame of its own. Without
+ * compression `ws` keeps nothing between two writes, so both may write to the stream.
+ */
+export class FrameWriter {
+  readonly #webSocket: WebSocket;
+  readonly #stream: Duplex;
+  readonly #onAnswer: () => void;
+  readonly #queue: (() => void)[] = [];
+  #isWaiting = false;
+  #isBatching = false;
+
+  /** `onAnswer` is called after an answer is written; the peer may not have read it by then. */
+  constructor(webSocket: WebSocket, stream: Duplex, onAnswer: () => void) {
+    this.#webSocket = webSocket;
+    this.#stream = stream;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Whether the peer may be sent more: all written data is with the operating system, or the current batch has room. */
+  get isReady(): boolean {
+    return this.#isOpen && this.#stream.writableLength < (this.#isBatching ? MAX_BATCH_BYTES : 1);
+  }
+
+  /** Resolves when little enough is unsent for another operation to begin, or when the socket has closed. */
+  untilDrained(): Promise<void> {
+    return untilDrained(this.#stream);
+  }
+
+  /** Begins a batch: the operating system gets its frames in one write, at `flush()`. */
+  batch(): void {
+    this.#isBatching = true;
+    this.#stream.cork();
+  }
+
+  flush(): void {
+    if (!this.#isBatching) return;
+    this.#isBatching = false;
+    this.#stream.uncork();
+  }
+
+  /**
+   * Sends a text message: the prefix, the parts of the payload, and the suffix, which must be ASCII. Calls `onWritten` once
+   * the operating system has all of it, or the socket has closed.
+   */
+  send(prefix: string, payload: readonly Buffer[], suffix: string, onWritten?: () => void): void {
+    writeTextFrame(this.#stream, prefix, payload, suffix, onWritten);
+  }
+
+  /** Sends the answer to an operation, as `send`. */
+  sendAnswer(prefix: string, payload: readonly Buffer[], suffix: string, onWritten: () => void): void {
+    this.send(prefix, payload, suffix, onWritten);
+    this.#onAnswer();
+  }
+
+  /**
+   * Calls back once the operating system has taken all written data and the earlier callbacks have run. Never calls back
+   * after the socket closes.
+   */
+  onDrain(callback: () => void): void {
+    this.#queue.push(callback);
+    this.#wait();
+  }
+
+  #wait(): void {
+    if (this.#isWaiting || this.#queue.length === 0 || !this.#isOpen) return;
+    this.#isWaiting = true;
+    // An empty write completes after all writes before it.
+    this.#stream.write('', (error) => {
+      this.#isWaiting = false;
+      if (!error) this.#drainQueue();
+    });
+  }
+
+  /** Round-robin: a callback that has more to send than the socket accepts queues again behind the others. */
+  #drainQueue(): void {
+    for (let remaining = this.#queue.length; remaining > 0 && this.isReady; remaining -= 1)
+      this.#queue.shift()?.();
+    this.#wait();
+  }
+
+  get #isOpen(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
+}
+
+const FIN_AND_TEXT = 0x81;
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
+/** Frames up to this length are copied into one buffer. The payload of a longer one is written without a copy. */
+const MAX_COPIED_BYTES = 16_384;
+
+/**
+ * Writes an unfragmented, unmasked text frame (RFC 6455, section 5.2).
+ *
+ * `Sender.frame` of `ws` is not used: it takes a payload in one piece. The parts would be joined first, which copies a long
+ * payload for each of its subscribers.
+ */
+const writeTextFrame = (
+  stream: Duplex,
+  prefix: string,
+  payload: readonly Buffer[],
+  suffix: string,
+  onWritten?: () => void,
+): void => {
+  const prefixBytes = Buffer.byteLength(prefix);
+  const length = prefixBytes + totalLength(payload) + suffix.length;
+  const isCopied = length <= MAX_COPIED_BYTES;
+  const headerBytes = headerLength(length);
+  const frame = Buffer.allocUnsafe(headerBytes + (isCopied ? length : prefixBytes));
+  writeHeader(frame, length);
+  frame.write(prefix, headerBytes);
+  if (isCopied) {
+    let end = headerBytes + prefixBytes;
+    for (const part of payload) end += part.copy(frame, end);
+    frame.write(suffix, end, 'latin1');
+    stream.write(frame, onWritten);
+    return;
+  }
+  stream.cork();
+  stream.write(frame);
+  for (const part of payload) stream.write(part);
+  stream.write(suffix, 'latin1', onWritten);
+  stream.uncork();
+};
+
+const headerLength = (length: number): number => (length < LENGTH_16 ? 2 : length < 65_536 ? 4 : 10);
+
+const writeHeader = (frame: Buffer, length: number): void => {
+  frame[0] = FIN_AND_TEXT;
+  if (length < LENGTH_16) frame[1] = length;
+  else if (length < 65_536) {
+    frame[1] = LENGTH_16;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = LENGTH_64;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+};
+
+/** More than most answers have. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+
+/** Stops reading from a peer while it does not read its answers: they would pile up in memory. */
+export const pauseReadsWhileBlocked = (webSocket: WebSocket, stream: Duplex): void => {
+  webSocket.on('message', () => {
+    if (webSocket.isPaused || stream.writableLength < MAX_UNSENT_BYTES) return;
+    webSocket.pause();
+    stream.once('drain', () => webSocket.resume());
+  });
+};
+
+const drains = new WeakMap<Duplex, Promise<void>>();
+
+/** Resolves when the stream has drained or closed. All callers share two listeners: Node warns of a leak at more than ten. */
+const drainedOrClosed = (stream: Duplex): Promise<void> => {
+  const known = drains.get(stream);
+  if (known) return known;
+  const drained = new Promise<void>((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done);
+      drains.delete(stream);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
+  drains.set(stream, drained);
+  return drained;
+};
+
+/** Resolves when little enough is unsent for another operation to begin, or when the stream has closed. */
+const untilDrained = async (stream: Duplex): Promise<void> => {
+  while (stream.writableLength >= MAX_UNSENT_BYTES && !stream.destroyed) await drainedOrClosed(stream);
+};

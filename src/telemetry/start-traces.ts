@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { SamplerConfig, TracesConfig } from '../config/traces.ts';
+import type { Log } from '../lib/log.ts';
+import { settlesWithin } from '../lib/tasks.ts';
+import {
+  createDeliverySpans,
+  createDescribeOperation,
+  createDocumentSpans,
+  createHttpSpans,
+  createOperationSpans,
+  createPageSpans,
+  createSharedAnswerSpans,
+  createSocketSpans,
+  createUpstreamSpans,
+} from './spans.ts';
+import { Spans } from './tracer.ts';
+import type { Traces } from './traces.ts';
+
+/**
+ * Starts the export of traces. This module is the only one that loads OpenTelemetry's SDK: import it where traces are on.
+ * `upstreamUrl` is null for the sandbox.
+ */
+export const startTraces = async (
+  config: TracesConfig,
+  upstreamUrl: string | null,
+  log: Log,
+): Promise<Traces> => {
+  const { queue, sampler, propagates } = config;
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(
+      resourceFromAttributes({ 'service.instance.id': randomUUID(), ...config.resource }),
+    ),
+    sampler: createSampler(sampler),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: reportExports(await createExporter(config), log),
+        maxQueueSize: queue.maxSpans,
+        maxExportBatchSize: queue.maxBatch,
+        scheduledDelayMillis: queue.delayMs,
+        exportTimeoutMillis: queue.exportMs,
+      }),
+    ],
+  });
+  const spans = new Spans({ tracer: provider.getTracer('gateway'), propagates });
+  const describe = createDescribeOperation();
+  return {
+    http: createHttpSpans(spans),
+    sockets: createSocketSpans(spans),
+    operations: createOperationSpans(spans, describe),
+    documents: createDocumentSpans(spans),
+    onSharedAnswer: createSharedAnswerSpans(spans),
+    pages: createPageSpans(spans),
+    upstream: createUpstreamSpans(spans, upstreamUrl),
+    ...createDeliverySpans(spans, describe),
+    stop: (ms) => settlesWithin([provider.shutdown()], ms),
+  };
+};
+
+const createSampler = ({ ratio, isParentBased }: SamplerConfig): Sampler => {
+  const root = rootSampler(ratio);
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
+};
+
+const rootSampler = (ratio: number): Sampler => {
+  if (ratio === 1) return new AlwaysOnSampler();
+  return ratio === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(ratio);
+};
+
+/** Posts spans by OTLP over HTTP. */
+const createExporter = async (config: TracesConfig): Promise<SpanExporter> => {
+  const { OTLPTraceExporter } = await (config.protocol === 'http/json'
+    ? import('@opentelemetry/exporter-trace-otlp-http')
+    : import('@opentelemetry/exporter-trace-otlp-proto'));
+  type Options = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
+  return new OTLPTraceExporter({
+    url: config.url,
+    headers: { ...config.headers },
+    timeoutMillis: config.timeoutMs,
+    compression: config.compression as NonNullable<Options['compression']>,
+    httpAgentOptions: { keepAlive: true },
+  });
+};
+
+/**
+ * Logs one line when exports begin to fail, and one when they succeed again. The lines never quote the receiver, whose
+ * address or answer may hold a secret.
+ */
+const reportExports = (exporter: SpanExporter, log: Log): SpanExporter => {
+  let lost = 0;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        if (result.code !== SUCCESS) {
+          if (lost === 0) log.warn('traces: export failed', { reason: reasonOf(result.error) });
+          lost += spans.length;
+        } else if (lost > 0) {
+          log.info('traces: export recovered', { lostSpans: lost });
+          lost = 0;
+        }
+        // The failure is reported: the SDK would report it a second time, to nothing.
+        done({ code: SUCCESS });
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  };
+};
+
+const SUCCESS = 0;
+
+/** The receiver's status, or the system's code of a failed connection. */
+const reasonOf = (error: Error | undefined): string => {
+  const code = error && 'code' in error ? error.code : null;
+  if (typeof code === 'number') return `status ${code}`;
+  return typeof code === 'string' && /^E[A-Z]{2,20}$/.test(code) ? code : 'no answer, or a temporary failure';
+};

@@ -1,0 +1,179 @@
+import { LRUCache } from 'lru-cache';
+
+/** What a page was requested with, and whether it is still valid. Times are milliseconds of a monotonic clock. */
+export type EntryMeta = {
+  follows: string | null;
+  limit: number;
+  details: boolean;
+  startedAt: number;
+  /** The time until which each refresh of this page has details too: see `retainDetails`. */
+  keepDetailsUntil: number;
+  /** Whether a delivery has invalidated the page since it was requested. */
+  invalidated: boolean;
+  /** The time before which the page is not requested again, since upstream has asked to wait. */
+  retryNotBefore: number;
+};
+
+/** The part of a page request that concerns entries. */
+type Request = {
+  readonly follows: string | null;
+  readonly limit: number;
+  readonly details: boolean;
+  readonly maxAgeMs: number;
+  readonly staleIfErrorMs: number;
+};
+
+/** Whether the page has at least what is requested. */
+export const satisfies = (meta: EntryMeta, { follows, limit, details }: Request): boolean =>
+  meta.limit >= limit && (meta.details || !details) && (follows === null || meta.follows === follows);
+
+/** The time until which details of a page that is requested `now` could serve equal requests; 0 without details. */
+const detailsUntil = ({ details, maxAgeMs, staleIfErrorMs }: Request, now: number): number =>
+  details ? now + Math.max(maxAgeMs * 2, staleIfErrorMs) : 0;
+
+/**
+ * Has refreshes of the page keep its details, when `request` asks for them. So a caller that does not need details never
+ * evicts them for one that does.
+ */
+export const retainDetails = (meta: EntryMeta, request: Request, now: number): void => {
+  meta.keepDetailsUntil = Math.max(detailsUntil(request, now), meta.keepDetailsUntil);
+};
+
+/** `replaced` are the pages that the new one may replace, also one under way: their details are retained. */
+export const createMeta = (
+  request: Request,
+  replaced: readonly (EntryMeta | undefined)[],
+  now: number,
+): EntryMeta => {
+  const { follows, limit } = request;
+  const earlier = replaced.map((meta) => meta?.keepDetailsUntil ?? 0);
+  const keepDetailsUntil = Math.max(detailsUntil(request, now), ...earlier);
+  const details = request.details || keepDetailsUntil > now;
+  return { follows, limit, details, startedAt: now, keepDetailsUntil, invalidated: false, retryNotBefore: 0 };
+};
+
+/** A request for as much as the page has by now, so that the new page serves every caller that this one served. */
+export const refreshRequest = <Wanted extends Request>(
+  { follows, limit }: EntryMeta,
+  request: Wanted,
+): Wanted => ({
+  ...request,
+  follows,
+  limit: Math.max(limit, request.limit),
+});
+
+export type Entry<Value> = {
+  readonly meta: EntryMeta;
+  readonly value: Value;
+  /** The memory that the value takes. */
+  readonly memoryBytes: number;
+  readonly onEvict: () => void;
+};
+
+/** The newest entry of each key, within the budget. */
+type EntryStore<Value> = {
+  get(key: string): Entry<Value> | undefined;
+  /** Ignores an entry that was requested before the one that the store has. */
+  put(key: string, entry: Entry<Value>): void;
+};
+
+/** The memory of an entry beside its value, so that empty pages count as well. */
+const MEMORY_PER_ENTRY = 2048;
+
+export const createEntryStore = <Value>(budget: CacheBudget): EntryStore<Value> => {
+  const entries = new Map<string, Entry<Value>>();
+  return {
+    get(key) {
+      budget.touch(key);
+      return entries.get(key);
+    },
+    put(key, entry) {
+      const previous = entries.get(key);
+      if (previous && previous.meta.startedAt > entry.meta.startedAt) return entry.onEvict();
+      entries.set(key, entry);
+      budget.add(key, MEMORY_PER_ENTRY + 2 * key.length + entry.memoryBytes, () => {
+        if (entries.get(key) === entry) entries.delete(key);
+        entry.onEvict();
+      });
+    },
+  };
+};
+
+/** The memory limit, in bytes, of all page caches together. The least recently used entry is evicted first. */
+export type CacheBudget = {
+  /** Counts `bytes` for `key`. `evict` is called when the entry is evicted, replaced, or larger than the whole budget. */
+  add(key: string, bytes: number, evict: () => void): void;
+  /** Marks the entry as recently used. */
+  touch(key: string): void;
+  /** The bytes that are counted now. */
+  bytes(): number;
+};
+
+type Evictable = { readonly evict: () => void };
+
+/** A budget of 0 bytes caches nothing. */
+export const createCacheBudget = (maxBytes: number): CacheBudget => {
+  const entries = new LRUCache<string, Evictable>({
+    maxSize: Math.max(1, maxBytes),
+    dispose: ({ evict }) => evict(),
+  });
+  return {
+    add(key, bytes, evict) {
+      if (maxBytes === 0) return evict();
+      const entry: Evictable = { evict };
+      entries.set(key, entry, { size: Math.max(1, bytes) });
+      // LRUCache ignores an entry that is larger than the whole budget, and does not call `dispose`.
+      if (entries.peek(key) !== entry) evict();
+    },
+    touch: (key) => void entries.get(key),
+    bytes: () => entries.calculatedSize,
+  };
+};
+
+/** A cached page or a request under way, which a delivery for its address makes outdated. */
+type Invalidatable = { invalidated: boolean };
+
+/** Cache invalidation by address. A `cachePartition` never affects another one's entries: see `LoaderParts`. */
+export type InvalidationBus = {
+  /** Has invalidations of the address mark `target`, until the returned function is called. */
+  subscribe(cachePartition: string, address: string, target: Invalidatable): () => void;
+  /** Invalidates all subscribed targets of these addresses, which are in lower case. */
+  invalidate(cachePartition: string, addresses: readonly string[]): void;
+  /** Invalidates all targets: invalidations may have been missed. */
+  invalidateAll(): void;
+  /** Has `listener` called with the addresses of each `invalidate`, before it. */
+  listen(listener: (cachePartition: string, addresses: readonly string[]) => void): void;
+};
+
+export const createInvalidationBus = (): InvalidationBus => {
+  /** The targets of each address, by partition. A key of both in one would cost each delivery a new string an address. */
+  const partitions = new Map<string, Map<string, Set<Invalidatable>>>();
+  const listeners: ((cachePartition: string, addresses: readonly string[]) => void)[] = [];
+  return {
+    listen: (listener) => void listeners.push(listener),
+    subscribe(cachePartition, address, target) {
+      const partition = partitions.get(cachePartition) ?? new Map<string, Set<Invalidatable>>();
+      partitions.set(cachePartition, partition);
+      const targets = partition.get(address) ?? new Set();
+      partition.set(address, targets.add(target));
+      return () => {
+        targets.delete(target);
+        if (targets.size === 0 && partition.get(address) === targets) partition.delete(address);
+        if (partition.size === 0 && partitions.get(cachePartition) === partition)
+          partitions.delete(cachePartition);
+      };
+    },
+    invalidate(cachePartition, addresses) {
+      for (const listener of listeners) listener(cachePartition, addresses);
+      const partition = partitions.get(cachePartition);
+      if (partition === undefined) return;
+      for (const address of addresses) {
+        for (const target of partition.get(address) ?? []) target.invalidated = true;
+      }
+    },
+    invalidateAll() {
+      for (const partition of partitions.values())
+        for (const targets of partition.values()) for (const target of targets) target.invalidated = true;
+    },
+  };
+};
