@@ -18,7 +18,7 @@ import { kindOf, STRAY, THENABLE, type WalletKind } from './wallets.ts';
 export type Served = {
   /** Of lookups, each from the moment at which it came. */
   readonly computeUnits: number;
-  /** Requests with what is none of a gateway's. */
+  /** Requests that no gateway should send: a stray path or name. */
   readonly stray: readonly string[];
   readonly turns: readonly Turn[];
 };

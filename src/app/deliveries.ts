@@ -157,7 +157,7 @@ const openSecrets = async (
 
 /**
  * What names and cursors are made with: the first secret of the installation. It is written down only once that is about to
- * be replaced, so that nobody finds a secret in Redis that still signs alone. Null until then.
+ * be replaced, so that reading Redis does not reveal the only secret that signs. Null until then.
  */
 const openIdentity = async (
   startup: Startup,

@@ -68,7 +68,7 @@ export const createInvalidatingDeliveries = ({
     if (!firstHeads.has(tenant)) firstHeads.set(tenant, head);
     noteHead(tenant, head);
   };
-  /** Notes the heads of the tenants that nobody reads here: one who returns after an hour replays what came meanwhile. */
+  /** Notes the heads of tenants without readers here: a client that returns after an hour replays what it missed. */
   const noteAppends = (log: DeliveryLog): void => {
     let mark: string | null = null;
     let notedAtMs = Number.NEGATIVE_INFINITY;

@@ -137,7 +137,7 @@ const scopesIn = (scope: unknown): readonly string[] => {
   return Array.isArray(scope) ? scope.filter((name) => typeof name === 'string') : [];
 };
 
-/** The claims of a JWT; null when the text is none. */
+/** The claims of a JWT; null when the text is not a JWT. */
 const claimsOf = (token: string): TokenClaims | null => {
   const parts = token.split('.');
   const [header = '', payload = ''] = parts;

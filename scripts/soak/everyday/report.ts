@@ -4,7 +4,7 @@ import type { Everyday } from './everyday.ts';
 const SETTLED_MINUTE = 4;
 /** Garbage is collected every few minutes: the lowest of five minutes is what is in use. */
 const WINDOW = 5;
-/** Growth that is none yet looks the same as a leak before. */
+/** Before this minute, caches that still fill up look like a leak. */
 const JUDGED_FROM_MINUTE = 20;
 const MOST_GROWTH = 1.15;
 /** Answers while the service is down, of all turns of a use. */

@@ -16,7 +16,7 @@ import { DetailsState, type Estimate, ListBody, ListHead, LoadAll } from './list
 import { type LoadWalletPage, useDetails, useWalletList } from './use-wallet-list.ts';
 
 const PAGE_SIZE = 24;
-/** The gateway asks for so many first, and for up to 2,500 behind them. Each request costs one CU per chain. */
+/** The size of the first page that the gateway requests; later ones have up to 2,500. Each request costs one CU per chain. */
 const ITEMS_OF_FIRST_REQUEST = 250;
 /** Until the gateway has said which chains the service answers for. */
 const USUAL_CHAINS = 14;

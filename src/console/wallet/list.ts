@@ -74,7 +74,7 @@ export const ListHead = ({ list, now, children }: ListHeadProps) => {
 
 const MOST = 1000;
 
-/** What loading so many more items takes at most. */
+/** The most that loading further items can take. */
 export type Estimate = { readonly requests: number; readonly computeUnits: number };
 
 type LoadAllProps = {

@@ -151,7 +151,7 @@ export const loadDeliverySecret = async (directory: string): Promise<string> =>
 
 /**
  * Reads what this installation's names and cursors are made with: its first secret. It is written down only once that is
- * about to be replaced (`secrets` has a second one), so that nobody finds a secret in `directory` that still signs alone.
+ * about to be replaced (`secrets` has a second one), so that reading `directory` does not reveal the only secret that signs.
  * Rejects with DeliverySecretError.
  */
 export const loadIdentity = (
