@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { createLog } from '../../src/lib/log.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
-import { noTraces } from '../../src/telemetry/traces.ts';
 
 /** A metric as the gateway declares it. */
 export type MetricFamily = {
@@ -22,7 +21,7 @@ export const readMetricFamilies = (): readonly MetricFamily[] => {
   createTelemetry(
     createLog('error', () => {}),
     () => 0,
-    noTraces,
+    null,
     registry,
   );
   const declared = registry.getMetricsAsArray() as unknown as readonly Declared[];

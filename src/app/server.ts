@@ -72,7 +72,7 @@ export const startServer = async (
   const maxAnswerBytes = config.maxAnswerMb * 1024 * 1024;
   const unsent = createUnsentLimit(
     Math.max(MIN_UNSENT_BYTES, 1.5 * maxAnswerBytes),
-    telemetry.onConnectionCut,
+    telemetry.connections,
     now,
     times.unsent,
   );
@@ -136,7 +136,7 @@ export const startServer = async (
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
     estimateAnswer: createAnswerEstimate(schema),
-    sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.onSharedAnswer),
+    sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.sharedAnswers),
     knownAnswers: createKnownAnswers(upstream.cacheBudget),
     maxAnswerBytes,
     maxComputeUnits,

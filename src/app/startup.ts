@@ -24,8 +24,8 @@ import {
 import type { HttpTimes } from '../server/http/server.ts';
 import type { UnsentTimes } from '../server/http/unsent-limit.ts';
 import type { SocketTimes } from '../server/websocket/protocol.ts';
+import type { Traces } from '../telemetry/start-traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { noTraces, type Traces } from '../telemetry/traces.ts';
 
 /** Times that no setting changes. A time that is left out has its default. */
 export type Times = {
@@ -96,8 +96,8 @@ export const loadTraces = async (
   log: Log,
   opened: AsyncDisposableStack,
   deadline: ShutdownDeadline,
-): Promise<Traces> => {
-  if (settings === null) return noTraces;
+): Promise<Traces | null> => {
+  if (settings === null) return null;
   // A gateway without traces does not load OpenTelemetry's SDK.
   const { startTraces } = await import('../telemetry/start-traces.ts');
   const traces = await startTraces(settings, upstream.url, log);

@@ -11,11 +11,11 @@ const TIMES: RedisTimes = { commandMs: 5000, connectMs: 5000, silentMs: 10_000, 
 /** Reports commands and connections to metrics and the logger. */
 export type RedisObserver = {
   /** A command has settled: with a reply, refused by Redis, or without an answer. */
-  settled(outcome: 'replied' | 'refused' | 'unavailable', durationMs: number): void;
+  settled?(outcome: 'replied' | 'refused' | 'unavailable', durationMs: number): void;
   /** The first connection is lost, after all were open. */
-  lost(error: string): void;
+  lost?(error: string): void;
   /** All connections are open again. */
-  restored(): void;
+  restored?(): void;
 };
 
 type Options = {
@@ -25,7 +25,7 @@ type Options = {
    */
   readonly urls: readonly string[];
   readonly times?: Partial<RedisTimes> | undefined;
-  readonly observer?: Partial<RedisObserver> | undefined;
+  readonly observer?: RedisObserver | undefined;
 };
 
 /** What Redis has replied, and how many replicas have it. */
@@ -68,7 +68,7 @@ export class RedisConnection {
   readonly #urls: readonly string[];
   readonly #times: RedisTimes;
   readonly #client: RedisClient;
-  readonly #observer: Partial<RedisObserver>;
+  readonly #observer: RedisObserver;
   readonly #reopened = new Set<() => void>();
   /** The names of the connections that are lost. */
   readonly #lost = new Set<string>();

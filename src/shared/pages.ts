@@ -69,7 +69,7 @@ class RedisPages implements SharedPages {
       try {
         const result = await this.#find(page, request, maxAgeMs, awaited);
         if (result === null || result.kind !== 'wait') {
-          found(
+          found?.(
             result === null ? 'unavailable' : result.kind === 'lease' ? 'lease' : awaited ? 'waited' : 'hit',
           );
           return result;

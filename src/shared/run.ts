@@ -25,11 +25,11 @@ export const createRunShared =
     try {
       const texts = args.map((arg) => (typeof arg === 'number' ? String(arg) : arg));
       const reply = await runScript(send, script, keys, texts);
-      observer.ran(task, performance.now() - startedAt, false);
+      observer.ran?.(task, performance.now() - startedAt, false);
       return reply;
     } catch (error) {
-      observer.ran(task, performance.now() - startedAt, true);
-      if (error instanceof RedisReplyError) observer.refused(error.message);
+      observer.ran?.(task, performance.now() - startedAt, true);
+      if (error instanceof RedisReplyError) observer.refused?.(error.message);
       return undefined;
     }
   };
@@ -46,9 +46,9 @@ export type SharedObserver = {
    * A page was looked for: Redis had it (`hit`) or another gateway was fetching it (`waited`), there was none (`lease`), or
    * Redis does not answer (`unavailable`).
    */
-  found(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
+  found?(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
   /** A script has run, or failed. The time is in milliseconds. */
-  ran(task: SharedTask, durationMs: number, failed: boolean): void;
+  ran?(task: SharedTask, durationMs: number, failed: boolean): void;
   /** Redis has refused a script, with this reply: its memory is full, or the user may not run it. */
-  refused(reply: string): void;
+  refused?(reply: string): void;
 };

@@ -2,10 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReaderObserver } from '../deliveries/feed/feed.ts';
 import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
+import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
+import type { Sink } from './combine.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export const createIngestMetrics = (registry: Registry): IngestObserver => {
+export const createIngestMetrics = (registry: Registry): Sink<IngestObserver> => {
   const registers = [registry];
   const deliveries = new Counter({
     name: 'gateway_deliveries_total',
@@ -33,7 +35,7 @@ export const createIngestMetrics = (registry: Registry): IngestObserver => {
   };
 };
 
-export const createLogMetrics = (registry: Registry): Omit<LogObserver, 'appending'> => {
+export const createLogMetrics = (registry: Registry): Sink<LogObserver> => {
   const registers = [registry];
   const appended = new Counter({
     name: 'gateway_log_appended_total',
@@ -69,26 +71,21 @@ export const createLogMetrics = (registry: Registry): Omit<LogObserver, 'appendi
       bytes.inc(storedBytes);
       duration.observe(durationMs / 1000);
     },
-    read: () => {},
-    checked: () => {},
     failed: (task) => errors.inc({ task }),
-    damaged: () => {},
-    recovered: () => {},
     refused: () => errors.inc({ task: 'append' }),
   };
 };
 
-/** Returns what sets whether retention by age waits. */
-export const createRetentionMetrics = (registry: Registry): ((waits: boolean) => void) => {
+export const createRetentionMetrics = (registry: Registry): Sink<RetentionObserver> => {
   const gauge = new Gauge({
     name: 'gateway_retention_waits',
     help: '1 while retention by age waits, since the clock that it goes by has jumped; 0 otherwise.',
     registers: [registry],
   });
-  return (waits) => gauge.set(waits ? 1 : 0);
+  return { jumped: () => gauge.set(1), settled: () => gauge.set(0) };
 };
 
-export const createReaderMetrics = (registry: Registry): ReaderObserver => {
+export const createReaderMetrics = (registry: Registry): Required<ReaderObserver> => {
   const registers = [registry];
   const feeds = new Set<() => readonly number[]>();
   new Gauge({

@@ -1,4 +1,5 @@
-import type { LogTask } from '../deliveries/log/observer.ts';
+import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
+import type { LogObserver, LogTask } from '../deliveries/log/observer.ts';
 import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
 import type { ErrorCode } from '../graph/errors.ts';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
@@ -6,10 +7,12 @@ import type { Log, LogLevel } from '../lib/log.ts';
 import type { Trace } from '../lib/trace.ts';
 import { messageOf } from '../lib/values.ts';
 import type { RedisObserver } from '../redis/connection.ts';
-import type { AnsweredOperation } from '../server/graphql/observe.ts';
+import type { OperationObserver } from '../server/graphql/observe.ts';
+import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
 import type { SharedObserver } from '../shared/run.ts';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
+import type { Sink } from './combine.ts';
 
 /**
  * The lines that an operator reads. A line names codes, resources and statuses, and never quotes a client or upstream: a
@@ -17,19 +20,8 @@ import type { UpstreamObserver } from '../upstream/client/observer.ts';
  */
 
 /** Logs one line per operation: `debug` on success, and on failure a level that reflects whose fault it is. */
-export const createOperationLines =
-  (log: Log) =>
-  ({
-    type,
-    transport,
-    codes,
-    abandoned,
-    unexpectedErrors,
-    durationMs,
-    upstream,
-    unchanged,
-    trace,
-  }: AnsweredOperation): void => {
+export const createOperationLines = (log: Log): Sink<OperationObserver> => ({
+  answered({ type, transport, codes, abandoned, unexpectedErrors, durationMs, upstream, unchanged, trace }) {
     const failed = codes.length > 0;
     log[levelOf(codes, abandoned, upstream !== null)](failed ? 'operation failed' : 'operation answered', {
       type,
@@ -42,7 +34,8 @@ export const createOperationLines =
       ...(unchanged !== null && { unchanged }),
       ...idsOf(trace),
     });
-  };
+  },
+});
 
 /** One bug can cause an error for each item of a page. */
 const MAX_STACKS = 3;
@@ -67,7 +60,7 @@ const levelOf = (codes: readonly ErrorCode[], abandoned: boolean, hasRun: boolea
 };
 
 /** Logs one line per failed attempt, and one whenever the circuit breaker opens or closes. */
-export const createUpstreamLines = (log: Log): Pick<UpstreamObserver, 'ended' | 'circuitChanged'> => ({
+export const createUpstreamLines = (log: Log): Sink<UpstreamObserver> => ({
   ended({ resource, method, number, error, sent, durationMs, trace }) {
     if (error === null) return;
     const { failure, status, connection } = error;
@@ -102,15 +95,17 @@ const severityOf = ({ failure, gatewayKey }: UpstreamError): LogLevel => {
 const OUT_OF_MEMORY_EVERY_MS = 60_000;
 
 /** Logs the first delivery that is refused for lack of memory, and then one line a minute with the number of them. */
-export const createOutOfMemoryLine = (log: Log, now: Clock = monotonicClock): (() => void) => {
+export const createIngestLines = (log: Log, now: Clock = monotonicClock): Sink<IngestObserver> => {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    refused += 1;
-    if (now() - loggedAt < OUT_OF_MEMORY_EVERY_MS) return;
-    log.warn('deliveries refused: no memory for their bodies', { refused });
-    refused = 0;
-    loggedAt = now();
+  return {
+    outOfMemory() {
+      refused += 1;
+      if (now() - loggedAt < OUT_OF_MEMORY_EVERY_MS) return;
+      log.warn('deliveries refused: no memory for their bodies', { refused });
+      refused = 0;
+      loggedAt = now();
+    },
   };
 };
 
@@ -119,40 +114,40 @@ export const createOutOfMemoryLine = (log: Log, now: Clock = monotonicClock): ((
  * and each subscriber its read. One line for damage covers all failures that it causes. A delivery that can't be stored
  * while others can has a line of its own.
  */
-export const createLogLines = (log: Log) => {
+export const createLogLines = (log: Log): Sink<LogObserver> => {
   const failing = new Set<LogTask>();
   let isDamaged = false;
   return {
-    appended(): void {
+    appended() {
       if (failing.delete('append')) log.info('delivery log: appends recovered');
     },
-    read(): void {
+    read() {
       if (failing.delete('read')) log.info('delivery log: reads recovered');
     },
-    checked(): void {
+    checked() {
       if (failing.delete('check')) log.info('delivery log: checks recovered');
     },
-    failed(task: LogTask, error: unknown): void {
+    failed(task, error) {
       if (isDamaged || failing.has(task)) return;
       failing.add(task);
       log.error('delivery log: unavailable', { task, error: messageOf(error) });
     },
-    damaged(error: unknown): void {
+    damaged(error) {
       isDamaged = true;
       log.error('delivery log: damaged', { error: messageOf(error) });
     },
-    recovered(): void {
+    recovered() {
       isDamaged = false;
       log.info('delivery log: repaired');
     },
-    refused(error: unknown): void {
+    refused(error) {
       log.error('delivery log: a delivery cannot be stored', { error: messageOf(error) });
     },
   };
 };
 
 /** Logs when retention begins to fail, and each jump of the clock that it goes by until that is over. */
-export const createRetentionLines = (log: Log): RetentionObserver => ({
+export const createRetentionLines = (log: Log): Sink<RetentionObserver> => ({
   failed(error) {
     log.warn('retention failed', { error: messageOf(error) });
   },
@@ -179,10 +174,9 @@ export const createUnexpectedErrorLine =
     log.error('unexpected error', { errors: [stackOf(error)], ...idsOf(trace) });
 
 /** Logs that the connection of a slow reader was cut, with the bytes that were unsent. */
-export const createCutLine =
-  (log: Log) =>
-  (reason: string, unsentBytes: number): void =>
-    log.info('slow reader disconnected', { reason, unsentBytes });
+export const createConnectionLines = (log: Log): Sink<ConnectionObserver> => ({
+  cut: (reason, unsentBytes) => log.info('slow reader disconnected', { reason, unsentBytes }),
+});
 
 const idsOf = ({ requestId, traceparent }: Trace) => ({
   requestId,
@@ -194,9 +188,6 @@ const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 const stackOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-/** What all connections to one Redis report. */
-export type RedisState = Pick<RedisObserver, 'lost' | 'restored'> & Pick<SharedObserver, 'refused'>;
-
 /** A Redis that refuses commands again after this time without a refusal gets a new line. */
 const QUIET_MS = 60_000;
 
@@ -204,7 +195,7 @@ const QUIET_MS = 60_000;
  * Logs one line when a Redis is lost and one when all connections to it are back, and one when it begins to refuse what
  * gateways share: however many connections and commands fail. `variable` is that of its URL.
  */
-export const createRedisLines = (log: Log, variable: string): RedisState => {
+export const createRedisLines = (log: Log, variable: string): Sink<RedisObserver & SharedObserver> => {
   let lost = 0;
   let refusedAt = Number.NEGATIVE_INFINITY;
   return {

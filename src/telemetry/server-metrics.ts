@@ -1,12 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ComputeUnitLimit } from '../server/graphql/limits/compute-units.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
-import type { Route } from '../server/http/exchange.ts';
-import type { CutReason } from '../server/http/unsent-limit.ts';
+import type { HttpObserver } from '../server/http/exchange.ts';
+import type { ConnectionObserver } from '../server/http/unsent-limit.ts';
+import type { EventObserver } from '../server/subscriptions/frame.ts';
 import type { SocketObserver } from '../server/websocket/connection.ts';
 import type { Usage } from '../upstream/client/request.ts';
+import type { Sink } from './combine.ts';
+import { inSnakeCase } from './upstream-metrics.ts';
 
-export const createHttpMetrics = (registry: Registry) => {
+export const createHttpMetrics = (registry: Registry): Sink<HttpObserver> => {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_http_requests_total',
@@ -21,14 +24,14 @@ export const createHttpMetrics = (registry: Registry) => {
   });
   return {
     started: () => inFlight.inc(),
-    ended(route: Route, status: number | null): void {
+    ended(route, status) {
       inFlight.dec();
       requests.inc({ route, status: status === null ? 'none' : `${Math.floor(status / 100)}xx` });
     },
   };
 };
 
-export const createSocketMetrics = (registry: Registry): Pick<SocketObserver, 'opened' | 'refused'> => {
+export const createSocketMetrics = (registry: Registry): Sink<SocketObserver> => {
   const registers = [registry];
   const open = new Gauge({
     name: 'gateway_websockets',
@@ -50,7 +53,7 @@ export const createSocketMetrics = (registry: Registry): Pick<SocketObserver, 'o
   };
 };
 
-export const createEventMetrics = (registry: Registry) => {
+export const createEventMetrics = (registry: Registry): Sink<EventObserver> => {
   const executed = new Counter({
     name: 'gateway_events_executed_total',
     help: 'Events that were executed and serialised for subscriptions: once for all subscriptions with the same operation, variables and authorization.',
@@ -71,17 +74,17 @@ export const createBudgetMetrics = (registry: Registry) => {
 };
 
 /** Counts connections that were cut because their peers did not read. */
-export const createCutMetrics = (registry: Registry) => {
+export const createConnectionMetrics = (registry: Registry): Sink<ConnectionObserver> => {
   const cuts = new Counter({
     name: 'gateway_connections_cut_total',
     help: 'Connections of slow readers that were cut, by reason: stalled (the peer read nothing for half a minute, or for a minute where only an event waited), over_limit (all connections together left too much unsent).',
     labelNames: ['reason'],
     registers: [registry],
   });
-  return (reason: CutReason): void => cuts.inc({ reason: reason === 'overLimit' ? 'over_limit' : reason });
+  return { cut: (reason) => cuts.inc({ reason: inSnakeCase(reason) }) };
 };
 
-export const createOperationMetrics = (registry: Registry): Omit<OperationObserver, 'started'> => {
+export const createOperationMetrics = (registry: Registry): Sink<OperationObserver> => {
   const registers = [registry];
   const operations = new Counter({
     name: 'gateway_operations_total',

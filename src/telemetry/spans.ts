@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type { DocumentNode } from 'graphql';
+import type { LogObserver } from '../deliveries/log/observer.ts';
+import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import { childOf, type Trace } from '../lib/trace.ts';
 import { rememberEach } from '../lib/values.ts';
+import type { DocumentObserver } from '../server/graphql/limits/documents.ts';
+import type { OperationObserver } from '../server/graphql/observe.ts';
+import type { HttpObserver } from '../server/http/exchange.ts';
+import type { EventObserver } from '../server/subscriptions/frame.ts';
+import type { SocketObserver } from '../server/websocket/connection.ts';
+import type { PageObserver } from '../upstream/cache/page-cache.ts';
+import type { UpstreamObserver } from '../upstream/client/observer.ts';
+import type { Sink } from './combine.ts';
 import { isUnsampled, type Spans } from './tracer.ts';
-import type { Traces } from './traces.ts';
 import { inSnakeCase } from './upstream-metrics.ts';
 
 /** The client chooses the name. */
@@ -27,7 +36,7 @@ export const createDescribeOperation = (): DescribeOperation => {
 };
 
 /** The span of an operation while it runs. A subscription's ends when its first event can be sent. */
-export const createOperationSpans = (spans: Spans, describe: DescribeOperation): Traces['operations'] => ({
+export const createOperationSpans = (spans: Spans, describe: DescribeOperation): Sink<OperationObserver> => ({
   started: ({ type, transport, name, document, trace }) =>
     spans.begin(trace, type, {
       attributes: { ...describe(type, name, document), 'gateway.transport': transport },
@@ -52,22 +61,20 @@ export const createOperationSpans = (spans: Spans, describe: DescribeOperation):
   // The request of an event stream may take hours. Its span ends when the stream begins.
   streaming(trace) {
     spans.end(trace, { attributes: { 'http.response.status_code': 200 } });
-    return () => {};
   },
 });
 
 /** The spans of parsing and validating a new document, and of the rest that an operation's span says. */
-export const createDocumentSpans = (spans: Spans): Traces['documents'] => ({
+export const createDocumentSpans = (spans: Spans): DocumentObserver => ({
   reading(step, parent) {
     const trace = spans.begin(parent, `graphql.${step}`);
     return (isInvalid) => spans.end(trace, { error: isInvalid ? 'invalid' : null });
   },
 });
 
-export const createSharedAnswerSpans =
-  (spans: Spans): Traces['onSharedAnswer'] =>
-  (from, trace) =>
-    spans.annotate(trace, { 'gateway.answer.shared': inSnakeCase(from) });
+export const createSharedAnswerSpans = (spans: Spans): SharedAnswerObserver => ({
+  shared: (from, trace) => spans.annotate(trace, { 'gateway.answer.shared': inSnakeCase(from) }),
+});
 
 /** The spans of what clients and upstream send: of HTTP requests, and of the operations of WebSockets. */
 
@@ -81,7 +88,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 
 const DISCONNECTED = { 'gateway.client.disconnected': true };
 
-export const createHttpSpans = (spans: Spans): Traces['http'] => ({
+export const createHttpSpans = (spans: Spans): HttpObserver => ({
   started(route, { method = '', httpVersion }, trace) {
     const path = ROUTES[route];
     if (path === undefined) return trace;
@@ -103,7 +110,7 @@ export const createHttpSpans = (spans: Spans): Traces['http'] => ({
   },
 });
 
-export const createSocketSpans = (spans: Spans): Traces['sockets'] => ({
+export const createSocketSpans = (spans: Spans): SocketObserver => ({
   received(client, clientSignal) {
     const trace = spans.beginForClient(client, 'WEBSOCKET /graphql', {
       kind: SpanKind.SERVER,
@@ -118,8 +125,8 @@ export const createSocketSpans = (spans: Spans): Traces['sockets'] => ({
 
 /** The span of getting a page, by its cache result. The requests that it causes are below it. */
 export const createPageSpans =
-  (spans: Spans): Traces['pages'] =>
-  (resource) => ({
+  (spans: Spans) =>
+  (resource: string): PageObserver => ({
     getting: (trace) =>
       spans.begin(trace, `page ${resource}`, { attributes: { 'gateway.resource': resource } }),
     got({ result, trace, joined, failed }) {
@@ -135,7 +142,7 @@ export const createPageSpans =
  * The span of each attempt of an upstream request, from when it was sent. Its path and query are left out: they name
  * wallets. `url` is upstream's; null for the sandbox.
  */
-export const createUpstreamSpans = (spans: Spans, url: string | null): Traces['upstream'] => {
+export const createUpstreamSpans = (spans: Spans, url: string | null): UpstreamObserver => {
   const { hostname, port, protocol } = new URL(url ?? 'http://sandbox');
   const server = {
     'server.address': hostname,
@@ -189,7 +196,7 @@ const MAX_REMEMBERED = 10_000;
 export const createDeliverySpans = (
   spans: Spans,
   describe: DescribeOperation,
-): Pick<Traces, 'log' | 'events'> => {
+): { readonly log: LogObserver; readonly events: EventObserver } => {
   const appends = new Map<string, Trace>();
   const remember = (cursor: string, trace: Trace): void => {
     appends.set(cursor, trace);

@@ -25,17 +25,15 @@ import {
   createUpstreamSpans,
 } from './spans.ts';
 import { Spans } from './tracer.ts';
-import type { Traces } from './traces.ts';
+
+/** What makes spans of the parts' reports. */
+export type Traces = Awaited<ReturnType<typeof startTraces>>;
 
 /**
  * Starts the export of traces. This module is the only one that loads OpenTelemetry's SDK: import it where traces are on.
  * `upstreamUrl` is null for the sandbox.
  */
-export const startTraces = async (
-  config: TracesConfig,
-  upstreamUrl: string | null,
-  log: Log,
-): Promise<Traces> => {
+export const startTraces = async (config: TracesConfig, upstreamUrl: string | null, log: Log) => {
   const { queue, sampler, propagates } = config;
   const provider = new TracerProvider({
     resource: defaultResource().merge(
@@ -59,11 +57,12 @@ export const startTraces = async (
     sockets: createSocketSpans(spans),
     operations: createOperationSpans(spans, describe),
     documents: createDocumentSpans(spans),
-    onSharedAnswer: createSharedAnswerSpans(spans),
+    sharedAnswers: createSharedAnswerSpans(spans),
     pages: createPageSpans(spans),
     upstream: createUpstreamSpans(spans, upstreamUrl),
     ...createDeliverySpans(spans, describe),
-    stop: (ms) => settlesWithin([provider.shutdown()], ms),
+    /** Exports the spans that have ended. Resolves within this time: whether all were exported. */
+    stop: (ms: number): Promise<boolean> => settlesWithin([provider.shutdown()], ms),
   };
 };
 

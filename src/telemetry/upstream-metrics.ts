@@ -1,17 +1,16 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { SharedFrom } from '../graph/answer/shared-answers.ts';
+import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import type { RedisObserver } from '../redis/connection.ts';
 import type { SharedObserver } from '../shared/run.ts';
-import type { CacheResult } from '../upstream/cache/page-cache.ts';
+import type { PageObserver } from '../upstream/cache/page-cache.ts';
 import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
+import type { Sink } from './combine.ts';
 
 /** Each has a circuit breaker, whose series exist from the start: `increase()` would not count a first opening otherwise. */
 const RESOURCES = ['transactions', 'collectibles', 'webhooks'];
 
-type UpstreamMetrics = Omit<UpstreamObserver, 'sending'> & { sending(): void };
-
-export const createUpstreamMetrics = (registry: Registry): UpstreamMetrics => {
+export const createUpstreamMetrics = (registry: Registry): Sink<UpstreamObserver> => {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_upstream_requests_total',
@@ -113,26 +112,27 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
       this.set(bytes());
     },
   });
-  return (resource: 'transactions' | 'collectibles') => (result: CacheResult) =>
-    pages.inc({ resource, result: inSnakeCase(result) });
+  return (resource: 'transactions' | 'collectibles'): Sink<PageObserver> => ({
+    served: (result) => pages.inc({ resource, result: inSnakeCase(result) }),
+  });
 };
 
 /** Counts the operations whose answers equal operations have made. */
-export const createSharedAnswerMetrics = (registry: Registry) => {
+export const createSharedAnswerMetrics = (registry: Registry): Sink<SharedAnswerObserver> => {
   const shared = new Counter({
     name: 'gateway_shared_answers_total',
     help: 'Operations whose answer an equal operation has made, by where it was: kept (its pages were still fresh), in_flight (it was being made).',
     labelNames: ['from'],
     registers: [registry],
   });
-  return (from: SharedFrom) => shared.inc({ from: inSnakeCase(from) });
+  return { shared: (from) => shared.inc({ from: inSnakeCase(from) }) };
 };
 
 /** Most commands take less than a millisecond; one that takes half a second has failed. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5];
 
 /** Counts what gateways share over Redis. */
-export const createSharedMetrics = (registry: Registry): Omit<SharedObserver, 'refused'> => {
+export const createSharedMetrics = (registry: Registry): Sink<SharedObserver> => {
   const registers = [registry];
   const found = new Counter({
     name: 'gateway_shared_pages_total',
@@ -164,7 +164,7 @@ export const createSharedMetrics = (registry: Registry): Omit<SharedObserver, 'r
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export const createRedisMetrics = (registry: Registry): Pick<RedisObserver, 'settled'> => {
+export const createRedisMetrics = (registry: Registry): Sink<RedisObserver> => {
   const duration = new Histogram({
     name: 'gateway_redis_command_duration_seconds',
     help: 'Time of commands to Redis, including scripts, by outcome: replied, refused (by Redis), unavailable (no reply in time, or no connection).',
@@ -175,7 +175,7 @@ export const createRedisMetrics = (registry: Registry): Pick<RedisObserver, 'set
   return { settled: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000) };
 };
 
-/** Counts the lost connections to each Redis; call its result with the change. */
+/** Counts the lost connections to the Redis that a variable names. */
 export const createRedisGauge = (registry: Registry) => {
   const lost = new Gauge({
     name: 'gateway_redis_connections_lost',
@@ -183,9 +183,9 @@ export const createRedisGauge = (registry: Registry) => {
     labelNames: ['variable'],
     registers: [registry],
   });
-  return (variable: string) => {
+  return (variable: string): Sink<RedisObserver> => {
     lost.set({ variable }, 0);
-    return (change: 1 | -1): void => lost.inc({ variable }, change);
+    return { lost: () => lost.inc({ variable }), restored: () => lost.dec({ variable }) };
   };
 };
 

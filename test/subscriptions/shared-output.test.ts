@@ -18,7 +18,6 @@ import { Answer, createAnswers } from '../../src/graph/answer/answer.ts';
 import { clientError, maskError } from '../../src/graph/errors.ts';
 import { toFormattedError } from '../../src/server/subscriptions/frame.ts';
 import { type SubscribeResult, useSharedExecution } from '../../src/server/subscriptions/shared-execution.ts';
-import { noTraces } from '../../src/telemetry/traces.ts';
 import { address, appendNumbers, numberOf, openLog, range, TENANT } from '../deliveries/support/builders.ts';
 import { iterateSource } from '../deliveries/support/iterate.ts';
 import { activity, deliver } from '../support/clients/deliver.ts';
@@ -205,7 +204,7 @@ test("a shared frame is byte for byte what graphql's own subscribe returns to ea
   const forEvent = () => ({ upstream, answer: new Answer(answers, null) });
   const contextValue = { authorizationKey: () => '', ...forEvent(), forEvent };
   const shared = Promise.withResolvers<(args: object) => Promise<SubscribeResult>>();
-  const plugin = useSharedExecution(mask, noTraces.events);
+  const plugin = useSharedExecution(mask, {});
   plugin.onSubscribe?.({ setExecuteFn: shared.resolve } as never);
   const codes: unknown[] = [];
 

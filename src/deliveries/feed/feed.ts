@@ -17,7 +17,7 @@ export type ReaderObserver = {
    * A feed has its first reader. `lags` returns one number for each reader: how many deliveries of its tenant's log it
    * has not passed yet. The returned function says that the last reader has closed.
    */
-  reading(lags: () => readonly number[]): () => void;
+  reading?(lags: () => readonly number[]): (() => void) | undefined;
 };
 
 type FeedOptions<Item> = Rendering<StoredDelivery, Item> & {
@@ -108,7 +108,7 @@ export class Feed<Item> implements EventFeed<Item> {
       onChange: () => this.#onChange(),
       onPoll: (head) => this.#onPoll(head),
     });
-    const unobserve = observer?.reading(() => this.#lags());
+    const unobserve = observer?.reading?.(() => this.#lags());
     this.#stopListening = () => {
       unsubscribe();
       unobserve?.();

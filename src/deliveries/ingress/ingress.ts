@@ -25,9 +25,9 @@ type DeliveryOutcome = 'stored' | 'duplicate' | number;
 /** Reports deliveries to the metrics. */
 export type IngestObserver = {
   /** A delivery was answered. The time since its headers arrived is in milliseconds. */
-  answered(outcome: DeliveryOutcome, durationMs: number): void;
+  answered?(outcome: DeliveryOutcome, durationMs: number): void;
   /** A delivery was refused because there was no memory for its body. It is reported as answered too. */
-  outOfMemory(): void;
+  outOfMemory?(): void;
 };
 
 /** Called with the addresses that a delivery is known to concern. `webhookId` is null when the sender does not name it. */
@@ -88,7 +88,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
     request.on('error', ignore);
     const startedAt = performance.now();
     const report = (outcome: DeliveryOutcome) =>
-      parts.observer?.answered(outcome, performance.now() - startedAt);
+      parts.observer?.answered?.(outcome, performance.now() - startedAt);
     try {
       // The URL comes first: a client without a valid one learns nothing else, not even the allowed methods.
       const tenant = tenantOf(request, segments);
@@ -104,7 +104,7 @@ export const createIngress = (parts: IngressParts): Ingress => {
       const refusal = error instanceof IngressError ? error : new UnavailableError();
       sendError(request, response, refusal, writeHead);
       report(refusal.status);
-      if (refusal instanceof OutOfMemoryError) parts.observer?.outOfMemory();
+      if (refusal instanceof OutOfMemoryError) parts.observer?.outOfMemory?.();
     }
   };
 };

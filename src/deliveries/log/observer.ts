@@ -20,20 +20,20 @@ export type LogTask = 'append' | 'read' | 'check';
 /** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
   /** Bodies of so many more bytes wait to become durable; a negative number when they are durable or refused. */
-  waiting(bytes: number): void;
+  waiting?(bytes: number): void;
   /** An append begins; `appended`, `failed` or `refused` follows with the trace that this returns. */
-  appending(trace: Trace): Trace;
-  appended(batch: AppendedBatch): void;
+  appending?(trace: Trace): Trace | undefined;
+  appended?(batch: AppendedBatch): void;
   /** A read or a check has succeeded. */
-  read(): void;
-  checked(): void;
+  read?(): void;
+  checked?(): void;
   /** It has failed with LogUnavailableError. */
-  failed(task: LogTask, error: unknown, trace: Trace | null): void;
+  failed?(task: LogTask, error: unknown, trace: Trace | null): void;
   /** The log was found damaged (LogDamagedError). It stores and reads nothing until `recovered` is called. */
-  damaged(error: unknown): void;
-  recovered(): void;
+  damaged?(error: unknown): void;
+  recovered?(): void;
   /** A delivery can't be stored, by its own fault (UnstorableError). Others are stored. */
-  refused(error: unknown, trace: Trace | null): void;
+  refused?(error: unknown, trace: Trace | null): void;
 };
 
 /** Wraps a log so that each call is reported to the observer. */
@@ -49,22 +49,22 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
       return result;
     } catch (error) {
       // A wrong cursor is the client's fault, not the log's.
-      if (error instanceof LogUnavailableError) observer.failed(task, error, null);
+      if (error instanceof LogUnavailableError) observer.failed?.(task, error, null);
       throw error;
     }
   };
-  const reading = <Result>(answer: Promise<Result>) => reporting('read', answer, () => observer.read());
+  const reading = <Result>(answer: Promise<Result>) => reporting('read', answer, () => observer.read?.());
 
   return {
     async append(batch, given) {
       const startedAt = performance.now();
       const bytes = sizeOf(batch);
-      observer.waiting(bytes);
-      const trace = given ? observer.appending(given) : null;
+      observer.waiting?.(bytes);
+      const trace = given ? (observer.appending?.(given) ?? given) : null;
       try {
         const results = await log.append(batch);
         const stored = batch.filter((_delivery, index) => !results[index]?.duplicate);
-        observer.appended({
+        observer.appended?.({
           stored: stored.length,
           duplicates: batch.length - stored.length,
           storedBytes: sizeOf(stored),
@@ -74,18 +74,18 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
         });
         return results;
       } catch (error) {
-        if (error instanceof UnstorableError) observer.refused(error, trace);
-        else observer.failed('append', error, trace);
+        if (error instanceof UnstorableError) observer.refused?.(error, trace);
+        else observer.failed?.('append', error, trace);
         throw error;
       } finally {
-        observer.waiting(-bytes);
+        observer.waiting?.(-bytes);
       }
     },
     read: (tenant, range, options) => reading(log.read(tenant, range, options)),
     get: (tenant, cursor, options) => reading(log.get(tenant, cursor, options)),
     // Not reported: the log may answer from memory, so success says nothing about the store.
     head: (tenant) => log.head(tenant),
-    check: () => reporting('check', log.check(), () => observer.checked()),
+    check: () => reporting('check', log.check(), () => observer.checked?.()),
     changed: (mark) => log.changed(mark),
     trim: () => log.trim(),
     onAppend: (listener) => log.onAppend(listener),

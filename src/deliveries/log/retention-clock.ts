@@ -3,13 +3,13 @@ import type { Clock } from '../../lib/deadlines.ts';
 /** Reports what the log does by itself to drop deliveries, and why it does not. */
 export type RetentionObserver = {
   /** The log's own trimming begins to fail, or fails for another reason. It is tried again every 5 seconds. */
-  failed(error: unknown): void;
+  failed?(error: unknown): void;
   /** The clock is ahead by `ms` of the time that has passed as far as the log knows, or behind it: then `ms` is negative. */
-  jumped(ms: number): void;
+  jumped?(ms: number): void;
   /** The clock is believed again: it is back in step, or has gone on evenly for 12 hours of gateways running. */
-  settled(reason: 'in step' | 'confirmed'): void;
+  settled?(reason: 'in step' | 'confirmed'): void;
   /** The clock of this gateway is ahead of the one that the log goes by, by `ms`, or behind it; null when it is no longer. */
-  differs(ms: number | null): void;
+  differs?(ms: number | null): void;
 };
 
 /** Clocks that differ by less are in step. Gateways that were off for less time continue without a question. */
@@ -55,7 +55,7 @@ export const isTimeDue = (kept: KeptTime | null, { now, jump }: KeptTime): boole
  */
 export class RetentionClock {
   readonly #monotonic: Clock;
-  readonly #observer: Partial<RetentionObserver>;
+  readonly #observer: RetentionObserver;
   /** What the clock said when it was believed last, and the monotonic clock at that time. */
   #believed: { readonly wall: number; readonly at: number };
   #jump: { readonly offset: number; readonly since: number } | null = null;
@@ -63,7 +63,7 @@ export class RetentionClock {
   #earlier: Jump | null;
 
   /** `kept` is what an earlier process has kept. */
-  constructor({ now, jump }: KeptTime, monotonic: Clock, observer: Partial<RetentionObserver>) {
+  constructor({ now, jump }: KeptTime, monotonic: Clock, observer: RetentionObserver) {
     this.#monotonic = monotonic;
     this.#observer = observer;
     this.#believed = { wall: jump?.expected ?? now, at: monotonic() };

@@ -36,7 +36,7 @@ export type RedisLogOptions = {
   readonly now?: (() => number) | undefined;
   /** Default: the clock of this process. */
   readonly monotonic?: Clock | undefined;
-  readonly retentionObserver?: Partial<RetentionObserver> | undefined;
+  readonly retentionObserver?: RetentionObserver | undefined;
   readonly onMended?: OnMended | undefined;
   /** Is called when Redis has lost the log, or has another one than before. */
   readonly onLost?: (() => void) | undefined;

@@ -218,7 +218,7 @@ type ClockOptions = {
   /** Takes the place of the clock of Redis. */
   readonly now: (() => number) | undefined;
   readonly monotonic: Clock;
-  readonly observer: Partial<RetentionObserver>;
+  readonly observer: RetentionObserver;
 };
 
 /**

@@ -38,9 +38,9 @@ export type SqliteLogOptions = {
   readonly now?: (() => number) | undefined;
   /** Default: the clock of this process. */
   readonly monotonic?: Clock | undefined;
-  readonly retentionObserver?: Partial<RetentionObserver> | undefined;
+  readonly retentionObserver?: RetentionObserver | undefined;
   /** Is called when the log is found damaged, and when it is whole again. */
-  readonly observer?: Pick<LogObserver, 'damaged' | 'recovered'> | undefined;
+  readonly observer?: LogObserver | undefined;
   /** Bytes of bodies that may wait for the writer. An append beyond it rejects at once. Default: 64 MB. */
   readonly maxWaitingBytes?: number | undefined;
   /** Default: starts worker threads of this process. */
@@ -112,10 +112,10 @@ class SqliteLog implements DeliveryLog {
     this.#heads = placesOf(heads);
     this.#unlock = unlock;
     threads.observe({
-      damaged: (error) => options.observer?.damaged(error),
+      damaged: (error) => options.observer?.damaged?.(error),
       recovered: (opened) => {
         this.#heads = placesOf(opened.heads);
-        options.observer?.recovered();
+        options.observer?.recovered?.();
         this.#notify(null);
       },
     });

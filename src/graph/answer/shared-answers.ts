@@ -38,7 +38,12 @@ export type SharedAnswers = {
 };
 
 /** Where a shared answer was: kept with its pages, or being made. */
-export type SharedFrom = 'kept' | 'inFlight';
+type SharedFrom = 'kept' | 'inFlight';
+
+export type SharedAnswerObserver = {
+  /** An operation gets the answer of an equal one. */
+  shared?(from: SharedFrom, trace: Trace): void;
+};
 
 type Args = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'> & {
   readonly contextValue: Pick<Context, 'authorizationKey'>;
@@ -54,11 +59,8 @@ const MAX_KEY_CHARACTERS = 4096;
 const ENTRY_BYTES = 1024;
 const READ_BYTES = 512;
 
-/** Answers are kept within the same budget as pages. `onShared` is called for each operation that gets a shared one. */
-export const createSharedAnswers = (
-  budget: CacheBudget,
-  onShared: (from: SharedFrom, trace: Trace) => void,
-): SharedAnswers => {
+/** Answers are kept within the same budget as pages. */
+export const createSharedAnswers = (budget: CacheBudget, observer: SharedAnswerObserver): SharedAnswers => {
   const inFlight = new AnswersInFlight();
   const kept = new Map<string, Kept>();
   const documents = new WeakMap<DocumentNode, number>();
@@ -112,7 +114,7 @@ export const createSharedAnswers = (
     clientSignal: AbortSignal | null,
   ): Promise<SerializedData | null> => {
     const data = await flight.follow(context, clientSignal);
-    if (data) onShared('inFlight', context.trace);
+    if (data) observer.shared?.('inFlight', context.trace);
     return data;
   };
 
@@ -125,7 +127,7 @@ export const createSharedAnswers = (
     find(key, context, clientSignal) {
       const data = findKept(key, context);
       if (data) {
-        onShared('kept', context.trace);
+        observer.shared?.('kept', context.trace);
         return data;
       }
       const flight = inFlight.find(key);

@@ -23,7 +23,7 @@ type StartedOperation = {
 };
 
 /** A query or mutation that was answered, or a subscription that was started or rejected. */
-export type AnsweredOperation = {
+type AnsweredOperation = {
   readonly type: OperationType;
   readonly transport: Transport;
   /** The distinct codes of its errors in their order; empty on success. */
@@ -43,10 +43,10 @@ export type AnsweredOperation = {
 
 export type OperationObserver = {
   /** An operation begins to run; `answered` follows. Returns the trace of what it causes. */
-  started(operation: StartedOperation): Trace;
-  answered(operation: AnsweredOperation): void;
+  started?(operation: StartedOperation): Trace | undefined;
+  answered?(operation: AnsweredOperation): void;
   /** A subscription's server-sent events are open until the returned function is called. */
-  streaming(trace: Trace): () => void;
+  streaming?(trace: Trace): (() => void) | undefined;
 };
 
 export type Operations = {
@@ -65,7 +65,7 @@ export type Operations = {
 export const createOperations = (observer: OperationObserver): Operations => {
   const rejected: Operations['rejected'] = (transport, thrown, trace) => {
     const { errors, unexpectedErrors } = maskErrors(thrown);
-    observer.answered({
+    observer.answered?.({
       type: 'none',
       transport,
       codes: codesOf(errors),
@@ -88,14 +88,15 @@ export const createOperations = (observer: OperationObserver): Operations => {
     const operation = getOperationAST(document, operationName);
     const type = operation?.operation ?? 'none';
     const name = operation?.name?.value ?? null;
-    context.trace = observer.started({ type, transport, name, document, trace: context.trace });
+    context.trace =
+      observer.started?.({ type, transport, name, document, trace: context.trace }) ?? context.trace;
     return (thrown: readonly GraphQLError[] | undefined): GraphQLError[] => {
       context.isReported = true;
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
       const abandoned = (context.clientSignal ?? context.request?.signal)?.aborted ?? false;
-      observer.answered({
+      observer.answered?.({
         type,
         transport,
         codes: codesOf(errors),
@@ -124,7 +125,8 @@ export const createOperations = (observer: OperationObserver): Operations => {
       return (result: SubscribeResult) => {
         if (!result.subscription) return { ...result, errors: end(result.errors) };
         end([]);
-        if (res) onResponseClosed(res, observer.streaming(traceOf(res)));
+        const onClosed = res && observer.streaming?.(traceOf(res));
+        if (res && onClosed) onResponseClosed(res, onClosed);
         return result;
       };
     },

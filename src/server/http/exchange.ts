@@ -149,13 +149,13 @@ export const writeHeaderBlock = (
 const ROUTES = ['graphql', 'deliveries', 'health', 'metrics'] as const;
 
 /** A closed set of labels: the client chooses the path. */
-export type Route = (typeof ROUTES)[number] | 'other';
+type Route = (typeof ROUTES)[number] | 'other';
 
 export type HttpObserver = {
   /** A request has arrived, with the trace that its client has sent. Returns the trace of what it causes. */
-  started(route: Route, request: IncomingMessage, trace: Trace): Trace;
+  started?(route: Route, request: IncomingMessage, trace: Trace): Trace | undefined;
   /** Called once for each request. `status` is null when the client disconnected before it was answered. */
-  ended(route: Route, status: number | null, trace: Trace): void;
+  ended?(route: Route, status: number | null, trace: Trace): void;
 };
 
 /** Reports every HTTP request, except upgrades. Call it before `nameRequests`, so that each request has its trace. */
@@ -172,11 +172,12 @@ export const observeHttp = (server: Server, observer: HttpObserver): void => {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const route = routeOf(request.url);
     const requests = underWay.get(request.socket);
-    const trace = observer.started(route, request, traceOf(response));
+    const given = traceOf(response);
+    const trace = observer.started?.(route, request, given) ?? given;
     setTrace(response, trace);
     const end = () => {
       if (requests?.delete(end))
-        observer.ended(route, response.headersSent ? response.statusCode : null, trace);
+        observer.ended?.(route, response.headersSent ? response.statusCode : null, trace);
     };
     requests?.add(end);
     onResponseClosed(response, end);

@@ -5,7 +5,12 @@ import type { Clock } from '../../lib/deadlines.ts';
 import type { ServerPlugin } from '../graphql/operation-plugin.ts';
 
 /** Why a connection was cut: its peer read nothing, or all peers together left too much unread. */
-export type CutReason = 'stalled' | 'overLimit';
+type CutReason = 'stalled' | 'overLimit';
+
+export type ConnectionObserver = {
+  /** The connection of a slow reader is cut, with `unsentBytes` of its answers in memory. */
+  cut?(reason: CutReason, unsentBytes: number): void;
+};
 
 /**
  * Cuts the connections of slow readers. A peer that reads nothing of an answer for half a minute is cut. Where all peers
@@ -50,7 +55,7 @@ const LARGE_BYTES = 64 * 1024;
 /** `maxBytes` must have room for the largest answer: right after it is written, its peer has read nothing of it. */
 export const createUnsentLimit = (
   maxBytes: number,
-  onCut: (reason: CutReason, bytes: number) => void,
+  observer: ConnectionObserver,
   now: Clock,
   times = UNSENT_TIMES,
 ): UnsentLimit => {
@@ -65,7 +70,7 @@ export const createUnsentLimit = (
     for (const { writableLength } of pending) unsentBytes += writableLength;
   };
   const cut = (socket: Socket, reason: CutReason): void => {
-    onCut(reason, socket.writableLength);
+    observer.cut?.(reason, socket.writableLength);
     // A reset discards the operating system's buffers; `destroy` does not.
     socket.resetAndDestroy();
   };

@@ -72,9 +72,9 @@ export type EventObserver = {
    * An event is executed, once for all subscribers that share it; `executed` follows. `trace` is that of the operation of
    * the first of them. Returns the event's own.
    */
-  executing(event: ExecutedEvent): Trace;
+  executing?(event: ExecutedEvent): Trace | undefined;
   /** The event was executed and serialised. `failed` says whether its data has errors. */
-  executed(trace: Trace, failed: boolean): void;
+  executed?(trace: Trace, failed: boolean): void;
 };
 
 /** Returns the function that makes the frame of an event. It keeps no request's context: each event has its own. */
@@ -92,10 +92,11 @@ export const createRender = (
     const context = forEvent();
     // Executions of all feeds take turns.
     await context.answer.nextSlice();
-    const trace = observer.executing({ cursor: event.cursor, name, document, trace: ofSubscription });
+    const executed = { cursor: event.cursor, name, document, trace: ofSubscription };
+    const trace = observer.executing?.(executed) ?? ofSubscription;
     const execution = executeSubscriptionEvent({ ...args, rootValue: event, contextValue: context });
     const { data, errors } = await serializeAnswer(Promise.resolve(execution), context.answer);
-    observer.executed(trace, errors !== undefined);
+    observer.executed?.(trace, errors !== undefined);
     const formatted = errors
       ?.slice(0, MAX_ERRORS)
       .map((error) =>

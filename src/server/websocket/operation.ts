@@ -34,7 +34,7 @@ export type OperationPipeline = {
   readonly documents: Documents;
   readonly mask: MaskError;
   readonly operations: Operations;
-  readonly observer: Pick<SocketObserver, 'received' | 'ended'>;
+  readonly observer: SocketObserver;
   /** Null when any document may run. */
   readonly trusted: TrustedDocuments | null;
   /** Queries and mutations in progress: a graceful shutdown waits for them. */
@@ -63,13 +63,14 @@ export const prepareOperation = async (
   const { socket, id } = message;
   if (socket.extra.drained !== null) return ignoreWhileDraining(socket, id);
   const slot = acquireSlot(socket, id);
-  const trace = pipeline.observer.received(createTrace(socket.extra.traceparent), slot.clientSignal);
+  const client = createTrace(socket.extra.traceparent);
+  const trace = pipeline.observer.received?.(client, slot.clientSignal) ?? client;
   try {
     return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
   } catch (error) {
     const errors = error instanceof InvalidOperation ? error.errors : [error];
     const rejection = pipeline.operations.rejected('websocket', errors, trace);
-    pipeline.observer.ended(trace);
+    pipeline.observer.ended?.(trace);
     return rejection;
   }
 };
@@ -169,7 +170,7 @@ const prepare = async (
     operation === 'subscription' ? subscribe() : execute();
   const end = (): void => {
     reservation.release();
-    observer.ended(trace);
+    observer.ended?.(trace);
   };
   const start = (): OperationResult => ifCurrent(() => run().finally(end));
   return { schema, document, operationName: args.operationName, contextValue: null, start };

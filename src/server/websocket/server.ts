@@ -82,14 +82,14 @@ export const serveWebSockets = (options: Options): WebSockets => {
     const connection = createConnection(webSocket, stream, upgrade, onAnswer, closeMs);
     connections.add(connection);
     keepAlive.add(webSocket);
-    const onClosed = observer.opened();
+    const onClosed = observer.opened?.();
     speakProtocol(connection);
     // ws closes the socket with the right code by itself after a frame that breaks the protocol.
     webSocket.on('error', () => {});
     webSocket.once('close', () => {
       connections.delete(connection);
       connection.disconnected.abort();
-      onClosed();
+      onClosed?.();
     });
     pauseReadsWhileBlocked(webSocket, stream);
   };
@@ -100,7 +100,7 @@ export const serveWebSockets = (options: Options): WebSockets => {
     const rejection = upgradeRejectionOf(request, options, isStopping || sockets.clients.size >= maxSockets);
     if (rejection === null)
       return sockets.handleUpgrade(request, stream, head, (webSocket) => open(webSocket, request, stream));
-    observer.refused(rejection.status);
+    observer.refused?.(rejection.status);
     rejectUpgrade(stream, rejection, closeMs);
   });
 

@@ -71,7 +71,7 @@ type InFlight<Value> = {
 export const createPageCache = <Value>(
   budget: CacheBudget,
   invalidation: InvalidationBus,
-  observer: PageObserver = noopPageObserver,
+  observer: PageObserver = {},
   now: Clock = monotonicClock,
   sharesPages = false,
 ): PageCache<Value> => {
@@ -175,11 +175,11 @@ export const createPageCache = <Value>(
       if (entry) retainDetails(entry.meta, request, now());
       const result = entry ? freshResult(now() - entry.meta.startedAt, request) : 'fresh';
       count(usage, result);
-      observer.served(result);
+      observer.served?.(result);
     },
     async get(request, scope, fetch) {
       const { usage, deadline } = scope;
-      const trace = observer.getting(scope.trace);
+      const trace = observer.getting?.(scope.trace) ?? scope.trace;
       const key = keyOf(request);
       const get = { key, request, fetch, trace };
       let result: CacheResult = 'miss';
@@ -211,8 +211,8 @@ export const createPageCache = <Value>(
         return older;
       } finally {
         count(usage, result);
-        observer.served(result);
-        observer.got({ result, trace, joined, failed });
+        observer.served?.(result);
+        observer.got?.({ result, trace, joined, failed });
       }
     },
   };
@@ -258,16 +258,16 @@ const describeShared = (
  * delivery has told of a change, the third is being refreshed, the fourth is served because upstream failed. `coalesced` is
  * from a request of another operation, `shared` from another gateway. `miss` is from a new request.
  */
-export type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
+type CacheResult = 'fresh' | 'watched' | 'stale' | 'staleIfError' | 'coalesced' | 'shared' | 'miss';
 
 /** Reports how pages are served. */
 export type PageObserver = {
   /** An operation gets a page. Returns the trace of the request that this may cause. */
-  getting(trace: Trace): Trace;
+  getting?(trace: Trace): Trace | undefined;
   /** Called once after `getting`, with the trace that it has returned. */
-  got(page: ServedPage): void;
+  got?(page: ServedPage): void;
   /** A page was served; also one in a shared answer, which no operation gets by itself. */
-  served(result: CacheResult): void;
+  served?(result: CacheResult): void;
 };
 
 type ServedPage = {
@@ -277,5 +277,3 @@ type ServedPage = {
   readonly joined: Trace | null;
   readonly failed: boolean;
 };
-
-const noopPageObserver: PageObserver = { getting: (trace) => trace, got() {}, served() {} };

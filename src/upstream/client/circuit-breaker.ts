@@ -72,7 +72,7 @@ export type CircuitBreakers = {
 };
 
 export const createCircuitBreakers = (
-  onStateChange: (state: 'down' | 'up', resource: string) => void = () => {},
+  onStateChange?: (state: 'down' | 'up', resource: string) => void,
   now: Clock = monotonicClock,
 ): CircuitBreakers => {
   const breakers = new Map<string, CircuitBreaker>();
@@ -80,7 +80,7 @@ export const createCircuitBreakers = (
     of(resource) {
       const known = breakers.get(resource);
       if (known !== undefined) return known;
-      const breaker = createCircuitBreaker((state) => onStateChange(state, resource), now);
+      const breaker = createCircuitBreaker((state) => onStateChange?.(state, resource), now);
       breakers.set(resource, breaker);
       return breaker;
     },

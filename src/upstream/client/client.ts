@@ -7,7 +7,7 @@ import { createCircuitBreakers } from './circuit-breaker.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { costLimitExceeded } from './errors.ts';
 import { createKeyCooldowns, createRequestLimiter, type SharedCooldowns, type SharedRate } from './limits.ts';
-import { noopObserver, startAttemptTimer, type UpstreamObserver } from './observer.ts';
+import { startAttemptTimer, type UpstreamObserver } from './observer.ts';
 import type { RequestScope } from './request.ts';
 import { Bill, targetOf, type UpstreamAnswer, type UpstreamRequest } from './request.ts';
 import { createRetry } from './retry.ts';
@@ -74,7 +74,7 @@ const MAX_WAITING_BODIES = 8;
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {
   const { url, keyHeader, timeoutMs, connections, perSecond } = options;
   const {
-    observer = noopObserver,
+    observer = {},
     now = monotonicClock,
     sharedRate = null,
     sharedCooldowns = null,

@@ -31,17 +31,11 @@ type EndedAttempt = StartedAttempt & {
 /** Callbacks for metrics and log lines. They run on the path of every request, so they must be fast. */
 export type UpstreamObserver = {
   /** An attempt is sent; `ended` follows. Returns its own trace, which upstream gets. */
-  sending(attempt: StartedAttempt): Trace;
+  sending?(attempt: StartedAttempt): Trace | undefined;
   /** Called once for each attempt, also for one that was not sent. */
-  ended(attempt: EndedAttempt): void;
+  ended?(attempt: EndedAttempt): void;
   /** The circuit breaker of the resource has opened (`down`) or closed (`up`). */
-  circuitChanged(state: 'down' | 'up', resource: string): void;
-};
-
-export const noopObserver: UpstreamObserver = {
-  sending: ({ trace }) => childOf(trace),
-  ended() {},
-  circuitChanged() {},
+  circuitChanged?(state: 'down' | 'up', resource: string): void;
 };
 
 type AttemptEnd = Pick<EndedAttempt, 'error' | 'status' | 'computeUnits'>;
@@ -84,14 +78,14 @@ export const startAttemptTimer = (
     sending() {
       sentAt = now();
       const queuedMs = sentAt - startedAt - cooldownMs;
-      trace = observer.sending({ resource, method, number, queuedMs, trace });
+      trace = observer.sending?.({ resource, method, number, queuedMs, trace }) ?? childOf(trace);
     },
     ended(end) {
       const endedAt = now();
       const sent = sentAt !== null;
       const queuedMs = (sentAt ?? endedAt) - startedAt - cooldownMs;
       const durationMs = endedAt - (sentAt ?? endedAt);
-      observer.ended({ ...end, resource, method, number, sent, queuedMs, durationMs, trace });
+      observer.ended?.({ ...end, resource, method, number, sent, queuedMs, durationMs, trace });
     },
   };
 };

@@ -33,7 +33,7 @@ export type Documents = {
 /** Reports what new documents cost. */
 export type DocumentObserver = {
   /** A step begins. The returned function is called when it has ended, with whether the document is invalid. */
-  reading(step: 'parse' | 'validate', trace: Trace): (isInvalid: boolean) => void;
+  reading?(step: 'parse' | 'validate', trace: Trace): ((isInvalid: boolean) => void) | undefined;
 };
 
 type Options = {
@@ -88,15 +88,16 @@ export const createDocuments = ({ schema, closed, now, observer }: Options): Doc
   };
   /** Parses and validates a text, and returns its count of tokens. */
   const read = (text: string, trace: Trace): number => {
-    let end = observer.reading('parse', trace);
+    let end = observer.reading?.('parse', trace);
     try {
       const document = parse(text);
-      end(false);
-      end = observer.reading('validate', trace);
-      end(validate(document).length > 0);
+      end?.(false);
+      end = observer.reading?.('validate', trace);
+      const errors = validate(document);
+      end?.(errors.length > 0);
       return document.tokenCount ?? 0;
     } catch (error) {
-      end(true);
+      end?.(true);
       if (!(error instanceof GraphQLError)) throw error;
       // The transport parses the text again and returns the error to the client.
       return Math.min(text.length / CHARACTERS_A_TOKEN, MAX_TOKENS_OF_INVALID_TEXT);
