@@ -6,7 +6,7 @@ import type { ReadPath } from './app/startup.ts';
 import { loadTraces, loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
-import type { StartThread } from './deliveries/sqlite/threads/client.ts';
+import type { openSqliteLog } from './deliveries/sqlite/log.ts';
 import { type Clock, createShutdownDeadline, monotonicClock } from './lib/deadlines.ts';
 import type { Log } from './lib/log.ts';
 import { settlesWithin } from './lib/tasks.ts';
@@ -40,26 +40,26 @@ export type AppOptions = {
   readonly readPath?: ReadPath | undefined;
   /** For tests, which can't wait for the defaults. */
   readonly times?: Times | undefined;
-  /** Default: each delivery log in a folder has two threads of its own. */
-  readonly startLogThread?: StartThread | undefined;
+  /** Opens the delivery log where none is in Redis. Default: `openSqliteLog`. */
+  readonly openLog?: typeof openSqliteLog | undefined;
 };
 
 /** Builds and wires all parts, then listens. Rejects with ConfigError for a setting that only the machine shows to be wrong. */
 export const startApp = async (
   config: Config,
   log: Log,
-  { now = monotonicClock, readPath = 'fast', times = {}, startLogThread }: AppOptions = {},
+  { now = monotonicClock, readPath = 'fast', times = {}, openLog }: AppOptions = {},
 ): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start({ config, log, now, readPath, times, startLogThread, opened });
+    return await start({ config, log, now, readPath, times, openLog, opened });
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 };
 
-type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'startLogThread' | 'opened'>;
+type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'openLog' | 'opened'>;
 
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;

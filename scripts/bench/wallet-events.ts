@@ -2,12 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { DatabaseSync } from 'node:sqlite';
 import type { DeliveryLog, NewDelivery } from '../../src/deliveries/log/log.ts';
 import { openRedisLog } from '../../src/deliveries/redis/log.ts';
 import { openSqliteLog } from '../../src/deliveries/sqlite/log.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
-import { toFormat2 } from '../../test/deliveries/support/stored.ts';
 import { launchRedis } from '../../test/support/redis/server.ts';
 import { concernedBy, deliveryBody, WEBHOOK } from './delivery.ts';
 import { median } from './processes.ts';
@@ -87,16 +85,6 @@ const inSqlite = async (): Promise<void> => {
     await settled(log);
     print('SQLite', await readPages(log));
     await log.close();
-    const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-    toFormat2(database);
-    database.close();
-    const reopened = await openSqliteLog(options);
-    const ms = await settled(reopened);
-    print(
-      `SQLite, a log of the format before, ${Math.round(ms / 1000)} s after it was opened`,
-      await readPages(reopened),
-    );
-    await reopened.close();
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

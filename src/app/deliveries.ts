@@ -75,8 +75,8 @@ const openInFolder = async (startup: Startup): Promise<OpenedLog> => {
     const identity = await loadIdentity(dataDir, secrets);
     const observer = startup.telemetry.log;
     const retentionObserver = startup.telemetry.retention;
-    const { now: monotonic, startLogThread: startThread } = startup;
-    const log = await openSqliteLog({ ...deliveries, monotonic, retentionObserver, observer, startThread });
+    const { now: monotonic, openLog = openSqliteLog } = startup;
+    const log = await openLog({ ...deliveries, monotonic, retentionObserver, observer });
     return { secrets, identity, checks: [], log };
   } catch (error) {
     if (error instanceof DeliverySecretError || error instanceof LogOpenError)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
 import type { BodyLimits } from '../deliveries/ingress/request-body.ts';
-import type { StartThread } from '../deliveries/sqlite/threads/client.ts';
+import type { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import type { Clock, ShutdownDeadline } from '../lib/deadlines.ts';
 import type { Log } from '../lib/log.ts';
 import { messageOf } from '../lib/values.ts';
@@ -48,7 +48,8 @@ export type Startup = {
   readonly now: Clock;
   readonly readPath: ReadPath;
   readonly times: Times;
-  readonly startLogThread: StartThread | undefined;
+  /** Opens the delivery log where none is in Redis. */
+  readonly openLog: typeof openSqliteLog | undefined;
   readonly telemetry: Telemetry;
   /** Each stage adds what it has opened. What was opened last is closed first. */
   readonly opened: AsyncDisposableStack;

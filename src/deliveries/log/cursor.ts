@@ -3,37 +3,37 @@ import { CursorExpiredError, InvalidCursorError } from './errors.ts';
 
 /**
  * A delivery's place in one tenant's log: its sequence number and a 48-bit fingerprint. After the log was restored from an
- * older copy, another delivery may have the same number, but its fingerprint differs. If the fingerprint is null, only the
- * number is compared. Sequence 0 is the place before the first delivery.
+ * older copy, another delivery may have the same number, but its fingerprint differs. Sequence 0 is the place before the
+ * first delivery.
  */
-export type Place = { readonly sequence: number; readonly fingerprint: number | null };
+export type Place = { readonly sequence: number; readonly fingerprint: number };
+
+/**
+ * The fingerprint of a place without a known delivery: the one before the first, or one whose delivery was dropped while it
+ * was read. Of such a place only the number is compared.
+ */
+export const UNKNOWN = 0;
+
+/** The place before a tenant's first delivery. */
+export const START: Place = { sequence: 0, fingerprint: UNKNOWN };
 
 /** The content of a cursor. `epoch` identifies the tenant's log: a cursor of another log has another one. */
 export type Position = Place & { readonly epoch: Buffer };
 
+const VERSION = 2;
 const EPOCH_BYTES = 8;
-
-/** Cursors without a fingerprint, which clients still have from an earlier release. */
-const NUMBERED = 1;
-const FINGERPRINTED = 2;
 const NUMBER_BYTES = 6;
-const EPOCH_END = 1 + EPOCH_BYTES;
-const LENGTHS = {
-  [NUMBERED]: EPOCH_END + NUMBER_BYTES,
-  [FINGERPRINTED]: EPOCH_END + NUMBER_BYTES + NUMBER_BYTES,
-};
+const FINGERPRINT_AT = 1 + EPOCH_BYTES;
+const SEQUENCE_AT = FINGERPRINT_AT + NUMBER_BYTES;
+const CURSOR_BYTES = SEQUENCE_AT + NUMBER_BYTES;
 
-const lengthOf = (version: number | undefined): number | null =>
-  version === NUMBERED || version === FINGERPRINTED ? LENGTHS[version] : null;
-
-/** Encodes as base64url: a version byte, the epoch, the fingerprint (48 bits, if any) and the sequence number (48 bits). */
+/** Encodes as base64url: a version byte, the epoch, the fingerprint (48 bits) and the sequence number (48 bits). */
 export const encodeCursor = ({ epoch, sequence, fingerprint }: Position): string => {
-  const version = fingerprint === null ? NUMBERED : FINGERPRINTED;
-  const bytes = Buffer.allocUnsafe(LENGTHS[version]);
-  bytes[0] = version;
+  const bytes = Buffer.allocUnsafe(CURSOR_BYTES);
+  bytes[0] = VERSION;
   bytes.set(epoch, 1);
-  if (fingerprint !== null) bytes.writeUIntBE(fingerprint, EPOCH_END, NUMBER_BYTES);
-  bytes.writeUIntBE(sequence, bytes.length - NUMBER_BYTES, NUMBER_BYTES);
+  bytes.writeUIntBE(fingerprint, FINGERPRINT_AT, NUMBER_BYTES);
+  bytes.writeUIntBE(sequence, SEQUENCE_AT, NUMBER_BYTES);
   return bytes.toString('base64url');
 };
 
@@ -41,12 +41,12 @@ export const encodeCursor = ({ epoch, sequence, fingerprint }: Position): string
 export const decodeCursor = (cursor: string): Position => {
   const bytes = Buffer.from(cursor, 'base64url');
   // Node's decoder skips characters that are not base64url: encoding the result again finds them.
-  if (bytes.length !== lengthOf(bytes[0]) || bytes.toString('base64url') !== cursor)
+  if (bytes.length !== CURSOR_BYTES || bytes[0] !== VERSION || bytes.toString('base64url') !== cursor)
     throw new InvalidCursorError(cursor);
   return {
-    epoch: bytes.subarray(1, EPOCH_END),
-    sequence: bytes.readUIntBE(bytes.length - NUMBER_BYTES, NUMBER_BYTES),
-    fingerprint: bytes[0] === FINGERPRINTED ? bytes.readUIntBE(EPOCH_END, NUMBER_BYTES) : null,
+    epoch: bytes.subarray(1, FINGERPRINT_AT),
+    sequence: bytes.readUIntBE(SEQUENCE_AT, NUMBER_BYTES),
+    fingerprint: bytes.readUIntBE(FINGERPRINT_AT, NUMBER_BYTES),
   };
 };
 
@@ -66,22 +66,25 @@ export type Extent = { readonly head: number; readonly floor: number };
 export const epochOf = (seed: Uint8Array, tenant: string): Buffer =>
   createHmac('sha256', seed).update(tenant).digest().subarray(0, EPOCH_BYTES);
 
+/** Whether the fingerprints are those of two deliveries. */
+export const areDifferent = (one: number, other: number): boolean =>
+  one !== other && one !== UNKNOWN && other !== UNKNOWN;
+
 /**
  * Returns the sequence to resume after. `fingerprintAt` returns the fingerprint of the delivery that now has a sequence,
- * null when it is not known. Throws CursorExpiredError when deliveries after the position are gone or were replaced.
+ * or UNKNOWN. Throws CursorExpiredError when deliveries after the position are gone or were replaced.
  */
 export const sequenceToResume = (
   position: Position,
   epoch: Buffer,
   { head, floor }: Extent,
-  fingerprintAt: (sequence: number) => number | null,
+  fingerprintAt: (sequence: number) => number,
 ): number => {
   const { sequence, fingerprint } = position;
   if (!position.epoch.equals(epoch)) throw new CursorExpiredError('foreign');
   if (sequence > head) throw new CursorExpiredError('ahead');
   if (sequence < floor) throw new CursorExpiredError('trimmed');
-  const current = fingerprint === null ? null : fingerprintAt(sequence);
-  if (current !== null && current !== fingerprint) throw new CursorExpiredError('replaced');
+  if (areDifferent(fingerprint, fingerprintAt(sequence))) throw new CursorExpiredError('replaced');
   return sequence;
 };
 
@@ -100,9 +103,6 @@ export const identityOf = (prefixAndBody: Uint8Array): Buffer =>
 
 const FINGERPRINT_BYTES = 6;
 const FINGERPRINT_LIMIT = 2 ** (8 * FINGERPRINT_BYTES);
-
-/** The fingerprint of the place before a tenant's first delivery. */
-export const BEFORE_FIRST = 0;
 
 /**
  * Returns 48 bits of a delivery's identity and the time when it was received. After a restored copy, another delivery may
@@ -137,7 +137,7 @@ export class Cursors {
     tenant: string,
     cursor: string,
     extent: Extent,
-    fingerprintAt: (sequence: number) => number | null,
+    fingerprintAt: (sequence: number) => number,
   ): number {
     return sequenceToResume(decodeCursor(cursor), this.#epoch(tenant), extent, fingerprintAt);
   }

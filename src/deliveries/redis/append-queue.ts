@@ -17,7 +17,7 @@ import type { Tenants } from './tenants.ts';
 export type Stored = {
   readonly epoch: Buffer;
   readonly sequence: number;
-  readonly fingerprint: number | null;
+  readonly fingerprint: number;
   readonly duplicate: boolean;
 };
 
@@ -49,7 +49,7 @@ const MAX_BYTES = 1024 * 1024;
  * Sends deliveries to Redis, those of one tenant as one script. What arrives while Redis stores and syncs them is the next
  * script: that is the group commit.
  */
-export class AppendQueue {
+export class RedisAppendQueue {
   readonly #options: Options;
   readonly #waiting = new Map<string, Pending[]>();
   /** By tenant. */

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
-import { fingerprintOf, identityOf, identityPrefix } from '../log/cursor.ts';
+import { fingerprintOf, identityOf, identityPrefix, UNKNOWN } from '../log/cursor.ts';
 import { LogDamagedError } from '../log/errors.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery, termsOf } from '../log/log.ts';
 import { packTerms } from './search.ts';
@@ -213,9 +213,9 @@ export const readBody = async (
   return body;
 };
 
-/** A mark is the beginning of a header: the identity and the time. Null for one that is empty or malformed. */
-export const fingerprintIn = (mark: Buffer): number | null =>
-  mark.length < 24 ? null : fingerprintOf(mark.subarray(0, 16), mark.readDoubleBE(16));
+/** A mark is the beginning of a header: the identity and the time. UNKNOWN for one that is empty or malformed. */
+export const fingerprintIn = (mark: Buffer): number =>
+  mark.length < 24 ? UNKNOWN : fingerprintOf(mark.subarray(0, 16), mark.readDoubleBE(16));
 
 /** The size of the body before it was compressed. */
 export const sizeIn = (header: Buffer): number => (header.length < 28 ? 0 : header.readUInt32BE(24));

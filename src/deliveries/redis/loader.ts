@@ -1,5 +1,5 @@
-import { BEFORE_FIRST, type Extent, encodeCursor } from '../log/cursor.ts';
-import { LogDamagedError, ReadAbortedError } from '../log/errors.ts';
+import { encodeCursor, START, UNKNOWN } from '../log/cursor.ts';
+import { ReadAbortedError } from '../log/errors.ts';
 import type { StoredDelivery } from '../log/log.ts';
 import { fingerprintIn, readBody, readHeader, sizeIn } from './entry.ts';
 import type { Replication } from './replication.ts';
@@ -7,7 +7,10 @@ import { bytesIn, isRefusal, LOAD, READ, type ScriptReply, type Store, tenantKey
 import type { Tenants } from './tenants.ts';
 
 /** A tenant's log as of one moment. It ends at the last delivery that may be shown. */
-export type State = Extent & {
+export type State = {
+  readonly head: number;
+  /** Raised by each later read of the same page. */
+  floor: number;
   /** The newest delivery, which may not be replicated yet. */
   readonly newest: number;
   readonly epoch: Buffer;
@@ -27,8 +30,6 @@ export type PageRequest = {
   readonly limit: number;
   readonly maxBytes: number;
 };
-
-type Loaded = { readonly loaded: readonly StoredEntry[]; readonly floor: number };
 
 /** Redis serves nothing else while a script runs, so a long page is loaded in portions. */
 const PORTION = 128;
@@ -63,10 +64,10 @@ export class Loader {
     const [head, floor, newest] = [Number(reply[0]), Number(reply[1]), Number(reply[ENTRIES_AT - 1])];
     if (newest > head) this.#replication?.expect(tenant, newest);
     const epoch = bytesIn(reply[2]);
-    const fingerprints = new Map([[0, BEFORE_FIRST]]);
+    const fingerprints = new Map([[START.sequence, START.fingerprint]]);
     for (const [index, sequence] of [head, floor, low, high].entries()) {
       const fingerprint = fingerprintIn(bytesIn(reply[STATE_ITEMS + index]));
-      if (sequence !== undefined && fingerprint !== null) fingerprints.set(sequence, fingerprint);
+      if (sequence !== undefined && fingerprint !== UNKNOWN) fingerprints.set(sequence, fingerprint);
     }
     return {
       head,
@@ -93,9 +94,9 @@ export class Loader {
       // More may be shown by the time that the script runs.
       const { floor, fingerprints } = await this.state(tenant, { low: shown, limit: 0, maxBytes: 0 });
       const sequence = Math.max(shown, floor);
-      return encodeCursor({ epoch, sequence, fingerprint: fingerprints.get(sequence) ?? null });
+      return encodeCursor({ epoch, sequence, fingerprint: fingerprints.get(sequence) ?? UNKNOWN });
     }
-    const fingerprint = Buffer.isBuffer(newest) ? fingerprintIn(newest) : BEFORE_FIRST;
+    const fingerprint = Buffer.isBuffer(newest) ? fingerprintIn(newest) : UNKNOWN;
     return encodeCursor({ epoch, sequence: Number(head ?? 0), fingerprint });
   }
 
@@ -104,18 +105,18 @@ export class Loader {
     const { head, epoch, fingerprints } = await this.state(tenant, { limit: 0, maxBytes: 0 });
     const began = this.#tenants.epochOf(tenant);
     return epoch.equals(began)
-      ? encodeCursor({ epoch, sequence: 0, fingerprint: BEFORE_FIRST })
-      : encodeCursor({ epoch, sequence: head, fingerprint: fingerprints.get(head) ?? null });
+      ? encodeCursor({ epoch, ...START })
+      : encodeCursor({ epoch, sequence: head, fingerprint: fingerprints.get(head) ?? UNKNOWN });
   }
 
-  /** Loads until `maxBytes` are reached. What was trimmed since the state was read is left out. */
+  /** See `load` of PageSource. */
   async load(
     tenant: string,
     state: State,
     wanted: readonly number[],
     maxBytes: number,
     signal: AbortSignal | undefined,
-  ): Promise<Loaded> {
+  ): Promise<{ readonly deliveries: readonly StoredDelivery[]; readonly floor: number }> {
     const known = new Map(state.entries.map((entry) => [entry.sequence, entry]));
     const loaded: StoredEntry[] = [];
     for (const sequence of wanted) {
@@ -125,30 +126,32 @@ export class Loader {
       loaded.push(entry);
     }
     let bytes = sizeOf(loaded);
-    let floor = state.floor;
     for (let at = loaded.length; at < wanted.length && bytes < maxBytes; ) {
       if (signal?.aborted) throw new ReadAbortedError();
       const portion = wanted.slice(at, at + PORTION);
-      const next = await this.#portion(tenant, portion, Math.min(maxBytes - bytes, PORTION_BYTES), 'bodies');
-      floor = next.floor;
-      checkComplete(portion, next.loaded, floor);
-      loaded.push(...next.loaded);
-      bytes += sizeOf(next.loaded);
-      const last = next.loaded.at(-1)?.sequence;
+      const portionBytes = Math.min(maxBytes - bytes, PORTION_BYTES);
+      const next = await this.#portion(tenant, state, portion, portionBytes, 'bodies');
+      loaded.push(...next);
+      bytes += sizeOf(next);
+      const last = next.at(-1)?.sequence;
       at += last === undefined ? portion.length : portion.indexOf(last) + 1;
     }
-    return { loaded, floor };
+    const deliveries = await Promise.all(loaded.map((entry) => this.deliveryOf(tenant, state, entry)));
+    return { deliveries, floor: state.floor };
   }
 
   /** Loads no bodies. What was trimmed is left out. */
-  async headers(tenant: string, sequences: readonly number[]): Promise<readonly StoredEntry[]> {
+  async headers(tenant: string, state: State, sequences: readonly number[]): Promise<readonly StoredEntry[]> {
     const headers: StoredEntry[] = [];
     for (let at = 0; at < sequences.length; at += HEADERS) {
       const portion = sequences.slice(at, at + HEADERS);
-      const { loaded } = await this.#portion(tenant, portion, Number.POSITIVE_INFINITY, 'headers');
-      headers.push(...loaded);
+      headers.push(...(await this.#portion(tenant, state, portion, Number.POSITIVE_INFINITY, 'headers')));
     }
     return headers;
+  }
+
+  async readFloor(tenant: string, state: State): Promise<void> {
+    await this.#portion(tenant, state, [], 0, 'headers');
   }
 
   async deliveryOf(tenant: string, { epoch }: State, entry: StoredEntry): Promise<StoredDelivery> {
@@ -166,14 +169,16 @@ export class Loader {
 
   async #portion(
     tenant: string,
+    state: State,
     sequences: readonly number[],
     maxBytes: number,
     what: 'bodies' | 'headers',
-  ): Promise<Loaded> {
+  ): Promise<StoredEntry[]> {
     const limit = Number.isFinite(maxBytes) ? String(maxBytes) : 'inf';
     const args = [limit, what, ...sequences.map(String)];
     const reply = await this.#store.run(LOAD, tenantKeys(tenant).entries, args);
-    return { floor: Number(reply[0]), loaded: entriesIn(reply, 1) };
+    state.floor = Math.max(state.floor, Number(reply[0]));
+    return entriesIn(reply, 1);
   }
 }
 
@@ -191,14 +196,3 @@ const entriesIn = (reply: ScriptReply, first: number): StoredEntry[] => {
 
 const sizeOf = (entries: readonly StoredEntry[]): number =>
   entries.reduce((bytes, { header }) => bytes + sizeIn(header), 0);
-
-/** Throws LogDamagedError when a delivery is missing before the last one that was loaded, and was not trimmed. */
-const checkComplete = (wanted: readonly number[], loaded: readonly StoredEntry[], floor: number): void => {
-  const found = new Set(loaded.map(({ sequence }) => sequence));
-  const last = loaded.at(-1)?.sequence ?? wanted.at(-1);
-  for (const sequence of wanted) {
-    if (sequence > floor && !found.has(sequence))
-      throw new LogDamagedError(`delivery ${sequence} is missing`);
-    if (sequence === last) return;
-  }
-};

@@ -15,12 +15,12 @@ import type {
 } from '../log/log.ts';
 import type { RetentionObserver } from '../log/retention-clock.ts';
 import { startTrimming } from '../log/trim-schedule.ts';
-import { AppendQueue, packBatch } from './append-queue.ts';
+import { packBatch, RedisAppendQueue } from './append-queue.ts';
 import { entryOf } from './entry.ts';
-import { LogReader } from './reader.ts';
+import { RedisReader } from './reader.ts';
 import { Replication } from './replication.ts';
 import { APPEND, CHECK_CHANNEL, CHECK_KEYS, type OnMended, READ, SEED, Store, TRIM } from './store.ts';
-import { RedisTime, RetentionTrimmer, Tenants } from './tenants.ts';
+import { RedisTime, RedisTrimmer, Tenants } from './tenants.ts';
 import { WakeUp } from './wake-up.ts';
 
 export type RedisLogOptions = {
@@ -72,8 +72,8 @@ type Parts = {
 
 class RedisLog implements DeliveryLog {
   readonly #store: Store;
-  readonly #appends: AppendQueue;
-  readonly #reader: LogReader;
+  readonly #appends: RedisAppendQueue;
+  readonly #reader: RedisReader;
   readonly #wakeUp: WakeUp;
   readonly #trimming: ReturnType<typeof startTrimming>;
   #closing: Promise<void> | null = null;
@@ -83,9 +83,9 @@ class RedisLog implements DeliveryLog {
   constructor(options: RedisLogOptions, { store, tenants, replication, time, wakeUp }: Parts) {
     const { retentionHours, retentionCount, now, maxWaitingBytes = MAX_WAITING_BYTES } = options;
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
-    const trimmer = new RetentionTrimmer({ store, tenants, retention });
+    const trimmer = new RedisTrimmer({ store, tenants, retention });
     this.#store = store;
-    this.#appends = new AppendQueue({
+    this.#appends = new RedisAppendQueue({
       store,
       tenants,
       now,
@@ -93,7 +93,7 @@ class RedisLog implements DeliveryLog {
       maxWaitingBytes,
       onCount: (tenant, count) => trimmer.observeCount(tenant, count),
     });
-    this.#reader = new LogReader(store, tenants, replication);
+    this.#reader = new RedisReader(store, tenants, replication);
     this.#replication = replication;
     replication?.start((tenant) => this.#open(() => this.#appends.replicate(tenant)));
     this.#wakeUp = wakeUp;
@@ -143,7 +143,7 @@ class RedisLog implements DeliveryLog {
   }
 
   onAppend(notify: AppendListener): () => void {
-    return this.#wakeUp.onAppend(notify);
+    return this.#wakeUp.listeners.add(notify);
   }
 
   close(): Promise<void> {
@@ -156,7 +156,7 @@ class RedisLog implements DeliveryLog {
     this.#replication?.stop();
     await this.#appends.drain();
     // Blocked readers read again, and get LogClosedError.
-    this.#wakeUp.notify(null);
+    this.#wakeUp.listeners.notify(null);
   }
 
   async #open<Result>(task: () => Promise<Result>): Promise<Result> {

@@ -1,24 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type DeliveryFilter, queryTerms } from '../log/log.ts';
+import type { Found, SequenceRange } from '../log/page.ts';
 import { isRefusal, type Store } from './store.ts';
-
-/** The sequences above `low` and below `high`. A search wants at most `limit` of them, from the end that `take` names. */
-export type SequenceRange = {
-  readonly low: number;
-  readonly high: number;
-  readonly limit: number;
-  readonly take: 'oldest' | 'newest';
-};
-
-/**
- * The matches in the order of `take`. `cutAt` is the sequence up to which the range was searched when `maxScanned` was used
- * up; null when it was searched to its end, or to the last match that was wanted.
- */
-export type Found = {
-  readonly sequences: readonly number[];
-  readonly cutAt: number | null;
-  readonly scanned: number;
-};
 
 /** A tenant's log. Another one may have the same keys after the first was lost, but not the same epoch. */
 type TenantLog = { readonly tenant: string; readonly prefix: string; readonly epoch: string };
@@ -36,7 +19,7 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 const NO_POSTINGS = Buffer.alloc(0);
 
 /** Finds the deliveries of a tenant that match a filter, by the postings alone. */
-export class Search {
+export class RedisSearch {
   readonly #store: Store;
   /** The postings of full segments, which change no more. */
   readonly #sealed = new LRUCache<string, Buffer>({

@@ -141,7 +141,7 @@ class TenantsNotTrimmedError extends Error {
  * Drops the oldest deliveries that are beyond the retention. A set that is sorted by the age of each tenant's oldest
  * delivery names those with too old ones, `observeCount` those with too many. Gateways may trim at the same time.
  */
-export class RetentionTrimmer {
+export class RedisTrimmer {
   readonly #options: Options;
   readonly #overfull = new Set<string>();
   /** Tenants that had too many before this gateway started are found once. */
@@ -244,7 +244,7 @@ export class RedisTime {
     const jump = jumpIn(await store.get(TIME_JUMP));
     const now = Number.isFinite(time) ? time : jump?.expected;
     const kept = now === undefined ? null : { now, jump };
-    // Without a time that is kept, as in a log of an earlier release, the two clocks at hand have to agree.
+    // Without a time that is kept, as in a new log, the two clocks at hand have to agree.
     const wall = given?.() ?? Math.min(await readTime(store), Date.now());
     const clock = new RetentionClock(kept ?? { now: wall, jump: null }, monotonic, observer);
     return new RedisTime(options, clock, kept);

@@ -22,7 +22,7 @@ type PendingBatch = {
 };
 
 /** Sends batches of deliveries to the writer thread: those of one turn of the event loop as one message. */
-export class AppendQueue {
+export class SqliteAppendQueue {
   readonly #threads: LogThreads;
   readonly #maxWaitingBytes: number;
   readonly #resultOf: ResultOf;

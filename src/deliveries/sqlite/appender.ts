@@ -1,21 +1,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../lib/values.ts';
-import { BEFORE_FIRST, fingerprintOf, identityOf } from '../log/cursor.ts';
+import { fingerprintOf, identityOf, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError, UnstorableError } from '../log/errors.ts';
 import type { KeptTime } from '../log/retention-clock.ts';
-import {
-  epochSeed,
-  inTransaction,
-  MAX_SEQUENCE,
-  MAX_TENANT,
-  openForWriting,
-  upgradeSchema,
-} from './database.ts';
+import { epochSeed, inTransaction, MAX_SEQUENCE, MAX_TENANT, openForWriting } from './database.ts';
 import { Indexer } from './index/indexer.ts';
 import { maxTermsOf } from './index/segment-builder.ts';
 import { checkIntegrity, LogFile } from './log-file.ts';
-import { keptTime, RetentionTrimmer } from './retention.ts';
+import { keptTime, SqliteTrimmer } from './retention.ts';
 import { Fingerprints } from './rows.ts';
 import type { Placement, UnpackedDelivery } from './threads/packing.ts';
 import { type Head, isRowFault } from './threads/protocol.ts';
@@ -34,13 +27,13 @@ const TENANT_STATE = 'id, head, floor, max(indexed, floor) AS segmented';
 class Appender {
   readonly #indexer: Indexer;
   readonly #fingerprints: Fingerprints;
-  readonly #trimmer: RetentionTrimmer;
+  readonly #trimmer: SqliteTrimmer;
   readonly #tenant;
   readonly #addTenant;
   readonly #insert;
   readonly #raiseHead;
 
-  constructor(database: DatabaseSync, indexer: Indexer, trimmer: RetentionTrimmer) {
+  constructor(database: DatabaseSync, indexer: Indexer, trimmer: SqliteTrimmer) {
     this.#indexer = indexer;
     this.#trimmer = trimmer;
     this.#fingerprints = new Fingerprints(database);
@@ -151,7 +144,7 @@ export class WriteStore {
   readonly seed: Uint8Array;
   readonly indexer: Indexer;
   readonly appender: Appender;
-  readonly trimmer: RetentionTrimmer;
+  readonly trimmer: SqliteTrimmer;
   readonly file: LogFile;
   readonly #database: DatabaseSync;
   readonly #path: string;
@@ -162,10 +155,9 @@ export class WriteStore {
     this.#path = path;
     try {
       if (check) checkIntegrity(this.#database, path);
-      upgradeSchema(this.#database);
       this.seed = epochSeed(this.#database);
       this.indexer = new Indexer(this.#database);
-      this.trimmer = new RetentionTrimmer(this.#database, this.indexer);
+      this.trimmer = new SqliteTrimmer(this.#database, this.indexer);
       this.appender = new Appender(this.#database, this.indexer, this.trimmer);
       this.file = new LogFile(path);
     } catch (error) {
@@ -178,9 +170,9 @@ export class WriteStore {
   heads(): Head[] {
     const rows = this.#database.prepare(HEADS).all();
     return rows.map(({ name, head, identity, received, fingerprint }): Head => {
-      const stored = identity instanceof Uint8Array ? fingerprintOf(identity, Number(received)) : null;
-      const trimmed = fingerprint === null ? null : Number(fingerprint);
-      return [String(name), Number(head), Number(head) === 0 ? BEFORE_FIRST : (stored ?? trimmed)];
+      const isStored = identity instanceof Uint8Array;
+      const known = isStored ? fingerprintOf(identity, Number(received)) : Number(fingerprint ?? UNKNOWN);
+      return [String(name), Number(head), known];
     });
   }
 

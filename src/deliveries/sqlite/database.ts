@@ -24,20 +24,13 @@ export const openForWriting = (path: string, create: boolean): DatabaseSync =>
     );
     const version = versionOf(database);
     if (version === 0 && create) createSchema(database);
-    else if (version !== SCHEMA_VERSION && version !== 2)
-      throw new Error(`its format is version ${version}, expected ${SCHEMA_VERSION}`);
+    else if (version !== SCHEMA_VERSION)
+      throw new Error(`expected a log in format ${SCHEMA_VERSION}, got format ${version}`);
   });
 
 /** Opens a log that `openForWriting` has opened before. Throws LogOpenError. */
 export const openForReading = (path: string): DatabaseSync =>
   open(path, false, (database) => database.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192'));
-
-/** Upgrades a log of an earlier release. */
-export const upgradeSchema = (database: DatabaseSync): void =>
-  inTransaction(database, () => {
-    database.exec(ADDED_TABLES);
-    if (versionOf(database) === 2) database.exec(UPGRADE_FROM_2);
-  });
 
 /** Returns the random bytes that tell this log's cursors from those of any other log. Throws when they are missing. */
 export const epochSeed = (database: DatabaseSync): Uint8Array => {
@@ -88,12 +81,7 @@ const createSchema = (database: DatabaseSync): void => {
 const versionOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
 
-/**
- * The tables of the log's file, as SQL.
- *
- * Version 1 had an index for each filter, and wrote them with each delivery. Version 2 had one column `indexed` for both
- * indexes, and no column `oldest`; the writer upgrades such a log when it opens it.
- */
+/** The format of the log's file. */
 const SCHEMA_VERSION = 3;
 
 /** A delivery's id has its tenant's id in the upper 23 of 63 bits, and its sequence in the lower 40. */
@@ -104,7 +92,7 @@ export const MAX_SEQUENCE = 2 ** 40 - 1;
  * Table `tenant`: `floor` is the highest trimmed sequence. The log holds the sequences floor + 1 … head, without a hole.
  * Those up to `indexed` are in segments, see SegmentBuilder; those up to `identified` are in `identity`, see IdentityIndex.
  * `oldest` is when the first one was received, or earlier while deliveries are being dropped. It is null if there are
- * none. See RetentionTrimmer.
+ * none. See SqliteTrimmer.
  *
  * Table `delivery`: `id` is the tenant and the sequence in one, so the table is in their order without an index. Deliveries
  * of a tenant with the same `identity` are duplicates. The body comes last, so that the other columns are read without
@@ -112,6 +100,10 @@ export const MAX_SEQUENCE = 2 ** 40 - 1;
  *
  * A segment is consecutive deliveries of one tenant. `posting` has one row for each term of a segment's deliveries: the
  * list of the deliveries that have it.
+ *
+ * Table `trimmed`: the last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still
+ * refused. Table `time`: the last time at which the clock was believed, in one row; `time_jump`: a jump of the clock since
+ * that is not confirmed yet, see RetentionClock.
  */
 const SCHEMA = `
   CREATE TABLE log (epoch_seed BLOB NOT NULL) STRICT;
@@ -158,34 +150,16 @@ const SCHEMA = `
     sequences BLOB NOT NULL,
     PRIMARY KEY (tenant, segment, term)
   ) STRICT, WITHOUT ROWID;
-`;
-
-/** SQL that brings a log of version 2 to this version. */
-const UPGRADE_FROM_2 = `
-  ALTER TABLE tenant ADD COLUMN identified INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE tenant ADD COLUMN oldest INTEGER;
-  UPDATE tenant SET identified = indexed,
-    oldest = (SELECT received FROM delivery WHERE delivery.id = (tenant.id << 40 | floor + 1));
-  CREATE INDEX tenant_oldest ON tenant (oldest) WHERE oldest IS NOT NULL;
-  PRAGMA user_version = ${SCHEMA_VERSION}`;
-
-/**
- * Table `trimmed`: the last trimmed delivery of each tenant, so that a cursor of another delivery with that number is still
- * refused. Table `time`: the last time at which the clock was believed, in one row; `time_jump`: a jump of
- * the clock since that is not confirmed yet, see RetentionClock. A log of an earlier
- * release gets these tables without another version number: a release that does not know them ignores them.
- */
-const ADDED_TABLES = `
-  CREATE TABLE IF NOT EXISTS trimmed (
+  CREATE TABLE trimmed (
     tenant INTEGER PRIMARY KEY,
     sequence INTEGER NOT NULL,
     fingerprint INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS time (
+  CREATE TABLE time (
     id INTEGER PRIMARY KEY,
     now INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS time_jump (
+  CREATE TABLE time_jump (
     id INTEGER PRIMARY KEY,
     expected INTEGER NOT NULL,
     wall INTEGER NOT NULL,

@@ -130,7 +130,7 @@ const damaged = (problem: string) =>
 const VERIFY_DELIVERIES = 'SELECT sequence, webhook, identity, body FROM delivery ORDER BY id';
 
 /** In the other tables it is enough to read each row: that finds all pages that can't be read. */
-const VERIFY_OTHERS = ['log', 'tenant', 'trimmed', 'identity', 'segment', 'posting', 'time'].map(
+const VERIFY_OTHERS = ['log', 'tenant', 'trimmed', 'identity', 'segment', 'posting', 'time', 'time_jump'].map(
   (table) => `SELECT 1 FROM ${table}`,
 );
 

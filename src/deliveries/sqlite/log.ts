@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { messageOf } from '../../lib/values.ts';
-import type { Place } from '../log/cursor.ts';
-import { Cursors } from '../log/cursor.ts';
+import { Cursors, type Place, START } from '../log/cursor.ts';
 import { LogClosedError, LogOpenError } from '../log/errors.ts';
+import { AppendListeners } from '../log/growth.ts';
 import type {
   AppendListener,
   AppendResult,
@@ -20,7 +20,7 @@ import type {
 import type { LogObserver } from '../log/observer.ts';
 import { RetentionClock, type RetentionObserver } from '../log/retention-clock.ts';
 import { startTrimming } from '../log/trim-schedule.ts';
-import { AppendQueue } from './append-queue.ts';
+import { SqliteAppendQueue } from './append-queue.ts';
 import { lockDirectory } from './log-file.ts';
 import { type StartThread, startThread } from './threads/client.ts';
 import { LogThreads } from './threads/log-threads.ts';
@@ -50,9 +50,6 @@ export type SqliteLogOptions = {
 const HOUR_MS = 3_600_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-/** The place before a tenant's first delivery. */
-const START: Place = { sequence: 0, fingerprint: 0 };
-
 /**
  * Opens the log in `dataDir`, and begins to trim it. Rejects with LogOpenError when the directory can't be made or written,
  * or another process uses it. Rejects also when the file is damaged or not a delivery log; it leaves the file unchanged.
@@ -81,13 +78,13 @@ export const openSqliteLog = async (options: SqliteLogOptions): Promise<Delivery
 /** The log in the gateway's main thread. It sends each call to the writer thread or the reader thread. */
 class SqliteLog implements DeliveryLog {
   readonly #threads: LogThreads;
-  readonly #appends: AppendQueue;
+  readonly #appends: SqliteAppendQueue;
   readonly #cursors: Cursors;
   /** Each tenant's newest delivery, of those that were reported as stored. */
   #heads: Map<string, Place>;
   readonly #options: SqliteLogOptions;
   readonly #unlock: () => void;
-  readonly #listeners = new Set<{ readonly notify: AppendListener }>();
+  readonly #listeners = new AppendListeners();
   readonly #clock: RetentionClock;
   readonly #trimming: ReturnType<typeof startTrimming>;
   #closing: Promise<void> | null = null;
@@ -103,7 +100,7 @@ class SqliteLog implements DeliveryLog {
     this.#clock = new RetentionClock(time ?? { now: now(), jump: null }, monotonic, retentionObserver);
     this.#threads = threads;
     this.#cursors = new Cursors(seed);
-    this.#appends = new AppendQueue(
+    this.#appends = new SqliteAppendQueue(
       threads,
       options.maxWaitingBytes ?? MAX_WAITING_BYTES,
       this.#resultOf,
@@ -116,7 +113,7 @@ class SqliteLog implements DeliveryLog {
       recovered: (opened) => {
         this.#heads = placesOf(opened.heads);
         options.observer?.recovered?.();
-        this.#notify(null);
+        this.#listeners.notify(null);
       },
     });
     this.#trimming = startTrimming(() => this.#trimOnce(), retentionObserver.failed);
@@ -177,14 +174,7 @@ class SqliteLog implements DeliveryLog {
   }
 
   onAppend(notify: AppendListener): () => void {
-    // The same function may be registered twice, each time until its own removal.
-    const listener = { notify };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  #notify(tenants: ReadonlySet<string> | null): void {
-    for (const { notify } of this.#listeners) notify(tenants);
+    return this.#listeners.add(notify);
   }
 
   close(): Promise<void> {
@@ -198,7 +188,7 @@ class SqliteLog implements DeliveryLog {
     await this.#threads.close();
     this.#unlock();
     // Blocked readers read again, and get LogClosedError.
-    this.#notify(null);
+    this.#listeners.notify(null);
   }
 
   readonly #read: LogThreads['read'] = (name, params, signal) =>
@@ -215,7 +205,7 @@ class SqliteLog implements DeliveryLog {
       this.#heads.set(tenant, { sequence, fingerprint });
       grown.add(tenant);
     }
-    if (grown.size > 0) this.#notify(grown);
+    if (grown.size > 0) this.#listeners.notify(grown);
   };
 }
 

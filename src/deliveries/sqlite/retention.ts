@@ -28,7 +28,7 @@ type Oldest = { readonly sequence: number; readonly received: number; readonly i
  * tenants that have something to drop: an index finds those with a delivery that is too old, `observeCount` those with too
  * many.
  */
-export class RetentionTrimmer {
+export class SqliteTrimmer {
   readonly #indexer: Indexer;
   readonly #expiredSegments: ExpiredSegments;
   readonly #tooOld;
@@ -177,7 +177,7 @@ class TimeKeeper {
   }
 }
 
-/** What the log has kept of its time; null in a log of an earlier release. */
+/** What the log has kept of its time; null in a new log. */
 export const keptTime = (database: DatabaseSync): KeptTime | null => {
   const kept = database.prepare('SELECT now FROM time').get()?.now;
   const jump = database.prepare('SELECT expected, wall, even FROM time_jump').get();

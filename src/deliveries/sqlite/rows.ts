@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Steps } from '../../lib/fair-slices.ts';
-import { BEFORE_FIRST, type Extent, fingerprintOf, identityOf, identityPrefix } from '../log/cursor.ts';
+import { type Extent, fingerprintOf, identityOf, identityPrefix, UNKNOWN } from '../log/cursor.ts';
 import { LogDamagedError } from '../log/errors.ts';
 import { DELIVERY_TYPES, type NewDelivery, type StoredDelivery } from '../log/log.ts';
 
@@ -46,7 +46,7 @@ const MARK = '*';
 export const writeAddresses = ({ addresses, subscribedAddress }: Addresses): string =>
   addresses.map((address) => (address === subscribedAddress ? MARK + address : address)).join(' ');
 
-/** Decodes the text of `writeAddresses`, also without the mark, which earlier releases did not write. */
+/** Decodes the text of `writeAddresses`. */
 export const readAddresses = (text: string): Addresses => {
   const words = text === '' ? [] : text.split(' ');
   const at = words.findIndex((word) => word.startsWith(MARK));
@@ -73,14 +73,12 @@ export class Fingerprints {
     this.#trimmed = database.prepare('SELECT fingerprint FROM trimmed WHERE tenant = ? AND sequence = ?');
   }
 
-  /** Returns the fingerprint of a tenant's delivery, also of the last trimmed one. Null when it is not known. */
-  at(tenant: number | null, sequence: number): number | null {
-    if (sequence === 0) return BEFORE_FIRST;
-    if (tenant === null) return null;
+  /** Returns the fingerprint of a tenant's delivery, also of the last trimmed one; UNKNOWN for any other. */
+  at(tenant: number, sequence: number): number {
     const row = this.#stored.get(tenant, sequence);
     if (row?.identity instanceof Uint8Array) return fingerprintOf(row.identity, Number(row.received));
     const trimmed = this.#trimmed.get(tenant, sequence);
-    return trimmed === undefined ? null : Number(trimmed.fingerprint);
+    return Number(trimmed?.fingerprint ?? UNKNOWN);
   }
 }
 
@@ -89,10 +87,11 @@ const LOADED_AT_ONCE = 16;
 
 const ROW = `SELECT sequence, webhook, type, chain, received, dispatched, attempt, identity, addresses, body FROM delivery`;
 
-/** `id` is null for a tenant that never had a delivery. The deliveries up to `indexed` are in segments. */
-export type TenantExtent = Extent & { readonly id: number | null; readonly indexed: number };
+/** The deliveries up to `indexed` are in segments. */
+export type TenantExtent = Extent & { readonly id: number; readonly indexed: number };
 
-const EMPTY: TenantExtent = { id: null, head: 0, floor: 0, indexed: 0 };
+/** A tenant that never had a delivery. Ids begin with 1. */
+const EMPTY: TenantExtent = { id: 0, head: 0, floor: 0, indexed: 0 };
 
 /** Reads tenants' extents and deliveries' rows. */
 export class Rows {
@@ -152,24 +151,3 @@ export class Rows {
     }
   }
 }
-
-/**
- * Throws LogDamagedError when a delivery is missing that was found. It may be missing if it was trimmed meanwhile, that is
- * up to `floor`, or if the page ended before it by `maxBytes`.
- */
-export const checkComplete = (
-  found: readonly number[],
-  deliveries: readonly StoredDelivery[],
-  floor: number,
-  maxBytes: number,
-): void => {
-  if (deliveries.length === found.length) return;
-  const bytes = deliveries.reduce((sum, { body }) => sum + body.byteLength, 0);
-  const end = bytes >= maxBytes ? deliveries.at(-1)?.sequence : undefined;
-  const loaded = new Set(deliveries.map(({ sequence }) => sequence));
-  for (const sequence of found) {
-    if (sequence > floor && !loaded.has(sequence))
-      throw new LogDamagedError(`delivery ${sequence} is missing`);
-    if (sequence === end) break;
-  }
-};

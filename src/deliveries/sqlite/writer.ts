@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RecentGrowth } from '../log/growth.ts';
 import type { Changes } from '../log/log.ts';
 import { WriteStore } from './appender.ts';
 import type { Trim } from './retention.ts';
 import {
   type PackedDeliveries,
   type PackedPlacements,
-  type Placement,
   packPlacements,
-  type UnpackedDelivery,
   unpackDeliveries,
 } from './threads/packing.ts';
 import type { Opened, WriterMethods } from './threads/protocol.ts';
@@ -23,9 +21,6 @@ type PendingBatch = {
 /** Deliveries in one transaction. More of them save little, and the first one waits for longer. */
 const MAX_COMMIT = 256;
 
-/** How many of the newest changes are kept at least: one for each tenant of each commit. */
-const MIN_RECENT_CHANGES = 32_768;
-
 /**
  * The only writer of the log, with group commit: all deliveries that arrive while one transaction is committed are the next
  * transaction. An idle writer commits a delivery at once. Under load one sync serves many. No interval needs to be tuned.
@@ -33,7 +28,7 @@ const MIN_RECENT_CHANGES = 32_768;
 export class Writer {
   readonly #path: string;
   readonly #store: ReconnectingDatabase<WriteStore>;
-  readonly #recentAppends = new RecentAppends();
+  readonly #growth = new RecentGrowth();
   #pending: PendingBatch[] = [];
   #closed = false;
 
@@ -64,7 +59,7 @@ export class Writer {
 
   /** Returns the tenants whose logs have grown since the mark, by this thread's commits. */
   changed(mark: string | null): Changes {
-    return this.#recentAppends.since(mark);
+    return this.#growth.since(mark);
   }
 
   /**
@@ -112,7 +107,11 @@ export class Writer {
       const placements = this.#store.withConnection(({ appender, transaction }) =>
         transaction(() => appender.append(deliveries)),
       );
-      this.#recentAppends.add(deliveries, placements);
+      for (const [index, placement] of placements.entries()) {
+        const tenant = deliveries[index]?.tenant;
+        if (tenant !== undefined && !('refusal' in placement) && !placement.duplicate)
+          this.#growth.add(tenant, placement.sequence);
+      }
       let end = 0;
       for (const { packed, resolve } of batches) {
         const start = end;
@@ -131,39 +130,5 @@ export class Writer {
       return deliveries >= MAX_COMMIT;
     });
     return this.#pending.splice(0, end === -1 ? this.#pending.length : end + 1);
-  }
-}
-
-/** The tenants whose logs have grown recently, in the order of the commits. */
-class RecentAppends {
-  /** Is part of each mark, so that the marks of an earlier writer are not recognised. */
-  readonly #writerId = randomUUID();
-  #heads: (readonly [tenant: string, head: number])[] = [];
-  /** How many older entries were dropped. */
-  #dropped = 0;
-
-  /** Adds a commit: the new head of each tenant whose log has grown by it. */
-  add(deliveries: readonly UnpackedDelivery[], placements: readonly Placement[]): void {
-    const heads = new Map<string, number>();
-    for (const [index, placement] of placements.entries()) {
-      const tenant = deliveries[index]?.tenant;
-      if (tenant !== undefined && !('refusal' in placement) && !placement.duplicate)
-        heads.set(tenant, placement.sequence);
-    }
-    this.#heads.push(...heads);
-    if (this.#heads.length < 2 * MIN_RECENT_CHANGES) return;
-    const dropped = this.#heads.length - MIN_RECENT_CHANGES;
-    this.#heads = this.#heads.slice(dropped);
-    this.#dropped += dropped;
-  }
-
-  since(mark: string | null): Changes {
-    const [writerId, position = ''] = mark?.split(' ') ?? [];
-    const from = Number(position) - this.#dropped;
-    const isKnown = writerId === this.#writerId && from >= 0;
-    return {
-      mark: `${this.#writerId} ${this.#dropped + this.#heads.length}`,
-      heads: isKnown ? new Map(this.#heads.slice(from)) : null,
-    };
   }
 }

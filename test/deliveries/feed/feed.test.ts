@@ -107,6 +107,8 @@ describeEachStore(({ openLog }) => {
 
   test('the position of a filtered reader moves past deliveries that do not match', async () => {
     const log = await openLog({ retentionCount: 2 });
+    // The trim that a log begins with has ended before the deliveries arrive.
+    await log.trim();
     const read = log.read.bind(log);
     let scannedTo = '';
     log.read = async (tenant, of) => {

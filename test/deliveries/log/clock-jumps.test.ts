@@ -14,7 +14,7 @@ describeEachStore(({ newPlace, openLog }: Store) => {
   const openAt = async (place: string, wall: number) => {
     const time = { wall, monotonic: 0 };
     const reports: string[] = [];
-    const retentionObserver: Partial<RetentionObserver> = {
+    const retentionObserver: RetentionObserver = {
       jumped: (ms) => reports.push(`jumped by ${Math.round(ms / HOUR_MS)} h`),
       settled: (reason) => reports.push(reason),
     };

@@ -9,7 +9,7 @@ import { countStatements } from '../../support/gateway/sqlite-statements.ts';
 import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
 import { readersToBe } from '../../support/gateway/wait-for-readers.ts';
 import { temporaryDirectory } from '../support/builders.ts';
-import { storeMany, toFormat2 } from '../support/stored.ts';
+import { storeMany } from '../support/stored.ts';
 
 /** What thousands of idle tenants cost, in statements that SQLite runs. */
 
@@ -18,8 +18,9 @@ test('retention runs no statement for a tenant that has nothing to drop', async 
   const dataDir = await temporaryDirectory();
   const statements = countStatements(await temporaryDirectory());
   using database = storeMany(dataDir, { tenants, each: 1 });
-  database.exec(`UPDATE delivery SET received = 1 WHERE tenant = ${tenants}`);
-  toFormat2(database);
+  database.exec(`
+    UPDATE delivery SET received = 1 WHERE tenant = ${tenants};
+    UPDATE tenant SET oldest = 1 WHERE id = ${tenants}`);
   const env = { ...byToken, ...statements.env, DATA_DIR: dataDir, DELIVERY_RETENTION_COUNT: '1' };
   await using shipped = await startGatewayProcess(env);
   const floors = database.prepare('SELECT id, floor FROM tenant WHERE floor > 0');

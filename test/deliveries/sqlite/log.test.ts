@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -91,13 +91,18 @@ test('refuses a log that lacks deliveries of its sequence', async () => {
   await expect(openLog({ dataDir })).rejects.toThrow(/damaged \(of default it should hold 1 to 5, found 4/);
 });
 
-test('refuses a log of a later format', async () => {
+test.each([2, 99])('refuses a log in format %i, and leaves it unchanged', async (format) => {
   const dataDir = await temporaryDirectory();
   await (await openLog({ dataDir })).close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.exec('PRAGMA user_version = 99');
+  const path = join(dataDir, 'deliveries.db');
+  const database = new DatabaseSync(path);
+  database.exec(`PRAGMA user_version = ${format}`);
   database.close();
-  await expect(openLog({ dataDir })).rejects.toThrow(/version 99/);
+  const before = await readFile(path);
+  await expect(openLog({ dataDir })).rejects.toThrow(
+    `${path}: expected a log in format 3, got format ${format}`,
+  );
+  expect(await readFile(path)).toEqual(before);
 });
 
 test('creates the directory, and leaves two files in it', async () => {

@@ -6,7 +6,7 @@ import { sequenceIn } from '../../../src/deliveries/log/cursor.ts';
 import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import { WriteStore } from '../../../src/deliveries/sqlite/appender.ts';
-import { LogReader } from '../../../src/deliveries/sqlite/reader.ts';
+import { SqliteReader } from '../../../src/deliveries/sqlite/reader.ts';
 import { packDeliveries, unpackPlacements } from '../../../src/deliveries/sqlite/threads/packing.ts';
 import { Writer } from '../../../src/deliveries/sqlite/writer.ts';
 import { delivery, HOUR_MS, openLog, range, temporaryDirectory } from '../support/builders.ts';
@@ -28,7 +28,7 @@ const change = (path: string, sql: string): void => {
 
 test.each([
   ['the writer', (path: string) => new WriteStore(path, { create: false, check: false })],
-  ['the reader', (path: string) => new LogReader(path)],
+  ['the reader', (path: string) => new SqliteReader(path)],
 ])('%s closes its connection to a log that it fails to open', async (_who, open) => {
   const path = await closedLog();
   change(path, 'DELETE FROM log');

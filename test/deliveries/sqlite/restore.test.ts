@@ -1,4 +1,3 @@
-import { createHmac, hash } from 'node:crypto';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +8,6 @@ import { type Edge, eventually, subscribe } from '../../support/clients/subscrib
 import { codesOf, type Gateway, nowhere, startGateway } from '../../support/gateway/start.ts';
 import {
   appendNumbers,
-  delivery,
   numberOf,
   openLog,
   range,
@@ -186,73 +184,4 @@ test('the cursor of the last trimmed delivery resumes, that of another delivery 
   expect((await readAll(again, own[2])).map(numberOf)).toEqual(range(104, 108));
   await expect(again.read(TENANT, { after: lost[2], limit: 1 })).rejects.toEqual(expiry('replaced'));
   await expect(again.read(TENANT, { after: lost[1], limit: 1 })).rejects.toEqual(expiry('trimmed'));
-});
-
-describe('a folder of an earlier release', () => {
-  const SEED = Buffer.alloc(32, 7);
-
-  /** Makes a log as that release did: deliveries 3 to 6, none in an index, and two trimmed before them. */
-  const folderOfBefore = async (): Promise<string> => {
-    const dataDir = await temporaryDirectory();
-    const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-    database.exec(`
-      PRAGMA journal_mode = WAL;
-      CREATE TABLE log (epoch_seed BLOB NOT NULL) STRICT;
-      CREATE TABLE tenant (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, head INTEGER NOT NULL DEFAULT 0,
-        floor INTEGER NOT NULL DEFAULT 0, indexed INTEGER NOT NULL DEFAULT 0) STRICT;
-      CREATE TABLE delivery (id INTEGER PRIMARY KEY, tenant INTEGER AS (id >> 40),
-        sequence INTEGER AS (id & 0xFFFFFFFFFF), webhook TEXT, type TEXT, chain INTEGER, received INTEGER NOT NULL,
-        dispatched INTEGER, attempt INTEGER, identity BLOB NOT NULL, addresses TEXT NOT NULL, body BLOB NOT NULL) STRICT;
-      CREATE TABLE identity (tenant INTEGER NOT NULL, identity BLOB NOT NULL, sequence INTEGER NOT NULL,
-        PRIMARY KEY (tenant, identity)) STRICT, WITHOUT ROWID;
-      CREATE TABLE segment (tenant INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-        PRIMARY KEY (tenant, first)) STRICT, WITHOUT ROWID;
-      CREATE TABLE posting (tenant INTEGER NOT NULL, segment INTEGER NOT NULL, term TEXT NOT NULL,
-        sequences BLOB NOT NULL, PRIMARY KEY (tenant, segment, term)) STRICT, WITHOUT ROWID;
-      INSERT INTO tenant VALUES (1, '${TENANT}', 6, 2, 2);
-      PRAGMA user_version = 2`);
-    database.prepare('INSERT INTO log VALUES (?)').run(SEED);
-    const insert = database.prepare(
-      `INSERT INTO delivery (id, webhook, type, chain, received, identity, addresses, body)
-       VALUES (1 << 40 | ?, ?, 'activities', 1, ?, ?, '', ?)`,
-    );
-    for (const number of range(3, 6)) {
-      const { webhookId, receivedAt, body } = delivery(number);
-      const identity = hash('sha256', `${webhookId}\n${body}`, 'buffer').subarray(0, 16);
-      insert.run(number, webhookId, receivedAt, identity, body);
-    }
-    database.close();
-    return dataDir;
-  };
-
-  /** Makes a cursor as that release did, of the number alone. */
-  const numbered = (sequence: number): string => {
-    const bytes = Buffer.alloc(15, 1);
-    createHmac('sha256', SEED).update(TENANT).digest().copy(bytes, 1, 0, 8);
-    bytes.writeUIntBE(sequence, 9, 6);
-    return bytes.toString('base64url');
-  };
-
-  test('opens, stores, trims and recognises duplicates; its cursors still resume', async () => {
-    const log = await openLog({ dataDir: await folderOfBefore(), retentionCount: 4 });
-    for (const sequence of range(2, 6))
-      expect((await readAll(log, numbered(sequence))).map(numberOf)).toEqual(range(sequence + 1, 6));
-    expect(await log.get(TENANT, numbered(4))).toMatchObject({ sequence: 4, cursor: numbered(4) });
-    await expect(log.read(TENANT, { after: numbered(1), limit: 1 })).rejects.toEqual(expiry('trimmed'));
-    await expect(log.read(TENANT, { after: numbered(7), limit: 1 })).rejects.toEqual(expiry('ahead'));
-
-    const newest = await log.read(TENANT, { before: numbered(6), take: 'newest', limit: 10 });
-    expect(newest.deliveries.map(numberOf)).toEqual([3, 4, 5]);
-    // That release recorded nothing of trimmed deliveries, so this place has no fingerprint.
-    expect(newest.scannedTo).toBe(numbered(2));
-    const [repeated, added] = await log.append([delivery(5), delivery(7)]);
-    expect([repeated, added]).toMatchObject([
-      { sequence: 5, duplicate: true },
-      { sequence: 7, duplicate: false },
-    ]);
-    await log.trim();
-    expect((await readAll(log, repeated?.cursor)).map(numberOf)).toEqual([6, 7]);
-    expect((await readAll(log, numbered(3))).map(numberOf)).toEqual(range(4, 7));
-    await expect(log.read(TENANT, { after: numbered(2), limit: 1 })).rejects.toEqual(expiry('trimmed'));
-  });
 });

@@ -11,8 +11,8 @@ import type {
   NewDelivery,
   StoredDelivery,
 } from '../../../src/deliveries/log/log.ts';
-import { openSqliteLog, type SqliteLogOptions } from '../../../src/deliveries/sqlite/log.ts';
-import { startLogThread } from '../../support/gateway/log-threads.ts';
+import type { SqliteLogOptions } from '../../../src/deliveries/sqlite/log.ts';
+import { openLogInSharedThreads } from '../../support/gateway/log-threads.ts';
 import { iterateSource } from './iterate.ts';
 
 export const TENANT = 'default';
@@ -56,12 +56,11 @@ export const openLog = async ({
   ...options
 }: Partial<SqliteLogOptions> = {}): Promise<DeliveryLog> => {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
-  const log = await openSqliteLog({
+  const log = await openLogInSharedThreads({
     retentionHours: 1,
     retentionCount: 1_000_000,
     now,
     monotonic: now,
-    startThread: startLogThread,
     ...options,
     dataDir,
   });

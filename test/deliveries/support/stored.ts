@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { WriteStore } from '../../../src/deliveries/sqlite/appender.ts';
 
-/** Tenants `t1`, `t2`, … with `each` deliveries each, none of them indexed yet. */
+/** Tenants `t1`, `t2`, … with `each` deliveries each, none of them in a segment yet. */
 type Stored = { readonly tenants: number; readonly each: number; readonly receivedAt?: number };
 
 /**
@@ -22,7 +22,8 @@ export const storeMany = (
     PRAGMA synchronous = OFF;
     BEGIN;
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${tenants})
-      INSERT INTO tenant (id, name, head) SELECT n, 't' || n, ${each} FROM number;
+      INSERT INTO tenant (id, name, head, identified, oldest)
+      SELECT n, 't' || n, ${each}, ${each}, ${receivedAt} FROM number;
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${each}),
         stored (n, body) AS (SELECT n, printf('{"number":%d}', n) FROM number),
         identified (n, body, identity) AS MATERIALIZED (SELECT n, body, identity_of(body) FROM stored)
@@ -30,22 +31,10 @@ export const storeMany = (
       SELECT tenant.id << 40 | n, NULL, iif(n % 2, 'activities', 'balances'), n % 8 + 1, ${receivedAt}, NULL, 0,
         identity, printf('0x%040x', n), CAST(body AS BLOB)
       FROM tenant CROSS JOIN identified;
+    INSERT INTO identity SELECT tenant, identity, sequence FROM delivery ORDER BY tenant, identity;
     COMMIT`);
   return database;
 };
 
 /** The address of the nth delivery. */
 export const addressOf = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
-
-/** Converts the log to the format of the previous release: format 2, with the indexes as far as `indexed`. */
-export const toFormat2 = (database: DatabaseSync): void =>
-  database.exec(`
-    BEGIN;
-    INSERT OR REPLACE INTO identity SELECT tenant, delivery.identity, sequence
-      FROM delivery JOIN tenant ON tenant.id = delivery.tenant WHERE sequence <= indexed;
-    DROP INDEX IF EXISTS tenant_oldest;
-    ALTER TABLE tenant DROP COLUMN identified;
-    ALTER TABLE tenant DROP COLUMN oldest;
-    DROP TABLE trimmed;
-    PRAGMA user_version = 2;
-    COMMIT`);

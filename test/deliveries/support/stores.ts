@@ -2,9 +2,10 @@ import { afterAll, beforeEach, describe, onTestFinished } from 'vitest';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
 import type { RetentionObserver } from '../../../src/deliveries/log/retention-clock.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
-import { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
+import type { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';
-import { startLogThread } from '../../support/gateway/log-threads.ts';
+import { openLogInSharedThreads } from '../../support/gateway/log-threads.ts';
+import { openMemoryLog } from '../../support/gateway/memory-log.ts';
 import { launchCluster } from '../../support/redis/cluster.ts';
 import { launchRedis, needRedis } from '../../support/redis/server.ts';
 import { temporaryDirectory } from './builders.ts';
@@ -17,7 +18,7 @@ type OpenOptions = {
   readonly now?: () => number;
   /** Default: in step with `now`. */
   readonly monotonic?: () => number;
-  readonly retentionObserver?: Partial<RetentionObserver>;
+  readonly retentionObserver?: RetentionObserver;
 };
 
 export type Store = {
@@ -32,15 +33,15 @@ const withDefaults = ({ now = () => 1_000_000, ...options }: OpenOptions) => ({
   ...options,
 });
 
-const sqlite: Store = {
+const inFolder = (open: typeof openSqliteLog): Store => ({
   newPlace: temporaryDirectory,
   openLog: async ({ place, ...options } = {}) => {
     const dataDir = place ?? (await temporaryDirectory());
-    const log = await openSqliteLog({ ...withDefaults(options), dataDir, startThread: startLogThread });
+    const log = await open({ ...withDefaults(options), dataDir });
     onTestFinished(() => log.close());
     return log;
   },
-};
+});
 
 /** Each log has a database of one server, which is started by the first test. */
 export const redisOnOneServer = (): Store & { stop(): Promise<void> } => {
@@ -86,9 +87,10 @@ const openOn = async (urls: readonly string[], options: OpenOptions): Promise<De
   return log;
 };
 
-/** Runs the same tests over each store of the log. */
+/** Runs the same tests over each store of the log, and over the one in memory that stands in for them in other tests. */
 export const describeEachStore = (tests: (store: Store) => void): void => {
-  describe('in SQLite', () => tests(sqlite));
+  describe('in memory', () => tests(inFolder(openMemoryLog)));
+  describe('in SQLite', () => tests(inFolder(openLogInSharedThreads)));
   for (const [name, create] of [
     ['in Redis', redisOnOneServer],
     ['in a Cluster of Redis', redisCluster],

@@ -6,7 +6,7 @@ import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { clientOf } from '../clients/graphql-client.ts';
-import { startLogThread } from './log-threads.ts';
+import { openLogInSharedThreads } from './log-threads.ts';
 
 export type GraphQLFault = {
   message: string;
@@ -60,7 +60,7 @@ export const startGateway = async (
     createLog('debug', (line) => {
       logLines.push(line);
     }),
-    { readPath: readPathOf(process.env), startLogThread, ...options },
+    { readPath: readPathOf(process.env), openLog: openLogInSharedThreads, ...options },
   );
   let stopped = false;
 

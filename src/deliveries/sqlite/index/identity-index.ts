@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { IDENTITY_BYTES } from '../../log/cursor.ts';
-import { inTransaction } from '../database.ts';
 
 /** A delivery whose identity is in memory. */
 type Entry = {
@@ -20,8 +19,9 @@ const MERGE_ENTRIES = 8192;
 
 /** The deliveries whose identities are not in the table. */
 const MISSING = `
-  FROM tenant CROSS JOIN delivery
-  WHERE head > identified AND delivery.id > (tenant.id << 40 | identified) AND delivery.id <= (tenant.id << 40 | head)`;
+  SELECT tenant.id AS tenant, sequence, identity FROM tenant CROSS JOIN delivery
+  WHERE head > identified AND delivery.id > (tenant.id << 40 | identified) AND delivery.id <= (tenant.id << 40 | head)
+  ORDER BY tenant.id, delivery.id`;
 
 /**
  * The index of all tenants' identities, as a log-structured merge: identities are random, so an insert with each delivery
@@ -31,7 +31,6 @@ const MISSING = `
  * All of a tenant's identities up to `tenant.identified` are in the table.
  */
 export class IdentityIndex {
-  readonly #database: DatabaseSync;
   readonly #find;
   readonly #insert;
   readonly #drop;
@@ -44,12 +43,11 @@ export class IdentityIndex {
   #merge: Iterator<void> | null = null;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
     this.#find = database.prepare('SELECT sequence FROM identity WHERE tenant = ? AND identity = ?');
     this.#insert = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?, ?)');
     this.#drop = database.prepare('DELETE FROM identity WHERE tenant = ? AND identity = ?');
     this.#raiseIdentified = database.prepare('UPDATE tenant SET identified = ? WHERE id = ?');
-    this.#load();
+    this.#load(database);
   }
 
   /** Returns the sequence of the tenant's delivery that has this identity. */
@@ -123,26 +121,12 @@ export class IdentityIndex {
 
   /**
    * Reads the identities that the table lacks: about 3 ms for each 1,000. It runs whenever the file is opened, also after
-   * a failed commit, since only the file says what was committed. If more are missing than fit into memory, as after an
-   * upgrade, they are inserted into the table at once.
+   * a failed commit, since only the file says what was committed.
    */
-  #load(): void {
-    const rows = this.#database
-      .prepare(`SELECT tenant.id AS tenant, sequence, identity ${MISSING}
-         ORDER BY tenant.id, delivery.id LIMIT ${2 * MERGE_ENTRIES}`)
-      .all();
-    if (rows.length < 2 * MERGE_ENTRIES) {
-      for (const { tenant, sequence, identity } of rows)
-        if (identity instanceof Uint8Array && identity.length === IDENTITY_BYTES)
-          this.add(Number(tenant), Number(sequence), Buffer.from(identity));
-    } else
-      inTransaction(this.#database, () =>
-        this.#database.exec(
-          `INSERT OR REPLACE INTO identity SELECT tenant.id, identity, sequence ${MISSING}
-             ORDER BY tenant.id, identity;
-           UPDATE tenant SET identified = head WHERE identified < head`,
-        ),
-      );
+  #load(database: DatabaseSync): void {
+    for (const { tenant, sequence, identity } of database.prepare(MISSING).iterate())
+      if (identity instanceof Uint8Array && identity.length === IDENTITY_BYTES)
+        this.add(Number(tenant), Number(sequence), Buffer.from(identity));
   }
 }
 

@@ -1,16 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Steps } from '../../../lib/fair-slices.ts';
 import type { DeliveryFilter } from '../../log/log.ts';
-
-/** The sequences above `low` and below `high`. A search wants at most `limit` of them, from the end that `take` names. */
-export type SequenceRange = {
-  readonly low: number;
-  readonly high: number;
-  readonly limit: number;
-  readonly take: 'oldest' | 'newest';
-};
-
-export const isEmpty = ({ low, high }: SequenceRange): boolean => high - low < 2;
+import { type Found, isEmpty, type SequenceRange } from '../../log/page.ts';
 
 /** Counts the index entries and deliveries that one search reads, against its limit. */
 export class ScanBudget {
@@ -35,9 +26,6 @@ export class ScanBudget {
   }
 }
 
-/** The matches in the order of `take`. `cutAt` is the sequence where the search ended early; null if it read the range. */
-export type Found = { readonly sequences: readonly number[]; readonly cutAt: number | null };
-
 /** One of the two ways to search: by the segments of the index, or by reading deliveries. */
 export type Searcher = {
   /**
@@ -54,7 +42,7 @@ export type Searcher = {
 };
 
 /** Finds the deliveries of a tenant that match a filter. */
-export class Search {
+export class SqliteSearch {
   readonly #segments: Searcher;
   readonly #tail: Searcher;
 
@@ -65,7 +53,7 @@ export class Search {
   }
 
   /**
-   * Searches the range, and ends early once the budget is spent. Up to sequence `indexed` it reads the index alone. After it
+   * Searches the range, and ends early once about `maxScanned` were read. Up to sequence `indexed` it reads the index alone. After it
    * there are a few thousand deliveries at most: it reads each, also those that were indexed since the search began.
    */
   *find(
@@ -73,9 +61,10 @@ export class Search {
     indexed: number,
     filter: DeliveryFilter,
     range: SequenceRange,
-    budget: ScanBudget,
+    maxScanned: number,
   ): Steps<Found> {
     const { take, limit, low, high } = range;
+    const budget = new ScanBudget(maxScanned);
     const middle = Math.min(Math.max(indexed, low), high - 1);
     const inSegments = { searcher: this.#segments, part: { ...range, high: middle + 1 } };
     const inTail = { searcher: this.#tail, part: { ...range, low: middle } };
@@ -85,9 +74,9 @@ export class Search {
       if (sequences.length >= limit) break;
       const cutAt = take === 'oldest' ? left.low : left.high;
       const isComplete = take === 'oldest' ? cutAt >= high - 1 : cutAt <= low + 1;
-      if (budget.isSpent && !isComplete) return { sequences, cutAt };
+      if (budget.isSpent && !isComplete) return { sequences, cutAt, scanned: budget.spent };
     }
-    return { sequences, cutAt: null };
+    return { sequences, cutAt: null, scanned: budget.spent };
   }
 }
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Steps } from '../../../lib/fair-slices.ts';
-import type { DeliveryFilter } from '../../log/log.ts';
-import { queryTerms } from '../../log/log.ts';
-import { isEmpty, type ScanBudget, type Searcher, type SequenceRange } from './search.ts';
+import { type DeliveryFilter, queryTerms } from '../../log/log.ts';
+import { isEmpty, type SequenceRange } from '../../log/page.ts';
+import type { ScanBudget, Searcher } from './search.ts';
 import { unpackPostings } from './segment-builder.ts';
 
 const SEGMENTS_AT_ONCE = 32;

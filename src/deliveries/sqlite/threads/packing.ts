@@ -1,4 +1,4 @@
-import { identityPrefix } from '../../log/cursor.ts';
+import { identityPrefix, UNKNOWN } from '../../log/cursor.ts';
 import type { DeliveryPage, NewDelivery, StoredDelivery } from '../../log/log.ts';
 import { writeAddresses } from '../rows.ts';
 
@@ -92,7 +92,7 @@ const nullIfNaN = (number = Number.NaN): number | null => (Number.isNaN(number) 
 /** The place of a durable delivery. A duplicate has the place of the original. */
 export type Stored = {
   readonly sequence: number;
-  readonly fingerprint: number | null;
+  readonly fingerprint: number;
   readonly duplicate: boolean;
 };
 
@@ -104,9 +104,9 @@ export type Placement = Stored | { readonly refusal: string };
  * send. Most deliveries are neither duplicates nor refused: those are named by their index in the batch.
  */
 export type PackedPlacements = {
-  /** 0 for a refused delivery. */
+  /** 0 for a refused delivery, as its fingerprint. */
   readonly sequences: readonly number[];
-  readonly fingerprints: readonly (number | null)[];
+  readonly fingerprints: readonly number[];
   readonly duplicates: readonly number[];
   readonly refusals: readonly (readonly [index: number, refusal: string])[];
 };
@@ -114,14 +114,14 @@ export type PackedPlacements = {
 export const packPlacements = (placements: readonly Placement[]): PackedPlacements => {
   const packed = {
     sequences: [] as number[],
-    fingerprints: [] as (number | null)[],
+    fingerprints: [] as number[],
     duplicates: [] as number[],
     refusals: [] as [number, string][],
   };
   for (const [index, placement] of placements.entries()) {
     const isRefused = 'refusal' in placement;
     packed.sequences.push(isRefused ? 0 : placement.sequence);
-    packed.fingerprints.push(isRefused ? null : placement.fingerprint);
+    packed.fingerprints.push(isRefused ? 0 : placement.fingerprint);
     if (isRefused) packed.refusals.push([index, placement.refusal]);
     else if (placement.duplicate) packed.duplicates.push(index);
   }
@@ -134,7 +134,7 @@ export const unpackPlacements = (packed: PackedPlacements): Placement[] => {
   return packed.sequences.map((sequence, index): Placement => {
     const refusal = refusals.get(index);
     if (refusal !== undefined) return { refusal };
-    return { sequence, fingerprint: packed.fingerprints[index] ?? null, duplicate: duplicates.has(index) };
+    return { sequence, fingerprint: packed.fingerprints[index] ?? UNKNOWN, duplicate: duplicates.has(index) };
   });
 };
 

@@ -42,7 +42,7 @@ export type ReaderMethods = {
   close: { params: null; result: null };
 };
 
-export type Head = readonly [tenant: string, sequence: number, fingerprint: number | null];
+export type Head = readonly [tenant: string, sequence: number, fingerprint: number];
 
 /** The state of a log that was opened. */
 export type Opened = {

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createRoundRobinScheduler } from '../../../lib/fair-slices.ts';
-import { LogReader } from '../reader.ts';
+import { SqliteReader } from '../reader.ts';
 import { packPage } from './packing.ts';
 import { type ReaderMethods, serve } from './protocol.ts';
 import { ReconnectingDatabase } from './reconnecting.ts';
@@ -9,13 +9,13 @@ import { ReconnectingDatabase } from './reconnecting.ts';
 
 /** Reads the log at `path` for the requests that arrive at the port. */
 export const serveLog = (port: MessagePort, path: string): void => {
-  const database = new ReconnectingDatabase(path, () => new LogReader(path));
+  const database = new ReconnectingDatabase(path, () => new SqliteReader(path));
   const scheduler = createRoundRobinScheduler();
   serve<ReaderMethods>(port, {
     page: async ({ caller, tenant, range }, signal) =>
       packPage(
         await database.withConnectionAsync((reader) =>
-          scheduler.runSteps(caller, reader.page(tenant, range), signal),
+          reader.page(tenant, range, (steps) => scheduler.runSteps(caller, steps, signal)),
         ),
       ),
     get: ({ caller, tenant, cursor }, signal) =>

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { AppendListener, Changes } from './log.ts';
+
+/** Tenants whose heads are remembered for `changed`. Of others it says that it can't compare. */
+const MAX_TENANTS = 10_000;
+
+type Growth = { readonly head: number; readonly version: number };
+
+/** Answers `changed` of a log from the growth that it is told of. */
+export class RecentGrowth {
+  /** Is part of each mark, so that the marks of an earlier process or thread are not recognised. */
+  readonly #id = randomUUID();
+  /** In the order of their last growth. */
+  readonly #heads = new Map<string, Growth>();
+  #version = 0;
+  /** Older marks can't be compared with. */
+  #comparableFrom = 0;
+
+  add(tenant: string, head: number): void {
+    this.#version += 1;
+    this.#heads.delete(tenant);
+    this.#heads.set(tenant, { head, version: this.#version });
+    if (this.#heads.size <= MAX_TENANTS) return;
+    const [oldest] = this.#heads;
+    if (oldest === undefined) return;
+    this.#heads.delete(oldest[0]);
+    this.#comparableFrom = oldest[1].version;
+  }
+
+  /** Must be called when growth may have been missed: no mark of before can be compared with. */
+  missed(): void {
+    this.#version += 1;
+    this.#comparableFrom = this.#version;
+  }
+
+  since(mark: string | null): Changes {
+    const [id, version] = mark?.split(' ') ?? [];
+    const since = id === this.#id ? Number(version) : -1;
+    const current = `${this.#id} ${this.#version}`;
+    if (since < this.#comparableFrom) return { mark: current, heads: null };
+    const heads = new Map<string, number>();
+    for (const [tenant, { head, version }] of this.#heads) if (version > since) heads.set(tenant, head);
+    return { mark: current, heads };
+  }
+}
+
+/** The listeners of a log's `onAppend`. */
+export class AppendListeners {
+  readonly #listeners = new Set<{ readonly notify: AppendListener }>();
+
+  add(notify: AppendListener): () => void {
+    // The same function may be registered twice, each time until its own removal.
+    const listener = { notify };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  notify(tenants: Iterable<string> | null): void {
+    for (const { notify } of this.#listeners) notify(tenants);
+  }
+}
