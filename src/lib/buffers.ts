@@ -1,24 +1,24 @@
-/** The idle buffers together have at most so many bytes. */
+/** The most bytes that idle buffers may hold together. */
 const MAX_IDLE_BYTES = 16 * 1024 * 1024;
 
 /** Smaller buffers are not kept: the garbage collector handles them well. */
 const MIN_POOLED_BYTES = 16 * 1024;
 
-/** So many sizes lie between one power of two and the next. A buffer is at most an eighth larger than was asked for. */
+/** The number of sizes between two powers of two. A buffer is at most an eighth larger than requested. */
 const SIZES_A_POWER = 8;
 
 /**
- * Buffers that are used again. V8 counts the memory of buffers as pressure: when a server makes and drops hundreds of
- * large ones a second, V8 collects its whole heap several times a second, though there is nothing to free in it.
+ * Reuses buffers. V8 counts the memory of buffers as pressure: if a server allocates and drops hundreds of large ones per
+ * second, V8 collects its whole heap several times a second, although there is nothing to free in it.
  *
- * A buffer that is not given back is an ordinary one: the garbage collector frees it.
+ * The garbage collector frees a buffer that is not given back, like any other.
  */
 export class BufferPool {
   /** By size. */
   readonly #idle = new Map<number, Buffer[]>();
   #idleBytes = 0;
 
-  /** Returns a buffer of at least so many bytes. Its contents are those of its last use. */
+  /** Returns a buffer of at least this many bytes, with arbitrary contents. */
   take(bytes: number): Buffer {
     const size = sizeFor(bytes);
     const buffer = this.#idle.get(size)?.pop();
@@ -42,7 +42,7 @@ export class BufferPool {
     this.#idleBytes += length;
   }
 
-  /** Drops the buffers of other sizes: those of this size are in use by now. */
+  /** Drops the idle buffers of all other sizes: this size is in use now. */
   #dropOthers(size: number): void {
     for (const [other, idle] of this.#idle) {
       if (other === size) continue;
@@ -68,12 +68,12 @@ export const freeBuffer = (buffer: Buffer): void => {
   if (memory instanceof ArrayBuffer && memory.byteLength === buffer.length) memory.transfer(0);
 };
 
-/** Buffers of a pool that have the same users: at first one, which made it. */
+/** Buffers of a pool with the same users. The first user is the one that made the lease. */
 export class BufferLease {
   readonly #pool: BufferPool;
   readonly #buffers: Buffer[] = [];
   #users = 1;
-  /** The bytes of its buffers that its copies do not fill. */
+  /** The unused bytes of its buffers. */
   unusedBytes = 0;
 
   constructor(pool: BufferPool) {
@@ -108,7 +108,7 @@ export class BufferLease {
     this.#users += 1;
   }
 
-  /** One user needs the copies no more. The last one gives the buffers back: from then on nothing may read the copies. */
+  /** A user no longer needs the copies. The last one gives the buffers back; nothing may read the copies after that. */
   release(): void {
     this.#users -= 1;
     if (this.#users > 0) return;
@@ -120,8 +120,8 @@ export class BufferLease {
 const MAX_UNUSED = 1 / 4;
 
 /**
- * Returns the bytes in memory of their own, for whatever is kept. Node cuts small Buffers out of pools of 64 KB: one of
- * them that is kept keeps its whole pool.
+ * Returns the bytes in memory of their own, so that they can be kept. Node slices small Buffers out of pools of 64 KB, and
+ * keeping one of them keeps its whole pool.
  */
 export const ownBytes = (bytes: Buffer): Buffer => {
   const unused = bytes.buffer.byteLength - bytes.length;

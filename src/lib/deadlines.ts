@@ -1,6 +1,6 @@
 /**
- * Calls `then` once when `signal` aborts, or soon if it has aborted already. The returned function removes the listener:
- * after it, `then` is not called any more. A null signal never aborts.
+ * Calls `then` once when `signal` aborts, or soon if it has aborted already. The returned function removes the listener;
+ * `then` is not called after that. A null signal never aborts.
  */
 export const onAbort = (signal: AbortSignal | null, then: () => void): (() => void) => {
   if (signal === null) return () => {};
@@ -46,7 +46,7 @@ export const sleep = async (ms: number, signal: AbortSignal | null): Promise<voi
 
 /** The time limit of an operation. Its signal ends the operation's waits sooner. */
 export type Deadline = {
-  /** Aborts when the operation's answer is not needed any more; null for work that is always needed. */
+  /** Aborts when the operation's answer is no longer needed; null for work that is always needed. */
   readonly signal: AbortSignal | null;
   /** Starts the clock, unless it runs already. */
   start(): void;
@@ -89,7 +89,7 @@ export const SHUTDOWN_MS = 9000;
 
 /** A load balancer that polls readiness each second and acts on the first failure notices in this time. */
 const NOTICE_MS = 2000;
-/** Running operations end by themselves in this time. */
+/** Running operations may finish within this time. */
 const DRAIN_MS = 5000;
 /** Clients read the responses that end the drain, and close their connections, in this time. */
 const CLOSE_MS = 1000;
@@ -100,9 +100,9 @@ const LOG_MS = 1000;
 export type ShutdownDeadline = {
   /** Starts the time; later calls change nothing. */
   start(): void;
-  /** The readiness notice: the gateway is not ready any more, but still accepts connections. */
+  /** The readiness notice: the gateway is no longer ready, but still accepts connections. */
   noticeMs(): number;
-  /** The drain: running operations end by themselves. */
+  /** The drain: running operations may finish. */
   drainMs(): number;
   /** The close: clients read their final responses. */
   closeMs(): number;

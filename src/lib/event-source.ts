@@ -4,8 +4,8 @@ export type SourceEvent = { readonly cursor: string };
 /** Reads a feed at its subscriber's pace. Between two items it holds its cursor, and no events. */
 export type EventReader<Item> = {
   /**
-   * Returns the next item; null while there is none. After null, `wake` is called once there may be an item. Throws the
-   * error that ended the feed for this reader.
+   * Returns the next item, or null if there is none yet. After null, `wake` is called as soon as there may be one. Throws
+   * the error that ended the feed for this reader.
    */
   take(): Item | null;
   /** Releases at once all that the reader holds. Afterwards `take` returns null, and `wake` is not called. */
@@ -20,7 +20,7 @@ export type EventFeed<Item> = {
 
 /** How a feed makes the items that its readers take. */
 export type Rendering<Event, Item> = {
-  /** Makes an item, once for all readers. Where it throws or rejects, the reading ends with that error. */
+  /** Makes an item, once for all readers. If it throws or rejects, reading ends with that error. */
   readonly render: (event: Event) => Item | Promise<Item>;
   /** Returns the memory that an item takes, in bytes. */
   readonly sizeOf: (item: Item) => number;
@@ -30,7 +30,7 @@ export type Rendering<Event, Item> = {
 
 /**
  * What `subscribe` of a subscription field returns. A feed shares each event between all subscribers with equal keys.
- * GraphQL requires an async iterable, but the server reads feeds only: iterating a source may throw.
+ * GraphQL requires an async iterable, but the server only reads feeds, so iterating a source may throw.
  */
 export type EventSource<Event extends SourceEvent> = AsyncIterable<Event, undefined> & {
   /** Sources with equal keys have the same events. */

@@ -91,10 +91,10 @@ export const createRoundRobinScheduler = (options: Options = {}): RoundRobinSche
 
 /**
  * Cooperative time slicing for async functions: work asks `isOver` between its steps, and awaits `next` once that is true.
- * Works that use the same TimeSlices share each slice: however many there are, they block the event loop for one slice at
- * a time. A work that runs beside few others has TimeSlices of its own.
+ * Works that use the same TimeSlices share each slice: however many there are, they block the event loop for one slice at a
+ * time. Work that runs beside few others has TimeSlices of its own.
  *
- * `createRoundRobinScheduler` is for tasks that are generators: it calls them by itself.
+ * Tasks that are generators are scheduled by `createRoundRobinScheduler`, which calls them.
  */
 export type TimeSlices = {
   /** Whether the works of this turn of the event loop have used up its slice. */
@@ -106,7 +106,7 @@ export type TimeSlices = {
   next(owner?: object): Promise<void>;
 };
 
-/** Short enough for no client to notice, and long beside a turn of the event loop. */
+/** Too short for a client to notice, and long compared with a turn of the event loop. */
 const SLICE_MS = 10;
 
 const DEFAULT_OWNER = {};
@@ -134,7 +134,7 @@ export const createTimeSlices = (
     }
     return undefined;
   };
-  /** Resumes one work alone, and the next one once that waits for something else, while the slice lasts. */
+  /** Resumes one work at a time: the next one when the first waits for something else, until the slice is over. */
   const resumeNext = (): void => {
     const resume = takeWaiting();
     if (resume === undefined) return;

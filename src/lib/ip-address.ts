@@ -1,13 +1,13 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /**
- * Returns an IP address in its canonical spelling; null for any other text. An IPv4 address that is mapped to IPv6, as
- * sockets of both families write it, is the IPv4 address.
+ * Returns an IP address in its canonical spelling; null for any other text. An IPv4 address mapped to IPv6, as dual-stack
+ * sockets report it, becomes the IPv4 address.
  */
 export const parseAddress = (text: string): string | null => {
   const family = isIP(text);
   if (family !== 6) return family === 4 ? text : null;
-  // On a socket of both families every IPv4 client is written like this, and a SocketAddress costs microseconds.
+  // Dual-stack sockets report every IPv4 client like this, and a SocketAddress costs microseconds.
   const [, mapped] = /^::ffff:(\d+\.[\d.]+)$/.exec(text) ?? [];
   if (mapped !== undefined) return mapped;
   const { address } = new SocketAddress({ address: text, family: 'ipv6' });

@@ -20,7 +20,7 @@ const createOne = async (path: string): Promise<void> => {
   try {
     await mkdir(path);
   } catch (error) {
-    // For a folder that exists, a system may report that its parent is read-only or forbidden.
+    // For an existing folder, a system may report that its parent is read-only or forbidden.
     if (codeOf(error) === 'ENOENT' || !(await isFolder(path))) throw error;
   }
 };

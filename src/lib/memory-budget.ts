@@ -20,7 +20,7 @@ export type Reservation = {
   grow(bytes: number): void;
   /** Returns that many bytes to the budget. */
   shrink(bytes: number): void;
-  /** Whether the task may go on: the budget is not exceeded, or the task is the one that goes on although it is. */
+  /** Whether the task may go on: the budget is not exceeded, or this is the one task that may go on anyway. */
   isAvailable(): boolean;
   /** Resolves when the task may go on, or when it is released. */
   available(): Promise<void>;
@@ -28,10 +28,10 @@ export type Reservation = {
   release(): void;
 };
 
-/** Slows the tasks of a budget down while memory that they have released is still used elsewhere. */
+/** Slows the tasks of a budget down while the memory that they released is still in use elsewhere. */
 type Throttle = {
   isOn(): boolean;
-  /** How much they may release a second while it is on. */
+  /** How many bytes per second they may release while it is on. */
   readonly bytesPerSecond: number;
 };
 
@@ -68,7 +68,7 @@ export const createMemoryBudget = (maxBytes: number, throttle = NO_THROTTLE): Me
       wake(longest);
     }
   };
-  /** Has the next task wait for as long as bytes that are returned take at the throttle's rate. */
+  /** Delays the next task by the time that the returned bytes take at the throttle's rate. */
   const delayNext = (bytes: number): void => {
     throttledUntil = Math.max(throttledUntil, performance.now() + (1000 * bytes) / throttle.bytesPerSecond);
   };
@@ -129,14 +129,14 @@ export const createMemoryBudget = (maxBytes: number, throttle = NO_THROTTLE): Me
  * Memory for bodies that clients send. Bytes count once they have arrived: what a client announces takes nothing.
  *
  * A client may hold as many bytes as are free (dynamic thresholds, Choudhury and Hahne 1998). So one client alone gets half
- * of the memory, several get equal shares, and there is always room for one more. Where a body finds no room, those that
- * have stalled are evicted for it if that makes enough room: its client's own first, then those of others. A body that still
+ * of the memory, several get equal shares, and there is always room for one more. If there is no room for a body, stalled
+ * ones are evicted, provided that this makes enough room: its client's own first, then those of others. A body that still
  * makes progress is never evicted, so there is no livelock, and none waits for another, so there is no deadlock.
  */
 export type FairMemory = {
   /**
-   * Adds a body of the client, which holds no bytes at first. `evict` is called, at most once, when its bytes were returned
-   * for others: it must forget the body. A body without `evict` has arrived already.
+   * Adds a body of the client, which holds no bytes at first. `evict` is called, at most once, when its bytes were given to
+   * others, and must forget the body. A body without `evict` has already arrived.
    */
   hold(client: string, evict?: () => void): HeldMemory;
 };
@@ -145,16 +145,16 @@ export type FairMemory = {
 export type HeldMemory = {
   /** Adds bytes if there is room for them; otherwise returns false and adds none. */
   tryGrow(bytes: number): boolean;
-  /** The whole body is here: it can't be evicted any more. */
+  /** The whole body has arrived and can no longer be evicted. */
   arrived(): void;
   /** Returns all bytes, for good. */
   release(): void;
 };
 
-/** What a body has to get in time so that it does not stall. */
+/** What a body has to receive in time, or it counts as stalled. */
 const STEP_BYTES = 64 * 1024;
 
-/** A body of which some bytes are here, and others are to come. */
+/** A body that is still arriving. */
 type Arriving = {
   readonly client: string;
   held: number;
@@ -183,7 +183,7 @@ export const createFairMemory = ({ maxBytes, stallMs, now = monotonicClock }: Op
     if (held === 0) heldBy.delete(client);
     else heldBy.set(client, held);
   };
-  /** How many bytes are to be freed before the client may have these; at most 0 where there is room. */
+  /** How many bytes must be freed before the client may have these; 0 or less if there is room. */
   const missingFor = (client: string, bytes: number): number =>
     (heldBy.get(client) ?? 0) + bytes - (free - bytes);
   const stalledBodies = (): Arriving[] => {

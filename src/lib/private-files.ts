@@ -13,10 +13,10 @@ export type OpenFiles = {
 };
 
 /**
- * Takes the files of `folder` that `isOwn` names from all users but their owner; a copy made with `cp -r` gives them to
- * everyone. The folder itself, as `.`, is taken along with them, unless it holds other things or belongs to another user. A folder
- * without such files keeps its modes, and no folder is no problem. Rejects with the system's error when the folder can't be
- * read.
+ * Closes the files of `folder` that `isOwn` names to all users except their owner; a copy made with `cp -r` may open them to
+ * everyone. The folder itself, reported as `.`, is closed as well unless it holds other things or belongs to another user. A
+ * folder without such files keeps its mode. A missing folder is fine. Rejects with the system's error when the folder can't
+ * be read.
  */
 export const closeToOthers = async (folder: string, isOwn: (name: string) => boolean): Promise<OpenFiles> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

@@ -36,7 +36,7 @@ export class Semaphore {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether all places are taken and `maxWaiting` tasks wait. The caller asks before `run`, which refuses no task. */
+  /** Whether all places are taken and `maxWaiting` tasks are waiting. `run` itself never refuses a task. */
   get isFull(): boolean {
     return this.#free === 0 && this.#waiting >= this.#maxWaiting;
   }
@@ -73,7 +73,7 @@ export class Semaphore {
   }
 }
 
-/** The tasks that are under way and end by themselves. */
+/** Tasks in progress that nobody stops. */
 export type TaskTracker = {
   /** Tracks `task` until it settles, and returns it. */
   track<Result>(task: Result): Result;
@@ -114,8 +114,8 @@ export const settlesWithin = async (tasks: Iterable<Promise<unknown>>, ms: numbe
 const SLICE_MS = 100;
 
 /**
- * Calls each of many callbacks once in an interval, spread evenly over the interval (a timing wheel). Intervals of their
- * own drift together: after the event loop was blocked, all callbacks that are due run in one turn, also from then on.
+ * Calls each of many callbacks once in an interval, spread evenly over the interval (a timing wheel). Separate intervals
+ * drift together: once the event loop was blocked, all due callbacks run in one turn from then on.
  */
 export type StaggeredInterval = {
   /** Calls `callback` in each interval, until the returned function is called. */

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Identifies an operation and its upstream requests in the log, in the response and at upstream. It travels down with the
- * work: where traces are exported, each span that begins makes the trace of what it causes.
+ * Identifies an operation and its upstream requests in the log, in the response and at upstream. It is passed down with the
+ * work. If traces are exported, each span makes a trace for the work below it.
  */
 export type Trace = {
   readonly requestId: string;
   /**
-   * The W3C trace context (https://www.w3.org/TR/trace-context/) of the span that the work belongs to. Where no traces are
-   * exported it is the client's, and null when that sent no valid one.
+   * The W3C trace context (https://www.w3.org/TR/trace-context/) of the span that the work belongs to. If no traces are
+   * exported, it is the client's; null if the client sent no valid one.
    */
   readonly traceparent: string | null;
 };

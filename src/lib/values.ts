@@ -1,12 +1,12 @@
 /** The message of an error, or the text of another thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A value that is there, or that a promise resolves with: a caller that waits for nothing goes on at once. */
+/** A value, or a promise of it. A caller that gets the value goes on without waiting. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
 const texts = new WeakMap<ReadonlySet<string>, string>();
 
-/** Returns a text that is the same for sets of the same words. It is made once: the set must not change any more. */
+/** Returns a text that is equal for equal sets of words. It is made once per set, which must not change after that. */
 export const textOfSet = (words: ReadonlySet<string>): string => {
   const known = texts.get(words);
   if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export const rememberEach = <Key extends WeakKey, Result extends NonNullable<unk
   };
 };
 
-/** Returns the same function, which remembers its last result: for a text that is mostly the one before. */
+/** Returns the same function with a memory of its last result, for texts that mostly repeat. */
 export const rememberLast = <Result>(compute: (text: string) => Result): ((text: string) => Result) => {
   let last: { readonly text: string; readonly result: Result } | null = null;
   return (text) => {

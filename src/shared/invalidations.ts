@@ -10,8 +10,8 @@ import { createRunShared, type RunShared, type SharedObserver } from './run.ts';
 /** Invalidates the pages of addresses on all gateways. */
 export type Invalidations = {
   /**
-   * Begins to invalidate the pages of these addresses, which are in lower case, in Redis and on the other gateways. `mark`
-   * names the delivery that does so: equal marks are of one delivery.
+   * Starts to invalidate the pages of these addresses (in lower case) in Redis and on the other gateways. `mark` names the
+   * delivery that causes it.
    */
   send(cachePartition: string, addresses: readonly string[], mark: string): void;
   /**
@@ -36,12 +36,12 @@ type Address = { readonly cachePartition: string; readonly address: string };
 /** An address to send, with the marks of the deliveries that concern it. */
 type Unsent = { readonly address: Address; readonly marks: Set<string> };
 
-/** An invalidation that Redis has not taken is sent again after this time, or when its connection is open again. */
+/** An invalidation that Redis did not accept is sent again after this time, or after a reconnect. */
 const RETRY_MS = 500;
-/** More than arrive until pages expire. Beyond it the oldest is forgotten. */
+/** More than arrive before pages expire. Beyond it the oldest is forgotten. */
 const MAX_PENDING = 100_000;
 const SENT_AT_ONCE = 100;
-/** Stands in the place of a partition before a mark. No partition has such a name. */
+/** Takes the place of a partition before a mark. No partition has this name. */
 const MARK = '*';
 /** An event and its invalidation come over two connections, but not further apart than this. */
 const MARKED_MS = 30_000;
@@ -84,7 +84,7 @@ class RedisInvalidations implements Invalidations {
     sizeCalculation: ({ keys }) => keys.size,
   });
   readonly #pending = new Map<string, Address>();
-  /** Of this turn of the event loop. Many deliveries concern the same addresses, such as that of a token. */
+  /** Those of this turn of the event loop. Many deliveries concern the same addresses, such as a token's. */
   readonly #unsent = new Map<string, Unsent>();
   #retry: NodeJS.Timeout | undefined;
 
@@ -129,7 +129,7 @@ class RedisInvalidations implements Invalidations {
     return this.#pending.has(keyOf({ cachePartition, address }));
   }
 
-  /** Sends what Redis has not taken. */
+  /** Sends what Redis has not accepted. */
   async flush(): Promise<void> {
     clearTimeout(this.#retry);
     this.#retry = undefined;
@@ -153,7 +153,7 @@ class RedisInvalidations implements Invalidations {
   #mark(mark: string, isSent: boolean, added: readonly string[]): void {
     const { isSent: wasSent = false, keys = new Set<string>() } = this.#marked.get(mark) ?? {};
     for (const key of added) keys.add(key);
-    // A value of its own, or the cache would not measure it again.
+    // A new value: the cache would not measure the same one again.
     if (keys.size > 0) this.#marked.set(mark, { isSent: isSent || wasSent, keys });
   }
 

@@ -78,10 +78,10 @@ export const detailsMsOf = ({ maxAgeMs, staleIfErrorMs }: PageRequest): number =
 export const followsOf = ({ follows }: Pick<PageRequest, 'follows'>): string =>
   follows === null ? '-' : `=${follows}`;
 
-/** The memory of Redis for a page beside its body. */
+/** Redis' memory for a page in addition to its body. */
 const PAGE_BYTES = 512;
 
-/** Bounds what this gateway has stored in Redis, in bytes. What it stored longest ago is removed first. */
+/** Limits what this gateway stores in Redis, in bytes. The oldest is removed first. */
 export class StoredPages {
   readonly #pages: LRUCache<string, number>;
 

@@ -15,7 +15,7 @@ import { createRunShared, type RunShared, type SharedObserver } from './run.ts';
  *     gateway:verified:url:key       there while the key counts as verified
  */
 export type SharedLimits = {
-  /** `alone` are the budgets where Redis fails. */
+  /** `alone` are the budgets to use when Redis fails. */
   budgets(alone: ClientBudgets): ClientBudgets;
   rate(perSecond: number): SharedRate;
   readonly cooldowns: SharedCooldowns;
@@ -25,7 +25,7 @@ export type SharedLimits = {
 type Options = {
   readonly redis: RedisConnection;
   readonly secret: string;
-  /** Gateways of other base URLs share budgets with this one, and nothing else. */
+  /** Gateways with other base URLs share only budgets with this one. */
   readonly upstreamUrl: string;
   readonly observer: SharedObserver;
 };
@@ -98,7 +98,7 @@ const createRate = (run: RunShared, key: string, perSecond: number): SharedRate 
   },
 });
 
-/** Cooldowns that began while the connection was lost, or before this gateway, are read when it is open. */
+/** Cooldowns that started while the connection was lost, or before this gateway did, are read once it is open. */
 const openCooldowns = async (
   redis: RedisConnection,
   run: RunShared,

@@ -6,13 +6,13 @@ import type { PageRequest } from '../upstream/page.ts';
 
 /** The Redis keys of one page. Those of one address have one hash tag, so a Cluster keeps them on one node. */
 export type PageNames = {
-  /** What tells the gateways that wait for the page which one it is. */
+  /** Identifies the page to the gateways that wait for it. */
   readonly page: string;
-  /** Of the generation that all pages of the address have, of the page, of its lease, and of the channels that wait. */
+  /** The keys of the address's generation, of the page, of its lease, and of the channels that wait. */
   readonly keys: readonly [generation: string, page: string, lease: string, waiting: string];
 };
 
-/** Names what gateways share. Equal names have equal secrets, base URLs and keys of upstream, and show none of them. */
+/** Names what gateways share. Equal names mean equal secrets, base URLs and upstream keys, but reveal none of them. */
 export type Names = {
   generationOf(cachePartition: string, address: string): string;
   pageOf(request: Pick<PageRequest, 'cachePartition' | 'address' | 'list' | 'offset'>): PageNames;
@@ -20,7 +20,7 @@ export type Names = {
   readonly invalidations: string;
 };
 
-/** Changes when gateways before it could not read what is stored. */
+/** Changes when older gateways could not read what is stored. */
 const FORMAT = 2;
 
 /** Deliveries concern the same addresses again and again, and an HMAC takes ten microseconds. */
@@ -54,7 +54,7 @@ export const createNames = (secret: string, upstreamUrl: string, gatewayKey: str
   };
 };
 
-/** Makes names of what gateways share, which show nothing of it. Gateways with another secret have other names. */
+/** Makes names for what gateways share, which reveal nothing about it. Gateways with another secret have other names. */
 export type HashName = (...parts: readonly (string | null)[]) => string;
 
 const CHARACTERS = 22;
@@ -67,7 +67,7 @@ export const createHashName =
 /** How a body is stored, with its size: `raw` or `zstd:156093`. */
 export type EncodedBody = { readonly encoding: string; readonly bytes: Buffer };
 
-/** Smaller bodies are stored as they are. */
+/** Smaller bodies are stored uncompressed. */
 const MIN_COMPRESSED_BYTES = 4096;
 /** Larger ones are not shared: Redis would be busy with them for milliseconds. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -90,7 +90,7 @@ export const encodeBody = async (chunks: readonly Buffer[]): Promise<EncodedBody
   return { encoding: `zstd:${size}`, bytes: await compress(body, { ...FASTEST, pledgedSrcSize: size }) };
 };
 
-/** Returns null for what is no such body. */
+/** Returns null for anything else. */
 export const decodeBody = ({ encoding, bytes }: EncodedBody): Buffer | null => {
   if (encoding === 'raw') return bytes;
   const size = Number(/^zstd:(\d{1,8})$/.exec(encoding)?.[1] ?? 0);

@@ -21,9 +21,9 @@ type Options = {
   readonly observer: SharedObserver;
 };
 
-/** How soon a gateway that has missed the end of a lease looks again. */
+/** After this time a gateway that missed the end of a lease looks again. */
 const RECHECK_MS = 250;
-/** A generation outlives the pages of it, and requests under way. */
+/** A generation outlives its pages and the requests in progress. */
 const EXTRA_GENERATION_MS = 120_000;
 const TOKEN_BYTES = 12;
 
@@ -61,7 +61,7 @@ class RedisPages implements SharedPages {
   async get(request: PageRequest, maxAgeMs: number, signal: AbortSignal): Promise<SharedResult | null> {
     const { names, invalidations, observer } = this.#options;
     const { found } = observer;
-    // What this gateway could not invalidate in Redis yet may still be there.
+    // Redis may still have what this gateway could not invalidate there yet.
     if (invalidations.isPending(request.cachePartition, request.address)) return null;
     const page = names.pageOf(request);
     for (let awaited = ''; ; ) {
@@ -151,7 +151,7 @@ type PendingWait = {
   cancel(): void;
 };
 
-/** Wakes what waits for pages, by their names. */
+/** Wakes waits for pages, by the pages' names. */
 class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>();
 

@@ -8,7 +8,7 @@ import {
 } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 
-/** Runs a script on the keys. Resolves with undefined where Redis fails: a gateway then goes on by itself. */
+/** Runs a script on the keys. Resolves with undefined if Redis fails: the gateway then goes on without it. */
 export type RunShared = (
   task: SharedTask,
   script: RedisScript,
@@ -34,7 +34,7 @@ export const createRunShared =
     }
   };
 
-/** A lookup waits this long for a Redis that is slow, once. Then gateways go on without it until it answers again. */
+/** A lookup waits this long for a slow Redis, once. After that the gateway goes on without it until it answers again. */
 export const SHARED_TIMES: RedisTimes = { commandMs: 500, connectMs: 5000, silentMs: 3000, pingMs: 1000 };
 
 /** What gateways ask of the Redis that they share. */
@@ -43,12 +43,12 @@ type SharedTask = 'find' | 'store' | 'renew' | 'invalidate' | 'budget' | 'rate' 
 /** Reports what is shared over Redis to the metrics. */
 export type SharedObserver = {
   /**
-   * A page was looked for: Redis had it (`hit`) or another gateway was fetching it (`waited`), there was none (`lease`), or
-   * Redis does not answer (`unavailable`).
+   * The result of looking for a page: Redis had it (`hit`), another gateway was fetching it (`waited`), neither (`lease`),
+   * or Redis did not answer (`unavailable`).
    */
   found?(how: 'hit' | 'waited' | 'lease' | 'unavailable'): void;
   /** A script has run, or failed. The time is in milliseconds. */
   ran?(task: SharedTask, durationMs: number, failed: boolean): void;
-  /** Redis has refused a script, with this reply: its memory is full, or the user may not run it. */
+  /** Redis refused a script with this reply, because its memory is full or the user may not run it. */
   refused?(reply: string): void;
 };

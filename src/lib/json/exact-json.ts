@@ -4,7 +4,7 @@ const CANDIDATE = /(^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE])/;
 const TOKEN = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 /** A 256-bit number has 78 digits. */
 const MAX_ZEROS = 100;
-/** A decimal number of at most so many digits survives the conversion to a float and back. */
+/** A decimal number with at most this many digits survives the conversion to a float and back. */
 const SAFE_DIGITS = 15;
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** What may follow a number. A number before a colon stays a number, so that JSON.parse rejects it as a key. */
@@ -57,12 +57,12 @@ const endOfString = (text: string, quote: number): number => {
 };
 
 /**
- * Returns the digits to keep; null where there are none: the text is not a number, a float represents the number exactly,
- * or its exponent adds more than MAX_ZEROS zeros.
+ * Returns the digits to keep; null if the text is not a number, if a float represents it exactly, or if its exponent adds
+ * more than MAX_ZEROS zeros.
  */
 const digitsOf = (source: string): string | null => {
   const value = Number(source);
-  // Different numbers of so few digits have different floats.
+  // Different numbers with so few digits have different floats.
   const isApart = Number.isSafeInteger(value) || !Number.isInteger(value);
   if (source.length <= SAFE_DIGITS && Number.isFinite(value) && isApart) return null;
   const number = NUMBER.exec(source);

@@ -51,8 +51,8 @@ type Container = { readonly value: unknown[] | Record<string, unknown>; isEmpty:
 
 /**
  * Parses a JSON text in short pieces, one `advance` after the other: the caller can let other work run in between. The
- * result is the same as `parse` of the whole text. Each piece is short whatever the values are, their number, their names
- * and their digits; only a long string or number is a piece of its own.
+ * result is the same as `parse` of the whole text. Each piece is short, however many values, names and digits there are;
+ * only a long string or number is a piece of its own.
  *
  * The parser finds the members of the outer lists and objects, and parses them by `parse`, many in one call.
  */
@@ -181,7 +181,10 @@ class IncrementalParser {
     this.#open.push({ value, isEmpty: true });
   }
 
-  /** Parses complete members into the innermost container. `isLast`: its end follows them, else a comma does. */
+  /**
+   * Parses complete members into the innermost container. `isLast`: the container ends after them; otherwise a comma
+   * follows.
+   */
   #parseMembers(source: string, isLast: boolean): void {
     const inner = this.#innermost();
     const comma = this.#hasClosed ? (LEADING_COMMA.exec(source)?.[0] ?? null) : '';
@@ -210,7 +213,7 @@ class IncrementalParser {
   }
 }
 
-/** Sets an own property, as JSON.parse does; also for the name `__proto__`. */
+/** Sets an own property, as JSON.parse does, even for the name `__proto__`. */
 const setMember = (object: Record<string, unknown>, name: string, value: unknown): void => {
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

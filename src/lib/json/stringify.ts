@@ -1,6 +1,6 @@
 /** JSON.stringify writes a smaller value at once. A larger one is written in chunks. */
 const CHUNK_CHARACTERS = 16_384;
-/** The least size of a value: nulls take time too. */
+/** The minimum size of a value: even nulls take time. */
 const CHARACTERS_A_VALUE = 8;
 
 type Chunks = Generator<string | RawJson, void, undefined>;
@@ -39,7 +39,7 @@ export function* stringifyChunks(value: unknown): Chunks {
   }
 }
 
-/** Yields the text of a string, of a small value, or what is written already. Pushes any other value to `open`. */
+/** Yields the text of a string, of a small value, or of RawJson. Pushes any other value to `open`. */
 function* start(plain: unknown, open: Open[]): Chunks {
   if (typeof plain === 'string') yield* stringChunks(plain);
   else if (plain instanceof RawJson) yield plain;
@@ -88,7 +88,7 @@ const plainOf = (key: string, value: unknown): unknown => {
 const hasText = (plain: unknown): boolean =>
   plain !== undefined && typeof plain !== 'function' && typeof plain !== 'symbol';
 
-/** Whether JSON.stringify may write a value: it is small, and nothing in it is written already. */
+/** Whether JSON.stringify may write a value: it is small and contains no RawJson. */
 const isSmall = (plain: object): boolean => {
   const pending: unknown[] = [plain];
   let remaining = CHUNK_CHARACTERS;
@@ -101,7 +101,7 @@ const isSmall = (plain: object): boolean => {
   return remaining >= 0;
 };
 
-/** Returns what the names and the number of members count for. Pushes none that count for more than `remaining`. */
+/** Returns the size that the names and the number of members count for. Stops pushing members beyond `remaining`. */
 const pushMembers = (value: object, pending: unknown[], remaining: number): number => {
   const keys = Array.isArray(value) ? [] : Object.keys(value);
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
@@ -118,8 +118,8 @@ const MAX_MEMBERS = 200;
 const MAX_CHARACTERS = 16_384;
 
 /**
- * Returns the parts of what JSON.stringify writes of a value that is small except for its RawJson. Returns null for a
- * larger value, and for one that has its own `toJSON` or no JSON.
+ * Returns the JSON of a value that is small except for its RawJson, in parts. Returns null for a larger value, and for one
+ * with a `toJSON` of its own or without JSON.
  */
 export const partsOfSmall = (value: unknown): Part[] | null => {
   const writer = new SmallWriter();
@@ -190,7 +190,7 @@ class SmallWriter {
 }
 
 /**
- * A value that is written already: the parts of its JSON text, as strings or in UTF-8. `stringifyChunks` yields it as it is,
+ * A value that is already JSON: the parts of its text, as strings or in UTF-8. `stringifyChunks` yields it unchanged,
  * wherever it is in another value.
  */
 export class RawJson {
@@ -200,7 +200,7 @@ export class RawJson {
     this.parts = parts;
   }
 
-  /** Lets JSON.stringify write it as well, more slowly. */
+  /** Lets JSON.stringify write it, too, more slowly. */
   toJSON(): unknown {
     return JSON.parse(this.parts.join(''));
   }

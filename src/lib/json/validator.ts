@@ -128,7 +128,10 @@ export class JsonValidator {
     this.#expected = this.#level === 0 ? 'nothing' : 'commaOrEnd';
   }
 
-  /** A value that is no object or list ends. It must be inside one: the text itself is an object or a list. */
+  /**
+   * Ends a value that is neither an object nor a list. It must be inside one, because the text itself is an object or a
+   * list.
+   */
   #endValue(): void {
     if (this.#level === 0 || (this.#expected !== 'value' && this.#expected !== 'firstValue'))
       this.#isValid = false;
