@@ -21,9 +21,9 @@ export type App = {
   /** Verifies the gateway's own key upstream and logs the result; never rejects. */
   checkKey(): Promise<void>;
   /**
-   * Begins a graceful shutdown: the gateway is not ready any more, and each response closes its kept-alive connection. It
-   * still accepts. Resolves after two seconds; where readiness was not polled lately, as soon as every client of a kept-alive
-   * connection was told.
+   * Begins a graceful shutdown: the gateway is no longer ready, and each response closes its kept-alive connection. It still
+   * accepts connections. Resolves after two seconds, or, if readiness was not polled lately, as soon as every client of a
+   * kept-alive connection has been told.
    */
   beginShutdown(): Promise<void>;
   /**
@@ -34,7 +34,7 @@ export type App = {
 };
 
 export type AppOptions = {
-  /** Default: the clock of this process. Timers run by the process's own clock in any case. */
+  /** Default: the clock of this process. Timers always use the process's own clock. */
   readonly now?: Clock | undefined;
   /** Default: `fast`. */
   readonly readPath?: ReadPath | undefined;
@@ -97,6 +97,6 @@ const start = async (parts: Parts): Promise<App> => {
   };
 };
 
-/** The memory for cached pages, in bytes: 0 where the settings let no page be cached for any time. */
+/** The memory for cached pages, in bytes; 0 if the settings allow no caching. */
 const cacheBytesOf = ({ cache: { headMs, tailMs, staleMs, collectiblesMs, maxMb } }: Config): number =>
   Math.max(headMs, tailMs, staleMs, collectiblesMs) > 0 ? maxMb * 1024 * 1024 : 0;

@@ -10,19 +10,19 @@ import { createLog, LOG_FORMATS, type Log, type LogFormat } from './lib/log.ts';
 
 /** The one place that touches the process: its environment, its signals, its exit code. */
 
-/** All parts of the shutdown end by the deadline. One that does not within this time after it has failed. */
+/** All parts of the shutdown end by the deadline. A part that is still running this long after it has failed. */
 const OVERDUE_MS = 500;
 
 const start = async (): Promise<void> => {
-  // What the gateway writes is for its own user, SQLite's files too.
+  // Everything that the gateway writes, including SQLite's files, is only for its own user.
   process.umask(0o077);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel, (line) => process.stderr.write(line), config.logFormat);
-  // Loaded here, so that problems of the configuration are told at once.
+  // Loaded here, so that problems of the configuration are reported first.
   const { startApp } = await import('./app.ts');
   const app = await startApp(config, log, { readPath: readPathOf(process.env) });
   let isStopping = false;
-  // npm repeats to the gateway a signal that the whole process group got. The repeat must not cut the shutdown short.
+  // npm forwards a signal that the whole process group has already received. The repeat must not cut the shutdown short.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
       if (isStopping) return;
@@ -63,7 +63,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };
 
-/** A check is for a person, wherever it runs. A start may be a supervisor's. */
+/** A check is always read by a person; a start may be read by a supervisor. */
 const formatOf = (args: readonly string[]): LogFormat => {
   const set = LOG_FORMATS.find((format) => format === process.env.LOG_FORMAT);
   return set ?? (process.stderr.isTTY || args.includes('--check') ? 'text' : 'json');

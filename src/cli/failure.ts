@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Describes why the program ends: as a line of the log for a supervisor that reads it, or for a person. `env` is searched
- * for variables that are not the gateway's: a missing one may be there under a misspelled name.
+ * for variables that the gateway does not know, because a missing one may be there under a misspelled name.
  */
 export const describeFailure = (error: unknown, format: LogFormat, env: Environment): string =>
   format === 'json' ? lineOf(error, env) : `${textOf(error, env)}\n`;

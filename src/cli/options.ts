@@ -73,9 +73,9 @@ export const readVersion = (): string =>
   packageJson.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version;
 
 /**
- * Reads the configuration as a start does, and describes it for `--check`. It reads the environment and the file of
- * TRUSTED_DOCUMENTS alone: it opens no port, writes no file, and asks neither upstream nor Redis. Rejects with
- * ConfigError, which has the problems of both.
+ * Reads the configuration as a start does, and describes it for `--check`. It reads only the environment and the file of
+ * TRUSTED_DOCUMENTS: it opens no port, writes no file, and asks neither upstream nor Redis. Rejects with ConfigError, which
+ * has the problems of both.
  */
 export const describeConfiguration = async (env: Environment): Promise<string> => {
   const [read, loaded] = await Promise.allSettled([
@@ -87,7 +87,7 @@ export const describeConfiguration = async (env: Environment): Promise<string> =
   return `${[tableOf(settingsOf(env, read.value)), unknownIn(env), CLOSING].filter(Boolean).join('\n\n')}\n`;
 };
 
-/** One error with the problems of all. What is no problem of the configuration is thrown as it is. */
+/** Combines the problems of all errors in one. Any error that is not about the configuration is thrown unchanged. */
 const problemsOf = (reasons: readonly unknown[]): ConfigError =>
   new ConfigError(
     reasons.flatMap((reason) => {

@@ -22,8 +22,9 @@ import { sha256, TrustedDocumentsError, validationErrorsOf } from '../server/gra
 
 /**
  * Writes a file for TRUSTED_DOCUMENTS to `--out` or stdout. From .graphql files, or folders of them, it takes each operation
- * with the fragments that it uses, whichever file they are in. From Relay's persisted queries (.json) it takes each text
- * as it is. Stderr lists the hash and the name of each operation. Each problem names its path, and then nothing is written.
+ * with the fragments that it uses, whichever file they are in. From Relay's persisted queries (.json) it takes each text as
+ * it is. Stderr lists the hash and the name of each operation. If there are problems, each names its path, and nothing is
+ * written.
  */
 
 type Entry = {

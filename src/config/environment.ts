@@ -80,7 +80,7 @@ export type Variable = (typeof VARIABLES)[number];
 
 export type Environment = { readonly [name in Variable]?: string | undefined };
 
-/** Reads a variable. Returns null when it is not set or invalid. No message shows the value of a secret. */
+/** Reads a variable. Returns null if it is unset or invalid. No message shows the value of a secret. */
 export type Read = <Value>(
   name: Variable,
   schema: z.ZodType<Value>,
@@ -92,7 +92,7 @@ const NODE_ENVS = ['', 'production', 'development', 'test'];
 
 /**
  * Returns the names that look like the gateway's but that it does not read, such as `UPSTREAM_TIMOUT_MS`, and an unknown
- * NODE_ENV as `NODE_ENV=prod`. They are no error: Kubernetes sets CACHE_PORT where a service is called cache.
+ * NODE_ENV as `NODE_ENV=prod`. They are not errors: Kubernetes sets CACHE_PORT for a service called cache.
  */
 export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] => {
   const unknownNames = Object.keys(env).filter(

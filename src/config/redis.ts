@@ -5,7 +5,7 @@ import { commaList, integerIn } from './environment.ts';
 
 /** The Redis that several gateways share. */
 export type RedisConfig = {
-  /** With user and password. Several are nodes of one Cluster; a single one may be of Sentinels. */
+  /** With user and password. Several URLs are nodes of one Cluster; a single one may name Sentinels. */
   readonly urls: readonly string[];
   /** Where pages are shared: the same as `urls` unless it is another Redis. */
   readonly cacheUrls: readonly string[];
@@ -47,7 +47,7 @@ export const readRedis = (env: Environment, read: Read, problems: string[]): Red
 /** Nodes of a Cluster have one user and password, since the Cluster names further nodes without them. */
 const nodeUrls = commaList
   .pipe(z.array(z.url({ protocol: /^rediss?$/ })))
-  // Only what is a URL is looked at further.
+  // The other checks need valid URLs.
   .pipe(z.array(z.string()))
   .refine((urls) => urls.every((text) => isRedisUrl(new URL(text))))
   .refine((urls) => urls.length === 1 || urls.every((text) => new URL(text).pathname.length < 2))

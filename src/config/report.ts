@@ -11,7 +11,7 @@ const whileOn =
   ({ traces }) =>
     traces === null ? 'not used: traces are off' : show(traces);
 
-/** Of two variables for the same, the one for traces wins. Both show what is used. */
+/** If two variables set the same thing, the one for traces takes precedence. Both show what is used. */
 const url = whileOn((traces) => shown(traces.url));
 const protocol = whileOn((traces) => traces.protocol);
 const headers = whileOn((traces) => secret(Object.keys(traces.headers).length === 0 ? null : traces.headers));
@@ -55,7 +55,7 @@ const TRACES_VALUES: { readonly [name in TracesVariable]: Show } = {
 /** A variable as the gateway understood it. */
 export type Setting = {
   readonly name: Variable;
-  /** In words where the variable has no value, and where another variable leaves it unused. Never a secret. */
+  /** In words if the variable has no value, or if another variable makes it unused. Never a secret. */
   readonly value: string;
   readonly from: 'environment' | 'default';
 };
@@ -155,6 +155,6 @@ const secrets = (values: readonly string[] | null): string =>
 /** What is shown of a secret. */
 const secret = (value: unknown): string => (value === null ? 'not set' : 'set');
 
-/** A URL without what gives access: user and password, and the query, which may have a password or a key. */
+/** A URL without user, password and query, which may give access. */
 const shown = (url: string): string =>
   url.replace(/\/\/[^/?#]*@/, '//(access)@').replace(/\?.*$/s, '?(query)');

@@ -45,7 +45,7 @@ const MAX_BATCH = 4096;
 
 /**
  * Reads what OpenTelemetry names. Null unless an endpoint is set, or OTEL_TRACES_EXPORTER is `otlp`; also null with
- * OTEL_SDK_DISABLED or the exporter `none`. Then nothing else is read.
+ * OTEL_SDK_DISABLED or the exporter `none`. In these cases nothing else is read.
  */
 export const readTraces = (env: Environment, read: Read, problems: string[]): TracesConfig | null => {
   const disabled = read(
@@ -58,7 +58,7 @@ export const readTraces = (env: Environment, read: Read, problems: string[]): Tr
   const isNamed = env.OTEL_TRACES_EXPORTER ? exporter === 'otlp' : hasEndpoint;
   if (disabled || !isNamed) return null;
 
-  /** Of the variable for traces, or else of the one for all signals. */
+  /** From the variable for traces, else from the one for all signals. */
   const ofEither = <Value>(suffix: Suffix, schema: z.ZodType<Value>, expected: string, secret = false) =>
     read(`OTEL_EXPORTER_OTLP_TRACES_${suffix}`, schema, expected, secret) ??
     read(`OTEL_EXPORTER_OTLP_${suffix}`, schema, expected, secret);
@@ -146,7 +146,7 @@ const decoded = (text: string): string | null => {
   }
 };
 
-/** `key=value,key2=value2`, with percent-encoded values. Of a key that comes again the last value counts. */
+/** `key=value,key2=value2`, with percent-encoded values. If a key is repeated, the last value counts. */
 const keyValues = commaList
   .pipe(z.array(z.string().regex(/^[^=\s]+\s*=/)))
   .transform((pairs) =>
@@ -166,7 +166,7 @@ const headers = keyValues.refine((pairs) =>
   ),
 );
 
-/** Whether the trace context is among them. The gateway knows no other: it neither reads nor sends those. */
+/** Whether the trace context is among them. The gateway neither reads nor sends any other. */
 const propagators = commaList
   .pipe(z.array(z.enum(PROPAGATORS)))
   .transform((names) => names.includes('tracecontext'));

@@ -42,7 +42,7 @@ const App = () => {
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${TITLES[view]} · EVM gateway`;
-    // A screen reader goes on in what was chosen.
+    // A screen reader continues in the chosen view.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [view, wallets]);

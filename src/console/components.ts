@@ -49,7 +49,7 @@ export const Bytes = ({ value, label }: { value: string; label: string }) => {
 const COPIED_MS = 1500;
 
 const copy = async (text: string): Promise<void> => {
-  // Without TLS the clipboard is there on loopback only.
+  // Without TLS, the clipboard exists only on loopback.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
   area.value = text;
@@ -91,7 +91,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
     opened?.showModal();
     return () => {
       opened?.close();
-      // It is removed before it is closed, so the platform gives nothing back.
+      // It is removed before it is closed, so the platform does not restore the focus.
       if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
     };
   }, []);
@@ -122,7 +122,7 @@ export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
 /** How far below the window the next page is asked for. */
 const AHEAD = '600px';
 
-/** The end of a list: it loads the next page when it comes near, or on a click. */
+/** The end of a list: loads the next page when it comes near the window, or on a click. */
 export const LoadMore = ({ list, what }: { list: Paged<unknown>; what: string }) => {
   const end = useRef<HTMLDivElement>(null);
   const { hasMore, isLoading, problem, loadMore, retry, items } = list;
@@ -160,11 +160,11 @@ export const ProblemNotice = ({
     ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
   </div>`;
 
-/** What a place looks like that has nothing to show. */
+/** The look of a place with nothing to show. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) =>
   html`<div class="notice is-empty"><strong>${title}</strong>${children && html`<p>${children}</p>`}</div>`;
 
-/** Grey lines in the place of what is loading, as high as that will be. After some seconds they say that it is slow. */
+/** Grey lines in place of what is loading, of the same height. After some seconds they say that it is slow. */
 export const Skeleton = ({ rows, kind = 'row' }: { rows: number; kind?: 'row' | 'card' }) =>
   html`<div class=${`skeleton is-${kind}s`} role="status" aria-label="Loading">
     <p>This takes longer than usual.</p>
@@ -212,7 +212,7 @@ export const TabList = <Id extends string>({ name, label, tabs, selected, onSele
 
 const EVERY_MS = 20_000;
 
-/** The present, for ages: it goes on by itself every twenty seconds. */
+/** The present time, to show ages. It is updated every twenty seconds. */
 export const useNow = (): number => {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

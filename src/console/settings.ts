@@ -1,4 +1,4 @@
-/** What the gateway says of itself in the page. */
+/** What the gateway puts into the page about itself. */
 export type Settings = {
   readonly auth: 'open' | 'key' | 'jwt';
   /** The header in which a client sends its own key, with AUTH=key. */

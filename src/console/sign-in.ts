@@ -43,7 +43,7 @@ export const SignIn = () => {
     const found = wrong(secret);
     setError(found);
     if (found !== null) return input.current?.focus();
-    // The form goes: a screen reader goes on in the view that comes.
+    // The form disappears: a screen reader continues in the next view.
     input.current?.closest('main')?.focus();
     signIn(secret);
   };
@@ -75,7 +75,7 @@ const MOST = 4096;
 /** What was pasted, without the name of the scheme and without the space around it. */
 const cleanSecret = (pasted: string): string => pasted.trim().replace(/^bearer\s+/i, '');
 
-/** Why no header can hold the secret; null when one can. It says where, and shows nothing of the secret but one character. */
+/** Why a header can't hold the secret; null if it can. Names the position, and shows only one character of the secret. */
 const wrongSecret = (secret: string, what: 'key' | 'token'): string | null => {
   if (secret === '') return `Expected a ${what}, got nothing.`;
   const at = secret.search(/[^!-~]/);
@@ -98,7 +98,7 @@ const Expiry = ({ expiresAt }: { expiresAt: number | null }) => {
     : html`<p class="warn">It expired at ${formatTime(time)}, ${formatAge(time, now)}: by this computer’s clock, the gateway refuses it.</p>`;
 };
 
-/** What the typed token says of itself, read here. Nothing is sent for it. */
+/** What the typed token says about itself, read here without sending anything. */
 const TokenFacts = ({ token }: { token: string }) => {
   const claims = claimsOf(token);
   if (claims === null) return null;
@@ -109,7 +109,7 @@ const TokenFacts = ({ token }: { token: string }) => {
     ${tenant !== null && html`<p>It sees the deliveries of ${shorten(tenant, 80)}.</p>`}`;
 };
 
-/** What a token says of itself. Its signature is the gateway's to check. */
+/** What a token says about itself. Only the gateway can check its signature. */
 type TokenClaims = {
   /** Milliseconds since the epoch; null without `exp`. */
   readonly expiresAt: number | null;
@@ -149,7 +149,7 @@ const claimsOf = (token: string): TokenClaims | null => {
   return { expiresAt, scopes: scopesIn(scope), tenant: typeof owner === 'string' ? owner : null };
 };
 
-/** Why a text is no JWT; null when it is one. */
+/** Why a text is not a JWT; null if it is. */
 const wrongToken = (token: string): string | null => {
   const parts = token.split('.').length;
   if (parts !== 3)

@@ -38,7 +38,7 @@ export const useStore = <Value>(store: Store<Value>): Value => {
 };
 
 type Credentials = {
-  /** The client's key or token; null where none is needed, and until it is entered. */
+  /** The client's key or token; null if none is needed, and until it is entered. */
   readonly secret: string | null;
   /** Why the gateway refused the one before. */
   readonly refusal: string | null;
@@ -46,7 +46,7 @@ type Credentials = {
 
 const KEY = 'console:credentials';
 
-/** The credentials are the tab's alone: they go when it is closed. */
+/** Credentials belong to the tab, and are gone when it is closed. */
 export const credentials = createStore<Credentials>({ secret: sessionStorage.getItem(KEY), refusal: null });
 
 export const isSignedIn = ({ secret }: Credentials): boolean => settings.auth === 'open' || secret !== null;
@@ -56,21 +56,21 @@ export const signIn = (secret: string): void => {
   credentials.set({ secret, refusal: null });
 };
 
-/** Forgets the credentials, and what was asked with them. `refusal` is the gateway's sentence, when it refused them. */
+/** Forgets the credentials, and what was asked with them. `refusal` is the gateway's message, if it refused them. */
 export const signOut = (refusal: string | null = null): void => {
   sessionStorage.removeItem(KEY);
   clearLedger();
   credentials.set({ secret: null, refusal });
 };
 
-/** The header of a request, which is as well the connection parameter of a WebSocket. */
+/** The header of a request, which is also the connection parameter of a WebSocket. */
 export const credentialHeaders = (): Record<string, string> => {
   const { secret } = credentials.get();
   if (secret === null || settings.auth === 'open') return {};
   return settings.auth === 'key' ? { [settings.keyHeader]: secret } : { authorization: `Bearer ${secret}` };
 };
 
-/** What an answer says that it cost: the gateway's `extensions.upstream`. */
+/** The cost of an answer: the gateway's `extensions.upstream`. */
 export type Cost = {
   /** Requests to the service that it caused. */
   readonly requests: number;
@@ -96,7 +96,7 @@ export type LedgerEntry = {
 type Ledger = {
   /** The newest first, at most 200. */
   readonly entries: readonly LedgerEntry[];
-  /** The sums of the visit, also of entries that are gone. */
+  /** The sums of the visit, including entries that are gone. */
   readonly answers: number;
   readonly requests: number;
   readonly computeUnits: number;
@@ -109,7 +109,7 @@ const EMPTY: Ledger = { entries: [], answers: 0, requests: 0, computeUnits: 0, c
 
 export const ledger = createStore(EMPTY);
 
-/** Forgets what has been asked, also its variables. */
+/** Forgets what was asked, including variables. */
 const clearLedger = (): void => ledger.set(EMPTY);
 
 export const record = (entry: Omit<LedgerEntry, 'id'>): void => {

@@ -3,7 +3,7 @@ import { settings } from '../settings.ts';
 import { type Cost, credentialHeaders, credentials, record, signOut } from '../state.ts';
 
 export type Answer<Data> = {
-  /** Null when nothing could be answered. A part of it may be null beside a problem. */
+  /** Null if nothing could be answered. Parts of it may be null, with a problem for each. */
   readonly data: Data | null;
   readonly problems: readonly Problem[];
 };
@@ -59,7 +59,7 @@ export const send = async <Data, Variables>(
       : { data: body.data ?? null, problems: (body.errors ?? []).map(problemOf) };
   const cost = ('extensions' in body && body.extensions?.upstream) || NO_COST;
   const durationMs = performance.now() - since;
-  // What was asked by the caller before is no business of the present one.
+  // The previous caller's answers are not for the present one.
   if (credentials.get() !== caller) return answer;
   record({ name, text, variables, at, durationMs, cost, failed: answer.problems.length > 0 });
   const refused = answer.problems.find(({ code }) => code === 'UNAUTHENTICATED');
@@ -97,7 +97,7 @@ const TITLES: Readonly<Record<string, string>> = {
   LOG_UNAVAILABLE: 'The log of deliveries can’t be read',
 };
 
-/** What has happened, in a few words. The problem's own message says the rest. */
+/** What has happened, in a few words. The problem's own message has the details. */
 export const titleOf = ({ code }: Problem): string => TITLES[code] ?? 'Something went wrong';
 
 /** Whether the same operation may succeed later. */

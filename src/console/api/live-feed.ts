@@ -27,7 +27,7 @@ const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
 
 export type Delivery = DeliveryPartsFragment;
 
-/** A delivery of the list, or the place where the log could not be continued. */
+/** A delivery, or a gap where the log could not be continued. */
 export type FeedItem =
   | {
       readonly kind: 'delivery';
@@ -38,7 +38,7 @@ export type FeedItem =
   | { readonly kind: 'gap'; readonly cursor: string; readonly message: string };
 
 export type FeedState = {
-  /** `waiting`: the connection broke, and is made again. `ended`: it is not made again, because of the problem. */
+  /** `waiting`: the connection broke and is being reopened. `ended`: it is not reopened, because of the problem. */
   readonly connection: 'connecting' | 'live' | 'waiting' | 'ended';
   /** The newest first, at most 200. */
   readonly items: readonly FeedItem[];
@@ -58,7 +58,7 @@ export type LiveFeed = {
 
 const MAX_ITEMS = 200;
 const STORED = 50;
-/** Arrivals are shown together, so that a hundred of them a second are a few renderings. */
+/** Arrivals are shown in batches, so that a hundred per second take only a few renderings. */
 const SHOW_EVERY_MS = 200;
 
 type Wire = {
@@ -81,8 +81,8 @@ const initial: FeedState = {
 };
 
 /**
- * Follows the deliveries that match: the newest stored ones first, then each one as it arrives. After a break it resumes
- * behind the last that has arrived, so that none is missed and none comes twice.
+ * Follows the deliveries that match: the newest stored ones first, then each one as it arrives. After a disconnect it
+ * resumes behind the last one, so that none is missed and none comes twice.
  */
 export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
   const state = createStore(initial);
@@ -132,7 +132,7 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
       ...(settings.trustedDocuments && {
         extensions: { persistedQuery: { version: 1, sha256Hash: Deliveries.hash } },
       }),
-      // The client writes its message again for each connection, and so reads the last cursor again.
+      // The client writes its message anew for each connection, and so reads the last cursor.
       get variables() {
         return { after, filter };
       },
@@ -151,7 +151,7 @@ export const openLiveFeed = (filter: DeliveryFilter): LiveFeed => {
     });
   };
 
-  /** The log can't be continued: it says so in its place, and goes on from what is stored now. */
+  /** The log can't be continued: shows that in its place, and goes on from what is stored now. */
   const ended = async (reason: unknown, cursor: string): Promise<void> => {
     isFollowing = false;
     const problem = Array.isArray(reason) ? problemOf(reason[0] ?? {}) : closed(reason);
@@ -205,20 +205,20 @@ const UNAUTHORISED = 4403;
 
 type Listeners = {
   connected(): void;
-  /** It connects again by itself. */
+  /** It reconnects. */
   broken(): void;
-  /** The gateway refuses the credentials. It does not connect again. */
+  /** The gateway refuses the credentials. It does not reconnect. */
   refused(reason: string): void;
 };
 
-/** A WebSocket to the gateway that always connects again: half a second after a break, later every ten seconds. */
+/** A WebSocket to the gateway that always reconnects: after half a second at first, later every ten seconds. */
 const createSocket = (on: Listeners): Client =>
   createClient({
     url: `${location.origin.replace('http', 'ws')}/graphql`,
     connectionParams: credentialHeaders,
     lazyCloseTimeout: 0,
     retryAttempts: Number.POSITIVE_INFINITY,
-    // A connection that is refused is an error, not a close event.
+    // A refused connection is an error, not a close event.
     shouldRetry: (event) => !(event instanceof CloseEvent && event.code === UNAUTHORISED),
     retryWait: (retries) => {
       const longest = Math.min(500 * 2 ** retries, 10_000);

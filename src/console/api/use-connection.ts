@@ -26,9 +26,9 @@ type State<Node> = {
 export type Paged<Node> = State<Node> & {
   /** Loads the next page. Does nothing while one is loading, and after the last. */
   loadMore(): void;
-  /** Begins again at the newest item. What is shown stays until then. */
+  /** Starts again at the newest item. The present items are shown until then. */
   reload(): void;
-  /** Does again what failed: the next page, or the new beginning. */
+  /** Retries what failed: the next page, or the new start. */
   retry(): void;
   /** Changes the items that are shown. */
   change(items: (items: readonly Item<Node>[]) => readonly Item<Node>[]): void;

@@ -13,7 +13,7 @@ const typesIn = (params: URLSearchParams): WebhookType[] => {
   return TYPES.filter((type) => named.includes(type));
 };
 
-/** The filter that the address bar names. What it does not name is not filtered. */
+/** The filter in the address bar. Whatever it does not name is not filtered. */
 export const filterOf = (params: URLSearchParams): DeliveryFilter => {
   const [address, webhook] = [params.get('address'), params.get('webhook')];
   const types = typesIn(params);

@@ -87,11 +87,11 @@ const ConnectionState = ({ connection }: Pick<FeedState, 'connection'>) => {
 type Followed = {
   /** Null until the feed is opened. */
   readonly feed: FeedState | null;
-  /** Begins again after the feed has ended. */
+  /** Starts again after the feed has ended. */
   readonly retry: () => void;
 };
 
-/** Follows the deliveries that match while the component is there. Another filter begins anew. */
+/** Follows the deliveries that match while the component is mounted. Another filter starts anew. */
 const useLiveFeed = (filter: DeliveryFilter): Followed => {
   const key = JSON.stringify(filter);
   const wanted = useMemo<DeliveryFilter>(() => JSON.parse(key), [key]);

@@ -96,7 +96,7 @@ const pictureUrl = (imageUrl: string | null): string | null => {
 
 type PictureProps = { collectible: CollectibleCardFragment; alt: string };
 
-/** The collectible's picture. One that can't be had is drawn from the token's id instead. */
+/** The collectible's picture, or a drawing made from the token's id if there is none. */
 const Picture = ({ collectible, alt }: PictureProps) => {
   const { imageUrl, contractAddress, tokenId } = collectible;
   const [failed, setFailed] = useState<string | null>(null);

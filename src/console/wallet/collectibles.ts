@@ -18,12 +18,12 @@ import { type LoadWalletPage, useDetails, useWalletList } from './use-wallet-lis
 const PAGE_SIZE = 24;
 /** The size of the first page that the gateway requests; later ones have up to 2,500. Each request costs one CU per chain. */
 const ITEMS_OF_FIRST_REQUEST = 250;
-/** Until the gateway has said which chains the service answers for. */
+/** Used until the gateway has said which chains the service answers for. */
 const USUAL_CHAINS = 14;
 
 type Props = { address: string; chainIds: readonly number[] };
 
-/** How many chains a request without a filter is about. */
+/** The number of chains of a request without a filter. */
 const useDefaultChains = (): number =>
   useChains().filter(({ tags }) => tags.includes('default')).length || USUAL_CHAINS;
 
@@ -99,7 +99,7 @@ type CollectibleDetailsProps = {
   onReload: () => void;
 };
 
-/** What a card leaves out. It is asked for when it is opened. */
+/** What a card leaves out. It is requested when the card is opened. */
 const CollectibleDetails = ({ item, list, onClose, onReload }: CollectibleDetailsProps) => {
   const { node: card, before } = item;
   const { address, chainIds, includeSpam } = list;

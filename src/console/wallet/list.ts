@@ -13,7 +13,7 @@ type Props = {
   onReload: () => void;
 };
 
-/** What stands in the place of details that are not there. */
+/** What is shown in place of missing details. */
 export const DetailsState = ({ details, onRetry, onReload }: Props) => {
   if (details.state === 'loading') return html`<${Skeleton} rows=${2} />`;
   if (details.state === 'failed')
@@ -25,14 +25,14 @@ type ListBodyProps = {
   list: Paged<unknown>;
   what: string;
   kind: 'row' | 'card';
-  /** What the place says when nothing is there. */
+  /** What an empty list says. */
   empty: string;
   children: ComponentChildren;
 };
 
 const SKELETON_ROWS = 6;
 
-/** A list in whichever state it is: the items, or what stands in their place. */
+/** A list in any state: its items, or what is shown instead. */
 export const ListBody = ({ list, what, kind, empty, children }: ListBodyProps) => {
   const { items, isLoading, problem, hasMore, retry, loadMore } = list;
   if (items.length > 0) return html`${children}<${LoadMore} list=${list} what=${what} />`;
@@ -59,7 +59,7 @@ const notesOf = ({ partialErrors, reloadProblem, list }: WalletList<unknown>): s
     : []),
 ];
 
-/** What stands above a list: how old it is, its buttons, and what is wrong with it. */
+/** The head of a list: its age, its buttons, and its problems. */
 export const ListHead = ({ list, now, children }: ListHeadProps) => {
   const { requestTime } = list;
   const { isLoading, reload } = list.list;
@@ -86,7 +86,7 @@ type LoadAllProps = {
 const counted = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/** Loads the rest of a list at once, once it has said what that may cost. */
+/** Loads the rest of a list at once, after saying what that may cost. */
 export const LoadAll = ({ list, what, estimate }: LoadAllProps) => {
   const [isAsking, setAsking] = useState(false);
   const { items, hasMore, isLoading } = list.list;

@@ -58,7 +58,7 @@ const Loaded = ({
     ${logs.length > 0 && html`<${Logs} logs=${logs} />`}`;
 };
 
-/** What a row leaves out. It is asked for when it is opened. */
+/** What a row leaves out. It is requested when the row is opened. */
 export const TransactionDetails = ({ item, address, chainIds, onReload }: Props) => {
   const { node: row, before } = item;
   const load = useCallback(

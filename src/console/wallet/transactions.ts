@@ -19,7 +19,7 @@ import { TransactionDetails, transactionText } from './transaction-details.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';
 
 const PAGE_SIZE = 25;
-/** The service sends so many at once, for one CU. */
+/** The size of the service's pages, each of which costs one CU. */
 const ITEMS_OF_A_REQUEST = 100;
 
 const estimate = (shown: number, wanted: number): Estimate => {
@@ -107,7 +107,7 @@ const DIRECTIONS: Readonly<Record<Direction, { readonly word: string; readonly g
   other: { word: 'involved', glyph: '·' },
 };
 
-/** Which way a transaction goes, seen from the wallet. A lookup does not say it. */
+/** The direction of a transaction as seen from the wallet, which a lookup does not state. */
 const directionOf = ({ from, to }: Parties, wallet: string): Direction => {
   if (to === null) return 'creates';
   if (from === wallet) return to === wallet ? 'self' : 'out';

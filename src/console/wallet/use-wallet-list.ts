@@ -4,7 +4,7 @@ import { type Connection, type Paged, useConnection } from '../api/use-connectio
 
 type Page<Node> = Connection<Node> & { readonly partialErrors: unknown; readonly requestTime: string | null };
 
-/** Loads a page of a wallet's list with so many items. */
+/** Loads a page of a wallet's list with this number of items. */
 export type LoadWalletPage<Node> = (
   first: number,
   after: string | null,
@@ -12,7 +12,7 @@ export type LoadWalletPage<Node> = (
 ) => Promise<{ readonly connection: Page<Node> | null; readonly problems: Answer<unknown>['problems'] }>;
 
 type Notes = {
-  /** What the service says that it could not answer, of the last page that says so. */
+  /** What the service could not answer, from the last page that said so. */
   readonly partialErrors: unknown;
   /** How old the newest page is. */
   readonly requestTime: string | null;
@@ -36,7 +36,7 @@ export const useWalletList = <Node>(pageSize: number, loadPage: LoadWalletPage<N
   const load = useCallback(
     async (after: string | null, signal: AbortSignal) => {
       const answer = await loadPage(nextSize.current, after, signal);
-      // One that failed is tried again with the same size.
+      // A page that failed is retried with the same size.
       if (answer.connection !== null) nextSize.current = pageSize;
       const { connection, problems } = answer;
       setNotes((before) => {
@@ -51,7 +51,7 @@ export const useWalletList = <Node>(pageSize: number, loadPage: LoadWalletPage<N
     },
     [loadPage, pageSize],
   );
-  // Another list has nothing to do with what was said of the one before.
+  // What was said about the previous list does not apply to another one.
   useEffect(() => setNotes(NO_NOTES), [load]);
   const list = useConnection(load);
   const { items, isLoading, loadMore } = list;
@@ -72,7 +72,7 @@ export type Details<Node> =
   | { readonly state: 'failed'; readonly problem: Problem }
   | { readonly state: 'loaded'; readonly node: Node };
 
-/** Loads the item in the place of the list where this one was. */
+/** Loads the item that is now at this one's place in the list. */
 export type LoadNode<Node> = (signal: AbortSignal) => Promise<{
   readonly node: Node | null;
   readonly problems: Answer<unknown>['problems'];

@@ -10,10 +10,10 @@ import { Collectibles } from './collectibles.ts';
 import { Transactions } from './transactions.ts';
 import { readWatched, WatchButton } from './watched.ts';
 
-/** So many stand side by side. */
+/** The most wallets that are shown side by side. */
 const MAX_WALLETS = 4;
 
-/** The wallets that the address bar names, or where to begin when it names none. */
+/** The wallets in the address bar, or a start page if there are none. */
 export const WalletView = () => {
   const addresses = useStore(route).addresses.slice(0, MAX_WALLETS);
   const hasWallets = addresses.length > 0;
@@ -70,7 +70,7 @@ const WalletPanel = ({ address, shown }: Props) => {
   });
   const select = (next: TabName) =>
     setShown((before) => ({ ...before, tab: next, opened: [...new Set([...before.opened, next])] }));
-  // The list behind the other tab is asked for again when that is opened, not before.
+  // The list behind the other tab is requested again only when that is opened.
   const filter = (ids: readonly number[]) => setShown({ tab, opened: [tab], chainIds: ids });
   return html`<section class="panel stack wallet" aria-labelledby=${`wallet-${address}`}>
     <${Head} address=${address} shown=${shown} />
@@ -88,7 +88,7 @@ const WalletPanel = ({ address, shown }: Props) => {
   </section>`;
 };
 
-/** The sandbox's wallets, to begin with. Over a real service there are none. */
+/** The sandbox's wallets, as a start. With a real service there are none. */
 const DemoWallets = () =>
   settings.wallets.length > 0 &&
   html`<section class="panel stack" aria-labelledby="demo-wallets">

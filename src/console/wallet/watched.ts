@@ -41,7 +41,7 @@ const readPages = async (): Promise<Watched> => {
 
 let reading: Promise<void> | null = null;
 
-// Another caller watches other wallets.
+// Another caller may watch other wallets.
 credentials.subscribe(() => {
   reading = null;
   watched.set(UNREAD);
@@ -53,7 +53,7 @@ const read = async (): Promise<void> => {
   if (credentials.get() === caller) watched.set(next);
 };
 
-/** Reads the watched wallets again. What is known stays until then. */
+/** Reads the watched wallets again. The known ones are shown until then. */
 export const readWatched = (): Promise<void> => {
   if (reading !== null) return reading;
   const begun = read().finally(() => {

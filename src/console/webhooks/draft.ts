@@ -19,7 +19,7 @@ export type PastedAddresses = {
   readonly duplicates: number;
 };
 
-/** Also what stands around the texts of a JSON list. */
+/** Includes the punctuation of a JSON list. */
 const SEPARATORS = /[\s,;|"'`[\]]+/;
 
 const MOST_NAMED = 5;
@@ -66,7 +66,7 @@ export const countOf = ({ addresses, wrong, duplicates }: PastedAddresses): stri
 export type Settings = {
   readonly name: string;
   readonly url: string;
-  /** Null is any chain. An empty list, which the service may hold, lets nothing through. */
+  /** Null means any chain. An empty list, which the service may hold, matches nothing. */
   readonly chainIds: readonly number[] | null;
   readonly tokenAddress: string;
   readonly assetType: AssetType | '';
@@ -113,7 +113,7 @@ const settingValue = (value: Settings[Setting]): Settings[Setting] | null =>
 const asKey = (value: Settings[Setting]): string =>
   Array.isArray(value) ? value.toSorted((one, other) => one - other).join() : String(value);
 
-/** The settings that differ, those that were emptied as null. Null when none does. */
+/** The changed settings, with emptied ones as null. Null if nothing has changed. */
 export const changesOf = (
   draft: Settings,
   before: Settings,
@@ -155,7 +155,7 @@ const CHECKS: Readonly<Partial<Record<keyof Settings, (text: string) => string |
   counterparty: wrongAddress,
 };
 
-/** What is wrong, by its field. An empty text is a setting that is not there. */
+/** Problems by field. An empty text counts as a missing setting. */
 export const wrongSettings = (draft: Settings, settings: readonly (keyof Settings)[]): Errors => {
   const errors: Record<string, string> = {};
   for (const setting of settings) {

@@ -47,7 +47,7 @@ type ChoiceProps = Bound<string> & {
   label: string;
   hint: string;
   options: Readonly<Record<string, string>>;
-  /** What no choice is called; without it, one has to be made. */
+  /** The label for no choice; without it, a choice is required. */
   none?: string;
 };
 
@@ -145,7 +145,7 @@ export const useForm = <Draft>(initial: Draft, onStale: () => void) => {
     },
   });
 
-  /** Resolves with the payload. `wrong` is what this page finds wrong by itself: with any of it, nothing is sent. */
+  /** Resolves with the payload. `wrong` has the problems that this page finds itself; if there are any, nothing is sent. */
   const submit = async <Value>(
     wrong: Readonly<Record<string, string>>,
     fields: readonly (keyof Draft & string)[],

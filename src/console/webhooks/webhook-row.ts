@@ -98,7 +98,7 @@ type ConfirmDialogProps<Value> = {
   onClose: () => void;
 };
 
-/** Asks before a change that takes something away. */
+/** Asks for confirmation before a destructive change. */
 export const ConfirmDialog = <Value>(props: ConfirmDialogProps<Value>) => {
   const { title, children, action, busy, save, onDone, onStale, onClose } = props;
   const { running, fault, run } = useChange(onStale);

@@ -63,7 +63,7 @@ export const chainsOf = ({ chainIds }: Webhook, known: ChainsQuery['chains']): s
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** Its filters but for the chains. */
+/** Its filters except for the chains. */
 export const filtersOf = (webhook: Webhook): string => {
   const { tokenAddress, assetType, activityType, transactionType, counterparty } = webhook;
   const filters = [

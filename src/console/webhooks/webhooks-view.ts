@@ -21,7 +21,7 @@ export const WebhooksView = () => {
   const [status, setStatus] = useState('');
   const heading = useRef<HTMLHeadingElement>(null);
 
-  /** A change that is done late closes its own dialog alone. */
+  /** A change that completes late closes only its own dialog. */
   const close = () => setOpened((current) => (current === opened ? null : current));
   const onCreated = (webhook: Webhook | null) => {
     list.created(webhook);
@@ -40,7 +40,7 @@ export const WebhooksView = () => {
     list.deleted(webhook);
     setStatus(`${titleOf(webhook)} was deleted. Its past deliveries stay.`);
     close();
-    // The button that had the focus is gone with its row.
+    // The focused button is gone with its row.
     requestAnimationFrame(() => heading.current?.focus());
   };
 
