@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postFrom } from '../support/clients/post-from.ts';
 import { TRANSPORTS } from '../support/clients/transports.ts';
-import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
 import { different, expensiveDocuments, numbers } from '../support/payloads/expensive-documents.ts';
 import { forged, injections, prototypes, streams } from '../support/payloads/injection-payloads.ts';
@@ -13,11 +13,11 @@ const MEGABYTES = 384;
 
 const groups = { expensiveDocuments, numbers, injections, forged, streams, prototypes };
 
-describe.each(CONFIGURATIONS)('the shipped process in %s asks nothing of the service for', (_name, env) => {
+describe('the shipped process asks nothing of the service for', () => {
   let shipped: Shipped;
   let before: number;
   beforeAll(async () => {
-    shipped = await startGatewayProcess(env);
+    shipped = await startGatewayProcess();
     before = await shipped.megabytes();
   });
   afterAll(() => shipped[Symbol.asyncDispose]());

@@ -6,7 +6,7 @@ import { byEventStream, byWebSocket } from '../support/clients/load-client.ts';
 import { type Attack, attack, crowd, forever, head, send, upgrade } from '../support/clients/raw-http.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { TRANSPORTS } from '../support/clients/transports.ts';
-import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
 
 /** What can be done to the gateway by who poses as the service. */
@@ -102,7 +102,7 @@ const forgedSignatures: [what: string, signature: string][] = [
 const read = '{ deliveries { edges { cursor } } }';
 type Read = { deliveries: { edges: { cursor: string }[] } };
 
-describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
+describe('the shipped process', () => {
   let shipped: Shipped;
   let url: string;
   let path: string;
@@ -111,7 +111,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   const received = { socket: [] as string[], stream: [] as string[] };
   const cuts: (() => void)[] = [];
   beforeAll(async () => {
-    shipped = await startGatewayProcess(env);
+    shipped = await startGatewayProcess();
     before = await shipped.megabytes();
     const { deliveryUrl, head: end } = await deliveriesOf(shipped.url);
     url = deliveryUrl;
@@ -166,7 +166,7 @@ describe.each(CONFIGURATIONS)('the shipped process in %s', (_name, env) => {
   });
 
   test('takes a signed delivery once, and none with a signature that is forged', async () => {
-    await using careful = await startGatewayProcess({ ...env, ...SIGNED });
+    await using careful = await startGatewayProcess(SIGNED);
     const { deliveryUrl } = await deliveriesOf(careful.url);
     const { pathname } = new URL(deliveryUrl);
     const bring = (signature: string | null, at = pathname) =>

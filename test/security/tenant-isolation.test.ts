@@ -3,7 +3,7 @@ import { activity, deliver } from '../support/clients/deliver.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { overEventStream, overHttp, TRANSPORTS } from '../support/clients/transports.ts';
 import { acceptingKeys, byKey, withKey } from '../support/gateway/keys.ts';
-import { CONFIGURATIONS, type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
+import { type Shipped, startGatewayProcess } from '../support/gateway/process.ts';
 import { codesOf } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { readersToBe } from '../support/gateway/wait-for-readers.ts';
@@ -48,11 +48,7 @@ const impostors: Record<string, () => Promise<Credentials>> = {
     bearer(await tokenOf({ sub: 'bob' }, { key: new TextEncoder().encode('x'.repeat(32)) })),
 };
 
-const settings = CONFIGURATIONS.flatMap(([name, env]) =>
-  modes.map(([mode, auth, credentials]) => ({ name, mode, env: { ...env, ...auth }, credentials })),
-);
-
-describe.each(settings)('the shipped process in $name with $mode', ({ mode, env, credentials }) => {
+describe.each(modes)('the shipped process with %s', (mode, env, credentials) => {
   let shipped: Shipped;
   let before: number;
   let alice: Credentials;

@@ -41,10 +41,8 @@ const keyChecked = async ({ requests }: FakeWallets): Promise<void> => {
 
 export type Shipped = Awaited<ReturnType<typeof startGatewayProcess>>;
 
+/**
+ * Without GraphiQL, the console, introspection and suggestions of names (test/config/production.test.ts). Whatever does not
+ * depend on these is attacked in one of the two configurations.
+ */
 export const PRODUCTION = { NODE_ENV: 'production' };
-
-/** Attacks are made on both; those on memory, which NODE_ENV does not change, on PRODUCTION alone. */
-export const CONFIGURATIONS: readonly (readonly [name: string, env: Record<string, string>])[] = [
-  ['the default configuration', {}],
-  ['production', PRODUCTION],
-];
