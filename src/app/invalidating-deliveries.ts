@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { sequenceIn } from '../deliveries/log/cursor.ts';
 import type { DeliveryLog, NewDelivery, StoredDelivery } from '../deliveries/log/log.ts';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
+import { atMostEntries } from '../lib/values.ts';
 import type { Invalidations } from '../shared/invalidations.ts';
 import type { InvalidationBus } from '../upstream/cache/entries.ts';
 
@@ -51,10 +52,10 @@ export const createInvalidatingDeliveries = ({
   unnamedBy,
   now = monotonicClock,
 }: Options): InvalidatingDeliveries => {
-  const handedOn = new LRUCache<string, true>({ max: MAX_HANDED_ON });
+  const handedOn = new LRUCache<string, true>(atMostEntries(MAX_HANDED_ON));
   /** The last sequence number of each tenant's log when this gateway first read it. */
-  const firstHeads = new LRUCache<string, number>({ max: MAX_TENANTS });
-  const heads = new LRUCache<string, Heads>({ max: MAX_TENANTS });
+  const firstHeads = new LRUCache<string, number>(atMostEntries(MAX_TENANTS));
+  const heads = new LRUCache<string, Heads>(atMostEntries(MAX_TENANTS));
   const noteHead = (tenant: string, head: number): void => {
     const noted = heads.get(tenant);
     const isDue = noted !== undefined && now() - noted.recentAtMs >= REPLAY_MS;

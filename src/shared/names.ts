@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { atMostEntries } from '../lib/values.ts';
 import type { PageRequest } from '../upstream/page.ts';
 
 /** The Redis keys of one page. Those of one address have one hash tag, so a Cluster keeps them on one node. */
@@ -30,7 +31,7 @@ export const createNames = (secret: string, upstreamUrl: string, gatewayKey: str
   const hashName = createHashName(secret);
   const hashOf = (...parts: readonly (string | null)[]): string =>
     hashName('page', upstreamUrl, gatewayKey, ...parts);
-  const prefixes = new LRUCache<string, string>({ max: REMEMBERED_ADDRESSES });
+  const prefixes = new LRUCache<string, string>(atMostEntries(REMEMBERED_ADDRESSES));
   const prefixOf = (cachePartition: string, address: string): string => {
     const key = `${cachePartition} ${address}`;
     const known = prefixes.get(key);

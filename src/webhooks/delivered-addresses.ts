@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
+import { atMostEntries } from '../lib/values.ts';
 import { filtersOf, type Webhook } from './rest.ts';
 
 /** Upstream's own lists, read with the gateway's key. They cost no compute units. */
@@ -220,12 +221,12 @@ const MAX_LISTS = 10_000;
 class SilentWallets {
   readonly #now: Clock;
   /** When a delivery last named the address. */
-  readonly #namedAt = new LRUCache<string, number>({ max: MAX_LISTS });
-  readonly #silentUntil = new LRUCache<string, number>({ max: MAX_LISTS });
+  readonly #namedAt = new LRUCache<string, number>(atMostEntries(MAX_LISTS));
+  readonly #silentUntil = new LRUCache<string, number>(atMostEntries(MAX_LISTS));
   /** The newest item of a list, and when its page was requested. */
-  readonly #newest = new LRUCache<string, { readonly identity: string | null; readonly startedAt: number }>({
-    max: MAX_LISTS,
-  });
+  readonly #newest = new LRUCache<string, { readonly identity: string | null; readonly startedAt: number }>(
+    atMostEntries(MAX_LISTS),
+  );
 
   constructor(now: Clock) {
     this.#now = now;

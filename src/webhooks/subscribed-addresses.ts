@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/deadlines.ts';
+import { atMostEntries } from '../lib/values.ts';
 import type { UpstreamClient } from '../upstream/client/client.ts';
 import { createRequestLimiter } from '../upstream/client/limits.ts';
 import type { Credential } from '../upstream/client/request.ts';
@@ -54,7 +55,7 @@ export class SubscribedAddresses {
     this.#fetch = ask;
     this.#now = now;
     this.#entries = new LRUCache<string, Entry>({
-      max: MAX_WEBHOOKS,
+      ...atMostEntries(MAX_WEBHOOKS),
       memoMethod: (): Entry => ({
         known: new KnownAddress(now),
         updatedAt: null,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Deadline } from '../lib/deadlines.ts';
+import { atMostEntries } from '../lib/values.ts';
 import { type SharedRequest, startShared } from '../upstream/cache/single-flight.ts';
 
 /** A cache of the keys that upstream has accepted, so that not each use of a key is a request. */
@@ -30,7 +31,7 @@ export const createVerifiedKeys = (
   now: () => number = () => performance.now(),
   shared: SharedKeys | null = null,
 ): VerifiedKeys => {
-  const verifiedAt = new LRUCache<string, number>({ max: MAX_KEYS });
+  const verifiedAt = new LRUCache<string, number>(atMostEntries(MAX_KEYS));
   const inFlight = new Map<string, SharedRequest<void>>();
 
   const isVerified = (keyId: string): boolean => {

@@ -11,6 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
+import { atMostEntries } from '../../lib/values.ts';
 import { SCOPES, type Scope } from '../../scopes.ts';
 import { keysUnavailable, tokenExpired, tokenRejected } from './auth-errors.ts';
 import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
@@ -59,7 +60,11 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: Tok
     ...(issuer !== null && { issuer }),
     ...(audience !== null && { audience }),
   };
-  const verified = new LRUCache<string, Bearer>({ max: MAX_CACHED_TOKENS, ttl: CACHE_MS, perf: { now } });
+  const verified = new LRUCache<string, Bearer>({
+    ...atMostEntries(MAX_CACHED_TOKENS),
+    ttl: CACHE_MS,
+    perf: { now },
+  });
 
   const verify: VerifyToken = async (token) => {
     try {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, type Deadline, monotonicClock, raceWithTimeout, sleep } from '../../lib/deadlines.ts';
+import { atMostEntries } from '../../lib/values.ts';
 import { clientGone, deadlineExceeded, MAX_COOLDOWN_MS, UpstreamError } from './errors.ts';
 import type { Credential } from './request.ts';
 import { MAX_WAIT_MS } from './retry.ts';
@@ -142,7 +143,7 @@ export const createKeyCooldowns = (
   shared: SharedCooldowns | null = null,
 ): KeyCooldowns => {
   const nameOf = ({ key }: Credential): string => (shared ? shared.nameOf(key) : digestOf(key));
-  const endsAt = new LRUCache<string, number>({ max: MAX_KEYS });
+  const endsAt = new LRUCache<string, number>(atMostEntries(MAX_KEYS));
 
   const remainingMs = (credential: Credential): number => {
     if (endsAt.size === 0) return 0;

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
 import { clientError, shownPath } from '../../../graph/errors.ts';
 import type { MaybePromise } from '../../../lib/values.ts';
+import { atMostEntries } from '../../../lib/values.ts';
 import type { Usage } from '../../../upstream/client/request.ts';
 import type { OperationPlugin } from '../operation-plugin.ts';
 
@@ -154,7 +155,9 @@ const MAX_CLIENTS = 100_000;
 const MINUTE_MS = 60_000;
 
 export const createBudgets = (perMinute: number, now: () => number = () => performance.now()): Budgets => {
-  const buckets = new LRUCache<string, { readonly level: number; readonly at: number }>({ max: MAX_CLIENTS });
+  const buckets = new LRUCache<string, { readonly level: number; readonly at: number }>(
+    atMostEntries(MAX_CLIENTS),
+  );
 
   const levelOf = (client: string): number => {
     const bucket = buckets.get(client);
