@@ -92,7 +92,6 @@ describe('the shipped process bounds the memory of unread answers', () => {
   };
 
   test.each([
-    ['HTTP', ask(BIG)],
     ['server-sent events', ask(BIG, 'text/event-stream')],
     ['HTTP, with twenty pipelined requests', ask(BIG).repeat(20)],
     ['HTTP, in parts', ask(IN_PARTS, 'multipart/mixed')],
