@@ -1,7 +1,7 @@
 import { Heap, reserve } from './heap';
 import { exactNumber } from './host';
 
-/** How the host writes a number: as the exact parser reads it, the same as text, or as the nearest float. */
+/** How the host writes a number: as the exact parser reads it, as text without an exponent, or as the nearest float. */
 export const EXACT: u32 = 0;
 export const EXACT_TEXT: u32 = 1;
 export const FLOAT: u32 = 2;
@@ -12,7 +12,7 @@ class Calls {
 
 /** A page with more such numbers would keep the host busy: its further items are left to the plain reader. */
 const MAX_CALLS: u32 = 10_000;
-/** An integer with an exponent gets up to a hundred zeros. */
+/** A number with an exponent gets up to a hundred zeros. */
 const MAX_GROWTH: usize = 128;
 
 export function startExact(): void {

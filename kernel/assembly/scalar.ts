@@ -44,16 +44,12 @@ function readNumberAs(p: usize, slot: usize, style: u32): usize {
   return end;
 }
 
-/** A number as a string, or a string that is a decimal number. */
+/** A number as a string, or a string that is a decimal number without an exponent. */
 export function readDecimal(p: usize, slot: usize): usize {
   if (isNumber(p)) return readNumberAs(p, slot, EXACT_TEXT);
   if (byteAt(p) !== QUOTE) return 0;
   let end = maybeDigits(byteAt(p + 1) === MINUS ? p + 2 : p + 1);
   if (end !== 0 && byteAt(end) === POINT) end = maybeDigits(end + 1);
-  if (end !== 0 && (byteAt(end) | 0x20) === 0x65) {
-    const sign = byteAt(end + 1);
-    end = maybeDigits(sign === MINUS || sign === 0x2b ? end + 2 : end + 1);
-  }
   if (end === 0 || byteAt(end) !== QUOTE) return 0;
   setSpan(slot, p, end + 1);
   return end + 1;

@@ -74,8 +74,11 @@ const dollars = (options: Intl.NumberFormatOptions) =>
 
 const [withCents, withDigits] = [dollars({}), dollars({ maximumSignificantDigits: 3 })];
 
-/** Dollars with cents, or with three digits when it is less than a cent. */
-export const formatUsd = (value: number): string =>
-  (Math.abs(value) < 0.01 && value !== 0 ? withDigits : withCents).format(value);
+/** Dollars with cents, or with three digits when it is less than a cent, from a decimal number of the gateway. */
+export const formatUsd = (value: string): string => {
+  const size = Math.abs(Number(value));
+  // The formatter keeps the digits of a text.
+  return (size < 0.01 && size !== 0 ? withDigits : withCents).format(value as Intl.StringNumericLiteral);
+};
 
 export const formatCount = (count: number): string => grouped(String(count));

@@ -49,12 +49,13 @@ test('an amount of any size is shown without a rounded digit', () => {
 });
 
 test('dollars, counts and the currencies of chains', () => {
-  expect([0, 0.00123456, 0.5, 153.9692, -2].map(formatUsd)).toEqual([
+  expect(['0', '0.00123456', '0.5', '153.9692', '-2', '12345678901234567890.12'].map(formatUsd)).toEqual([
     '$0.00',
     '$0.00123',
     '$0.50',
     '$153.97',
     '-$2.00',
+    '$12,345,678,901,234,567,890.12',
   ]);
   expect(formatCount(1_234_567)).toBe('1,234,567');
   expect([1, 137, 4242, null].map(nativeSymbol)).toEqual(['ETH', 'POL', 'native', 'native']);

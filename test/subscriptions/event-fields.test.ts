@@ -31,7 +31,7 @@ type Token = {
   name: string | null;
   decimals: number | null;
   logo: string | null;
-  priceUsd: number | null;
+  priceUsd: string | null;
 };
 type Side = { value: string | null; token: Token | null } | null;
 type Shown = {
@@ -48,7 +48,7 @@ type Shown = {
   tokenSymbol: string | null;
   tokenLogo: string | null;
   lowLiquidity: boolean | null;
-  poolSizeUsd: number | null;
+  poolSizeUsd: string | null;
 };
 
 const feed = async (gateway: Gateway): Promise<Shown[]> => {
@@ -118,12 +118,12 @@ test('one query over the sandbox has the data of a feed: tokens, both sides of s
       changes.filter(({ tokenSymbol }) => tokenSymbol === 'USDC'),
     )) {
       expect(tokenLogo).toMatch(/^http:/);
-      expect({ lowLiquidity, poolSizeUsd }).toEqual({ lowLiquidity: false, poolSizeUsd: 48_210_330.5 });
+      expect({ lowLiquidity, poolSizeUsd }).toEqual({ lowLiquidity: false, poolSizeUsd: '48210330.5' });
     }
     for (const { lowLiquidity, poolSizeUsd } of some(
       changes.filter(({ tokenSymbol }) => tokenSymbol === 'MOTH'),
     ))
-      expect({ lowLiquidity, poolSizeUsd }).toEqual({ lowLiquidity: true, poolSizeUsd: 3_150.75 });
+      expect({ lowLiquidity, poolSizeUsd }).toEqual({ lowLiquidity: true, poolSizeUsd: '3150.75' });
   } finally {
     await sandbox.stop();
   }
@@ -151,7 +151,7 @@ test('the formats of other deployments are read: strings for numbers, amounts, n
     ],
   });
   expect(event).toMatchObject({
-    token: { ...NOTHING, symbol: 'ONE', decimals: 18, priceUsd: 0.5, logo: 'ipfs://bafy/one.png' },
+    token: { ...NOTHING, symbol: 'ONE', decimals: 18, priceUsd: '0.5', logo: 'ipfs://bafy/one.png' },
     swap: {
       from: { value: '12', token: { ...NOTHING, address: addressOf(1), symbol: 'ONE' } },
       to: { value: '255', token: { ...NOTHING, name: 'Two', decimals: 6 } },
@@ -206,7 +206,7 @@ test('a malformed or absent value is null, and affects no other field', async ()
   expect(events).toMatchObject([
     { value: '7', spender: null, callType: null, data: null, token: { ...NOTHING, name: 'Odd' }, swap: null },
     { value: '8', function: null, token: null, swap: null },
-    { tokenSymbol: 'A', lowLiquidity: true, poolSizeUsd: 12.5, tokenLogo: null },
+    { tokenSymbol: 'A', lowLiquidity: true, poolSizeUsd: '12.5', tokenLogo: null },
     { tokenSymbol: 'B', lowLiquidity: null, poolSizeUsd: null, tokenLogo: null },
     { tokenSymbol: null, lowLiquidity: null, poolSizeUsd: null, tokenLogo: null },
   ]);

@@ -36,9 +36,20 @@ test.each([
   expect(wallet.transactions.nodes).toEqual([{ value }]);
 });
 
-test.each(['0.123456789012345678901', '12345678.000000000000000001', '0.5', '3'])(
-  'a price of %s, as a JSON number, keeps every digit',
-  async (literal) => {
+test.each([
+  { literal: '0.123456789012345678901', value: undefined },
+  { literal: '12345678.000000000000000001', value: undefined },
+  { literal: '0.5', value: undefined },
+  { literal: '3', value: undefined },
+  { literal: '10.0', value: '10' },
+  { literal: '0.14017463965013963', value: undefined },
+  { literal: '8.852246853764e-6', value: '0.000008852246853764' },
+  { literal: '2.3754275952306002e-11', value: '0.000000000023754275952306002' },
+  { literal: '1.233346836175539e+21', value: '1233346836175539000000' },
+  { literal: '"2.5E-7"', value: '0.00000025' },
+])(
+  'a price of $literal, as JSON, keeps every digit and loses its exponent',
+  async ({ literal, value = literal }) => {
     await using fake = await startFakeWallets();
     await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
     const address = freshAddress();
@@ -48,7 +59,7 @@ test.each(['0.123456789012345678901', '12345678.000000000000000001', '0.5', '3']
       'query ($address: Address!) { wallet(address: $address) { collectibles { nodes { lastSalePrice } } } }',
       { address },
     );
-    expect(wallet.collectibles.nodes).toEqual([{ lastSalePrice: literal }]);
+    expect(wallet.collectibles.nodes).toEqual([{ lastSalePrice: value }]);
   },
 );
 

@@ -4,7 +4,7 @@ import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import {
   addressOf,
   booleanOf,
-  floatOf,
+  decimalOf,
   hexOf,
   integerOf,
   isoTimeOf,
@@ -56,7 +56,7 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) =
   from: addressOf(raw.from),
   to: addressOf(raw.to),
   value: integerOf(raw.value),
-  valueUsd: floatOf(raw.value_usd),
+  valueUsd: decimalOf(raw.value_usd),
   /** The delivery's: the item has no such field. */
   subscribedAddress,
   /** The address that an approval lets spend. */
@@ -81,17 +81,17 @@ const balanceChangeFields = (raw: RawObject) => {
     amountBefore: integerOf(raw.amount_before),
     amountAfter: integerOf(raw.amount_after),
     amountDelta: integerOf(raw.amount_delta),
-    valueUsdBefore: floatOf(raw.value_before_usd),
-    valueUsdAfter: floatOf(raw.value_after_usd),
-    valueUsdDelta: floatOf(raw.value_delta_usd),
-    priceUsd: floatOf(raw.price_usd),
+    valueUsdBefore: decimalOf(raw.value_before_usd),
+    valueUsdAfter: decimalOf(raw.value_after_usd),
+    valueUsdDelta: decimalOf(raw.value_delta_usd),
+    priceUsd: decimalOf(raw.price_usd),
     tokenAddress: token.address,
     tokenSymbol: token.symbol,
     tokenName: token.name,
     tokenDecimals: token.decimals,
     tokenLogo: token.logo,
     lowLiquidity: booleanOf(asset.low_liquidity),
-    poolSizeUsd: floatOf(asset.pool_size_usd),
+    poolSizeUsd: decimalOf(asset.pool_size_usd),
   };
 };
 

@@ -1,3 +1,4 @@
+import { plainDecimal } from '../../lib/decimal.ts';
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
 
 /** Lenient readers of single JSON fields: a value that can't be read is null, never an error. */
@@ -62,12 +63,9 @@ export const int32Of = (value: unknown): number | null => {
   return integer !== null && integer < 2 ** 31 ? integer : null;
 };
 
-/** A finite number, from a JSON number or its text. */
-export const floatOf = (value: unknown): number | null => {
-  const text = textOf(value);
-  const float = text === null ? value : text.trim() === '' ? null : Number(text);
-  return typeof float === 'number' && Number.isFinite(float) ? float : null;
-};
+/** A decimal number without an exponent, from a JSON number or its text: a float would lose digits of an amount of money. */
+export const decimalOf = (value: unknown): string | null =>
+  typeof value === 'number' ? plainDecimal(String(value)) : plainDecimal(textOf(value)?.trim() ?? '');
 
 const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i;
 
@@ -101,7 +99,7 @@ export type TokenInfo = {
   readonly decimals: number | null;
   readonly logo: string | null;
   /** The price of one whole token. */
-  readonly priceUsd: number | null;
+  readonly priceUsd: string | null;
 };
 
 /** A token that was sold or bought in a swap. */
@@ -172,7 +170,7 @@ const tokenOf = (item: RawObject, names: Names): TokenInfo => {
     name: textOf(details.name) ?? textOf(item[names.name]),
     decimals: int32Of(details.decimals) ?? int32Of(item[names.decimals]),
     logo: urlOf(details.logo) ?? urlOf(item[names.logo]),
-    priceUsd: floatOf(details.price_usd) ?? floatOf(item[names.priceUsd]),
+    priceUsd: decimalOf(details.price_usd) ?? decimalOf(item[names.priceUsd]),
   };
 };
 

@@ -87,7 +87,8 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
       nullable: true,
       description: `The amount in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
-    valueUsd: t.exposeFloat('valueUsd', {
+    valueUsd: t.expose('valueUsd', {
+      type: 'Decimal',
       nullable: true,
       description: 'The value in US dollars. Null when the price is unknown.',
     }),
@@ -155,7 +156,8 @@ const TokenInfo = builder.objectRef<TokenInfoShape>('TokenInfo').implement({
       nullable: true,
       description: `The URL of the token's picture: http, https or ipfs. ${NULL_WHEN_OMITTED}`,
     }),
-    priceUsd: t.exposeFloat('priceUsd', {
+    priceUsd: t.expose('priceUsd', {
+      type: 'Decimal',
       nullable: true,
       description: 'The price of one whole token in US dollars. Null when it is unknown.',
     }),

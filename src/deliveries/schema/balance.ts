@@ -47,19 +47,23 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       nullable: true,
       description: `The change of the balance, in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
     }),
-    valueUsdBefore: t.exposeFloat('valueUsdBefore', {
+    valueUsdBefore: t.expose('valueUsdBefore', {
+      type: 'Decimal',
       nullable: true,
       description: `The value of the balance before the change, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
-    valueUsdAfter: t.exposeFloat('valueUsdAfter', {
+    valueUsdAfter: t.expose('valueUsdAfter', {
+      type: 'Decimal',
       nullable: true,
       description: `The value of the balance after the change, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
-    valueUsdDelta: t.exposeFloat('valueUsdDelta', {
+    valueUsdDelta: t.expose('valueUsdDelta', {
+      type: 'Decimal',
       nullable: true,
       description: `The change of the value of the balance, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
-    priceUsd: t.exposeFloat('priceUsd', {
+    priceUsd: t.expose('priceUsd', {
+      type: 'Decimal',
       nullable: true,
       description: `The price of one whole token in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
@@ -89,7 +93,8 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       nullable: true,
       description: `Whether the token has so little liquidity that its price is unreliable. ${NULL_WHEN_OMITTED}`,
     }),
-    poolSizeUsd: t.exposeFloat('poolSizeUsd', {
+    poolSizeUsd: t.expose('poolSizeUsd', {
+      type: 'Decimal',
       nullable: true,
       description: `The value of the pool from which the price comes, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { BufferPool } from '../../lib/buffers.ts';
+import { plainDecimal } from '../../lib/decimal.ts';
 import { parseExactJson } from '../../lib/json/exact-json.ts';
 import { type CompiledList, ENVELOPE_MEMBERS, type IndexedList } from './compile-list.ts';
 import type { KernelPlan } from './compile-plan.ts';
@@ -243,8 +244,8 @@ const FLOAT = 2;
 const MAX_DIGITS = 1000;
 
 /**
- * Returns the JSON of a JSON number: as the exact parser reads it, the same as a string, or as the nearest float. Returns
- * null for a number that is beyond all floats, where a float is asked for, and for a very long one.
+ * Returns the JSON of a JSON number: as the exact parser reads it, as a string without an exponent, or as the nearest
+ * float. Returns null for a number that is beyond all floats, where one of these is asked for, and for a very long one.
  */
 const exactNumberJson = (number: string, style: number): string | null => {
   if (number.length > MAX_DIGITS) return null;
@@ -253,5 +254,7 @@ const exactNumberJson = (number: string, style: number): string | null => {
     return Number.isFinite(float) ? JSON.stringify(float) : null;
   }
   const value = parseExactJson(number);
-  return JSON.stringify(style === EXACT_TEXT ? String(value) : value);
+  if (style !== EXACT_TEXT) return JSON.stringify(value);
+  const decimal = plainDecimal(String(value));
+  return decimal && `"${decimal}"`;
 };

@@ -1,3 +1,4 @@
+import { plainDecimal } from '../../lib/decimal.ts';
 import { isWithin } from '../../lib/json/size.ts';
 
 /**
@@ -94,10 +95,11 @@ export const readInteger: Reader<string> = (value, field) => {
   throw malformed(field, 'an integer (decimal or 0x-hex)', value);
 };
 
-/** A decimal number as a string, unchanged. */
+/** A decimal number as a string, with the digits that upstream wrote and without an exponent. */
 export const readDecimal: Reader<string> = (value, field) => {
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  if (typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) return value;
+  const text = typeof value === 'number' ? String(value) : value;
+  const decimal = typeof text === 'string' ? plainDecimal(text) : null;
+  if (decimal !== null) return decimal;
   throw malformed(field, 'a decimal number', value);
 };
 
