@@ -1,5 +1,5 @@
 import { byteAt, isDigit, isNull, literalEnd, MINUS, POINT, QUOTE } from './bytes';
-import { appendExact, EXACT, EXACT_TEXT, FLOAT } from './exact';
+import { appendExact, DECIMAL, EXACT, FLOAT } from './exact';
 import { appendQuoted, Heap, push, reserve } from './heap';
 import { appendJson, isUnchanged } from './json';
 import { Numeric, numberEnd } from './number';
@@ -39,14 +39,14 @@ function readNumberAs(p: usize, slot: usize, style: u32): usize {
   if (!Numeric.plain) {
     if (!appendExact(p, end, style)) return 0;
     setAppended(slot, from);
-  } else if (style === EXACT_TEXT) setAppended(slot, appendQuoted(p, end));
+  } else if (style === DECIMAL) setAppended(slot, appendQuoted(p, end));
   else setSpan(slot, p, end);
   return end;
 }
 
 /** A number as a string, or a string that is a decimal number without an exponent. */
 export function readDecimal(p: usize, slot: usize): usize {
-  if (isNumber(p)) return readNumberAs(p, slot, EXACT_TEXT);
+  if (isNumber(p)) return readNumberAs(p, slot, DECIMAL);
   if (byteAt(p) !== QUOTE) return 0;
   let end = maybeDigits(byteAt(p + 1) === MINUS ? p + 2 : p + 1);
   if (end !== 0 && byteAt(end) === POINT) end = maybeDigits(end + 1);

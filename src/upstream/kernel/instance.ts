@@ -239,13 +239,14 @@ const MAX_CURSORS = 512;
 /** The styles of kernel/assembly/exact.ts. */
 const EXACT_TEXT = 1;
 const FLOAT = 2;
+const DECIMAL = 3;
 
 /** Real numbers have at most 78 digits. A longer one is left to the plain reader. */
 const MAX_DIGITS = 1000;
 
 /**
- * Returns the JSON of a JSON number: as the exact parser reads it, as a string without an exponent, or as the nearest
- * float. Returns null for a number that is beyond all floats, where one of these is asked for, and for a very long one.
+ * Returns the JSON of a JSON number: as the exact parser reads it, the same as a string, as the nearest float, or as a
+ * string without an exponent. Returns null for a number that has no such form, and for a very long one.
  */
 const exactNumberJson = (number: string, style: number): string | null => {
   if (number.length > MAX_DIGITS) return null;
@@ -254,7 +255,7 @@ const exactNumberJson = (number: string, style: number): string | null => {
     return Number.isFinite(float) ? JSON.stringify(float) : null;
   }
   const value = parseExactJson(number);
-  if (style !== EXACT_TEXT) return JSON.stringify(value);
-  const decimal = plainDecimal(String(value));
-  return decimal && `"${decimal}"`;
+  const written =
+    style === DECIMAL ? plainDecimal(String(value)) : style === EXACT_TEXT ? String(value) : value;
+  return written === null ? null : JSON.stringify(written);
 };
