@@ -15,8 +15,8 @@ import {
 } from './unsupported-operation.ts';
 
 /**
- * Upstream's operations on webhooks with one key, one request each. Every method rejects with UpstreamError when upstream
- * does not do the operation, and with UnsupportedOperationError when this deployment lacks it.
+ * Upstream's operations on webhooks with one key, one request each. Every method rejects with UpstreamError if upstream does
+ * not perform the operation, and with UnsupportedOperationError if this deployment lacks it.
  */
 export type WebhookClient = {
   /** Resolves when upstream accepts the key. The signal ends a verification that several callers may share. */
@@ -28,8 +28,8 @@ export type WebhookClient = {
   /** A webhook's whole list of addresses, without what can't be parsed. Rejects as `listAll` does. */
   listAllAddresses(webhookId: string): Promise<readonly string[]>;
   /**
-   * The webhook's only address; null when its list has none or several. Without `probes`, a deployment that does not list
-   * addresses rejects as one that does not know the webhook.
+   * The webhook's only address; null when its list has none or several. Without `probes`, a deployment that can't list
+   * addresses rejects like one that does not know the webhook.
    */
   soleAddress(webhookId: string, probes?: boolean): Promise<string | null>;
   /** Null when there is no such webhook. */
@@ -37,8 +37,8 @@ export type WebhookClient = {
   /** Rejects with UnseenWebhookError after a 2xx answer without the webhook. */
   create(webhook: rest.NewWebhook): Promise<rest.Webhook>;
   /**
-   * The webhook in upstream's answer. After a 2xx answer without one, `get` reads it. Rejects with UnseenWebhookError
-   * when that fails.
+   * The webhook in upstream's answer. If a 2xx answer has none, `get` reads it. Rejects with UnseenWebhookError if that
+   * fails.
    */
   update(webhookId: string, changes: rest.WebhookChanges): Promise<rest.Webhook>;
   delete(webhookId: string): Promise<void>;
@@ -46,7 +46,7 @@ export type WebhookClient = {
   replaceAddresses(webhookId: string, addresses: readonly string[]): Promise<void>;
 };
 
-/** Upstream has made the change, but no answer of its shows the webhook. */
+/** Upstream has made the change, but none of its answers shows the webhook. */
 export class UnseenWebhookError extends UpstreamError {
   constructor(message: string, cause: UpstreamError) {
     super('invalidResponse', `${message} ${cause.message}`, { cause });
@@ -62,7 +62,7 @@ const COST = 0;
 /** The number of pages after which a list counts as one of several addresses: pages may be empty though more follow. */
 const MAX_SPARSE_PAGES = 3;
 
-/** An offset that leads nowhere must not be followed without end. */
+/** An offset that leads nowhere must not be followed forever. */
 const MAX_PAGES = 100;
 
 /** The id that no webhook has. */
@@ -165,9 +165,9 @@ export const createWebhookClient = ({ client, scope }: Parts): WebhookClient => 
 };
 
 /**
- * Verifies a key where upstream does not list webhooks. The contract guarantees an update of addresses, and of a webhook
- * that does not exist it changes nothing. Only a 404 proves the key: upstream has looked for the webhook by then. A 400
- * or 422 may come before upstream looks at the key.
+ * Verifies a key on a deployment that does not list webhooks. The contract guarantees updates of addresses, and for a
+ * webhook that does not exist such an update changes nothing. Only a 404 proves the key, because upstream has looked for the
+ * webhook by then. A 400 or 422 may come before upstream looks at the key.
  */
 const verifyByUnknownWebhook = async (send: Send, signal: AbortSignal): Promise<void> => {
   const operation = { ...rest.updateAddresses(NIL_UUID, {}), purpose: 'verify an API key' };
@@ -179,7 +179,7 @@ const verifyByUnknownWebhook = async (send: Send, signal: AbortSignal): Promise<
   }
 };
 
-/** Whether upstream answered 2xx with a body that is not the contract's. */
+/** Whether upstream answered 2xx with a body that breaks the contract. */
 const isAppliedButUnread = (error: unknown): error is UpstreamError =>
   error instanceof UpstreamError && error.failure === 'invalidResponse' && error.status === undefined;
 

@@ -26,23 +26,24 @@ type Delivering = {
 
 /** How old the lists may be before they are read again. Another gateway, or the service's own site, may change them. */
 const REFRESH_MS = 30_000;
-/** A webhook that could not be seen again for this time does not count. */
+/** A webhook that was not listed again within this time does not count. */
 const TRUSTED_MS = 3 * REFRESH_MS;
 /** The addresses of a webhook that has not changed are read again after this. */
 const ADDRESSES_MS = 5 * 60_000;
-/** So many newest pages are fetched before the lists are read: reading them is free, but not worth it for fewer. */
+/** The number of newest pages to fetch before the lists are read: reading them is free, but not worth it for fewer. */
 const WORTH_READING = 10;
-/** The most webhooks, and addresses of theirs, that are known. */
+/** The most webhooks and addresses to remember. */
 const MAX_WEBHOOKS = 1000;
 const MAX_ADDRESSES = 100_000;
 
 /**
- * Knows the wallets whose every transaction is delivered to this gateway: those that an active webhook of the gateway's key
- * holds, of type transactions and without a filter but chains. A page of such a wallet is fresh until a delivery names it.
+ * Knows the wallets all of whose transactions are delivered to this gateway: those of an active webhook of the gateway's
+ * key, of type transactions and with no filter except chains. A page of such a wallet is fresh until a delivery names the
+ * wallet.
  *
- * A webhook that this gateway creates or changes is known by upstream's answer. Of the others it reads upstream's lists, once
- * deliveries arrive and newest pages are fetched beside them. A wallet of which a newer page shows transactions that
- * no delivery has named is not counted for ten minutes, or until a delivery names it.
+ * Webhooks that this gateway creates or changes are known from upstream's answers. Others are read from upstream's lists,
+ * once deliveries arrive while newest pages are still being fetched. If a newer page shows transactions that no delivery has
+ * named, the wallet does not count for ten minutes, or until a delivery names it.
  */
 export class DeliveredAddresses {
   readonly #lists: WebhookLists;
@@ -55,7 +56,7 @@ export class DeliveredAddresses {
   #hasDeliveries = false;
   /** The newest pages that were fetched since the first delivery. */
   #fetches = 0;
-  /** The webhooks that were changed since the read under way began: what it finds of them may be older. */
+  /** The webhooks that were changed since the present read began: what it finds about them may be older. */
   readonly #changed = new Set<string>();
   /** The addresses of webhooks whose settings are being changed. */
   readonly #changing = new LRUCache<string, readonly string[]>({ max: MAX_WEBHOOKS });
@@ -68,7 +69,7 @@ export class DeliveredAddresses {
   }
 
   /**
-   * For how many milliseconds each new transaction of the address has been delivered here; 0 when it is not. `chains` are
+   * For how many milliseconds all new transactions of the address have been delivered here; 0 if they are not. `chains` are
    * ids and tags, comma-separated, as in a request for transactions; null for upstream's default.
    */
   deliveredForMs(address: string, chains: string | null): number {
@@ -90,8 +91,8 @@ export class DeliveredAddresses {
   }
 
   /**
-   * The addresses that a delivery of this webhook may concern without naming them: all of the webhook, where it names none
-   * of these.
+   * The addresses that a delivery of this webhook may concern without naming them: all of the webhook's, unless it names one
+   * of them.
    */
   unnamedBy(webhookId: string | null, named: readonly string[]): readonly string[] {
     const webhook = webhookId === null ? undefined : this.#webhooks.get(webhookId);
@@ -120,7 +121,9 @@ export class DeliveredAddresses {
     if (addresses) this.#show(webhook, addresses);
   }
 
-  /** The webhook does not count until the lists are read: its addresses change, it is deleted, or a change has failed. */
+  /**
+   * The webhook does not count until the lists are read again: its addresses change, it is deleted, or a change has failed.
+   */
   forget(webhookId: string): void {
     if (this.#isReading) this.#changed.add(webhookId);
     this.#changing.delete(webhookId);
@@ -217,7 +220,9 @@ const includesChains = (delivered: readonly number[] | null, asked: string | nul
 const SILENT_MS = 10 * 60_000;
 const MAX_LISTS = 10_000;
 
-/** Finds wallets whose deliveries don't arrive though they should: a newer page shows an item that none has named. */
+/**
+ * Finds wallets whose deliveries don't arrive although they should: a newer page shows an item that no delivery has named.
+ */
 class SilentWallets {
   readonly #now: Clock;
   /** When a delivery last named the address. */

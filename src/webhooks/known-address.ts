@@ -7,32 +7,32 @@ const MINUTE_MS = 60_000;
 /** Upstream retries a delivery for a day, so an event may be a day older than its arrival. */
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** An address that nothing has confirmed for longer than this does not count. */
+/** An address that was not confirmed for longer than this does not count. */
 const TRUSTED_MS = DAY_MS;
 
 /** Clocks differ, and upstream may match an event with the list some time after the event happened. */
 const MARGIN_MS = MINUTE_MS;
 
-/** The only address of a list, however often the list repeats it; null when there are none or several. */
+/** The only address of a list, however often the list repeats it; null for none or several. */
 export const soleAddress = (addresses: readonly string[]): string | null => {
   const [address = null, ...others] = new Set(addresses);
   return others.length === 0 ? address : null;
 };
 
-/** The only address of a whole list; null when there are none or several, or when an item is malformed. */
+/** The only address of a whole list; null for none or several, or if an item is malformed. */
 export const soleAddressIn = (items: readonly (Subscribed | MalformedFieldError)[]): string | null => {
   const addresses = items.map((item) => (item instanceof MalformedFieldError ? null : item.address));
   return soleAddress(addresses.every((address) => address !== null) ? addresses : []);
 };
 
 /**
- * The only address of one webhook's list, as far as the gateway knows it. It counts only for events that happened after
- * the list's last known change. Known changes are in memory only: after a restart, a retried delivery of an event from
- * before a change gets the address of the list after it. Times are milliseconds since 1970.
+ * The only address of one webhook's list, as far as the gateway knows it. It counts only for events that happened after the
+ * list's last known change. Known changes are kept only in memory: after a restart, a retried delivery of an event from
+ * before a change gets the address from after it. Times are milliseconds since 1970.
  */
 export class KnownAddress {
   readonly #now: () => number;
-  /** Null when the list holds none or several; undefined when the list is not known. */
+  /** Null if the list holds none or several; undefined if the list is not known. */
   #address: string | null | undefined;
   /** When `#address` was last read or set. */
   #knownAt = Number.NEGATIVE_INFINITY;
@@ -79,7 +79,7 @@ export class KnownAddress {
     };
   }
 
-  /** Records that the list holds this address, since an unknown time. */
+  /** Records that the list has held this address since an unknown time. */
   prime(address: string | null): void {
     this.#address = address;
     this.#knownAt = this.#now();

@@ -49,7 +49,7 @@ export type Webhook = {
   readonly activityType: ActivityType | null;
   readonly assetType: AssetType | null;
   readonly tokenAddress: string | null;
-  /** The filters whose values this gateway does not know. They are null above, and limit what is delivered all the same. */
+  /** The filters whose values this gateway does not know. They are null above, but still limit what is delivered. */
   readonly unknownFilters: readonly EnumFilter[];
 };
 
@@ -63,7 +63,7 @@ type EnumFilter = keyof typeof ENUM_FILTERS;
 
 const FILTERS = ['transactionType', 'counterparty', 'activityType', 'assetType', 'tokenAddress'] as const;
 
-/** The filters, beside chains, by which a webhook delivers only some events of its addresses. */
+/** The filters other than chains by which a webhook delivers only some events of its addresses. */
 export const filtersOf = (webhook: Webhook): readonly (typeof FILTERS)[number][] =>
   FILTERS.filter(
     (name) => webhook[name] !== null || webhook.unknownFilters.some((unknown) => unknown === name),
@@ -204,7 +204,7 @@ const lower = (value: string | null | undefined): string | null | undefined => v
 
 /**
  * Parses a webhook. Unset filters may be absent or null; an unknown enum value becomes null. Throws UpstreamError
- * `invalidResponse` when the body is no webhook.
+ * `invalidResponse` if the body is not a webhook.
  */
 export const readWebhook = (body: unknown): Webhook => {
   try {
@@ -217,11 +217,11 @@ export const readWebhook = (body: unknown): Webhook => {
   }
 };
 
-/** Parses one page of the webhooks. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
+/** Parses one page of the webhooks. Rejects with UpstreamError `invalidResponse` if the body is not such a page. */
 export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page<Webhook>> =>
   parsePage(body, WEBHOOKS, { list: null, limit: PAGE_SIZE, fetchedAt });
 
-/** Parses one page of a webhook's addresses. Rejects with UpstreamError `invalidResponse` when the body is no such page. */
+/** Parses one page of a webhook's addresses. Rejects with UpstreamError `invalidResponse` if the body is not such a page. */
 export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Page<Subscribed>> =>
   parsePage(
     isObject(body) && Array.isArray(body.addresses)

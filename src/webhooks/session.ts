@@ -15,17 +15,17 @@ import type { VerifiedKeys } from './verified-keys.ts';
 
 /**
  * The webhooks of one key in one operation, with read-your-writes: a `load` after a change resolves with the changed
- * webhook. Every method rejects with UpstreamError when upstream does not do the operation.
+ * webhook. Every method rejects with UpstreamError if upstream does not perform the operation.
  */
 export type WebhookSession = Pick<WebhookLoader, 'load' | 'list' | 'addresses'> & {
-  /** Resolves when upstream accepts a client's own key, or has within the last hour. The gateway's key is not verified. */
+  /** Resolves if upstream accepts a client's own key, or did so within the last hour. The gateway's key is not verified. */
   verifyKey(): Promise<void>;
   /** Reads the whole list anew. Leaves out what can't be parsed. */
   listAll(): Promise<readonly Webhook[]>;
   /**
-   * The only address of a webhook that upstream has just shown; null for none or several, and when the webhook is gone.
-   * Undefined where this deployment does not list addresses. `known`: the address may be up to five minutes old, as long as
-   * the webhook's `updatedAt` is the same.
+   * The only address of a webhook that upstream has just shown; null for none or several, and if the webhook is gone.
+   * Undefined if this deployment does not list addresses. `known`: the address may be up to five minutes old, as long as the
+   * webhook's `updatedAt` is the same.
    */
   soleAddress(webhook: Webhook, freshness: 'known' | 'read'): Promise<string | null | undefined>;
   /** Asks upstream, and resolves when it accepts the key: the client's or the gateway's. */
@@ -48,7 +48,7 @@ type Parts = {
   readonly verifiedKeys: VerifiedKeys;
   /** Shared by all operations. They report their changes and reads of addresses to it. */
   readonly subscribed: SubscribedAddresses;
-  /** Shared by all operations. They report their changes to it. Null where nothing is known of deliveries. */
+  /** Shared by all operations. They report their changes to it. Null if nothing is known about deliveries. */
   readonly delivered: Pick<DeliveredAddresses, 'created' | 'changing' | 'changed' | 'forget'> | null;
 };
 
@@ -72,7 +72,7 @@ export const createWebhookSession = (parts: Parts): WebhookSession => {
     // The deadline runs while the change waits in the queue. A change whose deadline passes there is not sent.
     deadline.start();
     delivered?.changing(webhookId);
-    // Also after a failure: upstream may have applied the change.
+    // Even after a failure: upstream may have applied the change.
     return keyedQueue(`${cachePartition}/${webhookId}`, send).finally(() => invalidate(webhookId));
   };
 
@@ -151,7 +151,7 @@ type WebhookLoader = {
   addresses(webhookId: string): ReadPage<Subscribed>;
   /** Records a webhook as upstream answered it: later loads resolve with it, and lists are read again. */
   prime(webhook: Webhook): void;
-  /** Forgets all that was read of a webhook that has changed, or may have. */
+  /** Forgets everything that was read about a webhook that has changed, or may have. */
   invalidate(webhookId: string): void;
 };
 
@@ -161,7 +161,7 @@ const createWebhookLoader = (source: Source): WebhookLoader => {
 
   // Each load is a request of its own: the batch resolves with promises, so that no load waits for another.
   const webhooks = new DataLoader(async (ids: readonly string[]) => {
-    // A list under way may bring the webhook, which then needs no request of its own.
+    // A list that is being read may contain the webhook, which then needs no request of its own.
     await Promise.allSettled(reading);
     return ids.map((id) => ({ webhook: known.get(id) ?? source.get(id) }));
   });
@@ -203,7 +203,7 @@ const createWebhookLoader = (source: Source): WebhookLoader => {
   };
 };
 
-/** Calls `read` once for each key, and at once. */
+/** Calls `read` immediately, once for each key. */
 const memoize = <Key, Answer>(read: (key: Key) => Promise<Answer>) => {
   const answers = new Map<string, Promise<Answer>>();
   return {

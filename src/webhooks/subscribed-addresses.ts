@@ -12,13 +12,13 @@ import { isRejected } from './unsupported-operation.ts';
 export type WebhookKey = { readonly cachePartition: string; readonly webhookId: string };
 
 /**
- * Asks upstream for a webhook's only address. Resolves with null for none or several, and with undefined when upstream
- * refuses to list the addresses. Rejects when upstream does not answer.
+ * Asks upstream for a webhook's only address. Resolves with null for none or several, and with undefined if upstream refuses
+ * to list the addresses. Rejects if upstream does not answer.
  */
 export type FetchAddress = (webhookId: string) => Promise<string | null | undefined>;
 
 type Options = {
-  /** Null when the gateway has no key of its own: then the gateway knows addresses only from callers' changes and reads. */
+  /** Null if the gateway has no key of its own: it then knows addresses only from callers' changes and reads. */
   readonly ask: FetchAddress | null;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
@@ -26,11 +26,11 @@ type Options = {
 
 type Entry = {
   readonly known: KnownAddress;
-  /** When the webhook was last changed, by upstream's clock, as a caller of `soleAddress` saw it; null where none has. */
+  /** When the webhook was last changed, by upstream's clock, as a caller of `soleAddress` saw it; null if none did. */
   updatedAt: string | null;
   /** The read under way, which concurrent callers share. Settles with upstream's answer, or after MAX_WAIT_MS. */
   fetching: Promise<void> | null;
-  /** When upstream may be asked again, after it failed or refused. */
+  /** When upstream may be asked again after a failure or refusal. */
   retryAt: number;
 };
 
@@ -71,9 +71,9 @@ export class SubscribedAddresses {
   }
 
   /**
-   * The webhook's only address; null for none or several. Calls `read` for it, unless it is known since less than five
-   * minutes and upstream has just shown the webhook with the same `updatedAt` as then. Null for `updatedAt` always calls it.
-   * Rejects as `read` does.
+   * The webhook's only address; null for none or several. Calls `read` for it, unless it was read within the last five
+   * minutes and upstream has just shown the webhook with the same `updatedAt`. With null for `updatedAt`, it always calls
+   * `read`. Rejects as `read` does.
    */
   async soleAddress(
     webhook: WebhookKey,
@@ -122,7 +122,7 @@ export class SubscribedAddresses {
     this.#fetching += 1;
     try {
       const address = await this.#fetch?.(webhookId);
-      // A refusal says nothing about the list: an address that a caller's change or read has shown still counts.
+      // A refusal says nothing about the list: an address known from a caller's change or read still counts.
       if (address === undefined) entry.retryAt = this.#now() + REFRESH_MS;
       else record(address);
     } catch {
@@ -152,7 +152,7 @@ const TIMEOUT_MS = 5000;
 /** The most reads at once, so that deliveries with made-up webhook ids do not hold up operations. */
 const CONCURRENCY = 8;
 
-/** Reads a webhook's only address with the gateway's own key, outside of any operation. It costs no compute units. */
+/** Reads a webhook's only address with the gateway's own key, outside of any operation. This costs no compute units. */
 export const createAddressLookup = (
   client: UpstreamClient,
   credential: Credential,

@@ -6,7 +6,7 @@ import { listWebhooks, type Operation, readWebhooksPage, updateAddresses } from 
 /** Sends one request and resolves with the parsed body. Rejects with UpstreamError. */
 export type Send = (operation: Operation, signal?: AbortSignal) => Promise<unknown>;
 
-/** This deployment lacks an operation that others have. No webhook is at fault, and the caller can not mend it. */
+/** This deployment lacks an operation that others have. No webhook is at fault, and the caller can't fix it. */
 export class UnsupportedOperationError extends UpstreamError {
   constructor({ purpose, method, path }: Operation, cause: UpstreamError) {
     const serviceMessage = `The service has no operation to ${purpose}: it answered ${method} ${pathnameOf(path)} with ${cause.status}.`;
@@ -26,7 +26,7 @@ export const isRejected = (error: unknown): error is UpstreamError =>
 
 const pathnameOf = (path: Operation['path']): string => `/${path.join('/')}`;
 
-/** Sends as `send` does, but rejects with UnsupportedOperationError when the deployment lacks the operation. */
+/** Sends like `send`, but rejects with UnsupportedOperationError if the deployment lacks the operation. */
 export const detectUnsupported =
   (send: Send): Send =>
   async (operation, signal) => {
@@ -56,15 +56,15 @@ const isUnsupported = async (
   return (await isListed(webhookId, send)) ?? (await isUpdatable(webhookId, send));
 };
 
-/** Upstream has no error codes, so its words decide. A router repeats at most the path that it does not know. */
+/** Upstream has no error codes, so its wording decides. A router repeats at most the path that it does not know. */
 const mentionsWebhook = (serviceMessage: string, path: string, webhookId: string): boolean => {
   const words = serviceMessage.toLowerCase().replaceAll(path, '');
   return words.includes(webhookId) || /\b(?:webhook|subscription)\b/.test(words);
 };
 
 /**
- * Whether the first page of the webhooks has this one. Reading it is free and changes nothing. Null when the page can
- * not tell: upstream does not list webhooks, the page has a malformed item, or more pages follow.
+ * Whether the first page of the webhooks has this one. Reading it is free and changes nothing. Null if the page can't tell:
+ * upstream does not list webhooks, the page has a malformed item, or more pages follow.
  */
 const isListed = async (webhookId: string, send: Send): Promise<boolean | null> => {
   try {

@@ -3,20 +3,20 @@ import type { Deadline } from '../lib/deadlines.ts';
 import { atMostEntries } from '../lib/values.ts';
 import { type SharedRequest, startShared } from '../upstream/cache/single-flight.ts';
 
-/** A cache of the keys that upstream has accepted, so that not each use of a key is a request. */
+/** A cache of the keys that upstream has accepted, so that not every use of a key is a request. */
 export type VerifiedKeys = {
   /**
-   * Resolves at once when `request` has resolved for this key within the last hour, else when `request` does now.
-   * Concurrent callers of one key share one request (single-flight). Rejects as `request` does, which is not cached, or
-   * with UpstreamError `timeout` when the deadline ends. `keyId` identifies the key and is not the key itself. The signal
-   * aborts when no caller waits any more.
+   * Resolves at once if `request` has resolved for this key within the last hour, otherwise when `request` does. Concurrent
+   * callers of one key share one request (single-flight). Rejects as `request` does, which is not cached, or with
+   * UpstreamError `timeout` when the deadline ends. `keyId` identifies the key and is not the key itself. The signal aborts
+   * when no caller waits any longer.
    */
   verify(keyId: string, deadline: Deadline, request: (signal: AbortSignal) => Promise<void>): Promise<void>;
 };
 
 /** The keys that other gateways have verified. Its methods never reject. */
 export type SharedKeys = {
-  /** Resolves with the milliseconds for which the key still counts as verified; 0 where it does not. */
+  /** Resolves with the milliseconds for which the key still counts as verified; 0 if it does not. */
   verifiedForMs(keyId: string): Promise<number>;
   /** Makes the key count as verified for this time, in milliseconds. */
   add(keyId: string, ms: number): Promise<void>;

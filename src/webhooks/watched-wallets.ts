@@ -5,12 +5,12 @@ import { filtersOf, type NewWebhook, type Webhook, type WebhookChanges } from '.
 import type { WebhookSession } from './session.ts';
 
 /**
- * The wallets that a tenant watches. A watched wallet has webhooks of its own: one for each type of events, which holds
- * the wallet's address alone and delivers to the tenant's log. Upstream's list of webhooks is the only record of them.
+ * The wallets that a tenant watches. A watched wallet has webhooks of its own: one for each type of events, which holds the
+ * wallet's address alone and delivers to the tenant's log. Upstream's list of webhooks is the only record of them.
  *
- * A webhook belongs to a watch when its name says so and its URL is the tenant's delivery URL: anyone may give a webhook such
- * a name, and another gateway's watch of the same wallet has it too. What does not belong to a watch is never changed or
- * deleted. What belongs to one may differ from what `watch` makes: then the wallet is not shown as watched by it.
+ * A webhook belongs to a watch if its name says so and its URL is the tenant's delivery URL: anyone may give a webhook such
+ * a name, and another gateway's watch of the same wallet has the same one. What does not belong to a watch is never changed
+ * or deleted. What belongs to one may differ from what `watch` makes: then the wallet is not shown as watched by it.
  */
 export type WatchedWallets = {
   /**
@@ -24,7 +24,7 @@ export type WatchedWallets = {
    * was done before a request fails stays done. Rejects with TooManyWatchedWallets.
    */
   watch(wallet: WatchRequest): Promise<WatchedWallet>;
-  /** Deletes what is there of the wallet's webhooks. Does nothing for a wallet that is not watched. */
+  /** Deletes the wallet's webhooks, as far as they exist. Does nothing for a wallet that is not watched. */
   unwatch(address: string): Promise<void>;
 };
 
@@ -32,7 +32,7 @@ export type WatchedWallets = {
 export type WatchedWallet = {
   readonly address: string;
   readonly webhooks: readonly Webhook[];
-  /** The types of events of which each one on `chainIds` is delivered. */
+  /** The types whose events on `chainIds` are all delivered. */
   readonly types: readonly WebhookType[];
   /** Null for all chains. */
   readonly chainIds: readonly number[] | null;
@@ -60,7 +60,7 @@ type Parts = {
     'listAll' | 'create' | 'update' | 'delete' | 'soleAddress' | 'replaceAddresses'
   >;
   readonly destination: GatewayDestination;
-  /** Shared by all operations of this gateway, so that two of a tenant do not both create a webhook. */
+  /** Shared by all operations of this gateway, so that two operations of a tenant do not both create a webhook. */
   readonly keyedQueue: KeyedQueue;
   /** The most wallets that a tenant may watch. */
   readonly max: number;
@@ -71,7 +71,7 @@ const NAME = /^watchWallet (0x[0-9a-f]{40})$/i;
 
 /** The wallets of a page. Its webhooks' addresses are a request each, unless they are known. */
 const PAGE_SIZE = 20;
-/** Reads of addresses at once, so that a list does not hold up other operations. */
+/** The most concurrent reads of addresses, so that a list does not hold up other operations. */
 const MAX_READS = 8;
 
 export const createWatchedWallets = ({ webhooks, destination, keyedQueue, max }: Parts): WatchedWallets => {
@@ -148,7 +148,7 @@ export const createWatchedWallets = ({ webhooks, destination, keyedQueue, max }:
         const held = await Promise.all(
           all.map((webhook) => reads.run('', () => webhooks.soleAddress(webhook, 'known'))),
         );
-        // Where the deployment does not list addresses, name and URL are all that there is.
+        // If the deployment does not list addresses, name and URL have to do.
         return all.filter((_webhook, index) => held[index] === address || held[index] === undefined);
       };
       return async (offset) => {
@@ -201,8 +201,8 @@ const settle = async <Value>(all: readonly Promise<Value>[]): Promise<Value[]> =
 };
 
 /**
- * This gateway as a destination. `url` is its delivery URL for one webhook, or for any webhook when the id is null. `urls` are
- * all that it accepts, also those that are being replaced.
+ * This gateway as a destination. `url` is its delivery URL for one webhook, or for any webhook when the id is null. `urls`
+ * are all that it accepts, including those being replaced.
  */
 type GatewayDestination = {
   url(webhookId: string | null): string;
@@ -234,8 +234,8 @@ export const connectToGateway = (
 
 /**
  * Creates a webhook that delivers to this gateway. Only the answer has the webhook's id, so a second request puts the id
- * into the url, for deployments whose headers do not name the webhook. If that request fails, the events arrive all the
- * same. Rejects with UpstreamError when the webhook could not be created.
+ * into the url, for deployments whose headers do not name the webhook. If that request fails, the events still arrive.
+ * Rejects with UpstreamError when the webhook could not be created.
  */
 export const createForGateway = async (
   webhooks: Pick<WebhookSession, 'create' | 'update'>,

@@ -124,13 +124,13 @@ export type ConnectionRequest<Value> = {
   readonly cursors: ListCursors;
   readonly first: number;
   readonly after: string | null | undefined;
-  /** Whether the executor takes the items as pages come. Default: it gets them all at once. */
+  /** Whether the executor takes items as pages arrive. Default: it gets them all at once. */
   readonly streams?: boolean;
 };
 
 /**
  * Walks a list from the cursor `after`, or from its head. Rejects with INVALID_CURSOR before it sends a request, and with
- * the UpstreamError of a request that fails. Of a list that streams, it waits for the first page.
+ * the UpstreamError of a request that fails. For a list that streams, it waits only for the first page.
  */
 export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ListConnection> => {
   const { read, cursors, first, after, streams = false } = request;
@@ -141,7 +141,7 @@ export const connect = async <Value>(request: ConnectionRequest<Value>): Promise
   return new StreamedConnection(growing, connectionOf(growing.items));
 };
 
-/** Returns when a page was requested: by upstream's clock, or by the gateway's where upstream omits it. */
+/** Returns when a page was requested, by upstream's clock, or by the gateway's if upstream omits the time. */
 const requestedAt = ({ requestTime, fetchedAt }: Page<unknown>): number =>
   requestTime === null ? fetchedAt : Date.parse(requestTime);
 
@@ -160,7 +160,7 @@ const malformedItem = ({ message, field }: MalformedFieldError): GraphQLError =>
     field,
   });
 
-/** Returns the errors of one page as they are, and those of several pages without repetitions. */
+/** Returns the errors of one page unchanged, and those of several pages without repetitions. */
 const mergePartialErrors = (all: readonly PartialErrors[]): PartialErrors | null => {
   const [first, ...others] = all;
   if (first === undefined || others.length === 0) return first ?? null;

@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { clientError } from '../errors.ts';
 import { digestOf, type Neighbours } from './neighbours.ts';
 
-/** What a cursor says of its item: where the item was, and enough to find it again when the pages have shifted. */
+/** What a cursor says about its item: where it was, and enough to find it again when pages have shifted. */
 export type CursorPosition = {
   /** Offset of the item's page; null for the newest page. */
   readonly offset: string | null;
   /** Index of the item on its page. */
   readonly index: number;
   readonly identity: string;
-  /** What the list descends by: see `PageItems`. */
+  /** The item's rank, which the list descends by: see `PageItems`. */
   readonly rank: number | null;
   /** Null in a list that is ordered by time, whose items stay in place. */
   readonly neighbours: Neighbours | null;
@@ -21,7 +21,10 @@ export type CursorPosition = {
 /** Writes and reads the cursors of one list under one set of filters. They are invalid on any other list. */
 export type ListCursors = {
   write(position: CursorPosition): string;
-  /** Throws INVALID_CURSOR for a cursor that it did not write: a client can't forge one and have it searched for. */
+  /**
+   * Throws INVALID_CURSOR for a cursor that it did not write, so a client can't forge one and make the gateway search for
+   * it.
+   */
   read(cursor: string): CursorPosition;
 };
 
@@ -39,9 +42,9 @@ const MAX_LIST_KEYS = 2000;
 /**
  * Cursors are signed with `secret`. Gateways that share it accept each other's cursors.
  *
- * A cursor is base64url of its signature and its content, which is JSON. The signature is the beginning of
- * SHA-256(list key + content), where the list key is an HMAC of the list: one hash a cursor, a fourth of the time of an
- * HMAC. What is left out of the hash can't be found from the rest, so the content can't be extended.
+ * A cursor is base64url of its signature and its content, which is JSON. The signature is the beginning of SHA-256(list key
+ * + content), where the list key is an HMAC of the list: one hash per cursor, which takes a fourth of the time of an HMAC.
+ * The hash is truncated, so the content can't be extended.
  */
 export const createCursors = (secret: string): CursorsOf => {
   const key = createHmac('sha256', secret).update('cursors').digest();
@@ -71,7 +74,7 @@ export const createCursors = (secret: string): CursorsOf => {
         const bytes = Buffer.from(cursor.slice(0, MAX_CURSOR_LENGTH), 'base64url');
         const signature = cursor.slice(0, SIGNATURE_CHARACTERS);
         const content = bytes.subarray(SIGNATURE_BYTES).toString();
-        // Decoding skips characters that are not base64url: only a round trip shows that there were none.
+        // Decoding skips characters that are not base64url, so only a round trip shows that there were none.
         const isOurs =
           bytes.toString('base64url') === cursor &&
           bytes.length > SIGNATURE_BYTES &&

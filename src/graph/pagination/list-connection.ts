@@ -27,7 +27,7 @@ export type PageInfo = {
   readonly endCursor: string | null;
 };
 
-/** A walk that reads a page when its items are asked for. Its readers share what it has read. */
+/** A walk that reads a page when its items are requested. Its readers share what it has read. */
 export class GrowingWalk<Value> {
   /** The items so far. */
   readonly items: WalkedItems<Value>;
@@ -95,8 +95,8 @@ type ConnectionSoFar<Value> = {
 };
 
 /**
- * A connection whose items the executor takes as upstream pages come, see `@stream`. All that depends on the last item waits
- * for it: where the first part selects `pageInfo`, that part waits for all pages.
+ * A connection whose items the executor takes as upstream pages arrive, see `@stream`. Everything that depends on the last
+ * item waits for it: if the first part selects `pageInfo`, that part waits for all pages.
  */
 export class StreamedConnection<Value> implements ListConnection {
   readonly #walk: GrowingWalk<Value>;

@@ -16,12 +16,12 @@ const isRanked = (position: CursorPosition): position is Ranked => position.rank
 const isSurrounded = (position: CursorPosition): position is Surrounded => position.neighbours !== null;
 
 /**
- * Finds the item of a cursor again, and returns the place right after it; null when nothing comes after it any more.
+ * Finds the item of a cursor again, and returns the place right after it; null if nothing follows it any longer.
  *
- * - Newest first: an item that no longer exists, or has another time than before, counts as lying where its time puts it.
- * - Any other list: its items may have moved, the cursor's own among them. The walk goes on where most of the cursor's item
- *   and its neighbours lie on their sides. Where none of them is left, a list that descends by a number is continued behind
- *   the item's number. Rejects with CURSOR_EXPIRED where nothing shows the place.
+ * - Newest first: an item that no longer exists, or whose time has changed, counts as being where its old time puts it.
+ * - Any other list: its items may have moved, the cursor's own among them. The walk continues at the place that has most of
+ *   the cursor's item and its neighbours on their proper sides. If none of them is left, a list that descends by a number is
+ *   continued behind the item's number. Rejects with CURSOR_EXPIRED if nothing shows the place.
  */
 export const locateAfter = async <Value>(
   read: ReadPage<Value>,
@@ -61,15 +61,15 @@ const searchByRank = async <Value>(
 };
 
 /**
- * Whether an item comes after one of this rank that is gone. Of the items of one block, a list by time is taken to have lost
- * all. Throws CURSOR_EXPIRED in any other list where the item has the same rank, or none: it may lie on either side.
+ * Whether an item comes after one of this rank that is gone. A list by time is assumed to have lost all items of a block. In
+ * any other list, throws CURSOR_EXPIRED if the item has the same rank or none, because it may be on either side.
  */
 const isBehind = ({ order }: PageItems<unknown>, rank: number | null, gone: number): boolean => {
   if (order !== 'newestFirst' && (rank === null || rank === gone)) throw cursorExpired();
   return rank !== null && rank < gone;
 };
 
-/** Returns the place after the cursor's item; null where the page does not have it, or has it with another time. */
+/** Returns the place after the cursor's item; null if the page does not have it, or has it with another time. */
 const startAfter = <Value>(visit: VisitedPage<Value>, { identity, rank }: Ranked): WalkStart | null => {
   const { items } = visit.page;
   const index = items.indexOf(identity);
@@ -79,7 +79,7 @@ const startAfter = <Value>(visit: VisitedPage<Value>, { identity, rank }: Ranked
   return isInPlace ? startAt(visit, index + 1) : null;
 };
 
-/** A place that shows itself by its neighbours, on one of the pages that were searched. */
+/** A place recognised by its neighbours, on one of the pages that were searched. */
 type Candidate<Value> = { readonly visit: VisitedPage<Value>; readonly place: Place };
 
 const locateByNeighbours = async <Value>(
@@ -101,8 +101,8 @@ const locateByNeighbours = async <Value>(
 };
 
 /**
- * Searches near the old place, then from the head down to it: where items were removed, the others moved up. There an item
- * that alone is left of several does not count: it has moved.
+ * Searches near the old place, then from the head down to it, because removals move items up. There, an item that is the
+ * only one left of several does not count: it has moved.
  */
 const searchByNeighbours = async <Value>(
   read: ReadPage<Value>,
@@ -133,8 +133,9 @@ const searchByNeighbours = async <Value>(
 const NEARBY_PAGES = 2;
 
 /**
- * All that was remembered of the end of a page is gone, as where a client removes what it is shown. The next page follows if
- * its offset names an item and does not count items: the page before has then been filled up with what begins the next one.
+ * Everything that was remembered of the end of a page is gone, for example because a client removes what it is shown. The
+ * next page still follows if its offset names an item instead of counting items. The previous page shows that: it has been
+ * filled up with what begins the next one.
  */
 const behindPage = async <Value>(
   read: ReadPage<Value>,
@@ -205,12 +206,12 @@ export type VisitedPage<Value> = PageStart & { readonly page: Page<Value> };
 /** The most pages that one connection reads: an upstream may send short or empty pages for a while. */
 export const MAX_PAGES = 100;
 
-/** Every cursor carries these digests, so they are few. A longer loop is detected within one walk only. */
+/** Every cursor carries these digests, so there are few. A longer loop is detected only within one walk. */
 const MAX_RECENT_OFFSETS = 8;
 
 /**
- * Yields the pages of a list from `start` on. Each page names the offset of the next one; the walk continues after an
- * empty page. Throws UpstreamError `invalidResponse` when upstream names an offset that led here.
+ * Yields the pages of a list from `start` on. Each page names the offset of the next one; the walk continues after an empty
+ * page. Throws UpstreamError `invalidResponse` if upstream names an offset that led here.
  */
 export async function* walkPages<Value>(
   read: ReadPage<Value>,

@@ -17,9 +17,9 @@ type Last<Value> = { readonly items: PageItems<Value>; readonly index: number };
 type Seam = { readonly index: number; readonly includesLast: boolean };
 
 /**
- * Merges the pages from `start` on into one list: yields each page with the items that it adds. Items arrive or
- * move meanwhile, so a page may repeat items of the pages before: each item is added once. Of a list by time, what has arrived
- * at the head since is left out as well. A page that does not show where it continues waits for the next one, for at most
+ * Merges the pages from `start` on into one list: yields each page with the items that it adds. Items arrive or move
+ * meanwhile, so a page may repeat items of the pages before: each item is added once. In a list by time, what has arrived at
+ * the head since is left out as well. A page that does not show where it continues waits for the next one, for at most
  * MAX_PAGES pages.
  */
 export async function* mergePages<Value>(
@@ -51,7 +51,10 @@ export async function* mergePages<Value>(
   }
 }
 
-/** Only items that arrive at the head shift a page as a whole. In any other list a repeated item says nothing of the others. */
+/**
+ * Only items that arrive at the head shift a page as a whole. In any other list, a repeated item says nothing about the
+ * others.
+ */
 const seamOf = <Value>(items: PageItems<Value>, last: Last<Value>, isLastPage: boolean): Seam | null =>
   items.order === 'newestFirst' ? findSeam(items, last, isLastPage) : { index: 0, includesLast: false };
 
@@ -84,7 +87,7 @@ class SeenItems<Value> {
   readonly #pages = new Map<string, number>();
   /** Digests of items that the walk had returned before it was continued here, and that no page has had since. */
   readonly #returned: Set<string>;
-  /** A page that is seen, and whose identities are not made yet: a walk of one page does not need them. */
+  /** A page that was seen, but whose identities are not made yet: a walk of one page does not need them. */
   #first: PageItems<Value> | null = null;
   #page = 0;
 
@@ -156,7 +159,7 @@ export const entriesOf = <Value>(runs: readonly Run<Value>[]): Entry<Value>[] =>
     Array.from({ length: to - from }, (_, offset) => ({ visit, index: from + offset })),
   );
 
-/** What a cursor says of the item. */
+/** What a cursor says about the item. */
 export const positionOf = <Value>({ visit, index }: Entry<Value>): CursorPosition => {
   const { at, recentOffsets, returned } = visit;
   const { items } = visit.page;

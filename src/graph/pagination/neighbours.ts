@@ -3,14 +3,14 @@ import type { Page, PageItems } from '../../upstream/page.ts';
 
 /**
  * What a cursor remembers of the items around its own, in a list whose items may move both ways. They show where the walk
- * goes on when its own item has moved or is gone. Each item is a digest of its identity.
+ * continues if its own item has moved or is gone. Each item is a digest of its identity.
  */
 export type Neighbours = {
-  /** The items right before it on its page, in the order of the list: NEIGHBOURS at most. */
+  /** The items right before it on its page, in the order of the list; at most NEIGHBOURS. */
   readonly before: readonly string[];
   /** The items right after it. */
   readonly after: readonly string[];
-  /** Items that the walk has returned, and that may come again: MAX_RETURNED at most. */
+  /** Items that the walk has returned and that may come again; at most MAX_RETURNED. */
   readonly returned: readonly string[];
   /** Behind the last item of a page, the offset of the next one; otherwise null. */
   readonly nextOffset: string | null;
@@ -19,12 +19,14 @@ export type Neighbours = {
 /** With two on either side, two items may move or disappear at once: more of the five stay than move. */
 const NEIGHBOURS = 2;
 
-/** Every cursor behind them carries them, until their pages have passed. Few items cross a seam between two pages. */
+/** Every cursor behind them carries them until their pages have passed. Few items cross from one page to the next. */
 const MAX_RETURNED = 64;
 
 const DIGEST_CHARACTERS = 8;
 
-/** What a walk has returned before it came to a page: on the page the items at `indexes`, and not on it those with `digests`. */
+/**
+ * What a walk returned before it came to a page: the items at `indexes` on that page, and elsewhere those with `digests`.
+ */
 export type Returned = { readonly indexes: readonly number[]; readonly digests: readonly string[] };
 
 export const neighboursOf = (
@@ -41,7 +43,7 @@ export const neighboursOf = (
   nextOffset: index + 1 < items.length ? null : nextOffset,
 });
 
-/** Where a walk goes on: at `index`. `agreement` is the number of remembered items that lie on their side of it. */
+/** A walk continues at `index`. `agreement` is the number of remembered items on the proper side of it. */
 export type Place = { readonly index: number; readonly agreement: number };
 
 /** Whether the page has the item of a cursor and its neighbours where they were. */
@@ -60,7 +62,9 @@ export const isUnchanged = (
     (each, place) => index + 1 + place < items.length && digestAt(items, index + 1 + place) === each,
   );
 
-/** Returns the place after an item that most of the remembered ones agree on, the first of several; null where it has none. */
+/**
+ * Returns the place after an item that most of the remembered ones agree on, the first of several; null if there is none.
+ */
 export const findPlace = (
   items: PageItems<unknown>,
   identity: string,
@@ -84,7 +88,7 @@ export const findPlace = (
 const digests = (items: PageItems<unknown>, from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, offset) => digestAt(items, from + offset));
 
-/** Each item is the neighbour of several. */
+/** Each item is a neighbour of several others. */
 const digestsOfPages = new WeakMap<PageItems<unknown>, string[]>();
 
 const digestAt = (items: PageItems<unknown>, index: number): string => {

@@ -9,7 +9,7 @@ export type WalkResult<Value> = {
   /** In their order; none is empty. */
   readonly runs: readonly Run<Value>[];
   readonly hasNextPage: boolean;
-  /** The pages that the items come from, in order; empty when none had to be read. */
+  /** The pages that the items come from, in order; empty if none had to be read. */
   readonly pages: readonly Page<Value>[];
 };
 
@@ -23,9 +23,9 @@ const HEAD: WalkStart = {
 /**
  * Returns the next `first` items of a list that come after the cursor `after`, or from the head when it is null.
  *
- * Pages shift while new items arrive at the head. So a cursor finds its item again by identity, wherever the item is now,
- * and an item that a page repeats is skipped. However upstream cuts its pages, the walk by one returns what the walk by
- * many returns, and each item once.
+ * Pages shift while new items arrive at the head. So a cursor finds its item again by identity, wherever it is now, and
+ * repeated items are skipped. However upstream cuts its pages, walking by one returns the same items as walking by many,
+ * each once.
  *
  * Rejects with UpstreamError `invalidResponse` when upstream's offsets go in circles, or lead to no items.
  */

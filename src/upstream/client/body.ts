@@ -10,16 +10,16 @@ import { hasEscaped, redactChunks, redactText, secretOf } from './redact-key.ts'
 import type { Bill, Credential } from './request.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Upstream's largest page has fewer. A JSON value of three bytes may take twenty times as many once it is parsed. */
+/** Upstream's largest page has fewer. A JSON value of three bytes may take twenty times as much memory once it is parsed. */
 const MAX_VALUES = 1_000_000;
-/** Smaller bodies can't have so many values that they need to be counted. */
+/** Smaller bodies can't have too many values, so theirs are not counted. */
 const COUNTED_FROM_BYTES = 1024 * 1024;
 
-/** The limits that all bodies share which are being received. */
+/** The limits shared by all bodies that are being received. */
 export type BodyLimits = {
   /** Limits the bytes that have been received. */
   readonly memory: MemoryBudget;
-  /** Limits the large bodies, since each takes several times its size while it is parsed. */
+  /** Limits large bodies, each of which takes several times its size while it is parsed. */
   readonly large: Semaphore;
 };
 
@@ -50,7 +50,7 @@ export class BodyCheck {
     if (this.#size.values > MAX_VALUES) throw tooLarge(`${MAX_VALUES} JSON values`);
   };
 
-  /** Returns the bytes to the budget: the body is parsed, or not needed. */
+  /** Returns the bytes to the budget, once the body is parsed or no longer needed. */
   release(): void {
     this.#reservation?.release();
   }
@@ -72,7 +72,7 @@ export const parseBody = async <Value>(
     await receiver.end;
     return parse(receiver.chunks);
   });
-  // A failure ends the wait for its turn too.
+  // A failure also ends the wait for its turn.
   return await Promise.race([parsed, receiver.end.then(() => parsed)]);
 };
 
@@ -96,10 +96,10 @@ export class ReceivedBody {
   readonly #chunks: Buffer[];
   readonly #statedType: string;
   readonly #credential: Credential | null;
-  /** What upstream may repeat in the body, and no client may see; null for nothing. */
+  /** A secret that upstream may repeat in the body and no client may see; null for none. */
   readonly secret: Buffer | null;
 
-  /** `credential` is what the body was asked for with; null where the body was read without one, as from a cache. */
+  /** `credential` is the one that the body was requested with; null if it was read without one, as from a cache. */
   constructor(chunks: Buffer[], statedType: string, credential: Credential | null) {
     this.#chunks = chunks;
     this.#statedType = statedType;
@@ -118,17 +118,17 @@ export class ReceivedBody {
     return totalLength(this.#chunks);
   }
 
-  /** The bytes, as they arrived: the secret may be in them. None after `takeText`. */
+  /** The bytes as they arrived, which may contain the secret. Empty after `takeText`. */
   get chunks(): readonly Buffer[] {
     return this.#chunks;
   }
 
-  /** Whether escapes of JSON hide the secret in the bytes. */
+  /** Whether the bytes contain the secret in JSON escapes. */
   get hidesSecret(): boolean {
     return hasEscaped(this.#chunks, this.secret);
   }
 
-  /** The chunks without the secret, which stay when `takeText` has taken them: what may be kept outside of this process. */
+  /** The chunks without the secret, which may be kept outside of this process. They stay valid after `takeText`. */
   sharedChunks(): readonly Buffer[] {
     return redactChunks([...this.#chunks], this.secret);
   }
@@ -179,8 +179,8 @@ type Options = {
   /** Whether the body of a 2xx response does not count. */
   readonly ignoresBody: boolean;
   /**
-   * Called with each chunk of the body of a 2xx response that is not ignored, and the chunks before it. What it throws
-   * ends the request.
+   * Called with each chunk of the body of a 2xx response that is not ignored, and the chunks before it. If it throws, the
+   * request ends with that error.
    */
   readonly check: (chunk: Buffer, before: readonly Buffer[]) => void;
 };
@@ -192,10 +192,15 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_IGNORED_BYTES = 64 * 1024;
 const MAX_IGNORED_MS = 1000;
 
-/** The size at which a body pauses: large bodies are received and parsed one at a time. No page that keeps the contract is so large. */
+/**
+ * The size at which a body pauses: large bodies are received and parsed one at a time. No page that follows the contract is
+ * this large.
+ */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
-/** Receives the response to one request from undici's dispatcher. That costs about half of a response with a stream. */
+/**
+ * Receives the response to one request from undici's dispatcher. That costs about half as much as a response with a stream.
+ */
 export class ResponseReceiver implements Dispatcher.DispatchHandler {
   /** The body, as far as it has arrived. */
   readonly chunks: Buffer[] = [];
@@ -208,7 +213,7 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   readonly #first = Promise.withResolvers<ResponseHead>();
   #head: ResponseHead = { statusCode: 0, headers: {} };
   #controller: Controller | null = null;
-  /** Why the request is aborted, also before it has a connection. */
+  /** Why the request is aborted, even before it has a connection. */
   #reason: Error | null = null;
   /** The rest of a large body; null for any other. */
   #rest: PromiseWithResolvers<void> | null = null;
@@ -219,9 +224,8 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Resolves with the head once as much of the body is here as is needed at first: the whole of it, LARGE_BYTES, the
-   * beginning of an error's message, or nothing of an ignored one. Rejects with UpstreamError: that of an abort or of the
-   * check, else `unavailable`.
+   * Resolves with the head once enough of the body has arrived: all of it, LARGE_BYTES, the beginning of an error's message,
+   * or nothing of an ignored one. Rejects with UpstreamError: that of an abort or of the check, else `unavailable`.
    */
   get head(): Promise<ResponseHead> {
     return this.#first.promise;

@@ -1,7 +1,7 @@
 import { type Clock, monotonicClock, raceWithTimeout } from '../../lib/deadlines.ts';
 import { type Outcome, UpstreamError } from './errors.ts';
 
-/** What an attempt shows of upstream as a whole. */
+/** What an attempt shows about the resource. */
 export type UpstreamHealth = 'up' | 'down' | 'unknown';
 
 /** Permission for one attempt. Its owner settles it exactly once. */
@@ -23,7 +23,7 @@ type CircuitBreaker = {
 
 /** Consecutive failures that open the circuit. */
 const FAILURES = 10;
-/** Half of the second within which the gateway must serve again once upstream is back. */
+/** The gateway must serve again within a second once upstream is back. This is half of that. */
 const PROBE_EVERY_MS = 500;
 
 type Probe = { readonly startedAt: number; readonly ended: PromiseWithResolvers<void> };
@@ -62,8 +62,8 @@ const createCircuitBreaker = (onStateChange: (state: 'down' | 'up') => void, now
 };
 
 /**
- * The circuit breakers of upstream's resources. Each resource has its own: one that is down neither hides behind the answers
- * of another nor keeps requests from it. A service that refuses every connection opens each of them by itself.
+ * The circuit breakers of upstream's resources. Each resource has its own, so one that is down neither hides behind the
+ * answers of another nor blocks its requests. If the service refuses every connection, each of them opens on its own.
  */
 export type CircuitBreakers = {
   of(resource: string): CircuitBreaker;
@@ -89,8 +89,8 @@ export const createCircuitBreakers = (
 };
 
 /**
- * Any answer below 500 shows that upstream is up. An attempt that was not sent (null), that the gateway aborted or
- * discarded, or that a deadline cut short shows nothing.
+ * Any answer below 500 shows that upstream is up. An attempt that was not sent (null), was aborted or discarded by the
+ * gateway, or was cut short by a deadline shows nothing.
  */
 export const healthAfter = (outcome: Outcome | null): UpstreamHealth => {
   if (typeof outcome === 'number') return outcome < 500 ? 'up' : 'down';

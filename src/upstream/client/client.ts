@@ -23,15 +23,15 @@ import {
 } from './stages.ts';
 
 /**
- * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is refused
- * before anything else, with `unsendable`.
+ * Upstream's HTTP API over kept-alive connections. Every failure is an UpstreamError. A request that can't be sent is
+ * refused first of all, with `unsendable`.
  */
 export type UpstreamClient = {
   /**
    * Resolves with the answer, whose body `parse` has parsed, after as many attempts as the table in retry.ts, the retry
-   * budget, the deadline and the operation's limit of cost allow.
-   * Each attempt is counted on the scope's usage. The scope's deadline starts now, so that the time in the queue counts.
-   * A read is aborted when the deadline's signal aborts. An update that is sent is not: its outcome would be unknown.
+   * budget, the deadline and the operation's limit of cost allow. Each attempt is counted on the scope's usage. The scope's
+   * deadline starts now, so that the time in the queue counts. A read is aborted when the deadline's signal aborts. An
+   * update is not aborted once it is sent, because its outcome would be unknown.
    */
   read<Body>(
     request: UpstreamRequest,
@@ -51,11 +51,11 @@ export type UpstreamClientOptions = {
   readonly keyHeader: string;
   /** Milliseconds for one attempt, from sending to the last byte of the body. */
   readonly timeoutMs: number;
-  /** Concurrent requests at most; each has a socket of its own. */
+  /** The most concurrent requests; each has a socket of its own. */
   readonly connections: number;
   /** Requests per second at most; null for no limit. */
   readonly perSecond: number | null;
-  /** Over several gateways. Default: none, as for the next one. */
+  /** Shared by several gateways. Default: none. */
   readonly sharedRate?: SharedRate | null;
   readonly sharedCooldowns?: SharedCooldowns | null;
   /** Default: no observer. */
@@ -68,7 +68,7 @@ export type UpstreamClientOptions = {
 
 /** Fifty pages of the largest size that real wallets have. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
-/** Large bodies are received and parsed one at a time; so many wait. */
+/** Large bodies are parsed one at a time; at most this many wait in line. */
 const MAX_WAITING_BODIES = 8;
 
 export const createUpstreamClient = (options: UpstreamClientOptions): UpstreamClient => {

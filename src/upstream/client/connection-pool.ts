@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { ResponseReceiver } from './body.ts';
 
-/** Upstream's kept-alive connections, `connections` at most. Requests beyond them wait for a free one. */
+/** Upstream's kept-alive connections, at most `connections`. Other requests wait for a free one. */
 export const createConnectionPool = (origin: string, connections: number, timeoutMs: number): Pool =>
   new Pool(origin, {
     connections,
@@ -12,8 +12,8 @@ export const createConnectionPool = (origin: string, connections: number, timeou
 
 /**
  * A connection that stays in its pool when it refuses a request. undici answers `false` both when a connection is busy and
- * when it refuses a request as invalid. The pool takes it for busy, and does not use it again until it has finished a
- * request: one that had none to finish would be lost for good.
+ * when it refuses a request as invalid. The pool then considers it busy until it finishes a request. If it had none to
+ * finish, it would be lost for good.
  */
 class Connection extends Client {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
@@ -22,7 +22,7 @@ class Connection extends Client {
   }
 }
 
-/** Upstream sends more of them for one request: the connection counts as broken. */
+/** If upstream sends more than this for one request, the connection counts as broken. */
 const MAX_INTERIM = 100;
 
 const STATUS = Buffer.from('HTTP/1.1 100');

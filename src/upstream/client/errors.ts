@@ -20,16 +20,16 @@ export type UpstreamFailure =
   | 'invalidResponse'
   /** Not sent: the operation has reached its cost limit. */
   | 'tooCostly'
-  /** Not sent: HTTP does not allow the request. A defect of the gateway, which says nothing about upstream. */
+  /** Not sent: HTTP does not allow the request. This is a defect of the gateway and says nothing about upstream. */
   | 'unsendable'
-  /** No client waits for the answer any more. It says nothing about upstream. */
+  /** No client waits for the answer any longer. This says nothing about upstream. */
   | 'aborted';
 
 /** How an attempt that was sent ended without a complete answer. */
 export type ConnectionFailure =
   /** There was no connection, so upstream has not seen the request. */
   | 'connectFailed'
-  /** The connection broke at any time after that. */
+  /** The connection broke at some point after that. */
   | 'reset'
   /** No answer within the attempt's whole timeout. */
   | 'noResponse'
@@ -37,7 +37,7 @@ export type ConnectionFailure =
   | 'deadline'
   /** The gateway discarded the answer, because its memory for bodies was used up. */
   | 'discarded'
-  /** The gateway aborted the attempt: no client waited for it any more. */
+  /** The gateway aborted the attempt, because no client waited for it any longer. */
   | 'aborted';
 
 /** How an attempt ended that was sent and failed: an HTTP status, no complete answer, or one that can't be parsed. */
@@ -52,12 +52,12 @@ type Facts = {
   readonly serviceMessage?: string;
   /** Milliseconds, when upstream asked the client to wait. */
   readonly retryAfterMs?: number;
-  /** Whether the gateway's own key was sent: clients are not shown what upstream says about that one. */
+  /** Whether the gateway's own key was sent. Clients are not shown what upstream says about that key. */
   readonly gatewayKey?: boolean;
   readonly cause?: unknown;
 };
 
-/** The only error that leaves `upstream/`, so that callers need not know undici or HTTP. */
+/** The only error that leaves `upstream/`, so callers need not know undici or HTTP. */
 export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
   readonly status: number | undefined;
@@ -95,7 +95,7 @@ export const costLimitExceeded = (maxComputeUnits: number): UpstreamError =>
     `Expected an operation that costs at most ${maxComputeUnits} compute units, got one that needs more than its estimate. The limit is MAX_COMPUTE_UNITS.`,
   );
 
-/** `problem` quotes nothing: what made the request unsendable may come from anywhere. */
+/** `problem` quotes nothing, because the cause may be untrusted text. */
 export const unsendable = (problem: string, cause?: unknown): UpstreamError =>
   new UpstreamError('unsendable', `Expected a request to upstream that can be sent, got ${problem}.`, {
     cause,
@@ -118,7 +118,7 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** undici refuses a request like this before it has a connection, so this is no failure of upstream. */
+/** undici refuses such a request before it has a connection, so this is not a failure of upstream. */
 const REFUSED: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 
 /** The UpstreamError of a request that undici could not complete. */

@@ -19,8 +19,8 @@ export type RequestLimiter = {
 /** A rate limit over several gateways. */
 export type SharedRate = {
   /**
-   * Reserves the next slot, unless it comes later than in `maxWaitMs`. Resolves with the milliseconds until then; null where
-   * other gateways can't be asked.
+   * Reserves the next slot unless it is more than `maxWaitMs` away. Resolves with the milliseconds until then; null if other
+   * gateways can't be asked.
    */
   reserve(maxWaitMs: number): Promise<{ readonly isReserved: boolean; readonly waitMs: number } | null>;
 };
@@ -35,7 +35,7 @@ export const awaitSharedRate = async (rate: SharedRate, deadline: Deadline): Pro
 
 type Waiter = { readonly start: () => void };
 
-/** A null `perSecond` is no rate limit. */
+/** A null `perSecond` means no rate limit. */
 export const createRequestLimiter = (
   concurrency: number,
   perSecond: number | null,
@@ -78,7 +78,7 @@ export const createRequestLimiter = (
     queue.add(waiter);
     advance();
     const end = await raceWithTimeout(started.promise, deadline.remainingMs(), deadline.signal);
-    // The slot may have come at the very moment of the timeout. Then `task` runs, and frees it.
+    // The slot may have become free at the moment of the timeout. Then `task` runs and frees it.
     if (end === 'settled' || !queue.delete(waiter)) return;
     throw end === 'timeout' ? deadlineExceeded() : clientGone();
   };
@@ -128,11 +128,11 @@ export type KeyCooldowns = {
 
 /** The cooldowns of several gateways. */
 export type SharedCooldowns = {
-  /** A name that shows nothing of the key, the same for all gateways. */
+  /** A name that reveals nothing about the key, the same for all gateways. */
   nameOf(key: string): string;
   /** Tells the others of a cooldown. */
   began(name: string, ms: number): void;
-  /** Calls back for each cooldown of another gateway. Resolves once those are known that began before. */
+  /** Calls back for each cooldown of another gateway. Resolves once the ones that began earlier are known. */
   listen(onBegan: (name: string, ms: number) => void): Promise<void>;
 };
 
@@ -163,7 +163,7 @@ export const createKeyCooldowns = (
       if (leftMs > 0) throw coolingDown(leftMs);
     },
     async wait(credential, deadline) {
-      // Another attempt may prolong the cooldown meanwhile.
+      // Another attempt may have prolonged the cooldown.
       for (let leftMs = remainingMs(credential); leftMs > 0; leftMs = remainingMs(credential)) {
         if (leftMs > MAX_WAIT_MS || leftMs >= deadline.remainingMs()) throw coolingDown(leftMs);
         await sleep(leftMs, deadline.signal);

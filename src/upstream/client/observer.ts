@@ -5,7 +5,7 @@ import type { UpstreamMethod, UpstreamRequest } from './request.ts';
 
 /** One attempt of a request. */
 type StartedAttempt = {
-  /** The upstream resource: one of a few words. */
+  /** The name of the upstream resource. */
   readonly resource: string;
   readonly method: UpstreamMethod;
   /** 1 for a request's first attempt. */
@@ -24,7 +24,7 @@ type EndedAttempt = StartedAttempt & {
   readonly status: number | null;
   /** Milliseconds from sending to the answer's last byte; 0 when the attempt was not sent. */
   readonly durationMs: number;
-  /** As billed, also for a failure. */
+  /** As billed, even for a failure. */
   readonly computeUnits: number;
 };
 
@@ -32,7 +32,7 @@ type EndedAttempt = StartedAttempt & {
 export type UpstreamObserver = {
   /** An attempt is sent; `ended` follows. Returns its own trace, which upstream gets. */
   sending?(attempt: StartedAttempt): Trace | undefined;
-  /** Called once for each attempt, also for one that was not sent. */
+  /** Called once for each attempt, even if it was not sent. */
   ended?(attempt: EndedAttempt): void;
   /** The circuit breaker of the resource has opened (`down`) or closed (`up`). */
   circuitChanged?(state: 'down' | 'up', resource: string): void;

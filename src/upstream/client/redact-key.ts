@@ -15,7 +15,7 @@ const SHORT_ESCAPES: ReadonlyMap<string, Buffer> = new Map(
   ['/', '"', '\\'].map((character) => [character, Buffer.from(`\\${character}`)]),
 );
 
-/** The text without the key, which upstream may repeat: as it is, or with characters escaped as in JSON. */
+/** The text without the key, which upstream may repeat literally or with characters escaped as in JSON. */
 export const redactText = (text: string, { key }: Credential): string =>
   key.length >= MIN_REDACTED_LENGTH
     ? text.replaceAll(key, REPLACEMENT).replace(inJson(key), REPLACEMENT)
@@ -26,8 +26,8 @@ export const secretOf = ({ key }: Credential): Buffer | null =>
   key.length >= MIN_REDACTED_LENGTH ? Buffer.from(key) : null;
 
 /**
- * The JSON without the secret, also where it lies across chunks or JSON's escapes hide it: a client would see it once it has
- * decoded the string.
+ * The JSON without the secret, even if it spans chunks or is hidden by JSON escapes: a client would see it after decoding
+ * the string.
  */
 export const redactChunks = (chunks: Buffer[], secret: Buffer | null): Buffer[] => {
   if (secret === null || !(hasBytes(chunks, secret) || mayEscape(chunks, secret))) return chunks;
@@ -36,7 +36,7 @@ export const redactChunks = (chunks: Buffer[], secret: Buffer | null): Buffer[] 
   return redacted === json ? chunks : [Buffer.from(redacted, 'latin1')];
 };
 
-/** Whether the JSON has the secret with at least one of its characters escaped. Costs little where it has no such escape. */
+/** Whether the JSON contains the secret with at least one character escaped. Cheap if there is no such escape. */
 export const hasEscaped = (chunks: readonly Buffer[], secret: Buffer | null): boolean => {
   if (secret === null || !mayEscape(chunks, secret)) return false;
   const json = Buffer.concat(chunks).toString('latin1');
@@ -85,7 +85,7 @@ const isEscaped = (json: string, at: number): boolean => {
   return backslashes % 2 === 1;
 };
 
-/** Matches a text of ASCII characters in each way in which a JSON string may have it. */
+/** Matches an ASCII text in every way in which a JSON string may spell it. */
 const inJson = (text: string): RegExp =>
   new RegExp(
     Array.from(text, (character) => {

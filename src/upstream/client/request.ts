@@ -6,7 +6,7 @@ import { unsendable } from './errors.ts';
 export type UpstreamMethod = 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
 
 export type UpstreamRequest = {
-  /** The upstream resource in one word. Metrics and log lines name it, since a path may hold an address. */
+  /** The name of the upstream resource, for metrics and log lines: a path may contain an address. */
   readonly resource: string;
   readonly method: UpstreamMethod;
   /** The segments below upstream's base URL. See `targetOf` for what a segment may be. */
@@ -14,9 +14,9 @@ export type UpstreamRequest = {
   readonly query?: URLSearchParams;
   /** Sent as JSON: an undefined property is omitted, null is sent as null. */
   readonly body?: object;
-  /** Whether only the status counts: any body will do, and counts as empty. Default: false. */
+  /** Whether only the status counts, and any body is treated as empty. Default: false. */
   readonly ignoresBody?: boolean;
-  /** Compute units by the contract. They are billed to the operation where upstream does not state what it billed. */
+  /** Compute units by the contract. They are billed to the operation if upstream does not state what it billed. */
   readonly cost: number;
 };
 
@@ -36,9 +36,9 @@ const SEGMENT = /^(?!\.\.?$)[A-Za-z0-9._~-]+$/;
 
 /**
  * Returns the path and query of a request, below the path of upstream's base URL. This is the only place that builds one, so
- * that nothing which came from upstream or from a client can name another path. A segment is an address, an id or a fixed
- * word, and needs no encoding; any other is refused rather than encoded, since proxies disagree on `%2F` and `%2E`. Throws
- * UpstreamError `unsendable`.
+ * that nothing from upstream or a client can name another path. A segment is an address, an id or a fixed word, and needs no
+ * encoding; any other is refused rather than encoded, since proxies disagree on `%2F` and `%2E`. Throws UpstreamError
+ * `unsendable`.
  */
 export const targetOf = (
   basePath: string,
@@ -64,8 +64,8 @@ export type RequestScope = {
 };
 
 /**
- * The scope of a request that other operations may join. Its deadline has a clock of its own, since each operation stops
- * waiting when its own time is over; `signal` aborts when no operation waits any more.
+ * The scope of a request that other operations may join. Its deadline has a clock of its own, because each operation stops
+ * waiting when its own time is over; `signal` aborts when no operation waits any longer.
  */
 export const detachedScope = (scope: RequestScope, signal: AbortSignal): RequestScope => ({
   ...scope,
@@ -80,7 +80,7 @@ export class Usage {
   computeUnits = 0;
   /** Pages that cost the operation no request: cached ones, and those that another operation was fetching. */
   cached = 0;
-  /** Those of the cached pages that were fresh only because no delivery had told of a change; absent for none. */
+  /** Cached pages that were fresh only because no delivery had reported a change; absent if there are none. */
   declare watched?: number;
   #billed = 0;
   readonly #listeners: (() => void)[] = [];
@@ -91,8 +91,8 @@ export class Usage {
   }
 
   /**
-   * Calls back after each change of the compute units, also once the operation is answered: a request may outlive its
-   * operation, for others that wait for it, or begin after it, as a refresh does that looks for the page elsewhere first.
+   * Calls back after each change of the compute units, even after the operation is answered: a request may outlive its
+   * operation because others wait for it, or begin later, as a refresh does that first looks for the page elsewhere.
    */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
@@ -122,19 +122,19 @@ export class Usage {
 }
 
 type Reservation = {
-  /** The attempt has ended: replaces its price with what it cost. */
+  /** Replaces the price of an attempt that has ended with what it cost. */
   settle(computeUnits: number): void;
-  /** Removes the attempt: it ended before its turn to be sent. */
+  /** Removes an attempt that ended before its turn to be sent. */
   release(): void;
 };
 
-/** Upstream bills no request that it answers so, unless it states a cost. */
+/** Upstream does not bill requests that it answers with these, unless it states a cost. */
 const UNBILLED: ReadonlySet<number> = new Set([401, 402, 429]);
 
 /**
- * What one attempt costs, as far as it is known: nothing until it is sent, then its price, and from the head of its answer
- * on what upstream states there. What becomes of the answer changes nothing. Where the connection breaks before an answer,
- * nobody can tell whether upstream has received the request: it counts as received.
+ * What one attempt costs, as far as is known: nothing until it is sent, then its price, and what upstream states once the
+ * head of its answer has arrived. What becomes of the answer does not matter. If the connection breaks before an answer,
+ * nobody can tell whether upstream received the request, so it counts as received.
  */
 export class Bill {
   computeUnits = 0;
@@ -170,11 +170,11 @@ export type ChainPricing = {
   record(resource: string, chains: string | null, computeUnits: number): void;
 };
 
-/** The prices of so many filters are remembered, since clients can make up any number of them. */
+/** The number of filters whose prices are remembered, because clients can make up any number of filters. */
 const MAX_FILTERS = 1000;
 
 /**
- * A chain id costs one unit. Only upstream knows how many chains a tag has: a tag counts as `defaultChainCount` chains
+ * A chain id costs one unit. Only upstream knows how many chains a tag has, so a tag counts as `defaultChainCount` chains
  * until upstream has billed a request to the same resource with the same filter.
  */
 export const createChainPricing = (defaultChainCount: number): ChainPricing => {

@@ -46,7 +46,7 @@ const FIRST_BACKOFF_MS = 100;
 export const MAX_WAIT_MS = 2000;
 
 /**
- * Milliseconds until the next attempt; null when there is to be none. The backoff is exponential and has jitter, so that
+ * Milliseconds until the next attempt; null if there is to be none. The backoff is exponential and has jitter, so that
  * requests which failed together are not retried together. It is never shorter than upstream's Retry-After.
  */
 const retryDelay = (
@@ -76,7 +76,7 @@ const createRetryBudget = () => {
     earn() {
       left = Math.min(MAX_RETRIES, left + EARNED_PER_REQUEST);
     },
-    /** Takes one retry from the budget; false when none is left. */
+    /** Takes one retry from the budget; false if none is left. */
     spend(): boolean {
       if (left < 1) return false;
       left -= 1;
@@ -86,8 +86,8 @@ const createRetryBudget = () => {
 };
 
 /**
- * Runs `attempt`, and again as often as the rules, the retry budget, the deadline and `mayRetry` allow. `number` begins
- * with 1.
+ * Runs `attempt`, and repeats it as often as the rules, the retry budget, the deadline and `mayRetry` allow. `number` starts
+ * at 1.
  */
 type Retry = <Answer>(
   request: UpstreamRequest,

@@ -28,7 +28,7 @@ export type Stage = <Body>(attempt: Attempt<Body>, next: Send) => Promise<Upstre
 export const createPipeline = (stages: readonly Stage[], send: Send): Send =>
   stages.reduceRight<Send>((next, stage) => (attempt) => stage(attempt, next), send);
 
-/** Adds a check before those of the outer stages. */
+/** Adds a check that runs before those of the outer stages. */
 const withCheck = <Body>(attempt: Attempt<Body>, check: () => void): Attempt<Body> => ({
   ...attempt,
   beforeSend() {
@@ -37,7 +37,7 @@ const withCheck = <Body>(attempt: Attempt<Body>, check: () => void): Attempt<Bod
   },
 });
 
-/** Reports the attempt to the observer, also when it is not sent. */
+/** Reports the attempt to the observer, even if it is not sent. */
 export const observeAttempt: Stage = async (attempt, next) => {
   const { timer, bill } = attempt;
   try {
@@ -99,7 +99,7 @@ export const breakCircuit =
     }
   };
 
-/** Waits for the request limiter, in a queue that client and deadline may leave, and then for other gateways' requests. */
+/** Waits for the request limiter, until the client leaves or the deadline passes, and then for other gateways' requests. */
 export const limitRequests =
   (limiter: RequestLimiter, sharedRate: SharedRate | null): Stage =>
   (attempt, next) => {

@@ -120,7 +120,7 @@ export const readTime: Reader<string> = (value, field) => {
   throw malformed(field, 'an ISO 8601 date-time', value);
 };
 
-/** A list; an absent field and null are an empty one. */
+/** A list. A missing field or null counts as empty. */
 export const readList: Reader<readonly unknown[]> = (value, field) => {
   const list = value ?? [];
   if (Array.isArray(list)) return list;
@@ -166,7 +166,7 @@ export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
 export type AssetType = (typeof ASSET_TYPES)[number];
 
-/** Upstream's word as GraphQL spells it; null for a value that is none of `words`. */
+/** Upstream's word as GraphQL spells it; null for a value that is not in `words`. */
 export const oneOf = <Word extends string>(words: readonly Word[], value: unknown): Word | null => {
   const word = typeof value === 'string' ? value.toUpperCase() : null;
   return words.find((known) => known === word) ?? null;

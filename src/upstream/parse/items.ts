@@ -11,23 +11,23 @@ import { MalformedFieldError, malformed } from './fields.ts';
 import { type ListOrder, rankOf } from './list-order.ts';
 import type { ListPlan } from './record.ts';
 
-/** What a walk asks of an odd item. Its value is read again each time, so that the page's memory stays known. */
+/** What a walk needs to know of an odd item. Its value is read anew each time, so that the page's memory stays known. */
 type OddItem = Pick<ParsedItem<unknown>, 'identity' | 'rank'>;
 
-/** The memory of an odd item beside its characters. */
+/** The memory of an odd item in addition to its characters. */
 const ODD_ITEM_BYTES = 200;
 
 /** A page is read in slices of this length, so that other work runs meanwhile. */
 const SLICE_MS = 5;
 
-/** The values of items are read at once, so the plain parser, which reads in slices, gets pages with larger ones. */
+/** Values of items are read without pausing, so pages with larger ones go to the plain parser, which reads in slices. */
 const MAX_ITEM_BYTES = 1024 * 1024;
 /** Odd items are read each time that they are written. */
 const MAX_ODD_ITEM_BYTES = 64 * 1024;
-/** A page with a larger part of odd items is left to the plain parser. */
+/** A page with a larger share of odd items is left to the plain parser. */
 const MAX_ODD_PART = 1 / 4;
 
-/** Whether a page is worth to be kept as bytes. */
+/** Whether a page is worth keeping as bytes. */
 export const isWorthIndexing = (page: IndexedPage): boolean => {
   let odd = 0;
   for (let index = 0; index < page.length; index += 1) {
@@ -245,7 +245,7 @@ export const readItem = <List, Value>(
     return { identity: short(identityOf(value, reader.identity)), rank: rankOf(reader.order, value), value };
   } catch (error) {
     if (!(error instanceof MalformedFieldError)) throw error;
-    // A malformed item has no identity, and perhaps no rank: its bytes identify it, and it gets its neighbour's rank.
+    // A malformed item has no identity and perhaps no rank, so its bytes identify it, and it gets its neighbour's rank.
     const identity = `?${digest(JSON.stringify(essenceOf(item)))}`;
     return { identity, rank: rankBefore, value: error.within(`${reader.itemsField}[${index}]`) };
   }

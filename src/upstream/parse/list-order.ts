@@ -1,5 +1,5 @@
 /**
- * How upstream orders a list, which says how a walk finds its place again when the pages have changed.
+ * How upstream orders a list. This decides how a walk finds its place again when the pages have changed.
  *
  * - `newestFirst`: by the time in the property, descending. Items keep their time, so new ones arrive at the head alone.
  * - `descendingBy`: by the number in the property, which may change: items move both ways, also between pages.

@@ -30,8 +30,8 @@ type Requested<List> = {
 /** Parses the pages of one list, from the bytes of a body to its items. */
 export type PageParser<List, Value> = {
   /**
-   * Parses a body as far as it does not depend on the list. `limit` is the number of items that were requested. The kernel
-   * indexes the bytes; without one, and where it does not take them, they are parsed. Rejects with UpstreamError
+   * Parses the part of a body that does not depend on the list. `limit` is the number of requested items. The kernel indexes
+   * the bytes; they are parsed if there is no kernel or it does not accept them. Rejects with UpstreamError
    * `invalidResponse`.
    */
   parseBody(body: ReceivedBody, limit: number, kernel: PageKernel | null): Promise<PageBody>;
@@ -44,7 +44,7 @@ type PageBody = { readonly json: unknown } | { readonly page: IndexedPage; reado
 
 /**
  * The plain parser reads larger bodies, in slices and with less memory: the kernel needs four times their size. No page that
- * keeps the contract is so large.
+ * follows the contract is this large.
  */
 const MAX_INDEXED_BYTES = 8 * 1024 * 1024;
 
@@ -67,7 +67,7 @@ export const createPageParser = <List extends { readonly address: string }, Valu
   },
 });
 
-/** Most envelopes have a few members, and take less time than a promise. */
+/** Most envelopes have few members, and take less time than a promise. */
 const SMALL_ENVELOPE_CHARACTERS = 4096;
 
 const parseEnvelope = (text: string): unknown =>
@@ -102,7 +102,7 @@ export const parsePage = async <List, Value>(
   };
 };
 
-/** Reads a body. Throws UpstreamError `invalidResponse` where it is malformed. */
+/** Reads a body. Throws UpstreamError `invalidResponse` if it is malformed. */
 const orInvalidResponse = <Body, Value>(read: (body: Body) => Value, body: Body): Value => {
   try {
     return read(body);
@@ -131,7 +131,7 @@ const readItems = async <List, Value>(
   return read;
 };
 
-/** What a page says beside its items. */
+/** What a page says in addition to its items. */
 type Envelope = Pick<Page<unknown>, 'nextOffset' | 'requestTime' | 'responseTime' | 'partialErrors'>;
 
 /** Reads the members that the pages of all lists share. Throws MalformedFieldError. */

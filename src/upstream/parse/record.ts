@@ -52,7 +52,7 @@ export type FieldKind =
   | 'lenientString'
   /** A string as it is, any other JSON as its JSON text. */
   | 'text'
-  /** Any JSON whose numbers and booleans become strings, also in lists of lists. Objects stay unchanged. */
+  /** Any JSON. Numbers and booleans become strings, even in lists of lists; objects stay unchanged. */
   | 'texts';
 
 /** One value. Unless it is required, an absent field and null are null. */
@@ -63,7 +63,7 @@ type ScalarField = {
   readonly required: boolean;
 };
 
-/** A list of values; an absent field and null are an empty one. */
+/** A list of values. A missing field or null counts as empty. */
 type ListField = {
   readonly from: string;
   readonly listOf: 'hex';
@@ -83,9 +83,9 @@ type RecordsField = {
   readonly from: string;
   readonly records: RecordTable;
   /**
-   * - `strict`: absent and null are an empty list. Any other value, and an item that is no object, is malformed.
-   * - `skipOthers`: as `strict`, but items that are no objects are left out.
-   * - `lenient`: anything but a list is an empty one. Items that are no objects are left out.
+   * - `strict`: absent and null count as empty. Any other value, and an item that is not an object, is malformed.
+   * - `skipOthers`: as `strict`, but items that are not objects are left out.
+   * - `lenient`: anything but a list counts as empty. Items that are not objects are left out.
    * - `lenientOrNull`: as `lenient`, but anything but a list is null.
    */
   readonly mode: 'strict' | 'skipOthers' | 'lenient' | 'lenientOrNull';
@@ -238,7 +238,7 @@ const readRecords = ({ records, mode }: RecordsField): Reader<unknown> => {
   }
 };
 
-/** Converts numbers and booleans to strings, also in lists of lists. Objects stay unchanged. */
+/** Converts numbers and booleans to strings, even in lists of lists. Objects stay unchanged. */
 const asStrings = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(asStrings);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : (value ?? null);

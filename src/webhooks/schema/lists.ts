@@ -58,12 +58,12 @@ const { connection: WebhookConnection, edge: WebhookEdge } = listConnectionTypes
 
 export { WebhookEdge };
 
-/** No page has brought the item. */
+/** The item did not come from a page. */
 const UNKNOWN = { before: [], after: [], returned: [], nextOffset: null };
 
 /**
- * The edge of an item that a change has put into a list, so that a client can add it to the list that it shows. Its
- * cursor searches for it from the list's start.
+ * The edge of an item that a change added to a list, so that a client can add it to the list that it shows. Its cursor
+ * searches for the item from the list's start.
  */
 const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): ItemEdge<Value> => ({
   node,

@@ -11,13 +11,13 @@ import { Webhook } from './webhook.ts';
 
 /** The payloads of the mutations. They hold edges and global ids, so that a client can update the lists that it shows. */
 
-/** The change is made, also where no answer of upstream shows the webhook. Only the fields that show it fail then. */
+/** The change is made even if none of upstream's answers shows the webhook. Only the fields that show it fail then. */
 type Changed = { readonly webhook: WebhookShape | UnseenWebhookError };
 type Named = { readonly webhookId: string };
 type AddressChanges = Named & { readonly added: readonly string[]; readonly removed: readonly string[] };
 type AddressList = Named & { readonly addresses: readonly string[] };
 
-/** The payload of a change, which rejects when upstream has not made it. */
+/** The payload of a change, which rejects if upstream has not made it. */
 export const payloadOf = async (change: Promise<WebhookShape>): Promise<Changed> => {
   try {
     return { webhook: await change };
@@ -187,7 +187,9 @@ export const asUserError = async <Answer>(change: Promise<Answer>): Promise<Answ
   }
 };
 
-/** Upstream has no error codes: only its words tell a mismatch, such as "Webhook type balances cannot have activity_type". */
+/**
+ * Upstream has no error codes: only its wording shows a mismatch, such as "Webhook type balances cannot have activity_type".
+ */
 const isTypeMismatch = (serviceMessage: string): boolean =>
   /\b(?:transaction_type|counterparty|activity_type)\b/i.test(serviceMessage) &&
   /\b(?:type|types|webhooks?)\b/i.test(serviceMessage) &&

@@ -30,7 +30,7 @@ builder.node(Webhook, {
       type: 'URL',
       nullable: true,
       description: 'The URL that the service posts its events to. Null when it has none.',
-      // With a delivery URL of this gateway anyone can post events.
+      // Anyone with a delivery URL of this gateway can post events.
       authScopes: { webhooks: true },
       extensions: SECRET,
     }),
