@@ -6,8 +6,11 @@ import { parseCommandLine } from '../command-line.ts';
 
 parseCommandLine('Usage: npm run check', {});
 
+/** Biome does not look whether its output is a terminal. */
+const colours = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
+
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ['format and lint', 'biome', 'ci', '--error-on-warnings', '.'],
+  ['format and lint', 'biome', 'ci', colours, '--error-on-warnings', '.'],
   ['types', 'tsc'],
   ["the console's types", 'tsc', '--project', 'src/console'],
   ['directions', 'node', 'scripts/checks/directions.ts'],
@@ -17,7 +20,6 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ["the frontends' operations", 'node', 'scripts/checks/frontend-operations.ts', '--check'],
   ['kernel', 'node', 'scripts/checks/kernel.ts', '--check'],
   ['dashboard and alerts', 'node', 'scripts/observability/main.ts', '--check'],
-  ['relay', 'node', 'scripts/checks/relay.ts'],
 ];
 
 const run = (command: string, args: readonly string[]): Promise<number> =>

@@ -1,24 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { codegen } from '@graphql-codegen/core';
 import * as operationTypes from '@graphql-codegen/typescript-operations';
 import { buildSchema, getOperationAST, OperationTypeNode, parse } from 'graphql';
-import { parseCommandLine } from '../command-line.ts';
+import { generator, ROOT } from './generated.ts';
 
 /**
- * Writes the types and the texts of the console's operations, from its .graphql documents and schema.graphql; with --check,
- * fails when the file is not what they say. The texts are those that `npm run trust` accepts, with their hashes.
+ * Writes the types and the texts of the console's operations, from its .graphql documents and schema.graphql. The texts are
+ * those that `npm run trust` accepts, with their hashes.
  */
 
-const { values } = parseCommandLine('Usage: npm run console:operations -- [--check]', {
-  options: { check: { type: 'boolean' } },
-});
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const save = generator('console:operations');
 const OPERATIONS = `${ROOT}src/console/operations`;
-const FILE = `${ROOT}src/console/__generated__/operations.ts`;
+const FILE = 'src/console/__generated__/operations.ts';
 
 const types = async (): Promise<string> => {
   const schema = readFileSync(`${ROOT}schema.graphql`, 'utf8');
@@ -70,7 +65,9 @@ const documents = (): string[] => {
     .sort();
 };
 
-const text = `/* Written by \`npm run console:operations\` from the documents in src/console/operations. */
+await save(
+  FILE,
+  `/* Written by \`npm run console:operations\` from the documents in src/console/operations. */
 
 /** A document of one operation, with the types of its answer and of its variables. */
 export type Operation<Data, Variables> = {
@@ -83,10 +80,5 @@ export type Operation<Data, Variables> = {
 
 ${await types()}
 ${documents().join('\n\n')}
-`;
-
-if (!values.check) writeFileSync(FILE, text);
-else if (readFileSync(FILE, 'utf8') !== text) {
-  process.stderr.write(`${FILE} is not what the documents say. Mend it with: npm run console:operations\n`);
-  process.exitCode = 1;
-}
+`,
+);

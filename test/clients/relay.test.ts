@@ -19,8 +19,10 @@ import {
 } from 'relay-runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PageInfo } from '../support/clients/walk.ts';
+import { RELAY_DOCUMENTS } from '../support/payloads/relay-documents.ts';
 import { pagingSchemes, startGrowingWallet } from '../support/upstream/growing-wallet.ts';
 
+const require = createRequire(import.meta.url);
 const root = join(import.meta.dirname, '../..');
 
 const documents = `graphql\`
@@ -47,9 +49,10 @@ beforeAll(async () => {
   await mkdir(join(folder, 'src'));
   await cp(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
   await writeFile(join(folder, 'src/walletPage.js'), documents);
+  await writeFile(join(folder, 'src/client.js'), RELAY_DOCUMENTS);
   const config = { src: './src', schema: './schema.graphql', language: 'javascript', eagerEsModules: false };
   await writeFile(join(folder, 'relay.config.json'), JSON.stringify(config));
-  const compiler = join(root, 'node_modules/relay-compiler/cli.js');
+  const compiler = require.resolve('relay-compiler/cli.js');
   await promisify(execFile)(process.execPath, [compiler, 'relay.config.json'], { cwd: folder });
   const load = createRequire(join(folder, 'src/'));
   compiled = (name) => load(`./__generated__/${name}.graphql.js`);
@@ -61,6 +64,12 @@ type WalletPage = {
   address: string;
   transactions: { edges: { node: { hash: string } }[]; pageInfo: PageInfo };
 };
+
+test('Relay compiles pages, streams, and mutations that change lists', () => {
+  const operations = [...RELAY_DOCUMENTS.matchAll(/(?:query|mutation|subscription) (client\w+)/g)];
+  expect(operations.length).toBeGreaterThan(5);
+  for (const [, name = ''] of operations) expect(compiled<ConcreteRequest>(name).params.name).toBe(name);
+});
 
 test.each(pagingSchemes)(
   'Relay pages a fragment with @connection and @refetchable to the end of a wallet whose head grows, once each ($by, $sizes)',

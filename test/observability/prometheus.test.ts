@@ -14,7 +14,7 @@ import { ALERT_CASES, type Case } from './alert-cases.ts';
 const RULES = 'deploy/prometheus/alerts.yaml';
 const rules = await readFile(join(root, RULES), 'utf8');
 
-/** The alerts of the file: each value is a JSON string, or a word. */
+/** The alerts of the file: each value is in quotes, or a word. */
 const alerts = rules
   .split('- alert: ')
   .slice(1)
@@ -24,7 +24,8 @@ const alerts = rules
       JSON.parse(new RegExp(`^ +${key}: (".*")$`, 'm').exec(text)?.[1] ?? '""');
     const severity = /^ +severity: (\w+)$/m.exec(text)?.[1] ?? '';
     const annotations = { summary: read('summary'), description: read('description') };
-    return { name, expression: read('expr'), severity, annotations };
+    const expression = /^ +expr: '(.*)'$/m.exec(text)?.[1] ?? '';
+    return { name, expression, severity, annotations };
   });
 
 type DashboardPanel = {
