@@ -1,12 +1,105 @@
-import { fork } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
-import { DELIVERY_BYTES, deliveryBody } from './delivery.ts';
-import { type Gateway, startGateway } from './gateway.ts';
-import { answerOf, median, startServer } from './processes.ts';
-import { DASHBOARD } from './subscriptions.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { deliveriesOf } from '../../test/support/clients/deliver.ts';
+import { spawnGateway } from '../../test/support/gateway/spawn.ts';
+import { launchRedis, removeFolder } from '../../test/support/redis/server.ts';
+import { decimals, median, print, sum } from '../harness/figures.ts';
+import { memoryOf, startHelper } from '../harness/processes.ts';
+import { DELIVERY_BYTES, deliveryOf } from './delivery.ts';
+import type { Question } from './fanout-load.ts';
+
+const WARM_UPS = 5;
+/** Longer than the probe takes to collect garbage. */
+const COLLECTED_MS = 2000;
+
+const DOCUMENTS = {
+  'what a dashboard shows': `subscription { deliveries { cursor node {
+    id type chainId receivedAt
+    events {
+      __typename
+      ... on TransactionEvent { transaction { hash direction value } }
+      ... on Activity { typeName transactionHash from to tokenAddress value }
+      ... on BalanceChange { tokenSymbol amountDelta }
+    }
+  } } }`,
+  'the least that resumes': 'subscription { deliveries { cursor } }',
+};
+
+type Server = { readonly url: string; readonly pid: number };
+
+/** Servers whose subscribers get the same events, which are posted to this path of the first one. */
+type Group = { readonly name: string; readonly servers: readonly Server[]; readonly path: string };
+
+const start = async (
+  made: AsyncDisposableStack,
+  env: Record<string, string>,
+  entry?: string,
+): Promise<Server> => {
+  const probe = new URL('probe.ts', import.meta.url).href;
+  const { url, child } = made.use(await spawnGateway({ NODE_OPTIONS: `--import=${probe}`, ...env }, entry));
+  return { url, pid: child.pid ?? 0 };
+};
+
+/** Gateways that share this environment. A service that is not there is all that deliveries need. */
+const gateways = async (
+  made: AsyncDisposableStack,
+  name: string,
+  count: number,
+  env: Record<string, string>,
+): Promise<Group> => {
+  const servers: Server[] = [];
+  while (servers.length < count)
+    servers.push(
+      await start(made, { UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'unused', ...env }),
+    );
+  const { deliveryUrl } = await deliveriesOf(servers[0]?.url ?? '');
+  return { name, servers, path: new URL(deliveryUrl).pathname };
+};
+
+/** Resident memory of a group in MiB, after full collections of garbage. */
+const memoryNow = async ({ servers }: Group): Promise<number> => {
+  for (const { pid } of servers) process.kill(pid, 'SIGUSR2');
+  await pause(COLLECTED_MS);
+  return sum(servers.map(({ pid }) => memoryOf(pid).mib));
+};
+
+/** Measures the groups in turns; prints a line for each, and returns their medians. */
+const compare = async (
+  document: string,
+  subscribers: number,
+  rounds: number,
+  groups: readonly Group[],
+): Promise<readonly { readonly ms: number; readonly kibEach: number }[]> => {
+  using load = startHelper(new URL('fanout-load.ts', import.meta.url));
+  const ask = <Answer>(question: Question) => load.ask<Answer>(question);
+  const measured: { group: Group; kibEach: number; times: number[] }[] = [];
+  for (const group of groups) {
+    const before = await memoryNow(group);
+    const urls = group.servers.map(({ url }) => url);
+    await ask({ ask: 'subscribe', urls, document, count: subscribers });
+    const kibEach = (1024 * ((await memoryNow(group)) - before)) / subscribers;
+    measured.push({ group, kibEach, times: [] });
+  }
+  for (let round = 0; round < WARM_UPS + rounds; round += 1)
+    for (const { group, times } of measured) {
+      const [{ url } = { url: '' }] = group.servers;
+      const body = String(deliveryOf(round).body);
+      const time = await ask<number | null>({ ask: 'publish', url, path: group.path, body });
+      if (round < WARM_UPS) continue;
+      if (time === null)
+        throw new Error(`Expected all subscribers of ${group.name} to get an event, got fewer.`);
+      times.push(time);
+    }
+  return measured.map(({ group, kibEach, times }) => {
+    const shown = [Math.min(...times), median(times), Math.max(...times)].map((time) => decimals(time, 1));
+    print(
+      `  ${group.name.padEnd(14)} ${shown.join(' / ')} ms (least, median, most), ${decimals(kibEach, 1)} KiB each`,
+    );
+    return { ms: median(times), kibEach };
+  });
+};
 
 /**
  * How soon one event of 512 bytes is with 5,000 WebSocket subscribers, and what an idle one costs in memory: the
@@ -14,76 +107,44 @@ import { DASHBOARD } from './subscriptions.ts';
  * run. The clock runs from the post of the event to the last subscriber's frame, in the process of the subscribers.
  * The stock server stores nothing. Memory is what a fresh process has grown by, what it grows by once included.
  */
-
-const SUBSCRIBERS = 5000;
-const ROUNDS = 15;
-
-const DOCUMENTS = {
-  'what a dashboard shows': DASHBOARD,
-  'the least that resumes': 'subscription { deliveries { cursor } }',
-};
-
-type Server = Gateway & { readonly name: string };
-
-type Measured = { readonly bytesEach: number; readonly times: number[] };
-
 export const measureFanout = async (): Promise<void> => {
+  const [subscribers, rounds] = [5000, 15];
   for (const [title, document] of Object.entries(DOCUMENTS)) {
-    const [gateway, stock] = await compare(document);
+    await using made = new AsyncDisposableStack();
+    const dataDir = await mkdtemp(join(tmpdir(), 'bench-fanout-'));
+    made.defer(() => removeFolder(dataDir));
     print(
-      `\n${SUBSCRIBERS} subscribers of ${title}, ${ROUNDS} events of ${DELIVERY_BYTES} bytes each, in turns`,
+      `\n${subscribers} subscribers of ${title}, ${rounds} events of ${DELIVERY_BYTES} bytes each, in turns`,
     );
-    report('gateway', gateway);
-    report('stock', stock);
-    const sooner = median(stock.times) / median(gateway.times);
-    const lighter = stock.bytesEach / gateway.bytesEach;
+    const stock = {
+      name: 'stock',
+      servers: [await start(made, {}, 'scripts/bench/fanout-stock.ts')],
+      path: '/publish',
+    };
+    const groups = [await gateways(made, 'gateway', 1, { DATA_DIR: dataDir }), stock];
+    const [own, other] = await compare(document, subscribers, rounds, groups);
+    if (own === undefined || other === undefined) throw new TypeError('Expected two groups, got fewer.');
     print(
-      `  all have it ${sooner.toFixed(1)} times sooner; an idle subscriber takes 1/${lighter.toFixed(1)} of the memory`,
+      `  all have it ${decimals(other.ms / own.ms, 1)} times sooner; an idle subscriber takes 1/${decimals(other.kibEach / own.kibEach, 1)} of the memory`,
     );
   }
 };
 
-const print = (line: string): boolean => process.stdout.write(`${line}\n`);
-
-const report = (name: string, { bytesEach, times }: Measured): void => {
-  const shown = [Math.min(...times), median(times), Math.max(...times)].map((time) => time.toFixed(1));
-  print(
-    `  ${name.padEnd(8)} ${shown.join(' / ')} ms (least, median, most), ${(bytesEach / 1024).toFixed(1)} KiB each`,
-  );
+/**
+ * How soon one event is with 3,000 subscribers of three gateways on one Redis, against those of one gateway on another
+ * Redis, in turns in one run. Both sync each delivery. All share the machine: three gateways do more work than one, since
+ * each executes the subscription once.
+ */
+export const measureGateways = async (): Promise<void> => {
+  const [subscribers, rounds] = [3000, 30];
+  await using made = new AsyncDisposableStack();
+  const onRedis = async (name: string, count: number): Promise<Group> => {
+    const redis = await launchRedis();
+    made.defer(() => redis.stop());
+    return gateways(made, name, count, { REDIS_URL: redis.url });
+  };
+  print(`${subscribers} subscribers, ${rounds} events of ${DELIVERY_BYTES} bytes, in turns`);
+  const groups = [await onRedis('one gateway', 1), await onRedis('three gateways', 3)];
+  const [one, three] = await compare(DOCUMENTS['what a dashboard shows'], subscribers, rounds, groups);
+  print(`Of the time on one, three take: ${decimals((three?.ms ?? Number.NaN) / (one?.ms ?? Number.NaN))}`);
 };
-
-const compare = async (document: string): Promise<[Measured, Measured]> => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'bench-fanout-'));
-  const load = fork(new URL('fanout-load.ts', import.meta.url));
-  const servers: Server[] = [];
-  try {
-    servers.push({ name: 'gateway', ...(await startGateway({ DATA_DIR: dataDir })) }, await startStock());
-    const measured: Measured[] = [];
-    for (const server of servers) {
-      const before = await memoryOf(server);
-      await answerOf(load, { ask: 'subscribe', ports: [server.port], document, count: SUBSCRIBERS });
-      measured.push({ bytesEach: ((await memoryOf(server)) - before) / SUBSCRIBERS, times: [] });
-    }
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [index, { port, path }] of servers.entries()) {
-        const body = deliveryBody(round).toString();
-        const time = await answerOf<number | null>(load, { ask: 'publish', port, path, body });
-        if (time === null) throw new Error('an event has not reached all subscribers');
-        measured[index]?.times.push(time);
-      }
-    }
-    return measured as [Measured, Measured];
-  } finally {
-    load.kill();
-    for (const { child } of servers) child.kill();
-    await rm(dataDir, { recursive: true, force: true });
-  }
-};
-
-const startStock = async (): Promise<Server> => {
-  const { child, url } = await startServer('scripts/bench/fanout-stock.ts', {});
-  return { name: 'stock', child, port: Number(new URL(url).port), path: '/publish' };
-};
-
-/** Resident memory after a full collection of garbage. */
-const memoryOf = async ({ child }: Server): Promise<number> => answerOf<number>(child, { ask: 'memory' });

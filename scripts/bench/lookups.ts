@@ -1,18 +1,60 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { spawnGateway } from '../../test/support/gateway/spawn.ts';
-import { chooseCores, type Pin } from './lookups/cores.ts';
+import { median, print } from '../harness/figures.ts';
+import { memoryOf, startHelper } from '../harness/processes.ts';
+import { assertAgreement } from './lookups/answers.ts';
 import { measureWorkload } from './lookups/measure.ts';
-import { readOptions } from './lookups/options.ts';
-import { memoryOf } from './lookups/processes.ts';
-import type { Report, WorkloadReport } from './lookups/report.ts';
-import { installPeers } from './lookups/servers.ts';
-import { assertAgreement, startSubjects } from './lookups/subjects.ts';
-import { gatewayTable, summaryOf, tableOf } from './lookups/tables.ts';
-import { median } from './processes.ts';
+import { chooseCores, PEERS_BY_NAME, startSubjects } from './lookups/subjects.ts';
+import {
+  gatewayTable,
+  type Report,
+  summaryOf,
+  type WorkloadReport,
+  workloadTable,
+} from './lookups/tables.ts';
+import { WORKLOADS } from './lookups/workloads.ts';
+
+/** Those that are named, in their own order. All of them where the option is left out; none where it is empty. */
+const namesIn = <Name extends string>(option: string, value: string | undefined, names: readonly Name[]) => {
+  if (value === undefined) return names;
+  const given = value.split(',').filter(Boolean);
+  const unknown = given.filter((name) => !names.some((known) => known === name));
+  if (unknown.length > 0)
+    throw new Error(`${option}: expected some of ${names.join(', ')}, got ${unknown.join(', ')}`);
+  return names.filter((name) => given.includes(name));
+};
+
+const positive = (option: string, value: string): number => {
+  if (!(Number(value) > 0)) throw new Error(`${option}: expected a number above 0, got ${value}`);
+  return Number(value);
+};
+
+/** Throws for an option that is unknown, and for a value that is not allowed. */
+const readOptions = (args: readonly string[]) => {
+  const string = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: string,
+      peers: string,
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      json: string,
+    },
+  });
+  const names = WORKLOADS.map(({ name }) => name);
+  const only = namesIn('--only', values.only, names);
+  return {
+    workloads: WORKLOADS.filter(({ name }) => only.includes(name)),
+    peers: namesIn('--peers', values.peers, Object.keys(PEERS_BY_NAME) as (keyof typeof PEERS_BY_NAME)[]),
+    rounds: positive('--rounds', values.rounds),
+    seconds: positive('--seconds', values.seconds),
+    json: values.json,
+  };
+};
 
 /**
  * How many lookups a second the gateway answers, cold and hot, beside its peers and a raw byte proxy. Each server is a
@@ -21,28 +63,25 @@ import { median } from './processes.ts';
  * are parsed, and a workload with a wrong one is reported as failed. docs/performance.md says what the workloads are.
  */
 export const measureLookups = async (args: readonly string[]): Promise<void> => {
-  const options = readOptions(args);
-  const { rounds, seconds, peers } = options;
-  if (peers.some((name) => name !== 'raw')) installPeers();
+  const { rounds, seconds, json, ...options } = readOptions(args);
   const cores = chooseCores();
   await using made = new AsyncDisposableStack();
   const upstream = made.use(await spawnGateway({}, 'scripts/bench/lookups/upstream.ts', cores.upstream));
-  const load = startLoad(cores.load);
-  made.defer(() => void load.kill());
-  const onLoadCore = cores.loadHasUpstream ? [load, upstream.child] : [load];
-  const loadPids = onLoadCore.map(({ pid }) => pid ?? 0);
-  const { subjects, starts } = await startSubjects(peers, rounds, upstream.url, cores, made);
-  await assertAgreement(subjects);
+  const helper = made.use(startHelper(new URL('load/load.ts', import.meta.url), cores.load));
+  const pids = cores.loadHasUpstream ? [helper.pid, upstream.child.pid ?? 0] : [helper.pid];
+  const { subjects, starts } = await startSubjects(options.peers, rounds, upstream.url, cores.server, made);
+  const [w1] = WORKLOADS;
+  if (w1 === undefined) throw new TypeError('Expected a workload, got none.');
+  await assertAgreement(subjects, w1);
   print(`All servers answer W1 with the same data. ${rounds} rounds of ${seconds} s, medians.`);
 
   const workloads: WorkloadReport[] = [];
   for (const workload of options.workloads) {
     const { name, title } = workload;
-    const results = await measureWorkload(workload, subjects, { child: load, pids: loadPids }, options);
+    const results = await measureWorkload(workload, subjects, { helper, pids }, { rounds, seconds });
     workloads.push({ name, title, results });
-    print(`\n${tableOf({ name, title, results })}`);
+    print(`\n${workloadTable({ name, title, results })}`);
   }
-  const servers = new Map(subjects.map(({ serverName, server }) => [serverName, server]));
   const report: Report = {
     machine: {
       cpu: cpus()[0]?.model ?? 'unknown',
@@ -53,17 +92,9 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
     rounds,
     seconds,
     workloads,
-    starts: Object.fromEntries([...starts].map(([name, times]) => [name, median(times)])),
-    memory: Object.fromEntries([...servers].map(([name, { pid }]) => [name, memoryOf(pid)])),
+    starts: Object.fromEntries(Object.entries(starts).map(([name, times]) => [name, median(times)])),
+    memory: Object.fromEntries(subjects.map(({ server: { name, pid } }) => [name, memoryOf(pid)])),
   };
   print(`\n${summaryOf(report)}\n\n${gatewayTable(report)}`);
-  if (options.json !== null) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
 };
-
-const startLoad = (pin: Pin): ChildProcess => {
-  const program = fileURLToPath(new URL('lookups/load.ts', import.meta.url));
-  const [command = process.execPath, ...args] = [...pin, process.execPath, program];
-  return spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-};
-
-const print = (text: string): boolean => process.stdout.write(`${text}\n`);

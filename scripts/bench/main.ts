@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { failWithUsage } from '../command-line.ts';
-import { measureFanout } from './fanout.ts';
-import { measureGateways } from './gateways.ts';
+import { measureFanout, measureGateways } from './fanout.ts';
 import { measureIngest } from './ingest.ts';
 import { measureLookups } from './lookups.ts';
 import { measureWalletEvents } from './wallet-events.ts';

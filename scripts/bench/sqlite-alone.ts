@@ -1,16 +1,15 @@
-// Group-committed SQLite in this process alone, without HTTP or threads. Takes a JSON line of Task, answers with one
-// of Measured.
+// Group-committed SQLite alone, without HTTP or threads: takes a Task, answers as a load does.
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { WriteStore } from '../../src/deliveries/sqlite/appender.ts';
 import { packDeliveries, unpackDeliveries } from '../../src/deliveries/sqlite/threads/packing.ts';
-import { concernedBy, deliveryBody, WEBHOOK } from './delivery.ts';
-import { type Measured, summary } from './posts.ts';
+import { Times } from '../harness/figures.ts';
+import { answerParent } from '../harness/processes.ts';
+import { deliveryOf } from './delivery.ts';
 
 /** `log`: with the rows, indexes and code of the delivery log. `bare`: a number, the body and a unique hash of it. */
 export type Task = { readonly rows: 'log' | 'bare'; readonly inFlight: number; readonly ms: number };
@@ -22,24 +21,10 @@ const directory = mkdtempSync(join(tmpdir(), 'bench-sqlite-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const logCommit = (): Commit => {
-  const { transaction, appender } = new WriteStore(join(directory, 'log.db'), {
-    create: true,
-    check: false,
-  });
+  const store = new WriteStore(join(directory, 'log.db'), { create: true, check: false });
   return (numbers) => {
-    const deliveries = numbers.map((number) => ({
-      tenant: 'default',
-      webhookId: WEBHOOK,
-      type: 'activities' as const,
-      chainId: 8453,
-      receivedAt: Date.now(),
-      dispatchedAt: 1_767_323_045_678,
-      attempt: 0,
-      body: deliveryBody(number),
-      addresses: concernedBy(number),
-      subscribedAddress: null,
-    }));
-    transaction(() => appender.append(unpackDeliveries(packDeliveries(deliveries))));
+    const deliveries = packDeliveries(numbers.map(deliveryOf));
+    store.transaction(() => store.appender.append(unpackDeliveries(deliveries)));
   };
 };
 
@@ -52,44 +37,38 @@ const bareCommit = (): Commit => {
   );
   return (numbers) => {
     database.exec('BEGIN IMMEDIATE');
-    for (const number of numbers) {
-      const body = deliveryBody(number);
-      insert.run(hash('sha256', body, 'buffer'), body);
-    }
+    for (const { body } of numbers.map(deliveryOf)) insert.run(hash('sha256', body, 'buffer'), body);
     database.exec('COMMIT');
   };
 };
 
+const commits = { log: logCommit(), bare: bareCommit() };
+let next = 0;
+
 /** What is asked for within a turn of the event loop is one transaction; each caller asks again once it is answered. */
-const measure = async (commit: Commit, { inFlight, ms }: Task): Promise<Measured> => {
+answerParent(async ({ rows, inFlight, ms }: Task) => {
   let waiting: { readonly number: number; readonly resolve: () => void }[] = [];
   const commitWaiting = () => {
     const taken = waiting;
     waiting = [];
-    commit(taken.map(({ number }) => number));
+    commits[rows](taken.map(({ number }) => number));
     for (const { resolve } of taken) resolve();
   };
   const append = (number: number): Promise<void> =>
     new Promise((resolve) => {
       if (waiting.push({ number, resolve }) === 1) setImmediate(commitWaiting);
     });
-  const times: number[] = [];
+  const times = new Times();
   const started = performance.now();
   const callers = Array.from({ length: inFlight }, async () => {
     for (let now = performance.now(); now < started + ms; ) {
       await append(next++);
       const end = performance.now();
-      times.push(end - now);
+      times.add(end - now);
       now = end;
     }
   });
   await Promise.all(callers);
-  return summary(times, performance.now() - started);
-};
-
-let next = 0;
-const commits = { log: logCommit(), bare: bareCommit() };
-for await (const line of createInterface({ input: process.stdin })) {
-  const task: Task = JSON.parse(line);
-  process.stdout.write(`${JSON.stringify(await measure(commits[task.rows], task))}\n`);
-}
+  const summary = times.summary();
+  return { ...summary, rate: (summary.count / (performance.now() - started)) * 1000 };
+});

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { median } from '../bench/processes.ts';
+import { median } from '../harness/figures.ts';
 
 const SAMPLE_MS = 1000;
 const MINUTE_SAMPLES = 60;

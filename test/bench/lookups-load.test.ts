@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { type Answer, openConnection } from '../../scripts/bench/load/http-connection.ts';
+import { AFTER, createRequestSequence, walletAt } from '../../scripts/bench/load/requests.ts';
 import { faultOf } from '../../scripts/bench/lookups/answers.ts';
-import { type Answer, openConnection } from '../../scripts/bench/lookups/http-connection.ts';
 import { itemsOf } from '../../scripts/bench/lookups/items.ts';
-import { createRequestSequence } from '../../scripts/bench/lookups/request-sequence.ts';
-import { tableOf } from '../../scripts/bench/lookups/tables.ts';
-import { AFTER, walletAt } from '../../scripts/bench/lookups/templates.ts';
+import { workloadTable } from '../../scripts/bench/lookups/tables.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 
 /** What the bench of lookups sends, and what it takes for an answer. */
@@ -89,7 +88,7 @@ test('a workload that failed has no figures', () => {
     },
     { subject: 'cold', server: 'cold', title: 'right', rate: 250, failure: null, ...figures },
   ];
-  const text = tableOf({ name: 'W1', title: 'a page', results });
+  const text = workloadTable({ name: 'W1', title: 'a page', results });
   expect(text).toContain('wrong failed: expected 100, got 99');
   expect(text).not.toContain('777');
   expect(text).toMatch(/right .* – +\| +0\.50 · 1\.00 \|/);

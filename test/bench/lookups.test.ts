@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Report } from '../../scripts/bench/lookups/report.ts';
+import type { Report } from '../../scripts/bench/lookups/tables.ts';
 import { folderOf } from '../support/folder.ts';
 import { root } from '../support/pages.ts';
 

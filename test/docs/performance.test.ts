@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PEERS_BY_NAME } from '../../scripts/bench/lookups/servers.ts';
+import { PEERS_BY_NAME } from '../../scripts/bench/lookups/subjects.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 

@@ -1,5 +1,7 @@
-import { walletAt } from './templates.ts';
-import { templatesOf, type Workload } from './workloads.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { walletAt } from '../load/requests.ts';
+import type { Subject } from './subjects.ts';
+import { rawTemplatesOf, templatesOf, type Workload } from './workloads.ts';
 
 /** What a measurement is worth: right answers alone count. */
 
@@ -22,56 +24,36 @@ export const faultOf = (text: string, { items }: Workload): string | null => {
 
 const WALLET = `0x${'a'.repeat(39)}1`;
 
-/** What all servers must agree on of a transaction: fields that the gateway does not convert. */
-type Row = { readonly fields: readonly unknown[]; readonly topics: readonly unknown[] };
+/** Fields that the gateway does not convert: all servers must agree on them. */
+const FIELDS = ['hash', 'blockNumber', 'blockTime', 'chain', 'from', 'to', 'data'];
 
-const rowOf = (item: unknown, names: readonly string[]): Row => {
-  const logs = valueAt(item, ['logs']);
-  return {
-    fields: names.map((name) => valueAt(item, [name])),
-    topics: Array.isArray(logs) ? logs.map((log) => valueAt(log, ['topics'])) : [],
-  };
-};
-
-const postTo = async (port: number, path: string, body: string): Promise<unknown> => {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+/** The transactions of one wallet, as a server answers W1: of each its fields, and the topics of its logs. */
+const rowsOf = async ({ server, isRaw }: Subject, w1: Workload) => {
+  const [template] = isRaw ? rawTemplatesOf(w1, 'peer') : templatesOf(w1);
+  const named = (text = '') => text.replaceAll(walletAt(0), WALLET);
+  const response = await fetch(`http://127.0.0.1:${server.port}${named(template?.path)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: body.replaceAll(walletAt(0), WALLET),
+    body: named(template?.body),
   });
-  return response.json();
-};
-
-const rowsIn = (list: unknown, names: readonly string[]): readonly Row[] => {
+  const list = valueAt(await response.json(), isRaw ? ['transactions'] : ['data', ...(w1.items?.path ?? [])]);
   if (!Array.isArray(list) || list.length === 0) throw new Error('Expected transactions, got none.');
-  return list.map((item) => rowOf(item, names));
+  const nameOf = (field: string) =>
+    isRaw ? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : field;
+  return list.map((item) => ({
+    fields: FIELDS.map((field) => valueAt(item, [nameOf(field)])),
+    topics: [valueAt(item, ['logs', 0, 'topics']), valueAt(item, ['logs', 1, 'topics'])],
+  }));
 };
 
-/** The transactions of one wallet, as a server of GraphQL answers W1. */
-export const rowsOfGraphQL = async (port: number, w1: Workload): Promise<readonly Row[]> => {
-  const [template] = templatesOf(w1);
-  const reply = await postTo(port, '/graphql', template?.body ?? '');
-  return rowsIn(valueAt(reply, ['data', 'wallet', 'transactions', 'nodes']), [
-    'hash',
-    'blockNumber',
-    'blockTime',
-    'chain',
-    'from',
-    'to',
-    'data',
-  ]);
-};
-
-/** The same transactions, as the raw proxy passes them on. */
-export const rowsOfUpstream = async (port: number, w1: Workload): Promise<readonly Row[]> => {
-  const reply = await postTo(port, w1.raw.peer.replaceAll(walletAt(0), WALLET), '{}');
-  return rowsIn(valueAt(reply, ['transactions']), [
-    'hash',
-    'block_number',
-    'block_time',
-    'chain',
-    'from',
-    'to',
-    'data',
-  ]);
+/** Throws unless all of them answer W1 with the same transactions. */
+export const assertAgreement = async (subjects: readonly Subject[], w1: Workload): Promise<void> => {
+  const answers = subjects.map(async (subject) => ({
+    title: subject.title,
+    rows: await rowsOf(subject, w1),
+  }));
+  const [first, ...others] = await Promise.all(answers);
+  for (const { title, rows } of others)
+    if (!isDeepStrictEqual(rows, first?.rows))
+      throw new Error(`Expected ${title} to answer with the data of ${first?.title}, got other data.`);
 };

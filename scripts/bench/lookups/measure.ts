@@ -1,17 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
-import { answerOf, median } from '../processes.ts';
+import { median } from '../../harness/figures.ts';
+import { cpuMsOf, type Helper } from '../../harness/processes.ts';
+import type { Load, LoadTask } from '../load/load.ts';
 import { faultOf } from './answers.ts';
-import type { Load, LoadTask } from './load-task.ts';
-import { cpuMsOf } from './processes.ts';
 import type { Subject } from './subjects.ts';
 import type { Workload } from './workloads.ts';
 
-/** The medians of a subject's rounds in a workload. */
-export type Result = {
-  readonly subject: string;
-  readonly title: string;
-  /** Several subjects may share one. */
-  readonly server: string;
+/** The figures of a round. */
+type Round = {
   /** Answers a second. */
   readonly rate: number;
   readonly p50Ms: number;
@@ -26,10 +21,16 @@ export type Result = {
   readonly failure: string | null;
 };
 
-/** The load: its process, and those whose work shares its core. */
-export type LoadProcess = { readonly child: ChildProcess; readonly pids: readonly number[] };
+/** The medians of a subject's rounds in a workload. */
+export type Result = Round & {
+  readonly subject: string;
+  readonly title: string;
+  /** Several subjects may share one. */
+  readonly server: string;
+};
 
-type Round = Omit<Result, 'subject' | 'title' | 'server'>;
+/** The load: its process, and those whose work shares its core. */
+export type LoadProcess = { readonly helper: Helper; readonly pids: readonly number[] };
 
 const WARM_UP_MS = 2000;
 
@@ -47,19 +48,19 @@ const taskOf = (workload: Workload, subject: Subject, ms: number): LoadTask => {
   };
 };
 
-const resultOf = ({ name, title, serverName }: Subject, rounds: readonly Round[]): Result => {
-  const middle = (of: (round: Round) => number) => median(rounds.map(of));
+const resultOf = ({ name, title, server }: Subject, rounds: readonly Round[]): Result => {
+  const middle = (figure: Exclude<keyof Round, 'failure'>) => median(rounds.map((round) => round[figure]));
   return {
     subject: name,
     title,
-    server: serverName,
-    rate: middle(({ rate }) => rate),
-    p50Ms: middle(({ p50Ms }) => p50Ms),
-    p99Ms: middle(({ p99Ms }) => p99Ms),
-    maxMs: middle(({ maxMs }) => maxMs),
-    cpuMicros: middle(({ cpuMicros }) => cpuMicros),
-    serverBusy: middle(({ serverBusy }) => serverBusy),
-    loadBusy: middle(({ loadBusy }) => loadBusy),
+    server: server.name,
+    rate: middle('rate'),
+    p50Ms: middle('p50Ms'),
+    p99Ms: middle('p99Ms'),
+    maxMs: middle('maxMs'),
+    cpuMicros: middle('cpuMicros'),
+    serverBusy: middle('serverBusy'),
+    loadBusy: middle('loadBusy'),
     failure: rounds.find(({ failure }) => failure !== null)?.failure ?? null,
   };
 };
@@ -77,7 +78,7 @@ export const measureWorkload = async (
   const measure = async (subject: Subject, task: Partial<LoadTask>): Promise<Round> => {
     const { pid } = subject.server;
     const before = { server: cpuMsOf(pid), load: loadCpuMs(), at: performance.now() };
-    const { samples, answered, ...measured } = await answerOf<Load>(load.child, {
+    const { samples, count, ...measured } = await load.helper.ask<Load>({
       ...taskOf(workload, subject, ms),
       ...task,
     });
@@ -86,7 +87,7 @@ export const measureWorkload = async (
     const faults = subject.isRaw ? [] : samples.map((text) => faultOf(text, workload));
     return {
       ...measured,
-      cpuMicros: (cpuMs * 1000) / answered,
+      cpuMicros: (cpuMs * 1000) / count,
       serverBusy: cpuMs / elapsedMs,
       loadBusy: (loadCpuMs() - before.load) / elapsedMs,
       failure: measured.failure ?? faults.find((fault) => fault !== null) ?? null,

@@ -1,10 +1,10 @@
 // The limit: a node:http server that passes upstream's bytes on by undici, with nothing parsed. The path of the request is
 // upstream's; several of them, divided by semicolons, are fetched at once and written one after the other. The body of
 // the request is a GraphQL client's, which is read and dropped.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import process from 'node:process';
 import { Pool } from 'undici';
+import { announce } from '../../harness/processes.ts';
 
 const JSON_TYPE = 'application/json';
 const EMPTY = Buffer.from('{"data":{"__typename":"Query"}}');
@@ -30,13 +30,6 @@ const fetchBytes = (path: string): Promise<readonly Buffer[]> =>
     );
   });
 
-const bytesOf = async (url: string): Promise<readonly Buffer[]> => {
-  if (url === '/') return [EMPTY];
-  const paths = url.split(';');
-  if (paths.length === 1) return fetchBytes(url);
-  return (await Promise.all(paths.map(fetchBytes))).flat();
-};
-
 const send = (response: ServerResponse, chunks: readonly Buffer[]): void => {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   response.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': length });
@@ -46,15 +39,14 @@ const send = (response: ServerResponse, chunks: readonly Buffer[]): void => {
   response.uncork();
 };
 
-const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+const server = createServer((request, response) => {
   request.resume().on('end', () => {
-    bytesOf(request.url ?? '/').then(
-      (chunks) => send(response, chunks),
+    const { url = '/' } = request;
+    if (url === '/') return send(response, [EMPTY]);
+    Promise.all(url.split(';').map(fetchBytes)).then(
+      (answers) => send(response, answers.flat()),
       (error: unknown) => response.writeHead(502).end(String(error)),
     );
   });
 });
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  process.stderr.write(`${JSON.stringify({ msg: 'listening', url: `http://127.0.0.1:${port}` })}\n`);
-});
+announce(server);

@@ -1,27 +1,57 @@
+import { decimals, tableOf, whole } from '../../harness/figures.ts';
+import type { memoryOf } from '../../harness/processes.ts';
 import type { Result } from './measure.ts';
-import { type Ratio, type Report, ratioOf, ratiosOf, type WorkloadReport } from './report.ts';
 
 /** A report as Markdown. A ratio is shown twice: by the answers a second, and by the CPU time that an answer took. */
 
-const isNumeric = (column: number): boolean => column > 0;
-
-const table = (rows: readonly (readonly string[])[]): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const padded = (cell: string, column: number) =>
-    isNumeric(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
-  const line = (cells: readonly string[]) => `| ${cells.map(padded).join(' | ')} |`;
-  const [head = [], ...body] = rows;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
+export type WorkloadReport = {
+  readonly name: string;
+  readonly title: string;
+  readonly results: readonly Result[];
 };
 
-const decimals = (value: number): string => (Number.isFinite(value) ? value.toFixed(2) : '–');
-const ratio = (value: Ratio | null): string =>
-  value === null ? '–' : `${decimals(value.byRate)} · ${decimals(value.byCpu)}`;
-const count = (value: number): string =>
-  Number.isFinite(value) ? Math.round(value).toLocaleString('en') : '–';
+/** What one run has measured. */
+export type Report = {
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly node: string;
+    /** Whether the server and the load had a core each. */
+    readonly pinned: boolean;
+  };
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly workloads: readonly WorkloadReport[];
+  /** From the start of each server to its first answer, in milliseconds: the median of its starts. */
+  readonly starts: Readonly<Record<string, number>>;
+  /** Of each server after all workloads. */
+  readonly memory: Readonly<Record<string, ReturnType<typeof memoryOf>>>;
+};
 
-/** What the titles of the gateway's lines begin with. */
-const GATEWAY = 'this gateway, ';
+const PEERS: readonly string[] = ['mercurius', 'yoga-jit', 'yoga'];
+
+/** How a result compares with another one; a dash where one of them has failed, or is not there. */
+const ratio = (result: Result, other: Pick<Result, 'rate' | 'cpuMicros'> | undefined): string =>
+  other === undefined || result.failure !== null
+    ? '–'
+    : `${decimals(result.rate / other.rate)} · ${decimals(other.cpuMicros / result.cpuMicros)}`;
+
+/** Of the best peer; of the raw proxy of the bytes that a peer asks for; of that of the gateway's pages. */
+const ratiosOf = (result: Result, results: readonly Result[]): readonly string[] => {
+  const counted = results.filter(({ failure }) => failure === null);
+  const named = (name: string) => counted.find(({ subject }) => subject === name);
+  const peers = counted.filter(({ subject }) => PEERS.includes(subject));
+  const best = peers.length > 0 && {
+    rate: Math.max(...peers.map(({ rate }) => rate)),
+    cpuMicros: Math.min(...peers.map(({ cpuMicros }) => cpuMicros)),
+  };
+  const others = [best || undefined, named('raw'), named('raw-pages') ?? named('raw')];
+  return others.map((other) => ratio(result, other));
+};
+
+const RATIOS = ['of best peer', 'of raw', 'of raw, same pages'];
+const TIMES = ['p50 ms', 'p99 ms', 'max ms'];
+const timesOf = ({ p50Ms, p99Ms, maxMs }: Result) => [p50Ms, p99Ms, maxMs].map((ms) => decimals(ms));
 
 /** The load's share of a core from which it may be what limits the rate. */
 const LIMITING = 0.9;
@@ -33,91 +63,69 @@ const notesOn = ({ title, failure, serverBusy, loadBusy }: Result): readonly str
     : [];
 };
 
-const COLUMNS = [
-  'req/s',
-  'p50 ms',
-  'p99 ms',
-  'max ms',
-  'CPU µs',
-  'core',
-  'of best peer',
-  'of raw',
-  'of raw, same pages',
-];
-
-/** One workload: a line a subject, a Markdown table. */
-export const tableOf = ({ name, title, results }: WorkloadReport): string => {
+/** One workload: a line a subject. */
+export const workloadTable = ({ name, title, results }: WorkloadReport): string => {
+  const head = [name, 'req/s', ...TIMES, 'CPU µs', 'core', ...RATIOS];
   const rows = results.map((result) =>
     result.failure === null
       ? [
           result.title,
-          count(result.rate),
-          ...[result.p50Ms, result.p99Ms, result.maxMs].map(decimals),
-          count(result.cpuMicros),
+          whole(result.rate),
+          ...timesOf(result),
+          whole(result.cpuMicros),
           decimals(result.serverBusy),
-          ...ratiosOf(result, results).map(ratio),
+          ...ratiosOf(result, results),
         ]
-      : [result.title, 'failed', ...COLUMNS.slice(1).map(() => '–')],
+      : [result.title, 'failed', ...head.slice(2).map(() => '–')],
   );
-  return [`${name}: ${title}`, table([[name, ...COLUMNS], ...rows]), ...results.flatMap(notesOn)].join('\n');
+  return [`${name}: ${title}`, tableOf([head, ...rows]), ...results.flatMap(notesOn)].join('\n');
 };
+
+/** What the titles of the gateway's lines begin with. */
+const GATEWAY = 'this gateway, ';
+
+/** The gateway's own results: a line a workload, and a cache that is cold or hot. */
+export const gatewayTable = ({ workloads }: Report): string =>
+  tableOf([
+    ['measured', 'pages', ...RATIOS, ...TIMES],
+    ...workloads.flatMap(({ name, results }) =>
+      results
+        .filter(({ title }) => title.startsWith(GATEWAY))
+        .map((result) => [
+          name,
+          result.title.slice(GATEWAY.length),
+          ...ratiosOf(result, results),
+          ...timesOf(result),
+        ]),
+    ),
+  ]);
 
 /** W1 alone, in the processes that answer it in other workloads too. */
 const OTHER_W1 = ['mixed', 'again'];
 
-const comparedWithW1 = ({ workloads }: Report): readonly string[] => {
-  const resultsOf = (name: string) => workloads.find((workload) => workload.name === name)?.results ?? [];
-  return OTHER_W1.flatMap((name) =>
-    resultsOf(name).map((result) => {
-      const alone = resultsOf('W1').find(
-        ({ subject, failure }) => subject === result.subject && failure === null,
-      );
-      return `${result.title}: ${name} is ${ratio(ratioOf(result, alone ?? null))} of W1`;
-    }),
-  );
-};
-
-/** The gateway's own results: a line a workload, and a cache that is cold or hot. */
-export const gatewayTable = ({ workloads }: Report): string => {
-  const rows = workloads.flatMap(({ name, results }) =>
-    results
-      .filter(({ title }) => title.startsWith(GATEWAY))
-      .map((result) => [
-        name,
-        result.title.slice(GATEWAY.length),
-        ...ratiosOf(result, results).map(ratio),
-        decimals(result.p50Ms),
-        decimals(result.p99Ms),
-        decimals(result.maxMs),
-      ]),
-  );
-  const head = [
-    'measured',
-    'pages',
-    'of best peer',
-    'of raw',
-    'of raw, same pages',
-    'p50 ms',
-    'p99 ms',
-    'max ms',
-  ];
-  return table([head, ...rows]);
-};
-
 /** All workloads: a line a subject, its rate in each. Then what a long life does to W1. */
-export const summaryOf = (report: Report): string => {
-  const { workloads, starts, memory } = report;
+export const summaryOf = ({ workloads, starts, memory }: Report): string => {
+  const resultOf = (workload: string, subject: string) =>
+    workloads.find(({ name }) => name === workload)?.results.find((result) => result.subject === subject);
   const subjects = new Map(
     workloads.flatMap(({ results }) => results.map((result) => [result.subject, result])),
   );
   const rows = [...subjects.values()].map(({ subject, title, server }) => {
-    const rates = workloads.map(({ results }) => {
-      const result = results.find((candidate) => candidate.subject === subject);
-      if (result === undefined) return '–';
-      return result.failure === null ? count(result.rate) : 'failed';
+    const rates = workloads.map(({ name }) => {
+      const result = resultOf(name, subject);
+      return result?.failure ? 'failed' : whole(result?.rate ?? Number.NaN);
     });
-    return [title, ...rates, count(memory[server]?.mib ?? Number.NaN), count(starts[server] ?? Number.NaN)];
+    return [title, ...rates, whole(memory[server]?.mib ?? Number.NaN), whole(starts[server] ?? Number.NaN)];
   });
+  const compared = workloads
+    .filter(({ name }) => OTHER_W1.includes(name))
+    .flatMap(({ name, results }) =>
+      results.map((result) => {
+        const alone = resultOf('W1', result.subject);
+        const other = alone?.failure === null ? alone : undefined;
+        return `${result.title}: ${name} is ${ratio(result, other)} of W1`;
+      }),
+    );
   const head = ['req/s', ...workloads.map(({ name }) => name), 'RSS MiB', 'start ms'];
-  return [table([head, ...rows]), ...comparedWithW1(report)].join('\n');
+  return [tableOf([head, ...rows]), ...compared].join('\n');
 };

@@ -1,8 +1,8 @@
 // A static upstream in a process of its own: the two lookups of the contract, of bodies that are made once and kept as
 // bytes. Each wallet has 300 transactions and 750 collectibles. What an answer holds depends on two digits of the address
 // alone, so that each request may ask of another wallet and nothing has to be made for it.
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import process from 'node:process';
+import { createServer, type Socket } from 'node:net';
+import { announce } from '../../harness/processes.ts';
 import { itemsOf } from './items.ts';
 
 const LISTS = {
@@ -10,7 +10,7 @@ const LISTS = {
   collectibles: { entries: 'entries', owner: 'address', count: 750, limit: 250, most: 2500 },
 } as const;
 
-/** So many wallets differ; the others repeat them. */
+/** How many wallets differ; the others repeat them. */
 const WALLETS = 4;
 const END = '\r\n\r\n';
 const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
@@ -76,8 +76,4 @@ const serve = (socket: Socket): void => {
   socket.on('error', () => socket.destroy());
 };
 
-const server = createServer(serve);
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  process.stderr.write(`${JSON.stringify({ msg: 'listening', url: `http://127.0.0.1:${port}` })}\n`);
-});
+announce(createServer(serve));

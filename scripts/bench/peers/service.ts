@@ -1,35 +1,66 @@
 import process from 'node:process';
 import { Pool } from 'undici';
-import {
-  type Collectible,
-  type RawCollectible,
-  type RawTransaction,
-  type Transaction,
-  toCollectible,
-  toTransaction,
-} from './items.ts';
 
 /**
  * Upstream for the peers: a request for each list, JSON.parse, and names as clients see them. Values pass as they are: a
  * peer neither checks them nor converts hex quantities, which is less work than the gateway's. No page is kept.
  */
 
-/** A page of upstream's as a connection. Its cursors name places of that page. */
-export class Connection<Item> {
-  readonly nodes: Item[];
-  readonly pageInfo: { hasNextPage: boolean; endCursor: string | null };
-  private readonly offset: string;
+/** An item as upstream writes it. */
+type Item = Readonly<Record<string, unknown>>;
 
-  constructor(nodes: Item[], offset: string, next: string | undefined) {
+const transactionOf = (item: Item) => ({
+  address: item.address,
+  blockHash: item.block_hash,
+  blockNumber: item.block_number,
+  blockTime: item.block_time,
+  chain: item.chain,
+  from: item.from,
+  to: item.to,
+  data: item.data,
+  gasPrice: item.gas_price,
+  hash: item.hash,
+  index: item.index,
+  nonce: item.nonce,
+  transactionType: item.transaction_type,
+  value: item.value,
+  decoded: item.decoded,
+  logs: item.logs,
+});
+
+const collectibleOf = (item: Item) => ({
+  contractAddress: item.contract_address,
+  tokenStandard: item.token_standard,
+  tokenId: item.token_id,
+  chain: item.chain,
+  chainId: item.chain_id,
+  name: item.name,
+  description: item.description,
+  symbol: item.symbol,
+  imageUrl: item.image_url,
+  lastSalePrice: item.last_sale_price,
+  metadata: item.metadata,
+  isSpam: item.is_spam,
+  balance: item.balance,
+  lastAcquired: item.last_acquired,
+});
+
+/** A page of upstream's as a connection. Its cursors name places of that page. */
+class Connection<Node> {
+  readonly nodes: readonly Node[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly #offset: string;
+
+  constructor(nodes: readonly Node[], offset: string, next: string | undefined) {
     this.nodes = nodes;
-    this.offset = offset;
+    this.#offset = offset;
     this.pageInfo = { hasNextPage: next !== undefined, endCursor: next ?? null };
   }
 
   /** Made only where they are selected. */
-  get edges(): { cursor: string; node: Item }[] {
+  get edges() {
     return this.nodes.map((node, index) => ({
-      cursor: Buffer.from(`${this.offset}:${index}`).toString('base64'),
+      cursor: Buffer.from(`${this.#offset}:${index}`).toString('base64'),
       node,
     }));
   }
@@ -38,32 +69,29 @@ export class Connection<Item> {
 const pool = new Pool(process.env.UPSTREAM_URL ?? '', { connections: 128 });
 const headers = { accept: 'application/json', 'x-service-api-key': process.env.UPSTREAM_API_KEY ?? '' };
 
-const read = async <Body>(path: string): Promise<Body> => {
-  const { statusCode, body } = await pool.request({ path, method: 'GET', headers });
-  if (statusCode !== 200) throw new Error(`The service answered ${statusCode}.`);
-  return (await body.json()) as Body;
+export type PageArguments = { readonly first: number; readonly after?: string | null };
+
+const pageOf = async (path: string, { first, after }: PageArguments, parameters = '') => {
+  const offset = after == null ? '' : `&offset=${after}`;
+  const answer = await pool.request({
+    path: `${path}?limit=${first}${offset}${parameters}`,
+    method: 'GET',
+    headers,
+  });
+  if (answer.statusCode !== 200) throw new Error(`The service answered ${answer.statusCode}.`);
+  return (await answer.body.json()) as {
+    readonly transactions?: readonly Item[];
+    readonly entries?: readonly Item[];
+    readonly next_offset?: string;
+  };
 };
 
-export type PageArguments = { first: number; after?: string | null | undefined };
-
-const offsetOf = ({ after }: PageArguments): string => (after == null ? '' : `&offset=${after}`);
-
-export const transactionsOf = async (
-  address: string,
-  args: PageArguments,
-  decode: boolean,
-): Promise<Connection<Transaction>> => {
-  const path = `/v1/evm/transactions/${address}?limit=${args.first}${offsetOf(args)}${decode ? '&decode=true' : ''}`;
-  const page = await read<{ transactions: RawTransaction[]; next_offset?: string }>(path);
-  return new Connection(page.transactions.map(toTransaction), args.after ?? '', page.next_offset);
+export const transactionsOf = async (address: string, args: PageArguments, decode: boolean) => {
+  const page = await pageOf(`/v1/evm/transactions/${address}`, args, decode ? '&decode=true' : '');
+  return new Connection((page.transactions ?? []).map(transactionOf), args.after ?? '', page.next_offset);
 };
 
-export const collectiblesOf = async (
-  address: string,
-  args: PageArguments,
-): Promise<Connection<Collectible>> => {
-  const page = await read<{ entries: RawCollectible[]; next_offset?: string }>(
-    `/v1/evm/collectibles/${address}?limit=${args.first}${offsetOf(args)}`,
-  );
-  return new Connection(page.entries.map(toCollectible), args.after ?? '', page.next_offset);
+export const collectiblesOf = async (address: string, args: PageArguments) => {
+  const page = await pageOf(`/v1/evm/collectibles/${address}`, args);
+  return new Connection((page.entries ?? []).map(collectibleOf), args.after ?? '', page.next_offset);
 };
