@@ -2,31 +2,27 @@ import { Agent, request } from 'undici';
 
 /** Waits are to be measured and not cut short. */
 const TIMEOUT_MS = 120_000;
-/** Of an answer's text, what is kept to be looked into when it need not be whole. */
+/** All of an answer is read, but only its beginning is kept where it need not be whole. */
 const KEPT_BYTES = 16_384;
 
 const agent = new Agent({ connections: 64, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 
-export type Asked = {
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Text is sent as it is. */
-  readonly body?: string | Buffer | object;
-  readonly method?: 'GET' | 'POST';
-  /** False: all of the answer is read, but only its beginning is kept. Default: true. */
+type Asked = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is, or as JSON. */
+  readonly body?: Buffer | object;
+  readonly signal?: AbortSignal;
+  /** Default: true. */
   readonly whole?: boolean;
-  readonly signal?: AbortSignal | undefined;
 };
 
-/** Sends JSON by HTTP and gives the status and the text of its answer. */
-export const ask = async ({ url, headers, body, method = 'POST', whole = true, signal }: Asked) => {
-  const sent =
-    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+/** Posts JSON; without a body it gets. `outcome` is the code of the answer's first error, else its status. */
+export const ask = async (url: string, { headers, body, signal, whole = true }: Asked = {}) => {
   const answer = await request(url, {
-    method,
+    method: body === undefined ? 'GET' : 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-    ...(sent !== undefined && { body: sent }),
-    ...(signal && { signal }),
+    body: body === undefined || Buffer.isBuffer(body) ? (body ?? null) : JSON.stringify(body),
+    signal: signal ?? null,
     dispatcher: agent,
   });
   const chunks: Buffer[] = [];
@@ -36,9 +32,6 @@ export const ask = async ({ url, headers, body, method = 'POST', whole = true, s
     kept += chunk.length;
     chunks.push(chunk);
   }
-  return { status: answer.statusCode, text: Buffer.concat(chunks).toString() };
+  const text = Buffer.concat(chunks).toString();
+  return { text, outcome: /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? String(answer.statusCode) };
 };
-
-/** How an answer counts: the code of its first error, else its status. */
-export const outcomeOf = ({ status, text }: { readonly status: number; readonly text: string }): string =>
-  /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? String(status);

@@ -1,11 +1,9 @@
 // The soak's attackers, in a process of their own, so that their work is not in the honest clients' waits.
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Attack } from './attacks/attack.ts';
+import { answerParent } from '../harness/processes.ts';
 import { ATTACKS } from './attacks/registry.ts';
-
-/** How each attack has ended, and how often so. */
-export type Tallies = Record<string, Record<string, number>>;
+import { repeat, type Tally } from './repeat.ts';
 
 export type Order = { readonly gatewayUrl: string; readonly only: readonly string[] | null };
 
@@ -13,42 +11,30 @@ const ENDED_MS = 5000;
 
 const over = new AbortController();
 const made = new AsyncDisposableStack();
-const tallies: Tallies = {};
+let running: { readonly name: string; readonly tally: Tally; readonly ended: Promise<unknown> }[] = [];
 
-const prepare = async (attack: Attack, gatewayUrl: string) => {
-  const strike = await attack.prepare(gatewayUrl, made);
-  const tally: Record<string, number> = {};
-  tallies[attack.name] = tally;
-  let number = 0;
-  const attacker = async () => {
-    while (!over.signal.aborted) {
-      number += 1;
-      const end = await strike(number, over.signal).catch(nameOf);
-      if (over.signal.aborted) return;
-      tally[end] = (tally[end] ?? 0) + 1;
-      await pause(attack.pauseMs);
-    }
-  };
-  return () => Array.from({ length: attack.atOnce }, attacker);
+const begin = async ({ gatewayUrl, only }: Order): Promise<void> => {
+  const attacks = ATTACKS.filter(({ name }) => only === null || only.includes(name));
+  const prepared = await Promise.all(
+    attacks.map(async (attack) => ({ ...attack, strike: await attack.prepare(gatewayUrl, made) })),
+  );
+  running = prepared.map(({ name, strike, atOnce, pauseMs }) => ({
+    name,
+    ...repeat((number) => strike(number, over.signal), { atOnce, pauseMs, signal: over.signal }),
+  }));
 };
 
-/** Ends this process with all that it has started: it leads a process group. */
-const endAll = () => process.kill(-process.pid, 'SIGKILL');
+const end = async (): Promise<Record<string, Tally>> => {
+  over.abort();
+  // Most end at once, with what they have started for themselves.
+  await Promise.race([Promise.all(running.map(({ ended }) => ended)), pause(ENDED_MS)]);
+  await made.disposeAsync();
+  return Object.fromEntries(running.map(({ name, tally }) => [name, tally]));
+};
 
-const nameOf = ({ code, name }: NodeJS.ErrnoException): string => (typeof code === 'string' ? code : name);
-
-/** Prepares, says `ready`, and attacks until the next message comes, which it answers with how it went. */
-process.once('message', async ({ gatewayUrl, only }: Order) => {
-  const attacks = ATTACKS.filter(({ name }) => only === null || only.includes(name));
-  const prepared = await Promise.all(attacks.map((attack) => prepare(attack, gatewayUrl)));
-  process.once('message', async () => {
-    over.abort();
-    // Most end at once, with what they have started for themselves.
-    await Promise.race([Promise.all(attackers), pause(ENDED_MS)]);
-    await made.disposeAsync();
-    process.send?.(tallies, endAll);
-  });
-  process.send?.('ready');
-  const attackers = prepared.flatMap((begin) => begin());
-});
-process.on('disconnect', endAll);
+/** Prepares and begins the attacks that it is ordered, and at the next message ends them and says how they went. */
+answerParent(
+  (order: Order | null) => (order ? begin(order) : end()),
+  // It leads a process group: this ends all that it has started.
+  () => process.kill(-process.pid, 'SIGKILL'),
+);

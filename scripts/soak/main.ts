@@ -1,52 +1,47 @@
 import process from 'node:process';
 import { failWithUsage, parseCommandLine } from '../command-line.ts';
+import { print } from '../harness/figures.ts';
 import { ATTACKS } from './attacks/registry.ts';
-import { everyday } from './everyday/everyday.ts';
-import { formatEveryday, problemsOf, tooEarlyOf } from './everyday/report.ts';
+import { everyday, formatEveryday, problemsOf, tooEarlyOf } from './everyday.ts';
 import { excessesOf, format, mistakesOf, unjudgedOf } from './report.ts';
 import { soak } from './soak.ts';
 
 /** Exits with 1 when something was lost, sent twice, too slow or too large. */
 
-const USAGE = `Usage: npm run soak -- [--minutes <number> | --seconds <number>] [[--only <attack>]... | --everyday]`;
+const USAGE =
+  'Usage: npm run soak -- [--minutes <number> | --seconds <number>] [[--only <attack>]... [--profile <folder>] | --everyday]';
 
 const { values } = parseCommandLine(USAGE, {
   options: {
     minutes: { type: 'string' },
     seconds: { type: 'string' },
     only: { type: 'string', multiple: true },
+    profile: { type: 'string' },
     everyday: { type: 'boolean', default: false },
   },
 });
+const { only, profile } = values;
 const seconds = Number(values.seconds ?? 60 * Number(values.minutes ?? 1));
 if (!(seconds > 0)) failWithUsage('Expected --minutes or --seconds above 0, got something else.', USAGE);
-
-if (values.everyday && values.only) failWithUsage('Expected --everyday or --only, got both.', USAGE);
+if (values.everyday && (only ?? profile) !== undefined)
+  failWithUsage('Expected --everyday, or --only and --profile, got both.', USAGE);
 const names = ATTACKS.map(({ name }) => name);
-const unknown = values.only?.find((name) => !names.includes(name));
+const unknown = only?.find((name) => !names.includes(name));
 if (unknown !== undefined)
   failWithUsage(`Expected an attack (${names.join('; ')}), got ${JSON.stringify(unknown)}.`, USAGE);
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-type Shown = {
-  readonly text: string;
-  readonly problems: readonly string[];
-  readonly unjudged: readonly string[];
-};
-
-const shown = async (): Promise<Shown> => {
+const run = async () => {
   if (values.everyday) {
     const report = await everyday({ seconds, onProgress });
     return { text: formatEveryday(report), problems: problemsOf(report), unjudged: tooEarlyOf(report) };
   }
-  const report = await soak({ seconds, only: values.only ?? null, onProgress });
+  const report = await soak({ seconds, only: only ?? null, profile, onProgress });
   const problems = [...mistakesOf(report), ...excessesOf(report)];
   return { text: format(report), problems, unjudged: unjudgedOf(report) };
 };
 
-const { text, problems, unjudged } = await shown();
+const { text, problems, unjudged } = await run();
 const verdict = problems.length > 0 ? problems : ['All bounds that could be judged were kept.'];
-process.stdout.write(
-  `${[text, '', ...verdict, ...unjudged.map((line) => `Not judged: ${line}`)].join('\n')}\n`,
-);
+print([text, '', ...verdict, ...unjudged.map((line) => `Not judged: ${line}`)].join('\n'));
 process.exitCode = problems.length === 0 ? 0 : 1;

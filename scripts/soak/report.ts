@@ -1,7 +1,8 @@
-import type { Tallies } from './attackers.ts';
+import { sum, tableOf } from '../harness/figures.ts';
 import { ATTACKS } from './attacks/registry.ts';
-import type { Checked } from './log-check.ts';
-import { during, type ExplainedTurn, type Turn } from './loop.ts';
+import { during, type Turn } from './loop.ts';
+import type { Tally } from './repeat.ts';
+import type { Checked } from './tenants.ts';
 import { MOST_WAIT_MS, type Wait, type WaitSummary } from './waits.ts';
 
 /** What a soak has shown. */
@@ -13,7 +14,8 @@ export type Report = {
   readonly mostMemoryMb: number;
   readonly lastMemoryMb: number;
   readonly waits: Readonly<Record<string, WaitSummary>>;
-  readonly walks: { readonly whole: number; readonly wrong: readonly string[] };
+  /** How walks have ended. */
+  readonly walks: Readonly<Tally>;
   /** Of each tenant. */
   readonly deliveries: readonly Checked[];
   /** What the lookups cost that the service was sent, and what the gateway has counted for them; null when it died. */
@@ -22,12 +24,11 @@ export type Report = {
   readonly stray: readonly string[];
   /** The long turns of the event loops that a request waits for, by process. */
   readonly turns: Readonly<Record<string, readonly Turn[]>>;
-  /** Those of the gateway that took and ran the longest. */
-  readonly longestTurns: readonly ExplainedTurn[];
   /** How many connections the readers have had in all. */
   readonly connections?: number;
   readonly stopped?: { readonly exitCode: number | null; readonly ms: number };
-  readonly attacks: Tallies;
+  /** How each attack has ended. */
+  readonly attacks: Readonly<Record<string, Readonly<Tally>>>;
 };
 
 /** What the gateway may take of memory. */
@@ -36,35 +37,40 @@ const MOST_STOP_MS = 10_000;
 /** Honest requests that may be refused, of all of a kind. */
 const MOST_REFUSED = 0.01;
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const ms = (value: number): string => `${Math.round(value)} ms`;
 
-const total = ({ deliveries }: Report, what: 'acknowledged' | 'lost' | 'twice'): number =>
-  sum(deliveries.map((checked) => checked[what]));
+const total = (tally: Readonly<Tally>): number => sum(Object.values(tally));
 
-const refusals = ({ refused }: WaitSummary): number => sum(Object.values(refused));
-
-/** What was lost, sent twice, sent in another order, not counted, or not held: none on any machine. */
-export const mistakesOf = (report: Report): string[] => {
-  const { died, walks, deliveries, computeUnits, stray, attacks } = report;
-  const [lost, twice] = [total(report, 'lost'), total(report, 'twice')];
+/** What has become of deliveries as it should not. */
+export const mistakesOfDeliveries = (deliveries: readonly Checked[]): string[] => {
+  const [lost, twice] = (['lost', 'twice'] as const).map((what) =>
+    sum(deliveries.map((checked) => checked[what])),
+  );
   return [
-    ...(died === null ? [] : [`the gateway ended by itself: ${died}`]),
-    ...(lost > 0 ? [`${lost} acknowledged deliveries are not in the log`] : []),
-    ...(twice > 0 ? [`${twice} deliveries are in the log twice`] : []),
+    ...(lost ? [`${lost} acknowledged deliveries are not in the log`] : []),
+    ...(twice ? [`${twice} deliveries are in the log twice`] : []),
     ...deliveries.flatMap(({ wrong }) => wrong),
-    ...walks.wrong.map((walk) => `a walk went wrong: ${walk}`),
-    ...(walks.whole === 0 ? ['no walk came to its end'] : []),
-    ...(computeUnits !== null && computeUnits.counted < computeUnits.sent
-      ? [`${computeUnits.counted} compute units were counted for requests of ${computeUnits.sent}`]
-      : []),
-    ...stray.map((request) => `the service was sent ${request}`),
-    ...ATTACKS.flatMap(({ name, holds, ends }) =>
-      Object.entries(attacks[name] ?? {})
-        .filter(([end]) => !ends.test(end))
-        .map(([end, count]) => `${name}: expected that ${holds}, got ${end} × ${count}`),
-    ),
   ];
 };
+
+/** What was lost, sent twice, sent in another order, not counted, or not held: none on any machine. */
+export const mistakesOf = ({ died, walks, deliveries, computeUnits, stray, attacks }: Report): string[] => [
+  ...(died === null ? [] : [`the gateway ended by itself: ${died}`]),
+  ...mistakesOfDeliveries(deliveries),
+  ...Object.keys(walks)
+    .filter((end) => end !== 'whole' && end !== 'refused')
+    .map((walk) => `a walk went wrong: ${walk}`),
+  ...(walks.whole ? [] : ['no walk came to its end']),
+  ...(computeUnits !== null && computeUnits.counted < computeUnits.sent
+    ? [`${computeUnits.counted} compute units were counted for requests of ${computeUnits.sent}`]
+    : []),
+  ...stray.map((request) => `the service was sent ${request}`),
+  ...ATTACKS.flatMap(({ name, holds, ends }) =>
+    Object.entries(attacks[name] ?? {})
+      .filter(([end]) => !ends.test(end))
+      .map(([end, count]) => `${name}: expected that ${holds}, got ${end} × ${count}`),
+  ),
+];
 
 /** For how long one of the processes at most had no core while the wait lasted. */
 const noCoreMs = ({ turns }: Report, wait: Wait): number =>
@@ -93,8 +99,8 @@ export const excessesOf = (report: Report): string[] => {
   return [
     ...tooLong(report, (judgedMs) => judgedMs > MOST_WAIT_MS),
     ...Object.entries(waits)
-      .filter(([, wait]) => refusals(wait) > wait.done * MOST_REFUSED)
-      .map(([kind, wait]) => `${kind}: ${refusals(wait)} of ${wait.done} were refused`),
+      .filter(([, { refused, count }]) => total(refused) > count * MOST_REFUSED)
+      .map(([kind, { refused, count }]) => `${kind}: ${total(refused)} of ${count} were refused`),
     ...(mostMemoryMb >= MOST_MEMORY_MB ? [`memory came to ${Math.round(mostMemoryMb)} MB`] : []),
     ...(stopped && (stopped.exitCode !== 0 || stopped.ms > MOST_STOP_MS)
       ? [`at SIGTERM it ended with ${stopped.exitCode} after ${ms(stopped.ms)}`]
@@ -102,56 +108,55 @@ export const excessesOf = (report: Report): string[] => {
   ];
 };
 
-const counts = (outcomes: Readonly<Record<string, number>>): string =>
-  Object.entries(outcomes)
+const counts = (tally: Readonly<Tally>): string =>
+  Object.entries(tally)
     .toSorted(([, one], [, other]) => other - one)
-    .map(([outcome, count]) => `${outcome} × ${count}`)
+    .map(([end, count]) => `${end} × ${count}`)
     .join(', ');
 
-const ms = (value: number): string => `${Math.round(value)} ms`;
-
-/** A row of a table: a name, numbers, and a text. */
-const row = (name: string, numbers: readonly string[], text = ''): string =>
-  `${name.padEnd(42)}${numbers.map((number) => number.padStart(11)).join('')}   ${text}`;
+/** The longest turns of all that are shown. */
+const SHOWN = 4;
 
 /** The tables that a soak ends with. */
 export const format = (report: Report): string => {
-  const { seconds, mostMemoryMb, lastMemoryMb, waits, walks, computeUnits, turns, longestTurns } = report;
-  const { connections = 0, stopped, attacks } = report;
+  const { seconds, waits, walks, deliveries, computeUnits, turns, connections = 0, stopped } = report;
+  const acknowledged = sum(deliveries.map((checked) => checked.acknowledged));
+  const turnRow = (name: string, all: readonly Turn[]): string[] => [
+    name,
+    String(all.length),
+    ...(['tookMs', 'ranMs', 'noCoreMs'] as const).map((kind) => ms(sum(all.map((turn) => turn[kind])))),
+  ];
+  const longest = (turns.gateway ?? []).toSorted((one, other) => other.tookMs - one.tookMs).slice(0, SHOWN);
   return [
     `${seconds} s of all attacks together against one gateway`,
-    `memory: ${Math.round(mostMemoryMb)} MB at its most, ${Math.round(lastMemoryMb)} MB at the end`,
+    `memory: ${Math.round(report.mostMemoryMb)} MB at its most, ${Math.round(report.lastMemoryMb)} MB at the end`,
     ...(computeUnits
       ? [
           `compute units: the service was sent requests of ${computeUnits.sent}, the gateway counted ${computeUnits.counted}`,
         ]
       : []),
-    `${walks.whole} walks came to their end; ${total(report, 'acknowledged')} deliveries were acknowledged; readers came back over ${connections} connections`,
+    `${walks.whole ?? 0} walks came to their end; ${acknowledged} deliveries were acknowledged; readers came back over ${connections} connections`,
     ...(stopped ? [`at SIGTERM it ended with ${stopped.exitCode} after ${ms(stopped.ms)}`] : []),
     '',
-    row('honest', ['done', 'median', 'p99', 'longest'], 'refused'),
-    ...Object.entries(waits).map(([kind, wait]) =>
-      row(
+    tableOf([
+      ['honest', 'done', 'median', 'p99', 'longest', 'refused'],
+      ...Object.entries(waits).map(([kind, { count, p50Ms, p99Ms, maxMs, refused }]) => [
         kind,
-        [String(wait.done), ...[wait.medianMs, wait.p99Ms, wait.longestMs].map(ms)],
-        counts(wait.refused),
-      ),
-    ),
+        String(count),
+        ...[p50Ms, p99Ms, maxMs].map(ms),
+        counts(refused),
+      ]),
+    ]),
     '',
-    row('turns of 30 ms or more', ['turns', 'took', 'ran', 'no core']),
-    ...Object.entries(turns).map(([process, all]) => {
-      const sums = (['tookMs', 'ranMs', 'noCoreMs'] as const).map((kind) =>
-        ms(sum(all.map((turn) => turn[kind]))),
-      );
-      return row(process, [String(all.length), ...sums]);
-    }),
-    ...longestTurns.map((turn) =>
-      row('one of the gateway', ['', ms(turn.tookMs), ms(turn.ranMs), ms(turn.noCoreMs)], turn.because),
-    ),
+    tableOf([
+      ['turns of 30 ms or more', 'turns', 'took', 'ran', 'no core'],
+      ...Object.entries(turns).map(([process, all]) => turnRow(process, all)),
+      ...longest.map((turn) => turnRow('one of the gateway', [turn])),
+    ]),
     '',
-    row('attacks', ['done'], 'ended'),
-    ...Object.entries(attacks).map(([name, ends]) =>
-      row(name, [String(sum(Object.values(ends)))], counts(ends)),
-    ),
+    tableOf([
+      ['attacks', 'done', 'ended'],
+      ...Object.entries(report.attacks).map(([name, tally]) => [name, String(total(tally)), counts(tally)]),
+    ]),
   ].join('\n');
 };

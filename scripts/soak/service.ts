@@ -1,5 +1,4 @@
 // The soak's upstream service, in a process of its own: true to the contract for honest wallets, and not for others.
-import process from 'node:process';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import {
   collection,
@@ -11,11 +10,13 @@ import {
 } from '../../test/support/upstream/builders.ts';
 import { type Answer, type Reply, startFakeService } from '../../test/support/upstream/fake-service.ts';
 import { servingCollectibles, servingTransactions } from '../../test/support/upstream/paging.ts';
+import { answerParent } from '../harness/processes.ts';
 import { recordTurns, type Turn } from './loop.ts';
 import { kindOf, STRAY, THENABLE, type WalletKind } from './wallets.ts';
 
-/** What the service says of itself when it is asked. */
+/** Where the service is, and what it was sent so far. */
 export type Served = {
+  readonly url: string;
   /** Of lookups, each from the moment at which it came. */
   readonly computeUnits: number;
   /** Requests that no gateway should send: a stray path or name. */
@@ -121,9 +122,7 @@ setInterval(() => {
 }, GROWS_EVERY_MS).unref();
 setInterval(forget, FORGETS_EVERY_MS).unref();
 
-process.on('message', () => {
+answerParent((): Served => {
   forget();
-  process.send?.({ computeUnits, stray: [...stray], turns } satisfies Served);
+  return { url: service.url, computeUnits, stray: [...stray], turns };
 });
-process.on('disconnect', () => process.exit());
-process.send?.(service.url);

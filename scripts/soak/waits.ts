@@ -1,4 +1,6 @@
+import { Times, type TimesSummary } from '../harness/figures.ts';
 import { sharedClockMs } from './loop.ts';
+import { count, type Tally } from './repeat.ts';
 
 export type Wait = {
   readonly ms: number;
@@ -6,15 +8,11 @@ export type Wait = {
   readonly endMs: number;
 };
 
-export type WaitSummary = {
-  readonly done: number;
-  readonly medianMs: number;
-  readonly p99Ms: number;
-  readonly longestMs: number;
+export type WaitSummary = TimesSummary & {
   /** Those that took longer than an honest request may. */
   readonly tooLong: readonly Wait[];
   /** How many requests failed, by their answers' codes. */
-  readonly refused: Readonly<Record<string, number>>;
+  readonly refused: Readonly<Tally>;
 };
 
 /** What an honest request may wait for at most. */
@@ -22,20 +20,22 @@ export const MOST_WAIT_MS = 2000;
 
 /** What honest clients have waited for, by kind of request. */
 export class Waits {
-  readonly #times = new Map<string, number[]>();
-  readonly #tooLong = new Map<string, Wait[]>();
-  readonly #refused = new Map<string, Map<string, number>>();
+  readonly #kinds = new Map<string, { times: Times; tooLong: Wait[]; refused: Tally }>();
+
+  #of(kind: string) {
+    const known = this.#kinds.get(kind) ?? { times: new Times(), tooLong: [], refused: {} };
+    this.#kinds.set(kind, known);
+    return known;
+  }
 
   add(kind: string, ms: number, endMs: number): void {
-    listOf(this.#times, kind).push(ms);
-    const tooLong = listOf(this.#tooLong, kind);
+    const { times, tooLong } = this.#of(kind);
+    times.add(ms);
     if (ms > MOST_WAIT_MS) tooLong.push({ ms, endMs });
   }
 
   refuse(kind: string, outcome: string): void {
-    const outcomes = this.#refused.get(kind) ?? new Map<string, number>();
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-    this.#refused.set(kind, outcomes);
+    count(this.#of(kind).refused, outcome);
   }
 
   /** Awaits it, and adds how long that took, also when it fails. */
@@ -50,28 +50,10 @@ export class Waits {
   }
 
   summary(): Record<string, WaitSummary> {
-    const kinds = [...this.#times].map(([kind, times]): [string, WaitSummary] => {
-      const sorted = Float64Array.from(times).sort();
-      const at = (share: number) =>
-        sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-      return [
-        kind,
-        {
-          done: times.length,
-          medianMs: at(0.5),
-          p99Ms: at(0.99),
-          longestMs: at(1),
-          tooLong: this.#tooLong.get(kind) ?? [],
-          refused: Object.fromEntries(this.#refused.get(kind) ?? []),
-        },
-      ];
-    });
+    const kinds = [...this.#kinds].map(([kind, { times, ...rest }]) => [
+      kind,
+      { ...times.summary(), ...rest },
+    ]);
     return Object.fromEntries(kinds);
   }
 }
-
-const listOf = <Item>(lists: Map<string, Item[]>, kind: string): Item[] => {
-  const list = lists.get(kind) ?? [];
-  lists.set(kind, list);
-  return list;
-};

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Everyday, everyday } from '../../scripts/soak/everyday/everyday.ts';
-import { problemsOf, tooEarlyOf } from '../../scripts/soak/everyday/report.ts';
+import { type Everyday, everyday, problemsOf, tooEarlyOf } from '../../scripts/soak/everyday.ts';
 
 /** `npm run soak -- --everyday`, but short: its memory is not asserted here. */
 
@@ -43,8 +42,8 @@ test('an everyday soak reports memory that grows, uses that fail, events that ar
     'any: the memory grew from 300 MB in minutes 5 to 9 to 350 MB in the last five',
     'scroll: 30 of 100 turns failed: {"ok":70,"UPSTREAM_UNAVAILABLE":30}',
     'watch: no turn has ended',
-    '1 acknowledged deliveries are lost',
-    '2 deliveries are stored twice',
+    '1 acknowledged deliveries are not in the log',
+    '2 deliveries are in the log twice',
     'reader 0 differs',
     'the gateways ended with 0 and null',
   ]);

@@ -1,5 +1,5 @@
-import { tokenOf } from '../../../test/support/gateway/tokens.ts';
-import { ask, outcomeOf } from '../ask.ts';
+import { bearer, tokenOf } from '../../../test/support/gateway/tokens.ts';
+import { ask } from '../ask.ts';
 
 /** Attacks once, for the `number`th time. Resolves with how that ended, in a word or two. */
 type Strike = (number: number, signal: AbortSignal) => Promise<string>;
@@ -18,20 +18,16 @@ export type Attack = {
 };
 
 /** What a caller of this tenant sends. The tenants of attackers are never those of honest clients. */
-export const credentialsOf = async (tenant: string): Promise<Record<string, string>> => ({
-  authorization: `Bearer ${await tokenOf({ sub: tenant, tenant })}`,
-});
-
-type Question = { readonly query: string; readonly variables?: object };
+export const credentialsOf = async (tenant: string) => bearer(await tokenOf({ sub: tenant, tenant }));
 
 /** Asks what `questionOf` says, as a caller of the tenant. It ends as the answer counts. */
 export const asking =
-  (tenant: string, questionOf: (number: number) => Question): Attack['prepare'] =>
+  (tenant: string, questionOf: (number: number) => object): Attack['prepare'] =>
   async (gatewayUrl) => {
     const headers = await credentialsOf(tenant);
     return async (number, signal) => {
-      const body = questionOf(number);
-      return outcomeOf(await ask({ url: `${gatewayUrl}/graphql`, headers, body, whole: false, signal }));
+      const asked = { headers, body: questionOf(number), whole: false, signal };
+      return (await ask(`${gatewayUrl}/graphql`, asked)).outcome;
     };
   };
 

@@ -2,10 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { activity, deliver, deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { attack, head, send } from '../../../test/support/clients/raw-http.ts';
 import { openRawSocket, type RawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
-import { ask, outcomeOf } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { type Attack, credentialsOf } from './attack.ts';
-
-/** Attacks by what is posted, or announced, as a delivery. */
 
 const MB = 1024 * 1024;
 const BURST = 20;
@@ -21,7 +19,7 @@ const expensive = [
   gzipSync(Buffer.alloc(50 * MB, '[')),
 ];
 
-export const denseDeliveries: Attack = {
+const denseDeliveries: Attack = {
   name: 'bursts of compressed deliveries',
   holds: 'those within the limits are stored where there is room, and no others',
   ends: /^(200|400|413|503)( and (400|413|503))*$/,
@@ -34,7 +32,7 @@ export const denseDeliveries: Attack = {
       const post = async (index: number): Promise<string> => {
         const end = dense[index] ?? expensive[index % expensive.length] ?? Buffer.alloc(0);
         const body = Buffer.concat([gzipSync(`[${number},${index},`), end]);
-        return outcomeOf(await ask({ url: deliveryUrl, headers, body, signal }));
+        return (await ask(deliveryUrl, { headers, body, signal })).outcome;
       };
       const outcomes = await Promise.all(Array.from({ length: BURST }, (_, index) => post(index)));
       return [...new Set(outcomes)].toSorted().join(' and ');
@@ -46,7 +44,7 @@ export const denseDeliveries: Attack = {
 const LARGEST = 5 * MB;
 
 /** Each is cut when its time is over, and then comes again. */
-export const silentAnnouncements: Attack = {
+const silentAnnouncements: Attack = {
   name: 'announced deliveries that never come',
   holds: 'each is cut, and takes no room from others',
   ends: /^(404|408|cut)$/,
@@ -68,7 +66,7 @@ const SUBSCRIBERS = 300;
 /** One attack in ten leaves a subscriber behind, to which nothing is ever delivered. */
 const SUBSCRIBES_EVERY = 10;
 
-export const manyTenants: Attack = {
+const manyTenants: Attack = {
   name: 'tenants, each with one delivery',
   holds: 'each is stored',
   ends: /^200$/,
@@ -90,3 +88,6 @@ export const manyTenants: Attack = {
     };
   },
 };
+
+/** Attacks by what is posted, or announced, as a delivery. */
+export const DELIVERIES: readonly Attack[] = [denseDeliveries, silentAnnouncements, manyTenants];

@@ -2,19 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { deliveriesOf } from '../../../test/support/clients/deliver.ts';
-import { everythingStored, post } from '../../../test/support/gateway/on-redis.ts';
+import { deliveryPathOf, everythingStored, post } from '../../../test/support/gateway/on-redis.ts';
 import { spawnGateway } from '../../../test/support/gateway/spawn.ts';
 import { launchRedis } from '../../../test/support/redis/server.ts';
 import type { Attack } from './attack.ts';
 
-/** What goes wrong around a gateway: each attack has gateways of its own, beside the one with the honest clients. */
-
 const start = (env: Record<string, string>) =>
   spawnGateway({ UPSTREAM_URL: 'http://127.0.0.1:9', UPSTREAM_API_KEY: 'held', AUTH: 'open', ...env });
-
-const pathOf = async (gatewayUrl: string): Promise<string> =>
-  new URL((await deliveriesOf(gatewayUrl)).deliveryUrl).pathname;
 
 const startRedis = async (made: AsyncDisposableStack) => {
   const redis = await launchRedis();
@@ -32,7 +26,7 @@ const store = async (
   while ((await post(gatewayUrl, path, number)) !== 200) await pause(100, undefined, { signal });
 };
 
-export const emptiedRedis: Attack = {
+const emptiedRedis: Attack = {
   name: 'a Redis that is emptied',
   holds: 'its gateways keep their delivery URLs, and one that starts has the same',
   ends: /^one gateway$/,
@@ -42,14 +36,14 @@ export const emptiedRedis: Attack = {
     const redis = await startRedis(made);
     const env = { REDIS_URL: redis.url };
     const running = made.use(await start(env));
-    const path = await pathOf(running.url);
+    const path = await deliveryPathOf(running.url);
     return async (number, signal) => {
       await redis.run('FLUSHALL');
       await store(running.url, path, number, signal);
       await using next = await start(env);
       const statuses = [
         await post(next.url, path, number),
-        await post(running.url, await pathOf(next.url), number),
+        await post(running.url, await deliveryPathOf(next.url), number),
       ];
       return statuses.every((status) => status === 200) ? 'one gateway' : `two: ${statuses.join(' and ')}`;
     };
@@ -74,7 +68,7 @@ const keptIn = async (gatewayUrl: string, number: number, signal: AbortSignal): 
   return (await everythingStored(gatewayUrl)).includes(number) ? 'kept' : 'deleted';
 };
 
-export const wrongClock: Attack = {
+const wrongClock: Attack = {
   name: 'a clock that is eight days ahead',
   holds: 'no log is deleted for it',
   ends: /^kept in (Redis|SQLite)$/,
@@ -85,7 +79,7 @@ export const wrongClock: Attack = {
     const env = { REDIS_URL: redis.url };
     const running = made.use(await start(env));
     made.use(await start({ ...env, ...WRONG }));
-    const path = await pathOf(running.url);
+    const path = await deliveryPathOf(running.url);
     const folder = await mkdtemp(join(tmpdir(), 'gateway-clock-'));
     made.defer(() => rm(folder, { recursive: true, force: true }));
     return async (number, signal) => {
@@ -95,10 +89,13 @@ export const wrongClock: Attack = {
       }
       const log = { DATA_DIR: join(folder, String(number)) };
       await using before = await start(log);
-      await store(before.url, await pathOf(before.url), number, signal);
+      await store(before.url, await deliveryPathOf(before.url), number, signal);
       await before.end('SIGTERM');
       await using after = await start({ ...log, ...WRONG });
       return `${await keptIn(after.url, number, signal)} in SQLite`;
     };
   },
 };
+
+/** What goes wrong around a gateway: each attack has gateways of its own, beside the one with the honest clients. */
+export const OPERATING: readonly Attack[] = [emptiedRedis, wrongClock];

@@ -1,10 +1,8 @@
 import { activity, deliver, deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { openRawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
-import { ask, outcomeOf } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { BAD_KINDS, STRAY, THENABLE, walletOf } from '../wallets.ts';
 import { type Attack, asking, credentialsOf, inTurn, times } from './attack.ts';
-
-/** Attacks by what is asked for, and by what the service says to it. */
 
 const ALL = 'nodes { id hash from to value data blockTime blockNumber logs { address data topics } }';
 const EVENTS = 'events { __typename ... on Activity { transactionHash from to value tokenAddress } }';
@@ -29,7 +27,7 @@ const ANSWERS = [
   },
 ] as const;
 
-export const giantAnswers: Attack = {
+const giantAnswers: Attack = {
   name: 'giant answers',
   holds: 'each is sent, or refused for its weight',
   ends: /^(200|OPERATION_TOO_COMPLEX)$/,
@@ -38,7 +36,7 @@ export const giantAnswers: Attack = {
   prepare: asking('scanned', (number) => inTurn(ANSWERS, number)),
 };
 
-export const badService: Attack = {
+const badService: Attack = {
   name: 'a service that misbehaves',
   holds: 'what the contract does not allow is refused, or given up on a busy machine',
   ends: /^(200|UPSTREAM_INVALID_RESPONSE|UPSTREAM_TIMEOUT)$/,
@@ -54,7 +52,7 @@ export const badService: Attack = {
 const [called] = activity(1).activities;
 
 /** JSON of the service and of a delivery, and an object of the client's own aliases. */
-export const thenables: Attack = {
+const thenables: Attack = {
   name: 'values with a property `then`',
   holds: 'they are values, and no promises',
   ends: /^200$/,
@@ -86,7 +84,7 @@ const NEVER = [
   `{ chainIds: [1], webhookIds: ["019a7b1c-0000-7d1e-8a30-000000000000"] }`,
 ] as const;
 
-export const scans: Attack = {
+const scans: Attack = {
   name: 'searches that find nothing in a long log',
   holds: 'each is answered, or refused until there is room',
   ends: /^(200|RATE_LIMITED)$/,
@@ -120,7 +118,7 @@ const different = (number: number): string =>
 
 const TOKENS = ['', 'Bearer none', `Bearer ${'a'.repeat(20)}.${'b'.repeat(200)}.${'c'.repeat(43)}`] as const;
 
-export const strangers: Attack = {
+const strangers: Attack = {
   name: 'expensive documents without a valid token',
   holds: 'credentials are judged first',
   ends: /^(UNAUTHENTICATED|closed with 4403)$/,
@@ -136,7 +134,7 @@ export const strangers: Attack = {
     const authorization = inTurn(TOKENS, number);
     const accept = number % 2 === 0 ? 'text/event-stream' : 'application/json';
     const headers = { accept, ...(authorization && { authorization }) };
-    return outcomeOf(await ask({ url: `${gatewayUrl}/graphql`, headers, body: { query }, signal }));
+    return (await ask(`${gatewayUrl}/graphql`, { headers, body: { query }, signal })).outcome;
   },
 };
 
@@ -156,7 +154,7 @@ const WATCHED = `{ watchedWallets(first: 100) { nodes {
   wallet { address transactions(first: 1) { nodes { hash } } collectibles(first: 1, chainIds: [1]) { nodes { tokenId } } }
 } } }`;
 
-export const names: Attack = {
+const names: Attack = {
   name: 'names of webhooks that are paths',
   holds: 'no name is a watch, and none gets into a request',
   ends: /^200$/,
@@ -164,16 +162,19 @@ export const names: Attack = {
   pauseMs: 200,
   async prepare(gatewayUrl) {
     const headers = await credentialsOf('namer');
-    const send = async (signal: AbortSignal, query: string, input?: object) =>
-      ask({ url: `${gatewayUrl}/graphql`, headers, body: { query, variables: { input } }, signal });
+    const send = (signal: AbortSignal, query: string, input?: object) =>
+      ask(`${gatewayUrl}/graphql`, { headers, body: { query, variables: { input } }, signal });
     return async (number, signal) => {
       const input = { name: inTurn(NAMES, number), type: 'ACTIVITIES', addresses: [walletOf('honest', 1)] };
       const created = await send(signal, CREATE, input);
       const webhookId = JSON.parse(created.text).data?.createWebhook?.webhook?.webhookId;
-      if (webhookId === undefined) return outcomeOf(created);
+      if (webhookId === undefined) return created.outcome;
       const watched = await send(signal, WATCHED);
       await send(signal, DELETE, { webhookId });
-      return outcomeOf(watched);
+      return watched.outcome;
     };
   },
 };
+
+/** Attacks by what is asked for, and by what the service says to it. */
+export const QUERIES: readonly Attack[] = [giantAnswers, badService, thenables, scans, strangers, names];

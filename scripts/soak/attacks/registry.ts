@@ -1,23 +1,8 @@
 import type { Attack } from './attack.ts';
-import { denseDeliveries, manyTenants, silentAnnouncements } from './deliveries.ts';
-import { emptiedRedis, wrongClock } from './operating.ts';
-import { badService, giantAnswers, names, scans, strangers, thenables } from './queries.ts';
-import { leavers, subscriptionDocuments, unreadAnswers } from './sockets.ts';
+import { DELIVERIES } from './deliveries.ts';
+import { OPERATING } from './operating.ts';
+import { QUERIES } from './queries.ts';
+import { SOCKETS } from './sockets.ts';
 
 /** All attacks of a soak, which run at the same time. */
-export const ATTACKS: readonly Attack[] = [
-  giantAnswers,
-  badService,
-  thenables,
-  scans,
-  strangers,
-  names,
-  unreadAnswers,
-  subscriptionDocuments,
-  leavers,
-  denseDeliveries,
-  silentAnnouncements,
-  manyTenants,
-  emptiedRedis,
-  wrongClock,
-];
+export const ATTACKS: readonly Attack[] = [...QUERIES, ...SOCKETS, ...DELIVERIES, ...OPERATING];

@@ -4,11 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { activity, deliver, deliveriesOf } from '../../../test/support/clients/deliver.ts';
 import { json } from '../../../test/support/clients/raw-http.ts';
 import { message, openRawSocket, subscribeMessage } from '../../../test/support/clients/raw-socket.ts';
-import { ask, outcomeOf } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { walletOf } from '../wallets.ts';
 import { type Attack, credentialsOf, times } from './attack.ts';
-
-/** Attacks by how an answer is received, or not. */
 
 /** Longer than the gateway may keep an answer of which its client takes nothing. */
 const KEPT_MS = 45_000;
@@ -46,7 +44,7 @@ const byHttp = async (gatewayUrl: string, headers: readonly string[], query: str
   return endOf(socket, signal);
 };
 
-export const unreadAnswers: Attack = {
+const unreadAnswers: Attack = {
   name: 'answers that nobody reads',
   // What the operating system takes of an answer may be all of it. Memory shows what the gateway keeps.
   holds: 'such a client is disconnected once its answers wait',
@@ -81,7 +79,7 @@ const different = (socket: number, number: number): string =>
     (index) => `a${index}: events { ... on Activity { transactionHash from to value } }`,
   )} } } }`;
 
-export const subscriptionDocuments: Attack = {
+const subscriptionDocuments: Attack = {
   name: 'subscriptions, each another document',
   holds: 'those beyond the rate limit are refused',
   ends: /^(all held|some refused|all refused|closed)$/,
@@ -116,7 +114,7 @@ const SLOW = `query ($address: Address!) { wallet(address: $address) {
 } }`;
 
 /** By WebSocket, and by HTTP as an answer and as a stream. That all they have spent is counted, the soak itself compares. */
-export const leavers: Attack = {
+const leavers: Attack = {
   name: 'clients that leave before their answer',
   holds: 'what was sent is counted',
   ends: /^left$/,
@@ -135,13 +133,18 @@ export const leavers: Attack = {
       }
       const accept = number % 3 === 1 ? 'text/event-stream' : 'application/json';
       const leaving = AbortSignal.timeout(LEAVES_AFTER_MS);
-      const answer = ask({
-        url: `${gatewayUrl}/graphql`,
+      const answer = ask(`${gatewayUrl}/graphql`, {
         headers: { ...credentials, accept },
         body: { query: SLOW, variables },
         signal: AbortSignal.any([signal, leaving]),
       });
-      return answer.then(outcomeOf, (error: unknown) => (leaving.aborted ? 'left' : String(error)));
+      return answer.then(
+        ({ outcome }) => outcome,
+        (error: unknown) => (leaving.aborted ? 'left' : String(error)),
+      );
     };
   },
 };
+
+/** Attacks by how an answer is received, or not. */
+export const SOCKETS: readonly Attack[] = [unreadAnswers, subscriptionDocuments, leavers];

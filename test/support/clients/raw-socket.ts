@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 
 const TEXT = 0x81;
 const CLOSE = 0x88;
+const PING = 0x89;
+const PONG = 0x8a;
 const MASKED = 0x80;
 
 /** A frame of a client. Its mask is zero, so that the payload needs no masking. */
@@ -53,6 +55,7 @@ export const openRawSocket = async (
   const acknowledged = Promise.withResolvers<void>();
   const read = createFrameReader((firstByte, payload) => {
     if (firstByte === CLOSE) return closed.resolve(payload.readUInt16BE());
+    if (firstByte === PING) socket.write(clientFrame(payload, PONG));
     if (firstByte !== TEXT) return;
     if (payload.includes('"connection_ack"')) return acknowledged.resolve();
     onText(payload);

@@ -21,25 +21,31 @@ export const store = (gatewayUrl: string, path: string, number: number): Promise
 export const numberOf = ({ node }: Pick<Edge, 'node'>): number =>
   (node.payload as ReturnType<typeof activity>).activities[0]?.block_number ?? -1;
 
-/** The numbers of all deliveries in the log, in its order. It repeats what a gateway can't read before it is connected again. */
-export const everythingStored = async (gatewayUrl: string): Promise<number[]> => {
-  const stored: number[] = [];
-  for (let after = ''; ; ) {
+/** The deliveries in the log after a cursor, in its order. It repeats what a gateway can't read before it is connected again. */
+export const readLog = async (gatewayUrl: string, start: string, headers: Record<string, string> = {}) => {
+  const stored: { readonly cursor: string; readonly number: number }[] = [];
+  for (let after = start; ; ) {
     const { data } = await clientOf(gatewayUrl).query<{
       deliveries: { edges: Edge[]; pageInfo: { hasNextPage: boolean; endCursor: string } } | null;
     }>(
       `{ deliveries(first: 1000${after && `, after: "${after}"`}) {
-        edges { node { payload } }
+        edges { cursor node { payload } }
         pageInfo { hasNextPage endCursor }
       } }`,
+      {},
+      headers,
     );
     const deliveries = data?.deliveries ?? null;
     if (deliveries === null) {
       await sleep(50);
       continue;
     }
-    stored.push(...deliveries.edges.map(numberOf));
+    for (const edge of deliveries.edges) stored.push({ cursor: edge.cursor, number: numberOf(edge) });
     if (!deliveries.pageInfo.hasNextPage) return stored;
     after = deliveries.pageInfo.endCursor;
   }
 };
+
+/** The numbers of all deliveries in the log, in its order. */
+export const everythingStored = async (gatewayUrl: string): Promise<number[]> =>
+  (await readLog(gatewayUrl, '')).map(({ number }) => number);

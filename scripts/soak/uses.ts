@@ -1,6 +1,6 @@
-import { DEMO_WALLETS } from '../../../src/sandbox/demo-wallets.ts';
-import { sha256 } from '../../../src/server/graphql/trusted-documents.ts';
-import { ask } from '../ask.ts';
+import { DEMO_WALLETS } from '../../src/sandbox/demo-wallets.ts';
+import { sha256 } from '../../src/server/graphql/trusted-documents.ts';
+import { ask } from './ask.ts';
 
 /** Where a use asks, and what it needs to know of the gateway. */
 export type Target = {
@@ -33,10 +33,7 @@ const STREAMED = `query ($address: Address!) {
 const CREATE = `mutation ($input: CreateWebhookInput!) {
   createWebhook(input: $input) { ... on CreateWebhookPayload { webhook { webhookId } } ... on WebhookError { message } }
 }`;
-
-const DELETE = `mutation ($input: DeleteWebhookInput!) {
-  deleteWebhook(input: $input) { __typename }
-}`;
+const DELETE = 'mutation ($input: DeleteWebhookInput!) { deleteWebhook(input: $input) { __typename } }';
 
 const WATCH = `mutation ($address: Address!) {
   watchWallet(input: { address: $address }) { __typename }
@@ -52,17 +49,18 @@ const graphql = async (
   query: string,
   variables: object,
   accept = 'application/json',
-) => ask({ url: `${url}/graphql`, headers: { accept, ...credentials }, body: { query, variables } });
-
-const outcome = ({ status, text }: { status: number; text: string }): string =>
-  /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? (status === 200 || status === 304 ? 'ok' : String(status));
+) => {
+  const headers = { accept, ...credentials };
+  const { text, outcome } = await ask(`${url}/graphql`, { headers, body: { query, variables } });
+  return { text, outcome: outcome === '200' ? 'ok' : outcome };
+};
 
 /** The first five pages of a wallet, by their cursors. */
 const scroll: Use = async (target, turn) => {
   for (let [page, after] = [0, null as string | null]; page < 5; page += 1) {
-    const answer = await graphql(target, PAGE, { address: addressAt(turn), after });
-    if (outcome(answer) !== 'ok') return outcome(answer);
-    const { pageInfo } = JSON.parse(answer.text).data.wallet.transactions;
+    const { text, outcome } = await graphql(target, PAGE, { address: addressAt(turn), after });
+    if (outcome !== 'ok') return outcome;
+    const { pageInfo } = JSON.parse(text).data.wallet.transactions;
     if (!pageInfo.hasNextPage) break;
     after = pageInfo.endCursor;
   }
@@ -72,42 +70,40 @@ const scroll: Use = async (target, turn) => {
 const inParts =
   (query: string, variablesAt: (turn: number) => object): Use =>
   async (target, turn) => {
-    const answer = await graphql(target, query, variablesAt(turn), 'multipart/mixed');
-    if (outcome(answer) !== 'ok') return outcome(answer);
+    const { text, outcome } = await graphql(target, query, variablesAt(turn), 'multipart/mixed');
     // An answer of which nothing comes later has one part.
-    const isOne = !answer.text.includes('"hasNext":true');
-    return isOne || answer.text.includes('"hasNext":false') ? 'ok' : 'not whole';
+    const isWhole = text.includes('"hasNext":false') || !text.includes('"hasNext":true');
+    return outcome === 'ok' && !isWhole ? 'not whole' : outcome;
   };
 
 /** Asks by GET, and then again whether it has changed. */
 const revalidate: Use = async ({ trustedUrl, credentials }, turn) => {
   const variables = JSON.stringify({ address: addressAt(turn) });
   const url = `${trustedUrl}/graphql?${new URLSearchParams({ documentId: sha256(PAGE), variables })}`;
-  const first = await fetch(url, {
-    headers: { accept: 'application/graphql-response+json', ...credentials },
-  });
-  const text = await first.text();
-  const etag = first.headers.get('etag');
-  if (etag === null)
-    return outcome({ status: first.status, text }) === 'ok'
-      ? 'no ETag'
-      : outcome({ status: first.status, text });
-  const again = await fetch(url, {
-    headers: { accept: 'application/graphql-response+json', ...credentials, 'if-none-match': etag },
-  });
-  return outcome({ status: again.status, text: await again.text() });
+  let etag: string | null = null;
+  for (const _ of ['first', 'again']) {
+    const headers = { accept: 'application/graphql-response+json', ...credentials };
+    const answer: Response = await fetch(url, {
+      headers: etag === null ? headers : { ...headers, 'if-none-match': etag },
+    });
+    const code = /"code":"([A-Z_]+)"/.exec(await answer.text())?.[1];
+    if (code !== undefined || (!answer.ok && answer.status !== 304)) return code ?? String(answer.status);
+    etag = answer.headers.get('etag');
+    if (etag === null) return 'no ETag';
+  }
+  return 'ok';
 };
 
 const changeWebhooks: Use = async (target, turn) => {
   const input = { name: `soak ${turn}`, type: 'ACTIVITIES', addresses: [addressAt(turn)] };
-  const made = await graphql(target, CREATE, { input });
-  const webhookId = JSON.parse(made.text).data?.createWebhook?.webhook?.webhookId;
-  if (webhookId === undefined) return outcome(made);
-  return outcome(await graphql(target, DELETE, { input: { webhookId } }));
+  const { text, outcome } = await graphql(target, CREATE, { input });
+  const webhookId = JSON.parse(text).data?.createWebhook?.webhook?.webhookId;
+  if (webhookId === undefined) return outcome;
+  return (await graphql(target, DELETE, { input: { webhookId } })).outcome;
 };
 
 const watch: Use = async (target, turn) =>
-  outcome(await graphql(target, WATCH, { address: addressAt(turn) }));
+  (await graphql(target, WATCH, { address: addressAt(turn) })).outcome;
 
 /** By name. */
 export const USES: Readonly<Record<string, Use>> = {
