@@ -14,7 +14,7 @@ class Identities {
 const MAX_LENGTH: usize = 256;
 const text = memory.data(256 + 32);
 
-/** Prepares for so many identities at most. */
+/** Prepares for at most this many identities. */
 export function startIdentities(count: u32): void {
   const most = <u32>(IDENTITIES_END - IDENTITIES) / 4;
   Identities.buckets = 16;

@@ -9,7 +9,7 @@ import { setAppended, setSpan } from './slot';
 const MAX_LENGTH: usize = 100;
 /** 256 bits. */
 const MAX_HEX_DIGITS: usize = 64;
-/** An integer of so many digits is a safe one. */
+/** An integer with this many digits is a safe one. */
 const SAFE_DIGITS: usize = 15;
 const LOWER_X: u32 = 0x78;
 
@@ -51,7 +51,7 @@ function isHexForm(p: usize): bool {
   return byteAt(p + 1) === ZERO && (byteAt(p + 2) | 0x20) === LOWER_X;
 }
 
-/** `"0x"` is 0, but `"0X"` is none. */
+/** `"0x"` is 0, but `"0X"` is not an integer. */
 function readHexInteger(p: usize, slot: usize): usize {
   const digits = p + 3;
   let end = digits;

@@ -85,7 +85,7 @@ function appendParts(start: usize): usize {
   return p;
 }
 
-/** Whether the last value is written with the same bytes in the source, which are so many. */
+/** Whether the last value was written with the same bytes as in the source, where it has `sourceLength` bytes. */
 export function isUnchanged(from: usize, sourceLength: usize): bool {
   return !Writer.changed && Heap.top - from === sourceLength;
 }

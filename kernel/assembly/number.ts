@@ -8,7 +8,7 @@ export class Numeric {
   static integer: bool = false;
 }
 
-/** Different numbers of at most so many digits have different floats. */
+/** Different numbers with at most this many digits have different floats. */
 const SAFE_DIGITS: usize = 15;
 /** JavaScript writes smaller fractions with an exponent. */
 const MAX_LEADING_ZEROS: usize = 5;

@@ -57,7 +57,7 @@ type Parts = {
   readonly searchLimiter: SearchLimiter;
   /** The client that sent the operation. */
   readonly client: string;
-  /** Aborts when no client waits for the operation any more. */
+  /** Aborts when no client waits for the operation any longer. */
   readonly clientSignal: AbortSignal | null;
 };
 

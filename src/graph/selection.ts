@@ -42,15 +42,15 @@ export const isIncluded = (node: SelectionNode, variableValues: VariableValues):
   (getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.if !== true &&
     getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.if !== false);
 
-/** Returns whether `@defer` has a fragment come later. */
+/** Returns whether `@defer` makes a fragment come later. */
 export const isDeferred = (node: SelectionNode, variableValues: VariableValues): boolean =>
   hasDirectives(node) && getDirectiveValues(GraphQLDeferDirective, node, variableValues)?.if === true;
 
-/** Returns whether `@stream` has items of a list come later. */
+/** Returns whether `@stream` makes items of a list come later. */
 export const isStreamed = (node: FieldNode, variableValues: VariableValues): boolean =>
   hasDirectives(node) && getDirectiveValues(GraphQLStreamDirective, node, variableValues)?.if === true;
 
-/** Returns the bytes of the label with which a deferred fragment or a streamed list comes. */
+/** Returns the bytes of the label of a deferred fragment or a streamed list. */
 export const labelBytes = ({ directives = [] }: SelectionNode): number => {
   let bytes = 0;
   for (const { name, arguments: args = [] } of directives)

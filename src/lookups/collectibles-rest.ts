@@ -25,7 +25,7 @@ export const RESOURCE = 'collectibles';
 export const FIRST_PAGE_SIZE = 250;
 export const PAGE_SIZE = 2500;
 
-/** The number of requests for a wallet's first so many collectibles when upstream fills its pages. */
+/** The number of requests for this many of a wallet's first collectibles, if upstream fills its pages. */
 export const requestsFor = (collectibles: number): number => {
   const behindFirst = Math.max(0, collectibles - FIRST_PAGE_SIZE);
   return Math.min(1, collectibles) + Math.ceil(behindFirst / PAGE_SIZE);

@@ -28,7 +28,7 @@ import {
 /** Upstream's largest page. A request costs the same whatever its size, so the gateway never asks for less. */
 export const PAGE_SIZE = 100;
 
-/** The number of requests for so many transactions when upstream fills its pages. */
+/** The number of requests for this many transactions, if upstream fills its pages. */
 export const requestsFor = (transactions: number): number => Math.ceil(transactions / PAGE_SIZE);
 
 /** Compute units of one request, whatever its page holds. */

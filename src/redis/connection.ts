@@ -76,7 +76,7 @@ export class RedisConnection {
   #commandMs: number;
   #isOpen = false;
   #isClosed = false;
-  /** A command has had no reply in time. With nothing sent any more, the connection falls silent and is dropped. */
+  /** A command got no reply in time. Nothing more is sent, so the connection falls silent and is dropped. */
   #isStalled = false;
   #lastError: unknown;
 

@@ -28,7 +28,7 @@ export type ReadPage<Value> = (at: PageRef) => Promise<Page<Value>>;
 
 /** A page that an operation has read. */
 export type PageRead = {
-  /** The operation has ended, and reads the page no more. */
+  /** The operation has ended, and no longer reads the page. */
   release(): void;
   /** Whether the same read now gets the same page, as a fresh one of the cache. */
   isFresh(): boolean;
@@ -49,7 +49,7 @@ export type LoaderParts<List, Value> = {
   readonly store: PageCache<Value>;
   /** Null where no other gateway has pages. */
   readonly sharedPages: SharedPages | null;
-  /** Called when a read begins. `toStored` makes of its page what may outlive the operation. */
+  /** Called when a read begins. `toStored` turns its page into what may outlive the operation. */
   readonly onRead: (
     read: ListRead<List>,
     page: Promise<Page<Value>>,
@@ -266,7 +266,7 @@ const watchedAgeOf = <List>(watched: WatchedLists<List> | null, list: List): (()
 
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
-/** Of one operation, so the partition and the address are those of the list. */
+/** Unique within one operation: the list implies partition and address. */
 const requestKey = (request: PageRequest): string => {
   const { limit, details, maxAgeMs, staleIfErrorMs } = request;
   return `${pageKey(request)} ${limit} ${details} ${maxAgeMs} ${staleIfErrorMs}`;

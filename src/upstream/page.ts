@@ -13,7 +13,7 @@ export type Page<Value> = {
   /** Upstream's clock, ISO 8601; null when upstream does not state it. */
   readonly requestTime: string | null;
   readonly responseTime: string | null;
-  /** Upstream's `errors` and `warnings` beside good data, unchanged; null when there are none. */
+  /** Upstream's `errors` and `warnings` next to good data, unchanged; null if there are none. */
   readonly partialErrors: PartialErrors | null;
   /** When this gateway sent the request, in milliseconds since 1970. */
   readonly fetchedAt: number;
@@ -41,7 +41,7 @@ export type PageItems<Value> = {
   memoryBytes(bodyBytes: number): number;
   /**
    * Says that the caller uses the items until it calls `release`. When the last user has released them, their memory is
-   * used again, and they can't be read any more. Items that a user never releases are freed by the garbage collector.
+   * reused, and they can no longer be read. Items that a user never releases are freed by the garbage collector.
    */
   retain(): void;
   release(): void;
@@ -106,8 +106,8 @@ export type Fetched<Value> = {
 };
 
 /**
- * Requests a page of upstream, or gets one of another gateway that is younger than `maxAgeMs`. The signal aborts when no
- * operation waits for the page any more.
+ * Requests a page from upstream, or gets one from another gateway that is younger than `maxAgeMs`. The signal aborts when no
+ * operation waits for the page any longer.
  */
 export type Fetch<Value> = (
   request: PageRequest,

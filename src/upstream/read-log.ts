@@ -3,9 +3,9 @@ import type { Page } from './page.ts';
 
 /** A page that an operation has begun to read. `Reader` is what an operation reads with. */
 export type LoggedRead<Reader> = {
-  /** Undefined until the read has settled; null where it has failed. */
+  /** Undefined until the read has settled; null if it failed. */
   readonly page: Page<unknown> | null | undefined;
-  /** Has another operation read the same page for itself. A rejection of the promise may be ignored. */
+  /** Makes another operation read the same page for itself. A rejection of the promise may be ignored. */
   repeat(reader: Reader): Promise<Page<unknown>>;
 };
 

@@ -45,7 +45,7 @@ describe.each([
 /** In milliseconds that the gateway runs. */
 const LONGEST_WAIT_MS = 2000;
 
-/** Runs so many clients at once. Each sends requests until `ask` resolves with false. */
+/** Runs this many clients at once. Each sends requests until `ask` resolves with false. */
 const connections = async (count: number, ask: (number: number) => Promise<boolean>): Promise<void> => {
   let number = 0;
   const askOn = async () => {

@@ -103,7 +103,7 @@ test('unpacked as docs/deploying.md says, it has the dependencies of the checkou
   for (const [path, { version, dev = false }] of Object.entries(lock.packages)) {
     const manifest = join(unpacked.path, path, 'package.json');
     if (path === '' || (!dev && !existsSync(manifest))) continue;
-    // Of packages that are for a checkout there is none.
+    // No package is there that only a checkout needs.
     if (dev) expect(existsSync(manifest), path).toBe(false);
     else expect(JSON.parse(await readFile(manifest, 'utf8')).version, path).toBe(version);
     count += dev ? 0 : 1;

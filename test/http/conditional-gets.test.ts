@@ -40,7 +40,7 @@ beforeEach(() => {
   grow(30);
 });
 
-/** Has upstream send so many items of the wallet from now on. */
+/** Makes upstream send this many items of the wallet from now on. */
 const grow = (count: number): void => {
   fake.transactions.set(address, servingTransactions(history(count)));
 };

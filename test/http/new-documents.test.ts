@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createTestClock } from '../support/gateway/clock.ts';
 import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
 
-/** A text that can't be parsed counts so many tokens at most, of those that a client has a minute. */
+/** The most tokens that a text counts for if it can't be parsed. */
 const MOST_TOKENS = 2000;
 const TOKENS_A_MINUTE = 200_000;
 

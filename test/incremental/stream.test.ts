@@ -22,7 +22,7 @@ const gateway = made.use(
   }),
 );
 
-/** A wallet of so many transactions, whose pages behind the first are answered by `later`. */
+/** A wallet with this many transactions, whose pages after the first are answered by `later`. */
 const walletOf = (count: number, later: (answer: Answer) => Answer = (answer) => answer) => {
   const address = freshAddress();
   const answer = servingTransactions(history(count));

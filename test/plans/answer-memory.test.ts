@@ -19,7 +19,7 @@ const startFlight = () => {
     lease,
     data: new SerializedData([chunk], lease),
     flight: new AnswersInFlight().begin('a key', new ReadLog<Context>()),
-    /** Has other answers use all memory that is free. */
+    /** Makes other answers use all free memory. */
     answerOthers: () => pool.take(BYTES).fill('b'),
   };
 };

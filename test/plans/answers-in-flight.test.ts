@@ -50,7 +50,7 @@ const spyOnLists = () => {
 const ask = (held: HeldGateway, headers = ONE, variables = {}): Asked =>
   held.ask({ query: BOTH, variables: { address, ...variables }, headers });
 
-/** Sends so many equal requests one after the other, each once the one before it has started. */
+/** Sends this many equal requests, each once the previous one has started. */
 const askMany = async (held: HeldGateway, count: number): Promise<readonly Asked[]> => {
   const asked: Asked[] = [];
   while (asked.length < count) {

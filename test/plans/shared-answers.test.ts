@@ -43,7 +43,7 @@ const BESIDE_ANOTHER = `query ($address: Address!) {
 }`;
 
 let address = '';
-/** Has upstream send so many items of the wallet from now on. */
+/** Makes upstream send this many items of the wallet from now on. */
 const grow = (count: number): void => {
   fake.transactions.set(address, servingTransactions(history(count)));
   fake.collectibles.set(address, servingCollectibles(collection(count)));

@@ -21,7 +21,7 @@ const settings = {
 const fast = made.use(await startGateway(settings, { readPath: 'fast' }));
 const plain = made.use(await startGateway(settings, { readPath: 'plain' }));
 
-/** `count` transactions with so many bytes of data; each `malformedEvery`th can't be parsed. */
+/** `count` transactions with this many bytes of data; each `malformedEvery`th can't be parsed. */
 const serve = (wallet: string, count: number, dataBytes: number, malformedEvery: number) => {
   const items = Array.from({ length: count }, (_, index) =>
     transaction({

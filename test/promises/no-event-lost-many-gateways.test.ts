@@ -13,9 +13,9 @@ const SENDERS = 12;
 const READERS = 3;
 /** At least: each of the four once, and one of them again. */
 const KILLS = runs(12, 6);
-/** After so many kills a new log begins, so that Redis reads a short one at each start. */
+/** The number of kills after which a new log begins, so that Redis reads a short one at each start. */
 const KILLS_A_LOG = 50;
-/** So many deliveries are acknowledged between two kills of one process. */
+/** The number of deliveries that are acknowledged between two kills of one process. */
 const BETWEEN_KILLS = 10;
 
 type Victim = { readonly name: 'gateway' | 'redis'; killAndRestart(): Promise<void> };

@@ -165,7 +165,7 @@ test('a cursor of a log that Redis has lost expires', async (context) => {
   expect(dashboard.faults[0]?.extensions).toMatchObject({ code: 'CURSOR_EXPIRED', reason: 'foreign' });
 });
 
-test('a delivery is acknowledged once so many replicas have it, and a promoted replica has lost none', async (context) => {
+test('a delivery is acknowledged once REDIS_MIN_REPLICAS replicas have it, and a promoted replica has lost none', async (context) => {
   await needRedis(context);
   const primary = await startRedis();
   await using gateway = await start(primary.url, { REDIS_MIN_REPLICAS: '1' });

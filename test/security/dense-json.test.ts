@@ -14,7 +14,7 @@ const LONGEST_WAIT_MS = 1500;
 
 const list = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => write(index)).join();
-/** So many members in objects of a hundred, no two of one name. */
+/** This many members in objects of a hundred, no two with the same name. */
 const differentNames = (count: number) =>
   `[${list(count / 100, (row) => `{${list(100, (index) => `"${row}_${index}":1`)}}`)}]`;
 /** As many members, all in one object. */

@@ -33,7 +33,7 @@ describe('the shipped process asks nothing of the service for', () => {
     });
 
   test('hundreds of large documents, none like another', async () => {
-    // So many clients, or they would be throttled.
+    // Ten clients, because one would be throttled.
     for (let client = 0; client < 10; client += 1)
       for (let index = 0; index < 70; index += 1)
         expect(

@@ -20,7 +20,7 @@ const SLOW = {
 /** More than it ever grew by. */
 const MEGABYTES = 500;
 
-/** A list of so many empty objects, each three bytes and a comma, that nobody asks for. */
+/** A list of empty objects, of three bytes and a comma each, that nobody asks for. */
 const objects = (count: number) => ({ junk: Array.from({ length: count }, () => ({})) });
 /** With the request itself, its query, its variables and the list. */
 const AROUND = 4;
@@ -92,7 +92,7 @@ describe('the shipped process in production', () => {
     expect(await attack(shipped.url, big)).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  /** So many lookups with a list of so many values each, and what became of them. */
+  /** Makes lookups whose lists have this many values each, and returns what became of them. */
   const flood = async (count: number, values: number) => {
     const client = await listenTo(shipped);
     const variables = objects(values);

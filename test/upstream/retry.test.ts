@@ -21,7 +21,7 @@ const failing =
   () =>
     reply;
 
-/** The reply of upstream that has an attempt end with this outcome. */
+/** The reply of upstream that makes an attempt end with this outcome. */
 const replyFor = (outcome: Outcome): Reply => {
   if (typeof outcome === 'number') return { status: outcome, json: { error: 'no' } };
   if (outcome === 'reset') return { json: { promised: true }, cutAfterBytes: 3 };
@@ -148,7 +148,7 @@ test('the retry budget limits retries to a tenth of the requests, however many o
   const queries = 60;
   for (let turn = 0; turn < queries; turn += 1) {
     const address = freshAddress();
-    // Never so many failures in a row that the circuit breaker opens.
+    // Too few failures in a row to open the circuit breaker.
     if (turn % 3 > 0) bad.add(address);
     expect(codesOf(await gateway.query(document, { address }))).toEqual(
       bad.has(address) ? ['UPSTREAM_UNAVAILABLE'] : [],

@@ -40,7 +40,7 @@ type Frame = { readonly chainId: number | null; readonly subscribedAddress: stri
 
 const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) => ({
   type: oneOf(ACTIVITY_TYPES, raw.type),
-  /** Upstream's text, also for an unknown type. */
+  /** Upstream's text, even for an unknown type. */
   typeName: textOf(raw.type),
   chainId: smallIntegerOf(raw.chain_id) ?? chainId,
   blockNumber: integerOf(raw.block_number),

@@ -80,7 +80,7 @@ export type ReadOptions = {
 };
 
 export type DeliveryPage = {
-  /** In the log's order, also when the newest were taken. */
+  /** In the log's order, even if the newest were taken. */
   readonly deliveries: readonly StoredDelivery[];
   /** Whether the range has more matching deliveries; when `isCut`, whether it may have more. */
   readonly hasMore: boolean;

@@ -19,7 +19,9 @@ export type LogTask = 'append' | 'read' | 'check';
 
 /** Reports the log's work and failures to metrics and the logger. */
 export type LogObserver = {
-  /** Bodies of so many more bytes wait to become durable; a negative number when they are durable or refused. */
+  /**
+   * The bytes of bodies that wait to become durable have changed by this number: negative when they are durable or refused.
+   */
   waiting?(bytes: number): void;
   /** An append begins; `appended`, `failed` or `refused` follows with the trace that this returns. */
   appending?(trace: Trace): Trace | undefined;

@@ -50,7 +50,7 @@ type Parts = {
   readonly tenant: string;
   /** The client that sent the operation. The log serves concurrent clients in turn. */
   readonly client: string;
-  /** Aborts when no client waits for the operation any more. */
+  /** Aborts when no client waits for the operation any longer. */
   readonly clientSignal: AbortSignal | null;
   readonly searchLimiter: SearchLimiter;
 };

@@ -37,11 +37,14 @@ type Options = {
   /** Null where deliveries are shown once they are stored. */
   readonly replication: Replication | null;
   readonly maxWaitingBytes: number;
-  /** Is called when a tenant's log has grown to so many deliveries. */
+  /** Called when a tenant's log has grown to this many deliveries. */
   readonly onCount: (tenant: string, count: number) => void;
 };
 
-/** Redis serves nothing else while a script runs: so many deliveries, or bytes, take it a few milliseconds. */
+/**
+ * Limits of one script, because Redis serves nothing else while it runs. This many deliveries or bytes take a few
+ * milliseconds.
+ */
 const MAX_DELIVERIES = 64;
 const MAX_BYTES = 1024 * 1024;
 

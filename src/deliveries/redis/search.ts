@@ -284,7 +284,7 @@ const offsetsOf = (bucket: Buffer, term: number): number[] => {
   return offsets;
 };
 
-/** To look at so many bytes takes about as long as to look up a term. */
+/** Looking at this many bytes takes about as long as looking up a term. */
 const BYTES_PER_SCAN = 2048;
 
 /** What a bucket counts against `maxScanned`. */

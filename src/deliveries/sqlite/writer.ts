@@ -37,7 +37,7 @@ export class Writer {
     this.#store = new ReconnectingDatabase(path, () => new WriteStore(path, { create: false, check: false }));
   }
 
-  /** Throws LogOpenError, also when the log is damaged. No other call checks for damage, since the check takes long. */
+  /** Throws LogOpenError, also for a damaged log. No other call checks for damage, because the check takes long. */
   open({ create }: WriterMethods['open']['params']): Opened {
     this.#store.checkFile();
     const store = this.#store.reopen(() => new WriteStore(this.#path, { create, check: true }));

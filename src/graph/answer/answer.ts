@@ -41,7 +41,9 @@ const MAX_LIGHT_BYTES = 256 * 1024;
 /** A list of more items is completed in slices. */
 const MAX_UNSLICED_ITEMS = 50;
 
-/** An operation begins so many lookups in one turn of the event loop, however busy it is: they take about 20 ms. */
+/**
+ * The number of lookups that an operation starts in one turn of the event loop, however busy it is. They take about 20 ms.
+ */
 const MAX_UNSLICED_LOOKUPS = 1000;
 
 /** The most parts that items of lists add whose lengths the estimate can't know. Beyond 16,000, graphql holds up the thread. */
@@ -112,7 +114,7 @@ export class Answer implements SlicedWork {
     return this.isHeavy || this.hasWrittenLists;
   }
 
-  /** Adds JSON of so many bytes and values. An answer that exceeds `maxBytes` gets its `limitError`. */
+  /** Adds JSON with this many bytes and values. An answer that exceeds `maxBytes` gets its `limitError`. */
   add(bytes: number, values: number): void {
     const before = this.#weight;
     this.#bytes += bytes;
@@ -132,7 +134,7 @@ export class Answer implements SlicedWork {
     this.#stop(answerLimitReached(this.maxBytes, this.estimate));
   }
 
-  /** Counts the later parts that a list of so many items has. An answer that exceeds their limit gets its `limitError`. */
+  /** Counts the later parts of a list with this many items. An answer that exceeds their limit gets its `limitError`. */
   addPartsOfItems(uses: readonly FieldNode[], items: number): void {
     const perItem = this.estimate?.partsPerItem;
     if (!perItem) return;
@@ -165,7 +167,7 @@ export class Answer implements SlicedWork {
     return this.lease.encode(text);
   }
 
-  /** Whether a list of so many items may be completed at once, now. */
+  /** Whether a list with this many items may be completed now, in one go. */
   canCompleteAtOnce(items: number): boolean {
     return items <= MAX_UNSLICED_ITEMS && this.canContinue;
   }
@@ -213,7 +215,7 @@ export class Answer implements SlicedWork {
     return new StreamedList(this, batches, read);
   }
 
-  /** Returns the memory of so many bytes that were sent: the rest of the answer is still to come. */
+  /** Returns the memory of this many bytes that were sent, while the rest of the answer is still to come. */
   sent(bytes: number): void {
     this.#memory.shrink(bytes);
   }
@@ -240,8 +242,8 @@ export class Answer implements SlicedWork {
   }
 
   /**
-   * Adds JSON of so many bytes that is made already. Returns null where it may be sent at once. Otherwise resolves when it
-   * may, or when the answer is stopped.
+   * Adds finished JSON of this many bytes. Returns null if it may be sent at once. Otherwise resolves when it may, or when
+   * the answer is stopped.
    */
   addMade(bytes: number): Promise<void> | null {
     this.add(bytes, 0);
@@ -298,7 +300,7 @@ class AnswerMemory {
     await this.#reservation?.available();
   }
 
-  /** Holds so many bytes, for the first time. They are released when `signal` aborts. */
+  /** Holds this many bytes, for the first time. They are released when `signal` aborts. */
   hold(bytes: number, signal: AbortSignal | null): void {
     const reservation = this.#budget.reserve();
     this.#reservation = reservation;
@@ -311,7 +313,7 @@ class AnswerMemory {
     this.#reservation?.grow(bytes);
   }
 
-  /** Returns so many bytes, or all that are held. */
+  /** Returns this many bytes, or all that are held. */
   shrink(bytes: number): void {
     const returned = Math.min(bytes, this.#bytes);
     this.#bytes -= returned;

@@ -85,7 +85,7 @@ export const createSharedAnswers = (budget: CacheBudget, observer: SharedAnswerO
     });
   };
 
-  /** Returns null where no answer is kept, or one with a page that is not fresh any more. */
+  /** Returns null if no answer is kept, or if one of its pages is no longer fresh. */
   const findKept = (
     key: string,
     { upstream, reads }: Pick<Context, 'upstream' | 'reads'>,

@@ -87,7 +87,7 @@ const countTypenames = ({ fieldNodes, fragments, variableValues }: GraphQLResolv
 
 /** Long work that runs in time slices, and that may be stopped. */
 export type SlicedWork = {
-  /** Whether the rest of the work is not needed any more. Once true it stays true. */
+  /** Whether the rest of the work is no longer needed. Once true, it stays true. */
   readonly isStopped: boolean;
   /** Whether the work may continue at once. Otherwise `nextSlice` resolves when it may. */
   readonly canContinue: boolean;

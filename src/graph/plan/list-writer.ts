@@ -39,7 +39,7 @@ export class ListWriting {
   }
 }
 
-/** So many items are written from bytes at once. It takes less than a millisecond. */
+/** The number of items to write from bytes at once, which takes less than a millisecond. */
 const MAX_ITEMS_AT_ONCE = 250;
 
 /** A part of this size has memory of its own as bytes, see answer/serialize.ts. */

@@ -38,7 +38,7 @@ export type OperationPlugin = {
   readonly onExecute?: (start: Start<ExecuteFn>) => Complete | undefined;
   /** Called before a subscription starts. */
   readonly onSubscribe?: (start: Start<SubscribeFn>) => MaybePromise<Complete | undefined>;
-  /** Completes what is sent over HTTP, also where the request was rejected before its operation ran. */
+  /** Completes what is sent over HTTP, even if the request was rejected before its operation ran. */
   readonly onHttpResult?: (result: ExecutionResult, context: ServerContext) => ExecutionResult;
 };
 

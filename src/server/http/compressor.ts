@@ -70,7 +70,7 @@ const preferredCoding = rememberLast((acceptEncoding): ContentCoding | null => {
   return CODINGS.find((coding) => coding === preferred) ?? null;
 });
 
-/** A body of up to so many bytes is small: to compress it at once costs less than to have a thread do it. */
+/** The maximum size of a small body, which is compressed at once: handing it to a thread would cost more. */
 const MAX_SMALL_BYTES = 16 * 1024;
 
 /** What a thread compresses without a pause: a few milliseconds. */
@@ -111,7 +111,7 @@ const encodeSmall = (body: Buffer, coding: ContentCoding): Buffer => {
   return zlib.zstdCompressSync(body, { chunkSize, pledgedSrcSize: body.length, params });
 };
 
-/** Creates a stream that compresses a body of so many bytes in threads. */
+/** Creates a stream that compresses a body of this many bytes in threads. */
 const createEncoder = (coding: ContentCoding, bytes: number): Transform => {
   const chunkSize = CHUNK_BYTES;
   if (coding === 'br') return zlib.createBrotliCompress(brotli(bytes, chunkSize));

@@ -98,7 +98,7 @@ export const createHttpShutdown = (
       for (const [socket, requests] of underWay) {
         const newest = newestOf(requests);
         if (newest?.headersSent === false) sayClose(socket, newest);
-        // A stream that has begun can't say it any more, and may last.
+        // A stream that has begun can no longer say it, and may last.
         else if (newest?.writableEnded === false) release(socket);
       }
       if (kept.size === 0) allTold.resolve();

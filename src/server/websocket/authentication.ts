@@ -60,7 +60,7 @@ export const createConnectionAuthentication = (
     if (signal.aborted) return caller;
     if (Number.isFinite(maxSocketsEach)) countConnection(connection, caller.billingKey);
     connection.caller = caller;
-    // The credential is not needed any more.
+    // The credential is no longer needed.
     setConnectionParams(socket, undefined);
     if (caller.expiresAt !== null) {
       const stop = onExpiry(caller.expiresAt, closeForbidden);

@@ -143,7 +143,7 @@ export type KeepAlive = {
   stop(): void;
 };
 
-/** The pings of 20,000 sockets are spread over the interval: in one turn, so many writes would block the event loop. */
+/** The pings of 20,000 sockets are spread over the interval: that many writes in one turn would block the event loop. */
 export const createKeepAlive = (everyMs = PING_EVERY_MS): KeepAlive => {
   const interval = createStaggeredInterval(everyMs);
   return {

@@ -32,14 +32,14 @@ const detailsUntil = ({ details, maxAgeMs, staleIfErrorMs }: Request, now: numbe
   details ? now + Math.max(maxAgeMs * 2, staleIfErrorMs) : 0;
 
 /**
- * Has refreshes of the page keep its details, when `request` asks for them. So a caller that does not need details never
+ * Makes refreshes of the page keep its details if `request` asks for them. So a caller that does not need details never
  * evicts them for one that does.
  */
 export const retainDetails = (meta: EntryMeta, request: Request, now: number): void => {
   meta.keepDetailsUntil = Math.max(detailsUntil(request, now), meta.keepDetailsUntil);
 };
 
-/** `replaced` are the pages that the new one may replace, also one under way: their details are retained. */
+/** `replaced` are the pages that the new one may replace, including one being fetched: their details are retained. */
 export const createMeta = (
   request: Request,
   replaced: readonly (EntryMeta | undefined)[],
@@ -77,7 +77,7 @@ type EntryStore<Value> = {
   put(key: string, entry: Entry<Value>): void;
 };
 
-/** The memory of an entry beside its value, so that empty pages count as well. */
+/** The memory of an entry in addition to its value, so that empty pages count as well. */
 const MEMORY_PER_ENTRY = 2048;
 
 export const createEntryStore = <Value>(budget: CacheBudget): EntryStore<Value> => {
@@ -135,13 +135,13 @@ type Invalidatable = { invalidated: boolean };
 
 /** Cache invalidation by address. A `cachePartition` never affects another one's entries: see `LoaderParts`. */
 export type InvalidationBus = {
-  /** Has invalidations of the address mark `target`, until the returned function is called. */
+  /** Makes invalidations of the address mark `target`, until the returned function is called. */
   subscribe(cachePartition: string, address: string, target: Invalidatable): () => void;
   /** Invalidates all subscribed targets of these addresses, which are in lower case. */
   invalidate(cachePartition: string, addresses: readonly string[]): void;
   /** Invalidates all targets: invalidations may have been missed. */
   invalidateAll(): void;
-  /** Has `listener` called with the addresses of each `invalidate`, before it. */
+  /** Calls `listener` with the addresses of each `invalidate`, before it takes effect. */
   listen(listener: (cachePartition: string, addresses: readonly string[]) => void): void;
 };
 

@@ -242,7 +242,7 @@ const entryOf = <Value>(
   return { meta, value: { page, memoryBytes }, memoryBytes, onEvict };
 };
 
-/** Has the entry say of a page of another gateway what that gateway knows. */
+/** Copies into the entry what another gateway knows about its page. */
 const describeShared = (
   meta: EntryMeta,
   { follows, limit, details, ageMs, invalidated, insteadOf }: SharedMeta & { readonly insteadOf: unknown },

@@ -10,11 +10,11 @@ export type PageSource<Value> = {
     signal: AbortSignal,
     trace: Trace,
   ): Promise<Fetched<Value> & { readonly body: readonly Buffer[] }>;
-  /** Reads a body that was fetched before. Rejects when it is none of this list. */
+  /** Reads a body that was fetched before. Rejects if it does not belong to this list. */
   read(body: Buffer, page: Pick<SharedPage, 'limit' | 'fetchedAt'>): Promise<Fetched<Value>>;
 };
 
-/** Gets pages of other gateways where they have them, and shares those that it fetches. */
+/** Gets pages from other gateways if they have them, and shares those that it fetches. */
 export const shareFetch =
   <Value>(shared: SharedPages, source: PageSource<Value>): Fetch<Value> =>
   async (request, signal, maxAgeMs, trace) => {
@@ -70,13 +70,13 @@ export type SharedPage = SharedMeta & {
   readonly fetchedAt: number;
 };
 
-/** Has this gateway fetch a page, while the others wait for it. It ends with `store` or `release`, or with this process. */
+/** The right to fetch a page while other gateways wait for it. It ends with `store` or `release`, or with this process. */
 export type PageLease = {
   /** Whether the page is to have details, because a caller of some gateway has asked for them lately. */
   readonly details: boolean;
   /** Shares the page, unless a delivery has invalidated it meanwhile. Never throws. */
   store(body: readonly Buffer[], page: { readonly limit: number; readonly fetchedAt: number }): void;
-  /** Has another gateway go on. */
+  /** Lets another gateway go on. */
   release(): void;
 };
 

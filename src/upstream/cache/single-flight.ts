@@ -9,7 +9,7 @@ import {
 
 /** Single-flight (request coalescing): one request under way, whose answer all waiting callers share. */
 export type SharedRequest<Answer> = {
-  /** Whether the last waiting caller has left. The request is aborted then, and must not be joined any more. */
+  /** Whether the last waiting caller has left. The request is then aborted and must no longer be joined. */
   readonly isAbandoned: boolean;
   /**
    * Starts the caller's deadline and waits for the answer. Rejects with the request's failure, with UpstreamError `timeout`

@@ -8,7 +8,7 @@ export type UpstreamFailure =
   | 'quota'
   /** 429, or the rate limit's queue is too long for the deadline. */
   | 'rateLimited'
-  /** Not sent: upstream has asked this key to wait, see key-cooldowns.ts. */
+  /** Not sent: upstream has asked this key to wait, see limits.ts. */
   | 'coolingDown'
   /** 401: the key is missing or wrong. */
   | 'unauthenticated'

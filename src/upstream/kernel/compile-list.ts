@@ -164,7 +164,7 @@ export class Image {
     this.#capacity = end - address;
   }
 
-  /** Returns the address of so many bytes, which are 0. */
+  /** Returns the address of this many bytes, all 0. */
   allocate(bytes: number): number {
     const address = this.#address + this.#used;
     this.#used += (bytes + 3) & ~3;

@@ -10,8 +10,8 @@ import { loadKernel } from './module.ts';
 /** Indexes pages, and writes selections of them as JSON. */
 export type PageKernel = {
   /**
-   * Indexes a page's body, which came in these chunks. Returns null where the plain parser must read it: it is no JSON of
-   * UTF-8, its envelope is unusual, it has more than `maxItems` or 4096 items, it is too dense, or it has `secret` in it.
+   * Indexes a page's body, which came in these chunks. Returns null if the plain parser must read it: it is not JSON in
+   * UTF-8, its envelope is unusual, it has more than `maxItems` or 4096 items, it is too dense, or it contains `secret`.
    */
   index(
     chunks: readonly Uint8Array[],
@@ -19,14 +19,14 @@ export type PageKernel = {
     maxItems: number,
     secret?: Uint8Array | null,
   ): IndexedPage | null;
-  /** Compiles a plan for the pages of a list. Returns null where the object writer must write them. */
+  /** Compiles a plan for the pages of a list. Returns null if the object writer must write them. */
   compile(plan: ListPlan, list: IndexedList): KernelPlan | null;
   /**
-   * Writes the items of a page from `from` to `to`: as many as it can in one go. The caller writes an item that is odd by
-   * the object writer, and calls again for the rest.
+   * Writes the items of a page from `from` to `to`, as many as it can in one go. The caller writes an odd item with the
+   * object writer, and calls again for the rest.
    */
   write(plan: KernelPlan, page: IndexedPage, from: number, to: number, values: WriteValues): Written;
-  /** Returns the index of the item that is not odd and has this identity; -1 for none. */
+  /** Returns the index of the item with this identity that is not odd; -1 for none. */
   indexOf(page: IndexedPage, identity: string): number;
 };
 
@@ -56,7 +56,7 @@ export const createPageKernel = (): PageKernel => {
   let large: KernelInstance | null = null;
   let dropLarge: NodeJS.Timeout | undefined;
 
-  /** Returns null where there is no memory for a page of so many bytes. */
+  /** Returns null if there is no memory for a page of this many bytes. */
   const instanceFor = (bytes: number): KernelInstance | null => {
     if (bytes <= shared.capacity) return shared;
     clearTimeout(dropLarge);

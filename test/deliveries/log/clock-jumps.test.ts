@@ -112,7 +112,10 @@ describeEachStore(({ newPlace, openLog }: Store) => {
     expect(second.reports).toEqual(['jumped by 240 h', 'confirmed']);
   });
 
-  /** Starts gateways one after another, each with the clock so many hours on, for a time that both clocks go on evenly. */
+  /**
+   * Starts gateways one after another, each with the clock moved on by a number of hours, for a time in which both clocks
+   * run evenly.
+   */
   const runs = async (place: string, hours: readonly (readonly [start: number, runs: number])[]) => {
     const left: number[][] = [];
     for (const [start, runs] of hours) {

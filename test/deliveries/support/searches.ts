@@ -5,7 +5,10 @@ import { address, delivery, range } from './builders.ts';
 export const MANY = 5000;
 export const RARE = 4600;
 
-/** Appends so many that SQLite has the first 4096 in segments, and scans the others. One of them has the address. */
+/**
+ * Appends enough deliveries for SQLite to have the first 4096 in segments, and to scan the others. One of them has the
+ * address.
+ */
 export const appendMany = async (log: DeliveryLog): Promise<DeliveryLog> => {
   for (let from = 1; from <= MANY; from += 500)
     await log.append(

@@ -52,7 +52,7 @@ export class MovingList {
     return this;
   }
 
-  /** Pages of so many new items, each beside some of the page before. */
+  /** Pages with this many new items, each together with some of the previous page. */
   static overlapping(pages: readonly (readonly [count: number, again: readonly number[]])[]): string[][] {
     let made = 0;
     let before: string[] = [];

@@ -51,7 +51,7 @@ export const startReconnectingClient = (
       socket?.send(JSON.stringify({ type: 'ping' }));
       await eventually(() => pongs > before);
     },
-    // It rejects while its connection can't be opened: there is none to close then.
+    // It rejects while its connection can't be opened; then there is nothing to close.
     [Symbol.asyncDispose]: async () => void (await Promise.allSettled([client.dispose()])),
   };
 };

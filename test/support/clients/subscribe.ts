@@ -60,7 +60,7 @@ export const subscribe = (gatewayUrl: string, options: Options = {}) => {
     stop,
     async [Symbol.asyncDispose]() {
       stop();
-      // It rejects while its connection can't be opened: there is none to close then.
+      // It rejects while its connection can't be opened; then there is nothing to close.
       await Promise.allSettled([client.dispose()]);
     },
   };

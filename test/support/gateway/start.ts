@@ -42,7 +42,7 @@ export const startGateway = async (
   env: Record<string, string | undefined> = {},
   options: AppOptions = {},
 ) => {
-  // What was made goes again, also when the gateway does not start.
+  // Everything is removed again, even if the gateway does not start.
   await using made = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
   made.defer(() => rm(dataDir, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { scrape } from './prometheus.ts';
 
-/** Waits until so many subscriptions read the log, as the gateway itself counts them. */
+/** Waits until this many subscriptions read the log, as counted by the gateway itself. */
 export const readersToBe = async (gatewayUrl: string, count: number): Promise<void> => {
   const deadline = Date.now() + 240_000;
   for (;;) {

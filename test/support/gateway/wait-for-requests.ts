@@ -5,7 +5,7 @@ import { scrape } from './prometheus.ts';
 const SCRAPE = 1;
 
 /**
- * Waits until the gateway has so many requests in flight, and has answered one that came after them: by then it has read
+ * Waits until the gateway has this many requests in flight, and has answered one that came after them: by then it has read
  * and started all of them, however busy the machine is.
  */
 export const requestsToBe = async (gatewayUrl: string, count: number): Promise<void> => {

@@ -1,7 +1,7 @@
 import { history } from '../upstream/builders.ts';
 import { kernel, LISTS } from './differential.ts';
 
-/** The body of a page of so many transactions, of about half a kilobyte each. */
+/** The body of a page with this many transactions, of about half a kilobyte each. */
 export const pageOf = (count: number): string => JSON.stringify({ transactions: history(count) });
 
 /** Indexes a body of transactions that the kernel takes. */

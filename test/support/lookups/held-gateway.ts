@@ -61,7 +61,7 @@ const startHeldGateway = async (readPath: ReadPath) => {
         return answer(request);
       };
     },
-    /** Serves so many items of both lists; the requests from number `heldFrom` on are held. */
+    /** Serves this many items of both lists; the requests from number `heldFrom` on are held. */
     serve(wallet: string, count: number, heldFrom = 1): void {
       const { promise } = gate;
       let requests = 0;
@@ -88,7 +88,7 @@ const startHeldGateway = async (readPath: ReadPath) => {
       );
       return { answer, leave: () => client.abort() };
     },
-    /** Resolves when so many requests are in flight, and all of them have started. */
+    /** Resolves when this many requests are in flight, and all of them have started. */
     inFlight: (count: number): Promise<void> => requestsToBe(gateway.url, count),
     /** Has the service post a delivery that names the wallet. */
     async invalidate(address: string): Promise<void> {

@@ -72,7 +72,7 @@ export const startOtlpReceiver = async (status = 200) => {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '20',
     },
-    /** Waits for so many spans of a name, and returns them in the order in which they began. */
+    /** Waits for this many spans of a name, and returns them in the order in which they began. */
     async named(name: string, count = 1): Promise<ExportedSpan[]> {
       const found = () => spans().filter((span) => span.name === name);
       await eventually(

@@ -19,7 +19,7 @@ export const startBlockingService = async () => {
     },
   });
   return Object.assign(service, {
-    /** Resolves when so many requests have come in all. */
+    /** Resolves when this many requests have arrived in total. */
     asked: (count: number) => eventually(() => service.requests.length >= count),
     /** Answers the one that has waited longest. */
     answerOne: () => held.shift()?.(),

@@ -31,7 +31,7 @@ export type Reply = {
   text?: string;
   /** Waits so long before the first byte. */
   latencyMs?: number;
-  /** Promises the whole body, sends so many bytes of it, and cuts the connection. */
+  /** Promises the whole body, sends this many bytes of it, and cuts the connection. */
   cutAfterBytes?: number;
   /** The places in the body at which one write ends and, a moment later, the next one begins. */
   pausesAt?: readonly number[];

@@ -22,7 +22,7 @@ local function markOf(header) return #header < 24 and '' or string.sub(header, 1
 -- The size of the body before it was compressed: see entry.ts.
 local function sizeOf(header) return #header < 28 and 0 or struct.unpack('>I4', header, 25) end
 
--- A segment of the index is that of so many deliveries.
+-- The number of deliveries in a segment of the index.
 local SEGMENT = 16384
 local function segmentOf(sequence) return math.floor(sequence / SEGMENT) end
 

@@ -1,4 +1,4 @@
--- Drops the oldest deliveries of one tenant that are beyond the retention, so many a call that Redis is not held for long.
+-- Drops the oldest deliveries of one tenant that are beyond the retention, few enough per call not to hold Redis for long.
 -- KEYS: the stream, the state.
 -- ARGV: the prefix of the tenant's other keys; how many deliveries are kept; the time now, and the age at which one
 -- is too old, in milliseconds; how many are dropped at most.

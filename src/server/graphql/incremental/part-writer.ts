@@ -6,7 +6,7 @@ import { writeHeaderBlock } from '../../http/exchange.ts';
 /** How a transport sends the parts of one answer. */
 export type PartWriter = {
   readonly format: PartFormat;
-  /** Sends a part, in pieces of its JSON. Calls `onWritten` when the pieces are not used any more. */
+  /** Sends a part, in pieces of its JSON. Calls `onWritten` when the pieces are no longer used. */
   write(json: readonly Buffer[], onWritten: () => void): void;
   /** Sends the last part, and ends the answer. Absent where the protocol sends that part as any other result. */
   end?(json: string): void;

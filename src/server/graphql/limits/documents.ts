@@ -14,7 +14,7 @@ import { createBudgets } from './compute-units.ts';
 export type Documents = {
   /** Prepares, parses and validates the documents of HTTP requests that Yoga answers. */
   readonly plugin: ServerPlugin;
-  /** Has the executor's errors suggest no names where the schema is private. */
+  /** Hides name suggestions in the executor's errors if the schema is private. */
   readonly suggestions: OperationPlugin;
   /**
    * Parses and validates a text, which is in the cache then. A new text waits in a queue that is fair between clients, and
@@ -24,7 +24,7 @@ export type Documents = {
   prepare(text: string, billingKey: string, clientSignal: AbortSignal, trace: Trace): Promise<void>;
   /** Returns the document of a text if it is in the cache and valid; else null. */
   known(text: string): DocumentNode | null;
-  /** Returns the document of a text. Throws the error of a text that is none. */
+  /** Returns the document of a text. Throws if the text is not a GraphQL document. */
   parse(text: string): DocumentNode;
   /** Returns the errors of a document. */
   validate(document: DocumentNode): readonly GraphQLError[];
