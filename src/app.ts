@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
-import { startRedis } from './app/redis.ts';
 import { startServer } from './app/server.ts';
 import type { ReadPath } from './app/startup.ts';
 import { loadTraces, loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
@@ -69,7 +68,7 @@ const start = async (parts: Parts): Promise<App> => {
   const traces = await loadTraces(config, log, opened, deadline);
   const telemetry = createTelemetry(log, cacheBudget.bytes, traces);
   const startup = { ...parts, telemetry, deadline };
-  const redis = await startRedis(startup);
+  const redis = config.redis && (await (await import('./app/redis.ts')).startRedis(startup, config.redis));
   const deliveries = await startDeliveries(startup, redis);
   const upstream = await startUpstream(startup, cacheBudget, deliveries.identity);
   const server = await startServer(startup, upstream, deliveries, trusted);

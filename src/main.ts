@@ -1,8 +1,7 @@
 import process from 'node:process';
-import { readPathOf } from './app/startup.ts';
 import type { App } from './app.ts';
 import { describeFailure } from './cli/failure.ts';
-import { HELP, readCommand, readVersion } from './cli/options.ts';
+import { describeConfiguration, HELP, readCommand, readVersion } from './cli/options.ts';
 import { readConfig } from './config/config.ts';
 import { unknownVariables } from './config/environment.ts';
 import { SHUTDOWN_MS } from './lib/deadlines.ts';
@@ -20,7 +19,7 @@ const start = async (): Promise<void> => {
   const log = createLog(config.logLevel, (line) => process.stderr.write(line), config.logFormat);
   // Loaded here, so that problems of the configuration are reported first.
   const { startApp } = await import('./app.ts');
-  const app = await startApp(config, log, { readPath: readPathOf(process.env) });
+  const app = await startApp(config, log, { readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast' });
   let isStopping = false;
   // npm forwards a signal that the whole process group has already received. The repeat must not cut the shutdown short.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -58,7 +57,6 @@ const run = async (args: readonly string[]): Promise<void> => {
   const command = readCommand(args);
   if (command === 'start') return start();
   if (command === 'check') {
-    const { describeConfiguration } = await import('./cli/options.ts');
     process.stdout.write(await describeConfiguration(process.env));
   } else process.stdout.write(`${command === 'help' ? HELP : readVersion()}\n`);
 };

@@ -1,8 +1,8 @@
-import { ConfigError } from '../config/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import type { Variable } from '../config/environment.ts';
 import { messageOf } from '../lib/values.ts';
 import { RedisReplyError, RedisUnavailableError } from '../redis/client.ts';
-import type { RedisConnection } from '../redis/connection.ts';
+import { connectRedis, type RedisConnection } from '../redis/connection.ts';
 import { checkDurability, oldVersion } from '../redis/durability.ts';
 import { type Invalidations, openInvalidations } from '../shared/invalidations.ts';
 import { openSharedLimits, type SharedLimits } from '../shared/limits.ts';
@@ -22,15 +22,19 @@ export type Redis = {
 };
 
 /**
- * Connects to the Redis of REDIS_URL; null without one. Rejects with ConfigError when it can't be reached, or may lose what
- * it acknowledges while REDIS_DURABILITY is `strict`.
+ * Where Redis is, and what it has to keep. Import this module where there are such settings: a gateway without Redis does not
+ * load its client.
  */
-export const startRedis = async (startup: Startup): Promise<Redis | null> => {
-  const { redis } = startup.config;
-  if (redis === null) return null;
-  const { urls, durability, minReplicas } = redis;
-  // A gateway without Redis does not load its client.
-  const { connectRedis } = await import('../redis/connection.ts');
+type Settings = NonNullable<Config['redis']>;
+
+/**
+ * Connects to the Redis of REDIS_URL. Rejects with ConfigError when it can't be reached, or may lose what it acknowledges
+ * while REDIS_DURABILITY is `strict`.
+ */
+export const startRedis = async (
+  startup: Startup,
+  { urls, durability, minReplicas }: Settings,
+): Promise<Redis> => {
   const connect = async (): Promise<RedisConnection> => {
     const { redis: observe, redisCommands } = startup.telemetry;
     const observer = { ...redisCommands, ...observe('REDIS_URL') };
@@ -75,33 +79,30 @@ type Parts = {
   readonly memory: InvalidationBus;
 };
 
-/**
- * Connects to the Redis of pages; null where this gateway is alone, or caches no pages. Rejects with ConfigError when it
- * can't be reached.
- */
-export const startSharedPages = async (startup: Startup, parts: Parts): Promise<SharedCache | null> => {
-  const { config } = startup;
-  const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = config.cache;
+/** Connects to the Redis of pages; null where none are cached. Rejects with ConfigError when it can't be reached. */
+export const startSharedPages = async (
+  startup: Startup,
+  { cacheUrls, urls }: Settings,
+  parts: Parts,
+): Promise<SharedCache | null> => {
+  const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = startup.config.cache;
   const ttlMs = Math.max(2 * headMs, 2 * tailMs, 2 * collectiblesMs, staleMs);
-  if (config.redis === null || ttlMs === 0 || maxMb === 0) return null;
-  const { cacheUrls, urls } = config.redis;
+  if (ttlMs === 0 || maxMb === 0) return null;
   const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
   return connectFor(startup, variable, cacheUrls, (redis, observer) =>
     openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer }),
   );
 };
 
-/** Connects to the Redis of limits; null where this gateway is alone. Rejects with ConfigError when it can't be reached. */
+/** Connects to the Redis of limits. Rejects with ConfigError when it can't be reached. */
 export const startSharedLimits = async (
   startup: Startup,
+  { urls }: Settings,
   parts: Pick<Parts, 'secret' | 'upstreamUrl'>,
-): Promise<SharedLimits | null> => {
-  const { redis: settings } = startup.config;
-  if (settings === null) return null;
-  return connectFor(startup, 'REDIS_URL', settings.urls, (redis, observer) =>
+): Promise<SharedLimits> =>
+  connectFor(startup, 'REDIS_URL', urls, (redis, observer) =>
     openSharedLimits({ ...parts, redis, observer }),
   );
-};
 
 /** A connection with short times, but for the start. Large pages, or the log's writes, never hold up what goes over another one. */
 const connectFor = async <Opened>(
@@ -110,7 +111,6 @@ const connectFor = async <Opened>(
   urls: readonly string[],
   open: (redis: RedisConnection, observer: SharedObserver) => Promise<Opened>,
 ): Promise<Opened> => {
-  const { connectRedis } = await import('../redis/connection.ts');
   try {
     const observer = telemetry.redis(variable);
     const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared }, observer });

@@ -68,7 +68,7 @@ export const startServer = async (
   let url = '';
   const publicUrl = () => config.publicUrl ?? url;
 
-  const authenticate = createAuthenticate(config, gatewayKey, deliveries.identity, log, now);
+  const authenticate = await createAuthenticate(config, gatewayKey, deliveries.identity, log, now);
   const maxAnswerBytes = config.maxAnswerMb * 1024 * 1024;
   const unsent = createUnsentLimit(
     Math.max(MIN_UNSENT_BYTES, 1.5 * maxAnswerBytes),

@@ -14,7 +14,6 @@ import {
   authenticateByKey,
   authenticateByToken,
 } from '../server/auth/authenticate.ts';
-import { createTokens } from '../server/auth/tokens.ts';
 import type { KeyVerificationTimes } from '../server/auth/verify-key.ts';
 import {
   readTrustedDocuments,
@@ -75,16 +74,18 @@ export const loadTrustedDocuments = async (path: string | null): Promise<Trusted
 };
 
 /** Creates the authentication of clients that AUTH names. `secret` makes tenants of keys. */
-export const createAuthenticate = (
+export const createAuthenticate = async (
   { auth, upstream }: Config,
   gatewayKey: string | null,
   secret: string,
   log: Log,
   now: Clock,
-): Authenticate => {
+): Promise<Authenticate> => {
   if (auth.mode === 'key') return authenticateByKey(upstream.apiKeyHeader, secret);
   if (gatewayKey === null) throw new TypeError(`AUTH=${auth.mode} needs a key of the gateway, got none`);
   if (auth.mode === 'open') return authenticateAnyone(gatewayKey);
+  // Only this mode needs the library of tokens.
+  const { createTokens } = await import('../server/auth/tokens.ts');
   return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log, now }));
 };
 
@@ -115,6 +116,3 @@ export const loadTraces = async (
  * documented setting.
  */
 export type ReadPath = 'fast' | 'plain';
-
-export const readPathOf = ({ READ_PATH }: Readonly<Record<string, string | undefined>>): ReadPath =>
-  READ_PATH === 'plain' ? 'plain' : 'fast';

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { Collectible } from '../lookups/collectibles-rest.ts';
 import type { Transaction, TransactionsList } from '../lookups/transactions-rest.ts';
 import type { Sandbox } from '../sandbox/server.ts';
@@ -15,7 +16,6 @@ import { createBackgroundScope, createWebhookClient } from '../webhooks/client.t
 import { DeliveredAddresses } from '../webhooks/delivered-addresses.ts';
 import { createAddressLookup, SubscribedAddresses } from '../webhooks/subscribed-addresses.ts';
 import type { Deliveries } from './deliveries.ts';
-import { startSharedLimits, startSharedPages } from './redis.ts';
 import type { Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
@@ -57,7 +57,9 @@ export const startUpstream = async (
   if (url === undefined) throw new TypeError('Expected UPSTREAM_URL or a sandbox, got neither.');
   const gatewayKey = config.upstream.apiKey ?? sandbox?.apiKey ?? null;
   const { perSecond } = config.upstream;
-  const sharedLimits = await startSharedLimits(startup, { secret, upstreamUrl: url });
+  const redis = await loadRedis(config);
+  const sharedLimits =
+    redis && (await redis.startSharedLimits(startup, redis.settings, { secret, upstreamUrl: url }));
   const client = createUpstreamClient({
     ...config.upstream,
     sharedRate: perSecond === null ? null : (sharedLimits?.rate(perSecond) ?? null),
@@ -71,12 +73,9 @@ export const startUpstream = async (
   // Webhooks of a client can be read only with the client's own key.
   const key = config.auth.mode === 'key' ? null : gatewayKey;
   const invalidation = createInvalidationBus();
-  const shared = await startSharedPages(startup, {
-    secret,
-    upstreamUrl: url,
-    gatewayKey: key,
-    memory: invalidation,
-  });
+  const naming = { secret, upstreamUrl: url, gatewayKey: key };
+  const shared =
+    redis && (await redis.startSharedPages(startup, redis.settings, { ...naming, memory: invalidation }));
   const createCache = <Value>(resource: 'transactions' | 'collectibles'): PageCache<Value> =>
     createPageCache(cacheBudget, invalidation, telemetry.pages(resource), now, shared !== null);
   return {
@@ -96,6 +95,9 @@ export const startUpstream = async (
     }),
   };
 };
+
+const loadRedis = async ({ redis: settings }: Config) =>
+  settings && { settings, ...(await import('./redis.ts')) };
 
 const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> => {
   // A gateway over a real service does not load it.

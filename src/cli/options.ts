@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { loadTrustedDocuments } from '../app/startup.ts';
 import { ConfigError, readConfig } from '../config/config.ts';
 import { type Environment, unknownVariables } from '../config/environment.ts';
 import { type Setting, settingsOf } from '../config/report.ts';
@@ -78,6 +77,8 @@ export const readVersion = (): string =>
  * has the problems of both.
  */
 export const describeConfiguration = async (env: Environment): Promise<string> => {
+  // Loaded here: it needs the schema, and a start reports the problems of its configuration before it loads that.
+  const { loadTrustedDocuments } = await import('../app/startup.ts');
   const [read, loaded] = await Promise.allSettled([
     (async () => readConfig(env))(),
     loadTrustedDocuments(env.TRUSTED_DOCUMENTS || null),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseSentinelUrl } from '../redis/sentinels.ts';
+import { parseSentinelUrl } from '../redis/sentinel-url.ts';
 import type { Environment, Read } from './environment.ts';
 import { commaList, integerIn } from './environment.ts';
 

@@ -1,5 +1,5 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
-import * as EvmAddress from 'ox/Address';
 import { type BuilderTypes, builder } from './builder.ts';
 import { badUserInput } from './errors.ts';
 
@@ -28,11 +28,19 @@ export const parseAddress = (value: unknown): string => {
   const digits = value.slice(2);
   const lower = `0x${digits.toLowerCase()}` as const;
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (mixed && EvmAddress.checksum(lower) !== value)
+  if (mixed && withChecksum(lower.slice(2)) !== digits)
     throw badUserInput(
       `Expected an Address in one letter case or with a valid EIP-55 checksum, got ${shown(value)}, whose checksum is wrong.`,
     );
   return lower;
+};
+
+/** EIP-55: a letter is in upper case where the hash of the address has a digit of 8 or more. `digits` are in lower case. */
+const withChecksum = (digits: string): string => {
+  const hash = Buffer.from(keccak_256(Buffer.from(digits))).toString('hex');
+  return digits.replace(/[a-f]/g, (letter, at: number) =>
+    Number.parseInt(hash[at] ?? '', 16) >= 8 ? letter.toUpperCase() : letter,
+  );
 };
 
 const parseBigInt = (value: unknown): string => {

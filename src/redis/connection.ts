@@ -4,7 +4,7 @@ import type { RedisArgument, RedisClient, RedisClientOptions, RedisReply, RedisT
 import { RedisReplyError, RedisUnavailableError } from './client.ts';
 import { createClusterClient, createSingleClient } from './cluster.ts';
 import { SentinelClient } from './sentinel.ts';
-import { parseSentinelUrl } from './sentinels.ts';
+import { parseSentinelUrl } from './sentinel-url.ts';
 
 const TIMES: RedisTimes = { commandMs: 5000, connectMs: 5000, silentMs: 10_000, pingMs: 3000 };
 

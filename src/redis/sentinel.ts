@@ -10,7 +10,8 @@ import {
   type RedisTimes,
   settingsOf,
 } from './client.ts';
-import { askSentinels, type SentinelUrl, watchSentinels } from './sentinels.ts';
+import type { SentinelUrl } from './sentinel-url.ts';
+import { askSentinels, watchSentinels } from './sentinels.ts';
 
 /** The only connection that an observer hears of. */
 const NAME = 'primary';

@@ -1,4 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
 import type { ComputeUnitLimit } from '../server/graphql/limits/compute-units.ts';
 import type { OperationObserver } from '../server/graphql/observe.ts';
 import type { HttpObserver } from '../server/http/exchange.ts';

@@ -1,4 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
 import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import type { RedisObserver } from '../redis/connection.ts';
 import type { SharedObserver } from '../shared/run.ts';

@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net';
-import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import Client from 'undici/lib/dispatcher/client.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import { ResponseReceiver } from './body.ts';
 
 /** Upstream's kept-alive connections, at most `connections`. Other requests wait for a free one. */

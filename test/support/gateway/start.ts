@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readPathOf } from '../../../src/app/startup.ts';
 import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
@@ -60,7 +59,11 @@ export const startGateway = async (
     createLog('debug', (line) => {
       logLines.push(line);
     }),
-    { readPath: readPathOf(process.env), openLog: openLogInSharedThreads, ...options },
+    {
+      readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast',
+      openLog: openLogInSharedThreads,
+      ...options,
+    },
   );
   let stopped = false;
 

@@ -1,0 +1,86 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startGatewayProcess } from '../support/gateway/process.ts';
+import { byToken } from '../support/gateway/tokens.ts';
+import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
+
+/** What a gateway over a service loads: only what its configuration, or a request, needs. */
+
+/** Runs in the gateway's process before it: writes the URL of each module to the file LOADED. */
+const recordModules = `
+  import { appendFileSync } from 'node:fs';
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    load(url, context, next) {
+      if (!url.startsWith('node:')) appendFileSync(process.env.LOADED, url + '\\n');
+      return next(url, context);
+    },
+  });`;
+
+const startRecorded = async (env: Record<string, string>) => {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-modules-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const loaded = join(folder, 'loaded');
+  const gateway = await startGatewayProcess({
+    ...env,
+    LOADED: loaded,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(recordModules)}`,
+  });
+  onTestFinished(() => gateway[Symbol.asyncDispose]());
+  /** The modules that it has loaded so far, and the packages that they are of. */
+  const read = async () => {
+    const modules = new Set((await readFile(loaded, 'utf8')).split('\n').filter(Boolean));
+    const packages = [...modules].flatMap(
+      (url) => /.*node_modules\/(@[^/]+\/[^/]+|[^@/][^/]*)/.exec(url)?.[1] ?? [],
+    );
+    return { modules, packages: new Set(packages) };
+  };
+  return { gateway, read };
+};
+
+const MOST_MODULES = 900;
+
+test(`a start loads at most ${MOST_MODULES} modules, and nothing that is not in use`, async () => {
+  const { gateway, read } = await startRecorded({
+    OTEL_SERVICE_NAME: 'named',
+    OTEL_TRACES_SAMPLER: 'always_on',
+    OTEL_SDK_DISABLED: 'false',
+  });
+  const response = await fetch(`${gateway.url}/graphql?query=%7B__typename%7D`);
+  expect(response.status).toBe(200);
+  const { modules, packages } = await read();
+  expect(packages).toContain('graphql');
+  expect(modules.size).toBeLessThanOrEqual(MOST_MODULES);
+  const unused = ['@redis/client', 'jose', 'ox', '@graphql-yoga/render-graphiql', 'tdigest'];
+  expect([...packages].filter((name) => unused.includes(name) || name.startsWith('@opentelemetry/'))).toEqual(
+    [],
+  );
+  expect([...modules].filter((url) => /src\/(?:sandbox|deliveries\/redis|shared)\//.test(url))).toEqual([]);
+});
+
+test('the first scrape begins the metrics of Node, and has them', async () => {
+  const { gateway, read } = await startRecorded({});
+  const scrape = async () => (await fetch(`${gateway.url}/metrics`)).text();
+  const text = await scrape();
+  // Without an observation it would be the greatest integer, in seconds.
+  expect(Number(/^nodejs_eventloop_lag_min_seconds (\S+)$/m.exec(text)?.[1])).toBeLessThan(1000);
+  for (const each of await Promise.all([text, scrape(), scrape()]))
+    expect(each).toMatch(/^process_cpu_seconds_total [\d.]+$/m);
+  expect((await read()).packages).toContain('tdigest');
+});
+
+test('with tokens their library is loaded', async () => {
+  const { read } = await startRecorded(byToken);
+  expect((await read()).packages).toContain('jose');
+});
+
+test('with an endpoint for traces, the exporter of its protocol is loaded, and not the other', async () => {
+  await using receiver = await startOtlpReceiver();
+  const { read } = await startRecorded(receiver.env);
+  const { packages } = await read();
+  expect(packages).toContain('@opentelemetry/sdk-trace');
+  expect(packages).toContain('@opentelemetry/exporter-trace-otlp-http');
+  expect(packages).not.toContain('@opentelemetry/exporter-trace-otlp-proto');
+});
