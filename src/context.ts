@@ -36,7 +36,7 @@ import { createWatchedWallets } from './webhooks/watched-wallets.ts';
 export type ContextParts = {
   readonly answers: Answers;
   readonly client: UpstreamClient;
-  /** Null where the plain parser reads all pages. */
+  /** Null if the plain parser reads all pages. */
   readonly kernel: PageKernel | null;
   readonly stores: {
     readonly transactions: PageCache<Transaction>;
@@ -45,7 +45,7 @@ export type ContextParts = {
   /** Null where this gateway is alone. */
   readonly sharedPages: SharedPages | null;
   readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
-  /** Null where the gateway can't know what is delivered to it. */
+  /** Null if the gateway can't know what is delivered to it. */
   readonly watchedTransactions: WatchedLists<TransactionsList> | null;
   /** Null likewise. */
   readonly delivered: DeliveredAddresses | null;

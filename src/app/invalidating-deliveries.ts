@@ -14,7 +14,7 @@ type Options = {
   readonly shared: Invalidations | null;
   /** The partition of a tenant's cached pages. */
   readonly cachePartitionOf: (tenant: string) => string;
-  /** The addresses that a delivery of this webhook may concern beside those that it names. */
+  /** The addresses that a delivery of this webhook may concern in addition to those that it names. */
   readonly unnamedBy: (webhookId: string | null, named: readonly string[]) => readonly string[];
   readonly now?: Clock | undefined;
 };
@@ -26,7 +26,7 @@ export type InvalidatingDeliveries = {
   /** It is stored: invalidates its pages in memory. */
   stored(tenant: string, addresses: readonly string[], webhookId: string | null): void;
   /**
-   * Wraps the log: a delivery that was read has invalidated its pages here, and this gateway gets none of them from others.
+   * Wraps the log: once a delivery is read, its pages are invalidated here, and this gateway gets none of them from others.
    * Its invalidation comes over another connection, and may come later than the event.
    */
   invalidateBeforeReading(log: DeliveryLog): DeliveryLog;
@@ -60,7 +60,7 @@ export const createInvalidatingDeliveries = ({
     const noted = heads.get(tenant);
     const isDue = noted !== undefined && now() - noted.recentAtMs >= REPLAY_MS;
     if (noted && !isDue && head >= noted.settled) return;
-    // A head that is lower than an old one is of a log that was restored: its next deliveries are new.
+    // A head below an old one belongs to a restored log: its next deliveries are new.
     const settled = isDue && head >= noted.recent ? noted.recent : 0;
     heads.set(tenant, { settled, recent: head, recentAtMs: now() });
   };

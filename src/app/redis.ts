@@ -16,7 +16,7 @@ import type { Startup } from './startup.ts';
 /** The Redis that all gateways share. */
 export type Redis = {
   readonly connection: RedisConnection;
-  /** For writes that wait for replicas: what is sent over the same connection meanwhile waits, too. */
+  /** For writes that wait for replicas, because whatever is sent over the same connection waits, too. */
   readonly writer: RedisConnection;
   readonly minReplicas: number;
 };
@@ -71,7 +71,7 @@ const checkStartSettings = async (
 export type SharedCache = { readonly pages: SharedPages; readonly invalidations: Invalidations };
 
 type Parts = {
-  /** Makes the names of what is shared, so that they show nothing. */
+  /** Makes the names of what is shared, which reveal nothing. */
   readonly secret: string;
   /** Gateways of other base URLs or keys of upstream share nothing with this one. */
   readonly upstreamUrl: string;
@@ -104,7 +104,9 @@ export const startSharedLimits = async (
     openSharedLimits({ ...parts, redis, observer }),
   );
 
-/** A connection with short times, but for the start. Large pages, or the log's writes, never hold up what goes over another one. */
+/**
+ * A connection with short timeouts, except at the start. Large pages and the log's writes never hold up another connection.
+ */
 const connectFor = async <Opened>(
   { opened, times, telemetry }: Startup,
   variable: Variable,

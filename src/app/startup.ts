@@ -112,7 +112,7 @@ export const loadTraces = async (
 
 /**
  * How requests are read, and the lists of lookups read and written. `plain` lets Yoga answer every request, and the executor
- * make every item: it is slower, and its answers are the same. It is the reference that tests compare with, and no
- * documented setting.
+ * make every item: it is slower, and its answers are the same. It is the reference that tests compare with, not a documented
+ * setting.
  */
 export type ReadPath = 'fast' | 'plain';

@@ -54,7 +54,7 @@ export const builder = new SchemaBuilder<Types>({
     idFieldOptions: {
       description: 'The global id of this object: opaque, stable, and unique among all types.',
     },
-    // Pothos' own queries would fail all ids when one fails: node.ts has its own.
+    // Pothos' own queries would fail all ids if one fails, so node.ts has its own.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
   },
@@ -66,5 +66,5 @@ builder.mutationType({
 });
 builder.subscriptionType({ description: 'Events as they arrive.' });
 
-/** Ends the description of a field that is null when upstream omits its value. */
+/** The end of the description of a field that is null if upstream omits its value. */
 export const NULL_WHEN_OMITTED = 'Null when the service omits it.';

@@ -30,9 +30,9 @@ const LIMITS: readonly (readonly [measure: keyof OperationSize, max: number, wha
   ['directives', 30, 'directives'],
 ];
 
-/** graphql compares each fragment with each other. A page of a Relay or Apollo client has some tens. */
+/** graphql compares every fragment with every other one. A page of a Relay or Apollo client has a few dozen. */
 const MAX_FRAGMENTS = 100;
-/** A page of a Relay or Apollo client has some hundred fields, and some ten of one name. */
+/** A page of a Relay or Apollo client has a few hundred fields, and about ten with the same name. */
 const MAX_MERGING: FieldMerging = { fields: 10_000, alike: 64 };
 
 /**
@@ -59,8 +59,8 @@ type Rules = {
 };
 
 /**
- * Returns the errors of a document. Its size is checked first, in a time that is proportional to its text: validation
- * alone takes far longer for some small documents.
+ * Returns the errors of a document. Its size is checked first, in time proportional to its text, because validation takes
+ * far longer for some small documents.
  */
 export const validateDocument = (
   schema: GraphQLSchema,
@@ -103,23 +103,23 @@ const tooDeep = (): GraphQLError => tooComplex('a document that can be read', 'o
 const tooComplex = (expected: string, got: string): GraphQLError =>
   clientError('OPERATION_TOO_COMPLEX', `Expected ${expected}, got ${got}.`);
 
-/** Fragments that double at each level have counts of many digits. */
+/** Fragments that double at each level have huge counts. */
 const shown = (count: number): string => (count > 1_000_000 ? 'more than a million' : String(count));
 
 /** How much work it is to merge an operation's fields. A fragment counts wherever it is spread. */
 type FieldMerging = {
   /** The number of fields and fragment spreads. */
   readonly fields: number;
-  /** The most fields with one name in one place of the answer. graphql compares each of them with each other. */
+  /** The most fields with one name in one place of the answer. graphql compares every one of them with every other. */
   readonly alike: number;
 };
 
-/** A fragment that spreads itself would be merged without end. Validation rejects it. */
+/** A fragment that spreads itself would be merged forever. Validation rejects it. */
 const MAX_DEPTH = 32;
 
 /**
- * Returns the counts of all operations of a document. Counting stops beyond `limit`: fragments that spread each other
- * twice, and so double at each level, take no more time than others.
+ * Returns the counts of all operations of a document. Counting stops beyond `limit`, so fragments that spread each other
+ * twice, and thus double at each level, take no more time than others.
  */
 const fieldMergingOf = (document: DocumentNode, limit: FieldMerging): FieldMerging => {
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -153,7 +153,7 @@ const fieldMergingOf = (document: DocumentNode, limit: FieldMerging): FieldMergi
       const fragment = fragments.get(name);
       if (!fragment || openFragments.has(name)) return;
       openFragments.add(name);
-      // A spread counts as well: fragments without a field may double too.
+      // A spread counts as well, because fragments without fields may double, too.
       fields += 1;
       collect(fragment.selectionSet);
       openFragments.delete(name);
@@ -186,9 +186,9 @@ type OperationSize = {
 const NOTHING: OperationSize = { depth: 0, fields: 0, aliases: 0, directives: 0 };
 
 /**
- * Returns the size of a document: the maximum of its operations, for each measure by itself. Every fragment is visited
- * once, so the time is proportional to the text, however often fragments spread each other. A fragment that spreads
- * itself adds nothing there: validation rejects it.
+ * Returns the size of a document: for each measure, the maximum over its operations. Every fragment is visited once, so the
+ * time is proportional to the text, however often fragments spread each other. A fragment that spreads itself adds nothing
+ * there: validation rejects it.
  */
 const sizeOf = (document: DocumentNode): OperationSize => {
   const fragments = new Map(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));

@@ -48,7 +48,7 @@ export const shownPath = (path: string): string => path.slice(0, MAX_PATH);
 
 export const badUserInput = (message: string): GraphQLError => clientError('BAD_USER_INPUT', message);
 
-/** The client's error for a defect of the gateway, which shows nothing of it. */
+/** The client's error for a defect of the gateway, without any details. */
 const internalError = (): GraphQLError =>
   clientError('INTERNAL_SERVER_ERROR', 'Something went wrong inside the gateway.');
 
@@ -66,7 +66,7 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
       });
     case 'unauthenticated':
     case 'forbidden':
-      // The client can't mend the gateway's own key, and upstream's sentence may say too much about it.
+      // The client can't fix the gateway's own key, and upstream's message may say too much about it.
       if (gatewayKey)
         return clientError('UPSTREAM_REJECTED', "The service refuses the gateway's key.", { status });
       return failure === 'forbidden'
@@ -92,13 +92,13 @@ export const upstreamError = (error: UpstreamError): GraphQLError => {
   }
 };
 
-/** Returns upstream's own sentence, or `otherwise` where it sent none. */
+/** Returns upstream's own message, or `otherwise` if it sent none. */
 const sentenceOf = (error: UpstreamError, otherwise: string): string => error.serviceMessage || otherwise;
 
 /**
- * Returns the client's error for an error of an operation. An error of the catalogue stays as it is, a failure of upstream
- * gets its code, and an invalid request is BAD_USER_INPUT. Any other error is masked as INTERNAL_SERVER_ERROR and passed
- * to `onUnexpected`.
+ * Returns the client's error for an error of an operation. An error of the catalogue stays unchanged, a failure of upstream
+ * gets its code, and an invalid request is BAD_USER_INPUT. Any other error is masked as INTERNAL_SERVER_ERROR and passed to
+ * `onUnexpected`.
  */
 export const maskError = (error: unknown, onUnexpected: (error: unknown) => void): GraphQLError => {
   if (!(error instanceof GraphQLError)) return toClientError(error, onUnexpected);
@@ -136,7 +136,7 @@ const toClientError = (error: unknown, onUnexpected: (error: unknown) => void): 
   return internalError();
 };
 
-/** Returns what a resolver threw; null for an error that graphql itself made of an invalid request. */
+/** Returns what a resolver threw; null for an error that graphql itself made for an invalid request. */
 const originalErrorOf = (error: GraphQLError): unknown => {
   const { originalError } = error;
   if (originalError === undefined) return null;

@@ -33,7 +33,7 @@ export const incrementalUses = rememberEach((node: ASTNode): readonly DirectiveN
   return found;
 });
 
-/** By their names, '' for one without. Each is a document of its own, with the fragments that it spreads. */
+/** By name, '' for an anonymous one. Each is a document of its own, with the fragments that it spreads. */
 const operationsOf = rememberEach(separateOperations);
 
 /** Returns the uses of `@defer` and `@stream` in the operation that is executed, and in the fragments that it spreads. */
@@ -45,7 +45,7 @@ const incrementalUsesOf = ({
   return executed ? incrementalUses(executed) : [];
 };
 
-/** Returns the document without `@defer` and `@stream`: the same one for the same document. */
+/** Returns the document without `@defer` and `@stream`; always the same one for the same document. */
 export const withoutParts = rememberEach(
   (document: DocumentNode): DocumentNode =>
     visit(document, { Directive: (directive) => (incrementalDirective(directive) ? null : undefined) }),
@@ -53,7 +53,7 @@ export const withoutParts = rememberEach(
 
 const operations = new WeakMap<OperationDefinitionNode, boolean>();
 
-/** Whether the operation that is executed has `@defer` or `@stream`, in a fragment of its document at least. */
+/** Whether the executed operation has `@defer` or `@stream`, possibly in a fragment of its document. */
 const mayHaveParts = ({
   operation,
   fragments,
@@ -66,7 +66,7 @@ const mayHaveParts = ({
 };
 
 /**
- * Whether an operation asks for later parts: the `if` of one `@defer` or `@stream` at least is true. Throws BAD_USER_INPUT
+ * Whether an operation asks for later parts: the `if` of at least one `@defer` or `@stream` is true. Throws BAD_USER_INPUT
  * for a negative `initialCount`.
  */
 export const asksForParts = (schema: GraphQLSchema, operation: Operation): boolean => {

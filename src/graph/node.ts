@@ -43,7 +43,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { ids }, context, info) => {
       if (ids.length > MAX_NODES)
         throw clientError('OPERATION_TOO_COMPLEX', `Expected at most ${MAX_NODES} ids, got ${ids.length}.`);
-      // Loaded one by one, so that one failure leaves the others whole. The loaders merge their requests.
+      // Loaded one by one, so that one failure does not affect the others. The loaders merge their requests.
       const loading = new Map([...new Set(ids)].map((id) => [id, loadNode(id, context, info)]));
       return ids.map((id) => loading.get(id) ?? null);
     },
@@ -65,7 +65,7 @@ const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo):
   return node;
 };
 
-/** Returns no id for a malformed one: it fails alone, and the others are loaded. */
+/** Returns an empty list for a malformed id, which fails alone while the others are loaded. */
 const readableId = (id: string): readonly GlobalId[] => {
   try {
     return [decodeGlobalId(id)];

@@ -12,7 +12,7 @@ type Codec<Internal> = {
   readonly parseLiteral?: (node: ValueNode) => Internal;
 };
 
-/** Shows a value in an error sentence, cut to 80 characters. */
+/** Formats a value for an error message, cut to 80 characters. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
@@ -91,7 +91,7 @@ export const parseUuid = (value: unknown): string => {
   throw badUserInput(`Expected a UUID (8-4-4-4-12 hex digits), got ${shown(value)}.`);
 };
 
-/** Parses an integer literal by its digits: they may be more than a float can represent. */
+/** Parses an integer literal from its digits, which may be more than a float can represent. */
 const integerLiteral =
   <Internal>(parse: (value: unknown) => Internal) =>
   (node: ValueNode): Internal =>

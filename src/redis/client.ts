@@ -59,11 +59,11 @@ export const RESP = 2;
 
 const MAX_PAUSE_MS = 1000;
 
-/** Full jitter: all gateways lose a Redis at the same time, and must not come back in step. */
+/** Full jitter: all gateways lose a Redis at the same time, and must not reconnect in step. */
 export const pauseMs = (retries: number): number =>
   Math.random() * Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(retries, 10));
 
-/** What the library is told of every connection. */
+/** What the library reports about every connection. */
 export const settingsOf = ({ times, isReopening }: Pick<RedisClientOptions, 'times' | 'isReopening'>) => ({
   disableOfflineQueue: true,
   pingInterval: times.pingMs,
@@ -95,7 +95,7 @@ export class RedisReplyError extends Error {
   }
 }
 
-/** A Lua script. Redis executes it as one: nothing of others comes between its commands. */
+/** A Lua script, which Redis executes atomically. */
 export type RedisScript = { readonly source: string; readonly sha: string };
 
 /** Reads the script from its files, one after another. Throws when one is missing. */
@@ -105,8 +105,8 @@ export const readScript = (...files: readonly URL[]): RedisScript => {
 };
 
 /**
- * Runs a script by its hash, and sends its source where Redis does not know it yet. `send` sends the command. All keys that
- * the script uses must have one hash tag.
+ * Runs a script by its hash, and sends its source if Redis does not know it yet. `send` sends the command. All keys that the
+ * script uses must have one hash tag.
  */
 export const runScript = async <Reply = RedisReply>(
   send: (args: readonly RedisArgument[]) => Promise<Reply>,

@@ -20,7 +20,7 @@ export type RedisObserver = {
 
 type Options = {
   /**
-   * `redis://` or `rediss://`, with user, password, port and database as needed; several are nodes of one Cluster. Or one
+   * `redis://` or `rediss://`, with user, password, port and database as needed; several are nodes of one Cluster. Or a URL
    * of Sentinels, see `parseSentinelUrl`.
    */
   readonly urls: readonly string[];
@@ -33,7 +33,8 @@ export type Replicated = { readonly reply: RedisReply; readonly replicas: number
 
 /**
  * Opens a connection to one Redis, to the primary that Sentinels name, or to a Cluster: to that also by the URL of one of
- * its nodes. Rejects with RedisUnavailableError when that fails at the first attempt. From then on it is opened again by itself whenever it is lost.
+ * its nodes. Rejects with RedisUnavailableError when that fails at the first attempt. From then on it reconnects whenever it
+ * is lost.
  */
 export const connectRedis = async ({ urls, times, observer }: Options): Promise<RedisConnection> => {
   const parts = { urls, times: { ...TIMES, ...times }, observer };
@@ -265,10 +266,10 @@ const createClient = (
   return sentinel === null ? createSingleClient(url, options) : new SentinelClient(sentinel, options);
 };
 
-/** Commands that a start asks what it may know: some users and managed services are refused them, and nothing fails. */
+/** Optional commands of a start: some users and managed services are refused them, and nothing fails. */
 const QUESTIONS: readonly (string | undefined)[] = ['CONFIG', 'INFO'];
 
-/** A script that Redis does not know, as after each of its restarts, is sent to it: that is no refusal. */
+/** A script that Redis does not know, as after a restart, is sent to it, so this does not count as a refusal. */
 const outcomeOf = (
   failure: RedisUnavailableError | RedisReplyError,
   command: string | undefined,

@@ -18,8 +18,8 @@ const NAME = 'primary';
 
 /**
  * The client of the primary that Sentinels name. A connection that is lost is not opened again by itself: the Sentinels are
- * asked first, because there may be another primary by then. The library's own client of Sentinels would repeat commands
- * and hide a change of connections, after which WAIT counts for nothing that was written before.
+ * asked first, because there may be another primary by then. The library's own Sentinel client would repeat commands and
+ * hide a change of connections, after which WAIT says nothing about earlier writes.
  */
 export class SentinelClient implements RedisClient {
   readonly #sentinel: SentinelUrl;
@@ -125,7 +125,7 @@ type Subscription = readonly [channel: string, listener: (message: string) => vo
 type Options = {
   readonly url: string;
   readonly times: RedisTimes;
-  /** Is called whenever one of the connections fails, also before they are open. */
+  /** Called whenever one of the connections fails, even before they are open. */
   readonly onFailed: (error: unknown) => void;
 };
 
@@ -154,7 +154,7 @@ class Primary {
     this.#messages = create();
   }
 
-  /** Rejects when it is no primary, does not answer in time, fails, or the signal aborts. */
+  /** Rejects if it is not a primary, does not answer in time, fails, or the signal aborts. */
   async open(subscriptions: readonly Subscription[], signal: AbortSignal): Promise<void> {
     const { connectMs } = this.#times;
     const opened = Promise.race([this.#open(subscriptions), this.#failed.promise]);
@@ -185,7 +185,7 @@ class Primary {
     for (const subscription of subscriptions) await this.subscribe(subscription);
   }
 
-  /** A user that may not ask learns by the first write. */
+  /** For a user that may not ask, the first write shows it. */
   async #role(): Promise<string> {
     try {
       const reply = await this.commands.sendCommand(['ROLE']);

@@ -15,7 +15,7 @@ import type { PageParser } from './parse/page-parser.ts';
 export type PageRef = {
   /** Null for the newest page. */
   readonly offset: string | null;
-  /** The identity of the last item of the page before; null when any version of the page will do. */
+  /** The identity of the last item of the previous page; null if any version of the page will do. */
   readonly follows: string | null;
   /**
    * How old a cached page may be: as the newest page of a list (`head`), or as the pages behind it (`tail`). `bypass` uses
@@ -32,7 +32,9 @@ export type PageRead = {
   release(): void;
   /** Whether the same read now gets the same page, as a fresh one of the cache. */
   isFresh(): boolean;
-  /** How long that stays so if no delivery names its address, in milliseconds; 0 where only the lack of one makes it so. */
+  /**
+   * How long that stays true if no delivery names its address, in milliseconds; 0 if it is true only for lack of a delivery.
+   */
   freshForMs(): number;
   /** Whether upstream has said that the page lacks something. */
   readonly isPartial: boolean;
@@ -40,14 +42,14 @@ export type PageRead = {
   count(usage: Usage): void;
 };
 
-/** What each list loader of one operation is made of. */
+/** The parts of each list loader of one operation. */
 export type LoaderParts<List, Value> = {
   readonly client: UpstreamClient;
   readonly scope: RequestScope;
-  /** Indexes the bodies of pages; null where the plain parser reads them all. */
+  /** Indexes the bodies of pages; null if the plain parser reads them all. */
   readonly kernel: PageKernel | null;
   readonly store: PageCache<Value>;
-  /** Null where no other gateway has pages. */
+  /** Null if there are no other gateways. */
   readonly sharedPages: SharedPages | null;
   /** Called when a read begins. `toStored` turns its page into what may outlive the operation. */
   readonly onRead: (
@@ -58,13 +60,13 @@ export type LoaderParts<List, Value> = {
   /** The group of clients that share pages: all of them under the gateway's key, else those with the same key. */
   readonly cachePartition: string;
   readonly freshness: Freshness;
-  /** Null where no deliveries tell of changes. */
+  /** Null if no deliveries report changes. */
   readonly watched: WatchedLists<List> | null;
 };
 
-/** The lists of which a delivery tells each change. */
+/** The lists all of whose changes are delivered here. */
 export type WatchedLists<List> = {
-  /** The age in milliseconds up to which a newest page is fresh that no delivery has invalidated; 0 for other lists. */
+  /** The age in milliseconds up to which a newest page is fresh unless a delivery has invalidated it; 0 for other lists. */
   maxAgeMs(list: List): number;
   /** Called with the newest page of a list. `listName` identifies the list among all. */
   onNewest(listName: string, list: List, page: Page<unknown>): void;
@@ -76,7 +78,7 @@ export type Freshness = { readonly headMs: number; readonly tailMs: number; read
 /** Identifies a list, as plain JSON: an address in lower case, and filters. */
 type AnyList = { readonly address: string };
 
-/** The parameters of a page request beside those of its list. */
+/** The parameters of a page request in addition to those of its list. */
 export type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
 
 /** An upstream resource that answers with pages of a list. */
@@ -96,7 +98,7 @@ export type ListResource<List extends AnyList, Value> = {
 export type ListLoader<List, Value> = {
   /** `details` requests decoded data or spam details with each page. */
   read(list: List, details: boolean): ReadPage<Value>;
-  /** Makes a read of another operation. When this operation makes it as well, it gets the same promise, once. */
+  /** Makes a read of another operation. If this operation makes it as well, it gets the same promise, once. */
   repeat(read: ListRead<List>): Promise<Page<Value>>;
 };
 
@@ -220,7 +222,10 @@ export const createListLoader = <List extends AnyList, Value>(
   };
 };
 
-/** A read that may outlive its operation. Once released it holds nothing of the operation, and does not keep the page in memory. */
+/**
+ * A read that may outlive its operation. Once released, it references nothing of the operation, and does not keep the page
+ * in memory.
+ */
 class StoredRead<Value> implements PageRead {
   readonly #store: PageCache<Value>;
   readonly #request: PageRequest;

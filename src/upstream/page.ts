@@ -31,16 +31,16 @@ export type PageItems<Value> = {
   /** The index of the first item of this identity; -1 without one. */
   indexOf(identity: string): number;
   readonly order: ListOrder['kind'];
-  /** What the list descends by: milliseconds since 1970, or another number. Null in a list without an order. */
+  /** The number that the list descends by, such as milliseconds since 1970. Null in a list without an order. */
   rank(index: number): number | null;
-  /** The error of a malformed item takes its place, and affects no other item. */
+  /** The error of a malformed item takes its place, and does not affect other items. */
   value(index: number): Value | MalformedFieldError;
   /** Writes the items without reading their values; null where only their values are known. */
   readonly writer: ItemsWriter | null;
-  /** The memory that the items take, in bytes; estimated where only the size of the body that they came in is known. */
+  /** The memory of the items in bytes; estimated if only the size of their body is known. */
   memoryBytes(bodyBytes: number): number;
   /**
-   * Says that the caller uses the items until it calls `release`. When the last user has released them, their memory is
+   * Marks the items as used by the caller until it calls `release`. When the last user has released them, their memory is
    * reused, and they can no longer be read. Items that a user never releases are freed by the garbage collector.
    */
   retain(): void;
@@ -78,15 +78,15 @@ export type PageRequest = {
   readonly limit: number;
   /** Whether the page must have decoded data or spam details. */
   readonly details: boolean;
-  /** A cached page up to this age, in milliseconds, is fresh; 0 requests a page that is fetched from now on. */
+  /** A cached page up to this age, in milliseconds, is fresh; 0 asks for a page that is fetched from now on. */
   readonly maxAgeMs: number;
-  /** As `maxAgeMs`, at this moment, where deliveries tell of each change of the list; 0 where they don't. */
+  /** As `maxAgeMs`, at this moment, if deliveries report every change of the list; 0 if they don't. */
   readonly watchedMs: () => number;
   /** A cached page up to this age, in milliseconds, is served when upstream fails; 0 for none. */
   readonly staleIfErrorMs: number;
 };
 
-/** What is known of a page that another gateway has fetched, or this one earlier. */
+/** What is known about a page that another gateway fetched, or this one earlier. */
 export type SharedMeta = {
   /** Milliseconds since its request began. */
   readonly ageMs: number;
@@ -101,7 +101,7 @@ export type Fetched<Value> = {
   readonly page: Page<Value>;
   /** The memory that it takes. */
   readonly memoryBytes: number;
-  /** Where it was shared. `insteadOf` is the failure for which it stands in, if any. */
+  /** Set if the page was shared. `insteadOf` is the failure that it replaces, if any. */
   readonly shared?: SharedMeta & { readonly insteadOf: unknown };
 };
 

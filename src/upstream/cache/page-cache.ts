@@ -30,8 +30,8 @@ export type PageCache<Value> = {
    * - A fresh page is served.
    * - Up to twice its age, a stale page is served while one `fetch` refreshes it, at the expense of the first caller.
    * - Otherwise the page is fetched, once for all callers that ask meanwhile.
-   * - When that fails because of upstream, a page up to `staleIfErrorMs` old is served, even an invalidated one. As long as
-   *   a Retry-After asks to wait (a minute at most), it is served without another request.
+   * - If that fails because of upstream, a page up to `staleIfErrorMs` old is served, even an invalidated one. While a
+   *   Retry-After asks to wait (at most a minute), it is served without another request.
    * - Without such a page the failure is passed on, and not cached.
    *
    * A caller that retains the page does so before the event loop goes on.
@@ -43,7 +43,10 @@ export type PageCache<Value> = {
   ): Promise<Page<Value>>;
   /** Whether `get` would serve this very page now, as a fresh one. */
   isFresh(request: PageRequest, page: Page<Value>): boolean;
-  /** How long the very same page stays fresh by its age alone, in milliseconds; 0 where it is not, or another one is served. */
+  /**
+   * How long the very same page stays fresh by its age alone, in milliseconds; 0 if it is not fresh, or another one is
+   * served.
+   */
   freshForMs(request: PageRequest, page: Page<Value>): number;
   /** Counts a page for which `isFresh` is true as if `get` had served it. */
   countFresh(request: PageRequest, usage: Usage): void;
@@ -61,7 +64,7 @@ type CachedPage<Value> = { readonly page: Page<Value>; readonly result: CacheRes
 
 type InFlight<Value> = {
   readonly meta: EntryMeta;
-  /** It may get a page of another gateway that is younger than this; 0 where it can't get an older one. */
+  /** It may get a page from another gateway that is younger than this; 0 if it can't get an older one. */
   readonly maxAgeMs: number;
   readonly shared: SharedRequest<Fetched<Value>>;
   readonly trace: Trace;
@@ -226,7 +229,7 @@ const count = (usage: Usage, result: CacheResult): void => {
   if (result === 'watched') usage.watched = (usage.watched ?? 0) + 1;
 };
 
-/** An entry outlives the operation that fetched its page, and holds nothing of it. */
+/** An entry outlives the operation that fetched its page, and references nothing of it. */
 const entryOf = <Value>(
   fetched: Fetched<Value>,
   meta: EntryMeta,
@@ -266,7 +269,7 @@ export type PageObserver = {
   getting?(trace: Trace): Trace | undefined;
   /** Called once after `getting`, with the trace that it has returned. */
   got?(page: ServedPage): void;
-  /** A page was served; also one in a shared answer, which no operation gets by itself. */
+  /** A page was served, possibly in a shared answer, for which no operation gets it. */
   served?(result: CacheResult): void;
 };
 

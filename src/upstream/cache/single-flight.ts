@@ -26,7 +26,7 @@ export const startShared = <Answer>(
 ): SharedRequest<Answer> => {
   const controller = new AbortController();
   const answer = start(controller.signal);
-  // Callers get the failure by `join`. Without any caller it must not be an unhandled rejection.
+  // Callers get the failure from `join`. Without callers, it must not become an unhandled rejection.
   answer.catch(() => {});
   let waiting = 0;
 
@@ -51,7 +51,7 @@ export const startShared = <Answer>(
 
 /**
  * Failures of upstream, for which the cache serves an older page (stale-if-error,
- * https://www.rfc-editor.org/rfc/rfc5861#section-4). A fault of the request or the key is passed on, and an abort as well.
+ * https://www.rfc-editor.org/rfc/rfc5861#section-4). Faults of the request or the key, and aborts, are passed on.
  */
 const STALE_IF_ERROR: ReadonlySet<UpstreamFailure> = new Set([
   'unavailable',
