@@ -26,7 +26,7 @@ export type Deliveries = {
   readonly deliveryUrls: DeliveryUrls;
   /** The secret that makes cursors, the tenants of keys, and the names of what gateways share. It is never replaced. */
   readonly identity: string;
-  /** What readiness looks at beside the log. */
+  /** What readiness looks at in addition to the log. */
   readonly checks: OpenedLog['checks'];
 };
 
@@ -91,8 +91,8 @@ const closeFolder = async ({ config, log }: Startup): Promise<void> => {
 };
 
 /**
- * Closes the log, and waits for that until the shutdown deadline. A slow disk is no failure of the shutdown: every
- * acknowledged delivery is durable already, and the next start opens a log that was not closed.
+ * Closes the log, and waits for that until the shutdown deadline. A slow disk does not fail the shutdown: every acknowledged
+ * delivery is already durable, and the next start opens a log that was not closed.
  */
 const closeWithin = async ({ log, deadline }: Startup, deliveryLog: DeliveryLog): Promise<void> => {
   const closed = deliveryLog.close();
