@@ -117,17 +117,8 @@ export const withCode = (error: GraphQLError, code: ErrorCode): GraphQLError =>
         source: error.source,
         positions: error.positions,
         path: error.path,
-        extensions: { code, ...httpOf(error) },
+        extensions: { code },
       });
-
-/**
- * Keeps the HTTP status that Yoga put into the extensions, for Yoga's own transport. A body that is
- * not a GraphQL request at all has `originalError`, and its status holds for every media type.
- */
-const httpOf = ({ extensions: { http, originalError } }: GraphQLError): object => {
-  if (http === undefined) return {};
-  return { http: originalError === undefined ? http : { ...http, spec: false } };
-};
 
 const toClientError = (error: unknown, onUnexpected: (error: unknown) => void): GraphQLError => {
   if (error instanceof GraphQLError) return error;

@@ -1,6 +1,9 @@
 /** The message of an error, or the text of another thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** The headers of a request, or what a client sends in their place, by their names in any letter case. */
+export type RequestHeaders = { get(name: string): string | null };
+
 /** A value, or a promise of it. A caller that gets the value goes on without waiting. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 

@@ -60,7 +60,7 @@ describe('what is wrong with a request is said by its code, and costs nothing', 
   });
 });
 
-describe("what Yoga refuses is said in the gateway's words: what was expected, and what came", () => {
+describe('what is refused before it runs is said in the same words: what was expected, and what came', () => {
   const NAME = 'Expected operationName to name an operation of the document, got none or another.';
   const two = 'query A { __typename } query B { __typename }';
   test.each<[what: string, body: string, serviceMessage: string]>([
@@ -96,7 +96,7 @@ describe("what Yoga refuses is said in the gateway's words: what was expected, a
     ['GET', '', 'Expected a query, got none.'],
     [
       'GET',
-      'mutation { deleteWebhook(webhookId: "x") { __typename } }',
+      'mutation { deleteWebhook(input: { webhookId: "12345678-1234-1234-1234-123456789012" }) { __typename } }',
       'Expected a mutation by POST, got one by GET.',
     ],
     ['PUT', '', 'Expected GET or POST, got another method.'],

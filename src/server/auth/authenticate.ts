@@ -1,21 +1,19 @@
 import { createHmac } from 'node:crypto';
 import type { Caller } from '../../context.ts';
+import type { RequestHeaders } from '../../lib/values.ts';
 import { ALL_SCOPES } from '../../scopes.ts';
 import type { Credential } from '../../upstream/client/request.ts';
 import { keyMalformed, keyMissing, schemeRejected, tokenMissing } from './auth-errors.ts';
 import type { VerifyToken } from './tokens.ts';
 
-/** The credentials that a client sends by name: in HTTP headers, or in a WebSocket's connectionParams. */
-export type Credentials = { get(name: string): string | null };
-
 type Mode = 'open' | 'key' | 'jwt';
 
 /**
- * Authenticates a client by its credentials, and by its `address`: see server/http/client-address.ts. Only AUTH=open asks
+ * Authenticates a client by its credentials, in HTTP headers or in a WebSocket's connectionParams, and by its `address`: see server/http/client-address.ts. Only AUTH=open asks
  * for the address, which takes time to find. Rejects with UNAUTHENTICATED, or with INTERNAL_SERVER_ERROR when the
  * credentials can't be checked. It reads the credentials before it waits for anything.
  */
-export type Authenticate = (credentials: Credentials, address?: () => string) => Promise<Caller>;
+export type Authenticate = (credentials: RequestHeaders, address?: () => string) => Promise<Caller>;
 
 /**
  * The cache partition of a tenant: tenants in one partition share cached pages. All share where all use the gateway's key,
@@ -87,7 +85,7 @@ const ownedBy = (address: string): string => {
 /** Reads a WebSocket's connectionParams as credentials. Names match in any letter case, as names of headers do. */
 export const credentialsIn = (
   connectionParams: Readonly<Record<string, unknown>> | undefined,
-): Credentials => {
+): RequestHeaders => {
   const lowered = new Map(
     Object.entries(connectionParams ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   );

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { clientError } from '../../graph/errors.ts';
 import type { Clock } from '../../lib/deadlines.ts';
 import type { Log } from '../../lib/log.ts';
-import { rememberLast } from '../../lib/values.ts';
+import { type RequestHeaders, rememberLast } from '../../lib/values.ts';
 
 /** Which requests of browsers are accepted, on every transport. */
 export type BrowserPolicy = {
@@ -16,9 +16,6 @@ export type BrowserPolicy = {
   /** The FORBIDDEN error for a request whose Host is not allowed, whichever page it comes from; null for an allowed one. */
   hostRejectionOf(headers: RequestHeaders): GraphQLError | null;
 };
-
-/** The headers of a request, by their names in lower case. */
-export type RequestHeaders = { get(name: string): string | null };
 
 type Options = {
   readonly allowedOrigins: readonly string[];

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { clientError } from '../../graph/errors.ts';
-import { type BrowserPolicy, bodyOf, type RequestHeaders } from '../browsers/origin-policy.ts';
+import type { RequestHeaders } from '../../lib/values.ts';
+import { type BrowserPolicy, bodyOf } from '../browsers/origin-policy.ts';
 import type { ServerPlugin } from './operation-plugin.ts';
 
 /** The headers that every response to a request has for browsers. */
@@ -71,14 +72,6 @@ export const createCsrfCheck =
   ({ rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>): CheckHeaders =>
   (method, headers) =>
     rejectionOf(headers) ?? (method === 'POST' ? notPlainJson(headers) : null);
-
-/** Checks the requests that Yoga answers. */
-export const useCsrfProtection = (check: CheckHeaders): ServerPlugin => ({
-  onRequestParse({ request: { method, headers } }) {
-    const rejection = check(method, headers);
-    if (rejection) throw rejection;
-  },
-});
 
 const notPlainJson = (headers: RequestHeaders): GraphQLError | null => {
   const encoding = headers.get('content-encoding') ?? 'identity';

@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { isErrorCode, maskError } from '../../graph/errors.ts';
+import { maskError } from '../../graph/errors.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { OperationPlugin } from './operation-plugin.ts';
 
@@ -14,7 +14,7 @@ export const maskErrors = (errors: readonly unknown[]): MaskedErrors => {
   const unexpectedErrors: unknown[] = [];
   const onUnexpected = (error: unknown) => unexpectedErrors.push(error);
   return {
-    errors: errors.map((error) => maskError(rewriteYogaError(error), onUnexpected)),
+    errors: errors.map((error) => maskError(error, onUnexpected)),
     unexpectedErrors,
   };
 };
@@ -28,48 +28,13 @@ export const createErrorMask =
   (error, trace) =>
     maskError(error, (unexpected) => onUnexpected(unexpected, trace));
 
-/** The same error with `extensions.requestId`, unless it has one: a WebSocket has no header for the id. */
-export const withRequestId = (error: GraphQLError, { requestId }: Trace): GraphQLError =>
-  error.extensions.requestId === undefined
-    ? new GraphQLError(error.message, {
-        nodes: error.nodes,
-        path: error.path,
-        extensions: { ...error.extensions, requestId },
-      })
-    : error;
-
-/** Yoga's messages for invalid requests, and the gateway's: what was expected, and what came. Yoga has no codes for them. */
-const REWRITES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
-  [/^Must provide query string\.$/, 'Expected a query, got none.'],
-  [/^POST body sent invalid JSON\.$/, 'Expected a body of JSON, got something else.'],
-  [
-    /^POST body is expected to be object but received (\w+)$/,
-    'Expected a body that is a JSON object, got $1.',
-  ],
-  [/^Request body too large$/, 'Expected a body of at most 8 MB, got more.'],
-  [/^Batching is not supported\.$/, 'Expected one operation, got a list.'],
-  [
-    /^Could not determine what operation to execute\.$/,
-    'Expected operationName to name an operation of the document, got none or another.',
-  ],
-  [
-    /^Unexpected parameter "(.{0,80}).*" in the request body\.$/s,
-    'Expected query, operationName, variables or extensions, got "$1".',
-  ],
-  [/^GraphQL only supports GET and POST requests\.$/, 'Expected GET or POST, got another method.'],
-  [
-    /^Can only perform a mutation operation from a POST request\.$/,
-    'Expected a mutation by POST, got one by GET.',
-  ],
-];
-
-/** Returns an error of Yoga's with the gateway's message, and any other error as it is. */
-const rewriteYogaError = (error: unknown): unknown => {
-  if (!(error instanceof GraphQLError) || isErrorCode(error.extensions.code)) return error;
-  for (const [pattern, replacement] of REWRITES)
-    if (pattern.test(error.message))
-      return new GraphQLError(error.message.replace(pattern, replacement), error);
-  return error;
+/** The same error for a WebSocket: with `extensions.requestId`, since that has no header for the id, and no HTTP status. */
+export const withRequestId = (
+  { message, nodes, path, extensions }: GraphQLError,
+  trace: Trace,
+): GraphQLError => {
+  const { http, requestId = trace.requestId, ...others } = extensions;
+  return new GraphQLError(message, { nodes, path, extensions: { ...others, requestId } });
 };
 
 /** The HTTP status of an operation that was rejected as a whole before it ran, unless its error has a status. */

@@ -5,6 +5,7 @@ import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import { clientError } from '../../graph/errors.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import { onAbort } from '../../lib/deadlines.ts';
+import { acceptedBy } from './answers/accept.ts';
 import type { OperationPlugin } from './operation-plugin.ts';
 
 /** Executes a document whose lists plans can write against the planned schema, and any other against the public one. */
@@ -28,7 +29,7 @@ export const useSharedAnswers = (
     if (key === null) return;
     setExecuteFn((given) => {
       const context = given.contextValue;
-      const { clientSignal = context.request?.signal ?? null } = context;
+      const { clientSignal = null } = context;
       const answerWith = (data: SerializedData | null) =>
         data ? resendAnswer(data, context.answer) : answers.make(key, context, () => executeFn(given));
       const found = answers.find(key, context, clientSignal);
@@ -101,18 +102,15 @@ export const useOperationMemory = (): OperationPlugin => ({
     },
 });
 
-/** The media type of an event stream, and the wildcards that match it. */
-const EVENT_STREAM = /text\/event-stream|text\/\*|\*\/\*/;
-
 /**
  * Rejects a subscription over HTTP whose client does not accept an event stream, before it reads any event. Yoga would
  * start it, find no way to send it, and leave it running.
  */
 export const useSseAccept = (): OperationPlugin => ({
-  onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-    const accept = contextValue.request?.headers.get('accept') ?? '*/*';
-    if (EVENT_STREAM.test(accept)) return;
-    const message = `Expected a client that accepts text/event-stream for a subscription, got one of ${accept}.`;
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const { req } = args.contextValue;
+    if (!req || acceptedBy(req).events) return;
+    const message = `Expected a client that accepts text/event-stream for a subscription, got one of ${req.headers.accept}.`;
     setResultAndStopExecution({
       errors: [clientError('BAD_USER_INPUT', message, { http: { status: 406 } })],
     });

@@ -1,18 +1,21 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
 import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
-import type { KnownAnswers } from '../../graph/answer/known-answers.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
 import type { Trace } from '../../lib/trace.ts';
+import type { Authenticate } from '../auth/authenticate.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { createCompressor } from '../http/compressor.ts';
 import { createTrace, setCommonHeaders, traceOf } from '../http/exchange.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
-import { useCompressibleAnswers } from './answers/compression.ts';
+import type { KnownAnswers } from './answers/conditional-gets.ts';
 import { useConditionalGets } from './answers/conditional-gets.ts';
-import { type AnswerRequest, createDirectPosts } from './answers/direct-posts.ts';
+import { type AnswerRequest, createAnswer } from './answers/direct.ts';
+import { createReceive } from './answers/request.ts';
+import { createSendResult, useCompressibleAnswers } from './answers/response.ts';
 import { createCorsHeaders, createCsrfCheck } from './cross-origin.ts';
 import type { MaskError } from './errors.ts';
 import { useErrorLimit, useErrorStatuses } from './errors.ts';
@@ -27,20 +30,27 @@ import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
 import { useAnswerLimit, useSocketMemory, useSubscriptionSize } from './limits/answer-size.ts';
 import type { ClientBudgets } from './limits/compute-units.ts';
 import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
+import type { Documents } from './limits/documents.ts';
 import { createRequestMemory } from './limits/request-memory.ts';
 import type { Operations } from './observe.ts';
 import { useUpstreamExtension } from './observe.ts';
-import type { OperationContext, ServerContext } from './operation-plugin.ts';
+import type { HttpContext, OperationContext, ServerContext } from './operation-plugin.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
+import type { TrustedDocuments } from './trusted-documents.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
 
-/** What the answers by Yoga and the direct ones have in common. */
-type HttpParts = Pick<
+type Options = Omit<
   YogaOptions,
-  'pipeline' | 'contextOf' | 'checkHeaders' | 'corsHeaders' | 'requestMemory' | 'compress'
->;
-
-type Options = Omit<YogaOptions, keyof HttpParts> & {
+  'pipeline' | 'contextOf' | 'receive' | 'sendResult' | 'corsHeaders' | 'closed'
+> & {
+  readonly authenticate: Authenticate;
+  readonly clientAddress: ClientAddress;
+  readonly documents: Documents;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
+  /** The header that carries credentials; null where clients need none. */
+  readonly credentialHeader: string | null;
+  readonly production: boolean;
   readonly mask: MaskError;
   readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
   readonly estimate: Estimate;
@@ -66,7 +76,7 @@ export type GraphQLServer = {
   readonly schema: GraphQLSchema;
   readonly pipeline: Pipeline;
   /** Creates the context of an operation of an authenticated caller. */
-  contextOf(context: ServerContext): OperationContext;
+  contextOf<Given extends ServerContext>(given: Given): OperationContext & Given;
   readonly answer: AnswerRequest;
 };
 
@@ -104,34 +114,28 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     useSharedExecution(mask, options.events),
     eventStreams.verification,
   ]);
-  const contextOf = (given: ServerContext): OperationContext => {
-    const { request, res, socketCaller, httpCaller, trace, clientSignal } = given;
-    const caller = socketCaller ?? httpCaller;
+  const contextOf = <Given extends ServerContext>(given: Given): OperationContext & Given => {
+    const { res, socketCaller, received, trace, clientSignal } = given;
+    const caller = socketCaller ?? received?.caller;
     if (!caller) throw new TypeError('Expected a caller, got none.');
     const created = createContext(
       caller,
       trace ?? (res ? traceOf(res) : createTrace()),
-      clientSignal ?? request?.signal ?? null,
+      clientSignal ?? null,
     );
     return Object.assign(created, given);
   };
-  const http: HttpParts = {
-    pipeline,
-    contextOf,
+  const receive = createReceive({
+    ...options,
     checkHeaders: createCsrfCheck(options),
-    corsHeaders,
     requestMemory: createRequestMemory(),
-    compress: createCompressor(),
+  });
+  const sendResult = createSendResult({ ...options, corsHeaders, compress: createCompressor() });
+  const http = { pipeline, contextOf, receive, sendResult, corsHeaders };
+  const yoga = createYogaServer({ ...options, ...http, closed: options.production || trusted !== null });
+  const answerByYoga = async (context: HttpContext): Promise<void> => {
+    setCommonHeaders(context.res);
+    await yoga(context.req, context.res, context);
   };
-  const yoga = createYogaServer({ ...options, ...http });
-  const answerByYoga: AnswerRequest = async (request, response, context) => {
-    setCommonHeaders(response);
-    await yoga(request, response, context);
-  };
-  return {
-    schema,
-    pipeline,
-    contextOf,
-    answer: options.directPosts ? createDirectPosts({ ...options, ...http, answerByYoga }) : answerByYoga,
-  };
+  return { schema, pipeline, contextOf, answer: createAnswer({ ...options, ...http, answerByYoga }) };
 };

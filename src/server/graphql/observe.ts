@@ -4,9 +4,9 @@ import type { Trace } from '../../lib/trace.ts';
 import { Usage } from '../../upstream/client/request.ts';
 import { createTrace, onResponseClosed, traceOf } from '../http/exchange.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
-import type { Unchanged } from './answers/validity.ts';
+import { acceptedBy } from './answers/accept.ts';
 import { maskErrors, withRequestId } from './errors.ts';
-import type { OperationArgs, OperationContext, OperationPlugin } from './operation-plugin.ts';
+import type { OperationArgs, OperationContext, OperationPlugin, Unchanged } from './operation-plugin.ts';
 
 /** `none`: the operation was rejected before its type was known. */
 type OperationType = 'query' | 'mutation' | 'subscription' | 'none';
@@ -95,7 +95,7 @@ export const createOperations = (observer: OperationObserver): Operations => {
       const { errors, unexpectedErrors } = maskErrors(thrown ?? []);
       const { trace, upstream } = context;
       const durationMs = performance.now() - startedAt;
-      const abandoned = (context.clientSignal ?? context.request?.signal)?.aborted ?? false;
+      const abandoned = context.clientSignal?.aborted ?? false;
       observer.answered?.({
         type,
         transport,
@@ -141,9 +141,9 @@ export const createOperations = (observer: OperationObserver): Operations => {
   return { plugin, rejected };
 };
 
-const transportOf = ({ socketCaller, request }: OperationContext): Transport => {
-  if (socketCaller) return 'websocket';
-  return request?.headers.get('accept')?.startsWith('text/event-stream') ? 'sse' : 'http';
+const transportOf = ({ req }: OperationContext): Transport => {
+  if (!req) return 'websocket';
+  return acceptedBy(req).prefersEvents ? 'sse' : 'http';
 };
 
 const codesOf = (errors: readonly GraphQLError[]): ErrorCode[] => [

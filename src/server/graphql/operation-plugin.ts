@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import type { DocumentNode, ExecutionArgs, ExecutionResult, OperationTypeNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
-import type { Unchanged, Validity } from './answers/validity.ts';
 import type { PartedAnswer, PartWriter } from './incremental/part-writer.ts';
 
 /** What an operation runs with. */
@@ -42,51 +41,85 @@ export type OperationPlugin = {
   readonly onHttpResult?: (result: ExecutionResult, context: ServerContext) => ExecutionResult;
 };
 
-/** The memory of one WebSocket for answers to its operations, see limits/socket-memory.ts. */
+/** The memory of one WebSocket for answers to its operations, see `useSocketMemory`. */
 type SocketMemory = {
   readonly memory: MemoryBudget;
   /** Resolves when the peer has read enough for another operation to start, or has disconnected. */
   untilDrained(): Promise<void>;
 };
 
-/** What a transport passes to the GraphQL pipeline with each operation. */
-export type ServerContext = {
-  /** The HTTP request, as the Fetch API has it; undefined on a WebSocket. */
-  readonly request?: Request;
-  /** The HTTP request and its response, as Node has them; undefined on a WebSocket. */
-  readonly req?: IncomingMessage;
-  readonly res?: ServerResponse;
-  /** The caller of an HTTP request, once it is authenticated. */
-  httpCaller?: Caller;
-  /** The text of the request's document, if it was prepared before Yoga got the request. */
-  readonly preparedText?: string;
+/** The parameters of a request for one operation. */
+export type Params = {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+};
+
+/** An operation that has passed every check of its request and its document. */
+export type Received = {
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly document: DocumentNode;
+  readonly type: OperationTypeNode;
+};
+
+/** An HTTP request and its response. */
+export type HttpContext = {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Aborts when the client disconnects. */
+  readonly clientSignal: AbortSignal;
+  /** Aborts when a shutdown can't wait for the operation any longer, see `useShutdownTimeout`. */
+  readonly shutdownSignal: AbortSignal;
+  /** What the request asks for, once that is checked. */
+  received?: Received;
+  /** The context of the operation of a request that Yoga answers, once it runs. */
+  operation?: OperationContext & HttpContext;
+};
+
+/** How long an answer over HTTP is right, and the tag by which its client asks whether it still is. */
+export type Validity = {
+  readonly tag: string;
+  /** Seconds in which no page behind the answer gets too old. */
+  readonly maxAgeSeconds: number;
+};
+
+/** Why a client's own answer is still right: its pages are the same, or the answer that was made anew is. */
+export type Unchanged = 'pages' | 'data';
+
+/** What a stream knows of its caller, who may subscribe. */
+type VerifiedSubscription = {
+  readonly billingKey: string;
+  /** When the caller's token expires, in milliseconds since 1970; null if it never does. */
+  readonly expiresAt: number | null;
+  readonly trace: Trace;
+  /** Aborts when upstream refuses the caller's key later. */
+  readonly revoked: AbortSignal;
+};
+
+/** What a transport passes to the GraphQL pipeline with each operation. The members of HttpContext are undefined on a WebSocket. */
+export type ServerContext = Partial<Omit<HttpContext, 'operation'>> & {
   /** The caller of a WebSocket's operation; undefined on HTTP. */
   readonly socketCaller?: Caller;
-  /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `req` and `res`. */
+  /** The trace of a WebSocket's operation. The trace of an HTTP request is read from `res`. */
   readonly trace?: Trace;
   /** The size of the WebSocket message that started the operation, in bytes. */
   readonly messageBytes?: number;
   readonly socketMemory?: SocketMemory;
-  /**
-   * Aborts when the client has completed the operation or has disconnected. For an HTTP request that Yoga answers, it is
-   * `request.signal`.
-   */
-  readonly clientSignal?: AbortSignal;
   /** Sends the parts of an answer over a WebSocket. Those over HTTP are written to `res`. */
   readonly partWriter?: PartWriter;
   /** The parts of the operation's answer, where it asks for parts and its client reads them. */
   parts?: PartedAnswer;
-  /** Aborts when a shutdown can't wait for the operation any longer, see plugins/shutdown-mutations.ts. */
-  readonly shutdownSignal?: AbortSignal;
-  /** The client's Accept-Encoding where its answer may be compressed: see answers/compression.ts. */
+  /** The client's Accept-Encoding where its answer may be compressed: see `useCompressibleAnswers`. */
   acceptEncoding?: string;
   /** Of an answer that may be asked for again: see answers/conditional-gets.ts. */
   validity?: Validity;
   /** Why the client gets no data, since it has them: see answers/conditional-gets.ts. */
   unchanged?: Unchanged;
-  /** The context of the operation of a request that Yoga answers, once it runs. */
-  operation?: OperationContext;
-  /** Whether the operation was reported to the observer, see plugins/operation-observer.ts. */
+  /** A subscription over HTTP, once its caller's key is verified: see subscriptions/event-stream.ts. */
+  verified?: VerifiedSubscription;
+  /** Whether the operation was reported to the observer, see observe.ts. */
   isReported?: boolean;
 };
 
@@ -94,4 +127,4 @@ export type ServerContext = {
 export type OperationContext = ServerContext & Context;
 
 /** A plugin of Yoga, for what is about HTTP alone. */
-export type ServerPlugin = Plugin<ServerContext, ServerContext>;
+export type ServerPlugin = Plugin<HttpContext, HttpContext>;

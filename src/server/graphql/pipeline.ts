@@ -1,19 +1,12 @@
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  executeRootSelectionSet,
-  validateExecutionArgs,
-} from 'graphql';
+import { type ExecutionResult, executeRootSelectionSet, validateExecutionArgs } from 'graphql';
 import type { MaybePromise } from '../../lib/values.ts';
 import type { SubscribeResult } from '../subscriptions/shared-execution.ts';
 import type {
   Complete,
   ExecuteFn,
   OperationArgs,
-  OperationContext,
   OperationPlugin,
   ServerContext,
-  ServerPlugin,
   Start,
   SubscribeFn,
 } from './operation-plugin.ts';
@@ -56,29 +49,6 @@ export const createPipeline = (plugins: readonly OperationPlugin[]): Pipeline =>
     },
     completeHttpResult: (result, context) =>
       resultHooks.reduce((incomplete, hook) => hook(incomplete, context), result),
-  };
-};
-
-/** Has Yoga run its operations through the pipeline. `contextOf` creates the context of one. */
-export const usePipeline = (
-  { execute, subscribe, completeHttpResult }: Pipeline,
-  contextOf: (given: ServerContext) => OperationContext,
-): ServerPlugin => {
-  const withContext = (args: ExecutionArgs): OperationArgs => {
-    const given = args.contextValue as ServerContext;
-    given.operation = contextOf(given);
-    return { ...args, contextValue: given.operation };
-  };
-  return {
-    onExecute: ({ setExecuteFn }) => setExecuteFn((args) => execute(withContext(args))),
-    onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(withContext(args))),
-    onResultProcess({ result, setResult, setResultProcessor, serverContext }) {
-      const context = serverContext.operation ?? serverContext;
-      setResult(completeHttpResult(result as ExecutionResult, context));
-      // The response has ended with the last part: Yoga drops what it makes of the result.
-      if (context.parts?.hasBegun)
-        setResultProcessor((_result, { Response }) => new Response(null), 'multipart/mixed');
-    },
   };
 };
 

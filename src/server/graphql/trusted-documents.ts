@@ -3,7 +3,6 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { parseDocument, validateDocument } from '../../graph/document-limits.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
-import type { ServerPlugin } from './operation-plugin.ts';
 
 /** The part of a request that names its document, not validated yet. */
 type DocumentReference = {
@@ -18,8 +17,6 @@ export type TrustedDocuments = {
    * one that is sent as text, and BAD_USER_INPUT when the request names none.
    */
   documentOf(request: DocumentReference): string;
-  /** Whether exactly this text is trusted. */
-  includes(text: string): boolean;
 };
 
 /** A file of trusted documents is invalid. It lists every problem. */
@@ -38,7 +35,6 @@ export const readTrustedDocuments = (json: string, schema: GraphQLSchema): Trust
   const documents = parseFile(json);
   const problems = [...documents].flatMap(([hash, text]) => problemsOf(hash, text, schema));
   if (problems.length > 0) throw new TrustedDocumentsError(problems);
-  const texts = new Set(documents.values());
   return {
     documentOf({ query, documentId, extensions }) {
       const hash = hashIn(documentId, extensions);
@@ -48,28 +44,13 @@ export const readTrustedDocuments = (json: string, schema: GraphQLSchema): Trust
         throw badUserInput('Expected documentId or extensions.persistedQuery.sha256Hash, got neither.');
       throw untrusted();
     },
-    includes: (text) => texts.has(text),
   };
 };
-
-/** Runs only trusted documents (persisted operations): over HTTP by name, and on no transport any other. */
-export const useTrustedDocuments = ({ documentOf, includes }: TrustedDocuments): ServerPlugin => ({
-  onParams({ params, setParams }) {
-    const { operationName, variables, extensions } = params;
-    setParams({ query: documentOf(params), ...defined({ operationName, variables, extensions }) });
-  },
-  onParse({ params: { source } }) {
-    if (!includes(source.toString())) throw untrusted();
-  },
-});
 
 const untrusted = (): GraphQLError =>
   clientError('FORBIDDEN', 'Expected a trusted document, by its SHA-256, got another one.', {
     http: { status: 403, spec: true },
   });
-
-const defined = <Values extends object>(values: Values): Partial<Values> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Values>;
 
 const file = z.record(z.string(), z.string());
 

@@ -15,7 +15,7 @@ const MAX_BYTES_IN_THREADS = 32 * 1024 * 1024;
 const ENCODER_BYTES = 1024 * 1024;
 
 /** A compressed body. `body` is null when its client has disconnected in the meantime. */
-export type Compressed = { readonly coding: ContentCoding; readonly body: readonly Buffer[] | null };
+type Compressed = { readonly coding: ContentCoding; readonly body: readonly Buffer[] | null };
 
 /**
  * Compresses the body of a response by its client's Accept-Encoding. Returns null for a body that is sent as it is: its

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { readTraceparent, type Trace } from '../../lib/trace.ts';
+import type { RequestHeaders } from '../../lib/values.ts';
 
 /** The header of the request id, in requests and in responses. */
 const REQUEST_ID = 'x-request-id';
@@ -122,7 +123,6 @@ const SECURITY_HEADERS = new Map([
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
 ]);
-const SECURITY_BLOCK = [...SECURITY_HEADERS].flat();
 
 /** Sets the headers that every response has, unless they are set already: the request id, and those for security. */
 export const setCommonHeaders = (response: ServerResponse): void => {
@@ -132,19 +132,26 @@ export const setCommonHeaders = (response: ServerResponse): void => {
 };
 
 /**
- * Writes the status and all headers in one block: those that every response has, and the others. Node is quicker with a
- * block than with headers that were set one by one.
+ * Writes the status and all headers in one block: those that every response has, unless `others` have them, and `others`.
+ * Node is quicker with a block than with headers that were set one by one.
  */
 export const writeHeaderBlock = (
   response: ServerResponse,
   status: number,
   ...others: readonly Readonly<Record<string, string>>[]
 ): void => {
-  const block = [REQUEST_ID, requestIdOf(response), ...SECURITY_BLOCK];
+  const block = [REQUEST_ID, requestIdOf(response)];
+  for (const [name, value] of SECURITY_HEADERS)
+    if (!others.some((headers) => name in headers)) block.push(name, value);
   for (const headers of others)
     for (const name in headers) block.push(name.toLowerCase(), headers[name] ?? '');
   response.writeHead(status, block);
 };
+
+/** The headers of a request, as Node has read them. */
+export const headersOf = ({ headers }: IncomingMessage): RequestHeaders => ({
+  get: (name) => headers[name.toLowerCase()]?.toString() ?? null,
+});
 
 const ROUTES = ['graphql', 'deliveries', 'health', 'metrics'] as const;
 

@@ -12,13 +12,13 @@ import { Usage } from '../../upstream/client/request.ts';
 import type { Console } from '../browsers/console.ts';
 import type { FrontPage } from '../browsers/graphiql.ts';
 import type { BrowserPolicy } from '../browsers/origin-policy.ts';
-import { headersOf } from '../graphql/answers/response.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { EventStreams } from '../subscriptions/event-stream.ts';
 import {
   closeAfterEarlyResponse,
   createRequestQueue,
   type HttpObserver,
+  headersOf,
   nameRequests,
   observeHttp,
   requestIdOf,

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/deadlines.ts';
-import type { ServerPlugin } from '../graphql/operation-plugin.ts';
 
 /** Why a connection was cut: its peer read nothing, or all peers together left too much unread. */
 type CutReason = 'stalled' | 'overLimit';
@@ -150,14 +149,6 @@ export const createUnsentLimit = (
     },
   };
 };
-
-/** Calls `wrote` for answers over HTTP. The transport of WebSockets calls it itself. */
-export const useUnsentLimit = ({ wrote }: UnsentLimit): ServerPlugin => ({
-  onResponse({ serverContext: { res } }) {
-    // The answer is written after this hook.
-    if (res) setImmediate(() => wrote(res.socket));
-  },
-});
 
 /** How far a peer has read what was written to its connection. */
 class Progress {

@@ -1,35 +1,22 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { isAsyncIterable } from 'graphql-yoga';
 import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/deadlines.ts';
 import type { EventReader } from '../../lib/event-source.ts';
 import { createStaggeredInterval, type StaggeredInterval } from '../../lib/tasks.ts';
-import type { Trace } from '../../lib/trace.ts';
 import { Usage } from '../../upstream/client/request.ts';
 import { tokenExpired } from '../auth/auth-errors.ts';
 import { onExpiry } from '../auth/authenticate.ts';
 import type { VerifyKeyFailOpen } from '../auth/verify-key.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { OperationPlugin, ServerPlugin } from '../graphql/operation-plugin.ts';
-import { createTrace, onResponseClosed } from '../http/exchange.ts';
+import { onResponseClosed } from '../http/exchange.ts';
 import { destroyUnlessClosed } from '../http/shutdown.ts';
 import { type Frame, toFormattedError } from './frame.ts';
 import type { SubscribeResult, Subscription } from './shared-execution.ts';
 
 const PING_EVERY_MS = 12_000;
-
-/** A subscription whose caller may subscribe. */
-type Authorized = {
-  readonly billingKey: string;
-  readonly res: ServerResponse | undefined;
-  /** When the caller's token expires, in milliseconds since 1970; null if it never does. */
-  readonly expiresAt: number | null;
-  readonly trace: Trace;
-  /** Aborts when upstream refuses the caller's key later. */
-  readonly revoked: AbortSignal;
-};
 
 /** Subscriptions over HTTP, as server-sent events. */
 export type EventStreams = {
@@ -61,7 +48,6 @@ export const createEventStreams = ({
 }: Options): EventStreams => {
   const responses = new Set<ServerResponse>();
   const openOf = new Map<string, number>();
-  const authorized = new WeakMap<Request, Authorized>();
   const keepAlive = createStaggeredInterval(PING_EVERY_MS);
   let isAborted = false;
   const count = (client: string, change: number): void => {
@@ -82,14 +68,13 @@ export const createEventStreams = ({
   return {
     verification: {
       async onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-        const { request, res, verifyKey, billingKey, expiresAt, trace } = contextValue;
+        const { req, clientSignal, verifyKey, billingKey, expiresAt, trace } = contextValue;
         // A WebSocket verifies the key once for all its operations.
-        if (request === undefined) return;
-        const [disconnected, revoked] = [new AbortController(), new AbortController()];
-        if (res) onResponseClosed(res, () => disconnected.abort());
+        if (!req || !clientSignal) return;
+        const revoked = new AbortController();
         try {
-          await verifyKeyFailOpen(verifyKey, disconnected.signal, (error) => revoked.abort(error));
-          authorized.set(request, { res, billingKey, expiresAt, trace, revoked: revoked.signal });
+          await verifyKeyFailOpen(verifyKey, clientSignal, (error) => revoked.abort(error));
+          contextValue.verified = { billingKey, expiresAt, trace, revoked: revoked.signal };
         } catch (error) {
           setResultAndStopExecution({ errors: [mask(error, trace)] });
         }
@@ -97,19 +82,18 @@ export const createEventStreams = ({
       },
     },
     plugin: {
-      onResultProcess({ request, result, setResult, setResultProcessor }) {
+      onResultProcess({ result, setResult, setResultProcessor, serverContext: { req, res, operation } }) {
         const { subscription } = result as SubscribeResult;
-        if (isAsyncIterable(result) || subscription === undefined) return;
-        const known = authorized.get(request);
-        const { res, billingKey = '', expiresAt = null, revoked, trace = createTrace() } = known ?? {};
+        if (!subscription || !operation?.verified) return;
+        const { billingKey, expiresAt, revoked, trace } = operation.verified;
         if (responses.size >= maxStreams) return setResult({ errors: [tooMany(maxStreams)] });
         if ((openOf.get(billingKey) ?? 0) >= maxStreamsEach)
           return setResult({ errors: [tooMany(maxStreamsEach)] });
         // An empty Last-Event-ID means that no event was received yet.
-        const lastEventId = request.headers.get('last-event-id') || null;
-        if (res) track(res, billingKey);
+        const lastEventId = req.headers['last-event-id']?.toString() || null;
+        track(res, billingKey);
         setResultProcessor((_result, { Response }) => {
-          const onEnd = () => res && destroyUnlessClosed(res, () => res.destroy(), closeMs);
+          const onEnd = () => destroyUnlessClosed(res, () => res.destroy(), closeMs);
           const stream = new EventStream({
             subscription,
             lastEventId,
@@ -120,7 +104,7 @@ export const createEventStreams = ({
             keepAlive,
           });
           // Yoga destroys the stream of a response only once it sends it.
-          if (res) onResponseClosed(res, () => stream.destroy());
+          onResponseClosed(res, () => stream.destroy());
           // Yoga's Response accepts a stream of Node and pipes it; its type is that of browsers.
           return new Response(stream as unknown as BodyInit, { headers: HEADERS });
         }, 'text/event-stream');

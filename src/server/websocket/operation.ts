@@ -1,14 +1,14 @@
-import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
+import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import type { OperationResult, SubscribePayload } from 'graphql-ws';
 import { SerializedData } from '../../graph/answer/serialize.ts';
-import { badUserInput, clientError } from '../../graph/errors.ts';
+import { clientError } from '../../graph/errors.ts';
 import { onAbort } from '../../lib/deadlines.ts';
 import type { TaskTracker } from '../../lib/tasks.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { MaskError } from '../graphql/errors.ts';
 import type { GraphQLServer } from '../graphql/graphql.ts';
 import type { PartWriter } from '../graphql/incremental/part-writer.ts';
-import type { Documents } from '../graphql/limits/documents.ts';
+import { type Documents, InvalidDocument } from '../graphql/limits/documents.ts';
 import type { RequestMemory, RequestReservation } from '../graphql/limits/request-memory.ts';
 import type { Operations } from '../graphql/observe.ts';
 import type { OperationArgs } from '../graphql/operation-plugin.ts';
@@ -68,7 +68,7 @@ export const prepareOperation = async (
   try {
     return await slot.ifCurrent(() => prepareWithinBudget(pipeline, message, slot, trace));
   } catch (error) {
-    const errors = error instanceof InvalidOperation ? error.errors : [error];
+    const errors = error instanceof InvalidDocument ? error.errors : [error];
     const rejection = pipeline.operations.rejected('websocket', errors, trace);
     pipeline.observer.ended?.(trace);
     return rejection;
@@ -80,15 +80,6 @@ const ignoreWhileDraining = (socket: SocketContext, id: string): Promise<never> 
   delete socket.subscriptions[id];
   return new Promise(() => {});
 };
-
-class InvalidOperation extends Error {
-  readonly errors: readonly GraphQLError[];
-
-  constructor(errors: readonly GraphQLError[]) {
-    super('invalid operation');
-    this.errors = errors;
-  }
-}
 
 /** Reserves memory for the message until its operation is answered, refused or completed by the client. */
 const prepareWithinBudget = async (
@@ -128,14 +119,9 @@ const prepare = async (
     throw tooComplex(`Expected an id of at most ${MAX_ID_LENGTH} characters, got ${id.length}.`);
   const caller = await authenticate(socket);
   const text = trusted?.documentOf(payload) ?? payload.query;
-  await documents.prepare(text, caller.billingKey, clientSignal, trace);
+  const { billingKey } = caller;
+  const { document, type } = await documents.read(text, operationName, { billingKey, clientSignal, trace });
   const socketMemory = { memory: answers, untilDrained: () => frameWriter.untilDrained() };
-  const document = documents.parse(text);
-  const errors = documents.validate(document);
-  if (errors.length > 0) throw new InvalidOperation(errors);
-  const operation = getOperationAST(document, operationName)?.operation;
-  if (operation === undefined)
-    throw badUserInput('Expected operationName to name an operation of the document, got none or another.');
   const contextValue = graphql.contextOf({
     socketCaller: caller,
     trace,
@@ -166,8 +152,7 @@ const prepare = async (
     const result = await pipeline.subscribe(args);
     return result.subscription ? new SocketSubscription(result.subscription, frameWriter, id) : result;
   };
-  const run = (): Promise<Awaited<OperationResult>> =>
-    operation === 'subscription' ? subscribe() : execute();
+  const run = (): Promise<Awaited<OperationResult>> => (type === 'subscription' ? subscribe() : execute());
   const end = (): void => {
     reservation.release();
     observer.ended?.(trace);

@@ -1,17 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { ExecutionResult } from 'graphql';
-import {
-  digestOf,
-  type KnownAnswer,
-  type KnownAnswers,
-  shortHash,
-} from '../../../graph/answer/known-answers.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type DocumentNode, type ExecutionResult, print } from 'graphql';
 import { SerializedData } from '../../../graph/answer/serialize.ts';
 import type { SharedAnswers } from '../../../graph/answer/shared-answers.ts';
 import type { PlannedSchema } from '../../../graph/plan/planned-schema.ts';
-import type { ContentCoding } from '../../http/compressor.ts';
-import type { OperationArgs, OperationPlugin, ServerPlugin } from '../operation-plugin.ts';
-import type { Validity } from './validity.ts';
+import { rememberEach } from '../../../lib/values.ts';
+import type { CacheBudget } from '../../../upstream/cache/entries.ts';
+import type { PageRead } from '../../../upstream/list-loader.ts';
+import type { OperationArgs, OperationPlugin, Validity } from '../operation-plugin.ts';
+import { acceptedBy } from './accept.ts';
 
 type Answers = { readonly sharedAnswers: SharedAnswers; readonly knownAnswers: KnownAnswers };
 
@@ -39,9 +37,11 @@ export const useConditionalGets = (
   },
 });
 
-/** Whether the answer can't be an event stream or a multipart one, which have no entity tag. */
-const isGetOfOneResult = ({ method, headers: { accept = '*/*' } }: IncomingMessage): boolean =>
-  method === 'GET' && !/text\/|multipart\//i.test(accept);
+/** Event streams and answers in parts have no entity tag. */
+const isGetOfOneResult = (request: IncomingMessage): boolean => {
+  const { single, parts } = acceptedBy(request);
+  return request.method === 'GET' && single !== null && parts === null;
+};
 
 class ConditionalGet {
   readonly #args: OperationArgs;
@@ -98,26 +98,6 @@ class ConditionalGet {
   }
 }
 
-/**
- * Sends the `Validity` of an answer, and 304 in place of an answer that its client has. `credentialHeader` names the header
- * that tells callers apart; null without one.
- */
-export const useValidityHeaders = (credentialHeader: string | null): ServerPlugin => ({
-  onResponse({ response: { headers, status }, serverContext, setResponse, fetchAPI }) {
-    const { validity, unchanged } = serverContext.operation ?? {};
-    if (!validity || status !== 200) return;
-    const { tag, maxAgeSeconds } = validity;
-    headers.set('etag', tag);
-    headers.set('cache-control', `private, ${maxAgeSeconds > 0 ? `max-age=${maxAgeSeconds}` : 'no-cache'}`);
-    const vary = [headers.get('vary'), 'Accept', credentialHeader];
-    headers.set('vary', vary.filter(Boolean).join(', '));
-    if (!unchanged) return;
-    headers.delete('content-type');
-    headers.delete('content-length');
-    setResponse(new fetchAPI.Response(null, { status: 304, headers }));
-  },
-});
-
 /** What an If-None-Match names: its tags as they are written, or any tag at all. */
 type WantedTags = readonly string[] | '*';
 
@@ -145,12 +125,89 @@ const entityTag = (digest: string, rest: string): string => `"${shortened(digest
 /** So much of a hash in base64 is 132 bits. */
 const shortened = (hash: string): string => hash.slice(0, 22);
 
-/** The tag of the same representation in a content coding, which is another one (RFC 9110, 8.8.3.3). */
-export const tagInCoding = (tag: string, coding: ContentCoding): string => `${tag.slice(0, -1)}-${coding}"`;
-
 /**
  * Returns the wanted tag of a representation with this data, as it is written; null without one. The comparison is the
  * weak one (RFC 9110, 13.1.2), and ignores what proxies append.
  */
 const findTagOf = (wanted: readonly string[], digest: string): string | null =>
   wanted.find((tag) => tag.replace(/^W\//, '').startsWith(`"${shortened(digest)}.`)) ?? null;
+
+/** An answer that was sent: the hash of its data, and the pages that it was made of. */
+type KnownAnswer = { readonly digest: string; readonly reads: readonly PageRead[] };
+
+/** The newest answer to each operation of each caller, without its data. */
+export type KnownAnswers = {
+  /** Returns the answer if each of its pages is the one that the operation would be served, and fresh; else null. */
+  find(key: string): KnownAnswer | null;
+  keep(key: string, answer: KnownAnswer): void;
+};
+
+/** The memory of an answer beside its key, and that of each page that it remembers. */
+const ENTRY_BYTES = 512;
+const READ_BYTES = 512;
+
+/** They count within the same budget as pages. */
+export const createKnownAnswers = (budget: CacheBudget): KnownAnswers => {
+  const answers = new Map<string, KnownAnswer>();
+  const nameOf = (key: string): string => `known ${key}`;
+  return {
+    find(key) {
+      budget.touch(nameOf(key));
+      const answer = answers.get(key);
+      return answer?.reads.every((read) => read.isFresh()) ? answer : null;
+    },
+    keep(key, answer) {
+      answers.set(key, answer);
+      budget.add(nameOf(key), ENTRY_BYTES + 4 * key.length + READ_BYTES * answer.reads.length, () => {
+        if (answers.get(key) === answer) answers.delete(key);
+      });
+    },
+  };
+};
+
+/** What is hashed in one turn of the event loop: some milliseconds. */
+const SLICE_BYTES = 1024 * 1024;
+
+/** The answers that equal operations share are hashed once. */
+const digests = new WeakMap<SerializedData, string>();
+
+/**
+ * Resolves with the hash of an answer's data, and of its operation: document, variables and the caller's rights. Gateways
+ * that sign their cursors with the same secret have the same hash for the same data.
+ */
+const digestOf = async (args: OperationArgs, data: object): Promise<string> => {
+  const serialized = data instanceof SerializedData ? data : null;
+  const digest = (serialized && digests.get(serialized)) ?? (await hash(args, chunksOf(data)));
+  if (serialized) digests.set(serialized, digest);
+  return digest;
+};
+
+const chunksOf = (data: object): readonly Buffer[] =>
+  data instanceof SerializedData ? data.chunks : [Buffer.from(JSON.stringify(data))];
+
+const hash = async (
+  { document, operationName, variableValues, contextValue }: OperationArgs,
+  chunks: readonly Buffer[],
+): Promise<string> => {
+  const operation = [hashOf(document), operationName, variableValues, contextValue.authorizationKey()];
+  const sha256 = createHash('sha256').update(JSON.stringify(operation));
+  let inThisTurn = 0;
+  for (const chunk of chunks)
+    for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+      const slice = chunk.subarray(from, from + SLICE_BYTES);
+      inThisTurn += slice.length;
+      if (inThisTurn > SLICE_BYTES) {
+        await nextTurn();
+        inThisTurn = slice.length;
+      }
+      sha256.update(slice);
+    }
+  return sha256.digest('base64url');
+};
+
+/** Returns the SHA-256 of a text, in base64. */
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const hashOf = rememberEach((document: DocumentNode) =>
+  shortHash(document.loc?.source.body ?? print(document)),
+);

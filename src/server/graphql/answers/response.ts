@@ -1,103 +1,105 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ExecutionResult } from 'graphql';
-import { type FetchAPI, processRegularResult } from 'graphql-yoga';
+import type { ServerResponse } from 'node:http';
+import {
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  OperationTypeNode,
+} from 'graphql';
 import { jsonParts, SerializedData } from '../../../graph/answer/serialize.ts';
+import { createSecretFinder } from '../../../graph/authorization.ts';
 import { totalLength } from '../../../lib/buffers.ts';
-import { type MaybePromise, rememberLast } from '../../../lib/values.ts';
-import type { RequestHeaders } from '../../browsers/origin-policy.ts';
-import type { Compress, Compressed } from '../../http/compressor.ts';
-import { writeHeaderBlock } from '../../http/exchange.ts';
-import { MAX_BODY_BYTES } from '../limits/request-memory.ts';
+import type { MaybePromise } from '../../../lib/values.ts';
+import type { Compress, ContentCoding } from '../../http/compressor.ts';
+import { headersOf, writeHeaderBlock } from '../../http/exchange.ts';
+import type { UnsentLimit } from '../../http/unsent-limit.ts';
+import { toFormattedError } from '../../subscriptions/frame.ts';
+import type { CorsHeaders } from '../cross-origin.ts';
+import type { HttpContext, OperationPlugin, ServerContext, Validity } from '../operation-plugin.ts';
+import type { MediaType } from './accept.ts';
+
+/**
+ * Sends a single result with the status and the headers that its errors ask for, unless the request was answered in the
+ * meantime. `context` is that of the operation, or of the exchange where nothing ran.
+ */
+export type SendResult = (
+  context: ServerContext & HttpContext,
+  result: ExecutionResult,
+  mediaType: MediaType,
+) => MaybePromise<void>;
+
+type Options = {
+  readonly corsHeaders: CorsHeaders;
+  readonly compress: Compress;
+  readonly unsent: Pick<UnsentLimit, 'wrote'>;
+  /** The header that tells callers apart; null without one. */
+  readonly credentialHeader: string | null;
+};
+
+type Headers = Readonly<Record<string, string>>;
 
 /** The JSON of a result: as a text, or in parts of bytes. */
 type Body = string | readonly Buffer[];
 
-type Headers = Readonly<Record<string, string>>;
+export const createSendResult = ({
+  corsHeaders,
+  compress,
+  unsent,
+  credentialHeader,
+}: Options): SendResult => {
+  const validityHeaders = (
+    { tag, maxAgeSeconds }: Validity,
+    vary: string | undefined,
+    coding: ContentCoding | null,
+  ): Headers => ({
+    etag: coding === null ? tag : tagInCoding(tag, coding),
+    'cache-control': `private, ${maxAgeSeconds > 0 ? `max-age=${maxAgeSeconds}` : 'no-cache'}`,
+    vary: [vary, 'Accept', credentialHeader].filter(Boolean).join(', '),
+  });
 
-/** What Yoga makes of a result: the only use of its response is to be read here. */
-class ResultResponse {
-  readonly body: Body;
-  readonly status: number;
-  readonly headers: Headers;
-
-  constructor(body: Body, init: Pick<ResultResponse, 'status' | 'headers'>) {
-    this.body = body;
-    this.status = init.status;
-    this.headers = init.headers;
-  }
-}
-
-const RESPONSES = { Response: ResultResponse } as unknown as FetchAPI;
-
-/**
- * Sends a result as Yoga does, with its errors' status and headers, unless the request was answered in the meantime.
- * `acceptEncoding` is null for an answer that is not compressed.
- */
-export const sendResult = (
-  response: ServerResponse,
-  result: ExecutionResult,
-  mediaType: MediaType,
-  headers: Headers,
-  acceptEncoding: string | null,
-  compress: Compress,
-): MaybePromise<void> => {
-  if (isAnswered(response)) return;
-  const made =
-    result.errors || result.extensions?.http ? byYoga(result, mediaType) : plain(result, mediaType);
-  const { data } = result;
-  const lease = data instanceof SerializedData ? data.lease : null;
-  const bytes = lengthOf(made.body);
-  const sendAsItIs = (): void => {
-    // By then the operating system has all of the body, or the connection is closed.
-    if (lease) response.once('close', () => lease.release());
-    send(response, made, bytes, headers);
+  return (context, result, mediaType) => {
+    const { req, res: response, acceptEncoding, unchanged } = context;
+    if (isAnswered(response)) return;
+    const { status, headers } = headOf(result, mediaType);
+    const validity = status === 200 ? context.validity : undefined;
+    const forBrowsers = corsHeaders(headersOf(req));
+    const othersIn = (coding: ContentCoding | null): Headers => ({
+      ...forBrowsers,
+      ...(validity && validityHeaders(validity, forBrowsers.vary, coding)),
+      ...(coding && { 'content-encoding': coding }),
+    });
+    if (validity && unchanged) {
+      writeHeaderBlock(response, 304, othersIn(null));
+      response.end();
+      return;
+    }
+    const { data } = result;
+    const lease = data instanceof SerializedData ? data.lease : null;
+    const body = bodyOf(result);
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : totalLength(body);
+    const send = (sent: Body, length: number, coding: ContentCoding | null): void => {
+      writeHeaderBlock(response, status, headers, { 'content-length': String(length) }, othersIn(coding));
+      endWith(response, sent);
+      unsent.wrote(req.socket);
+    };
+    const parts = () => (typeof body === 'string' ? [Buffer.from(body)] : body);
+    const compressed = acceptEncoding ? compress(parts, bytes, acceptEncoding, response) : null;
+    if (compressed === null) {
+      // By then the operating system has all of the body, or the connection is closed.
+      if (lease) response.once('close', () => lease.release());
+      return send(body, bytes, null);
+    }
+    const sendCompressed = ({ coding, body: encoded }: Awaited<typeof compressed>): void => {
+      lease?.release();
+      if (encoded !== null && !isAnswered(response)) send(encoded, totalLength(encoded), coding);
+    };
+    return compressed instanceof Promise ? compressed.then(sendCompressed) : sendCompressed(compressed);
   };
-  const sendCompressed = ({ coding, body }: Compressed): void => {
-    lease?.release();
-    if (body === null || isAnswered(response)) return;
-    send(response, { ...made, body }, totalLength(body), { ...headers, 'content-encoding': coding });
-  };
-  const compressed = acceptEncoding && compress(() => partsOf(made.body), bytes, acceptEncoding, response);
-  if (!compressed) return sendAsItIs();
-  return compressed instanceof Promise ? compressed.then(sendCompressed) : sendCompressed(compressed);
 };
 
 const isAnswered = ({ headersSent, destroyed }: ServerResponse): boolean => headersSent || destroyed;
 
-/** As `byYoga`, for a result that has no say in its status and headers. */
-const plain = (result: ExecutionResult, mediaType: MediaType): ResultResponse => {
-  const { data } = result;
-  const body = data instanceof SerializedData ? jsonParts(result, data) : JSON.stringify(result);
-  return { body, status: 200, headers: CONTENT_TYPES[mediaType] };
-};
-
-const CONTENT_TYPES: Readonly<Record<MediaType, Headers>> = {
-  'application/json': { 'content-type': 'application/json; charset=utf-8' },
-  'application/graphql-response+json': { 'content-type': 'application/graphql-response+json; charset=utf-8' },
-};
-
-const byYoga = (result: ExecutionResult, mediaType: MediaType): ResultResponse =>
-  processRegularResult(inParts(result), RESPONSES, mediaType) as unknown as ResultResponse;
-
-/** Has data that is serialised already sent as it is. */
-const inParts = (result: ExecutionResult): ExecutionResult => {
-  const { data } = result;
-  if (!(data instanceof SerializedData)) return result;
-  return Object.assign({ ...result }, { stringify: (final: object) => jsonParts(final, data) });
-};
-
-const lengthOf = (body: Body): number =>
-  typeof body === 'string' ? Buffer.byteLength(body) : totalLength(body);
-
-const partsOf = (body: Body): readonly Buffer[] => (typeof body === 'string' ? [Buffer.from(body)] : body);
-
-const send = (
-  response: ServerResponse,
-  { body, status, headers }: ResultResponse,
-  bytes: number,
-  others: Headers,
-): void => {
-  writeHeaderBlock(response, status, headers, { 'content-length': String(bytes) }, others);
+const endWith = (response: ServerResponse, body: Body): void => {
   if (typeof body === 'string') return void response.end(body);
   // The headers and all parts are written at once.
   response.cork();
@@ -105,37 +107,49 @@ const send = (
   response.end();
 };
 
-/** The media types of a single result. */
-type MediaType = 'application/json' | 'application/graphql-response+json';
+/** The tag of the same representation in a content coding, which is another one (RFC 9110, 8.8.3.3). */
+const tagInCoding = (tag: string, coding: ContentCoding): string => `${tag.slice(0, -1)}-${coding}"`;
 
-/**
- * Returns the media type of the answer to a POST of one JSON body whose length is known, for a client that accepts a single
- * result; null for any other request.
- */
-export const directMediaTypeOf = ({ method, url, headers }: IncomingMessage): MediaType | null => {
-  if (method !== 'POST' || url !== '/graphql') return null;
-  const { 'content-type': type = '', 'content-length': length, accept = '*/*' } = headers;
-  if (type !== 'application/json' && !type.startsWith('application/json;')) return null;
-  if (length === undefined || Number(length) > MAX_BODY_BYTES) return null;
-  // Such a client counts as one of an event stream.
-  if (accept.startsWith('text/event-stream')) return null;
-  return acceptedMediaType(accept);
+const CONTENT_TYPES: Readonly<Record<MediaType, Headers>> = {
+  'application/json': { 'content-type': 'application/json; charset=utf-8' },
+  'application/graphql-response+json': { 'content-type': 'application/graphql-response+json; charset=utf-8' },
 };
 
-/** As Yoga chooses it: the first media range that matches counts, whatever its weight. */
-const acceptedMediaType = rememberLast((accept): MediaType | null => {
-  for (const range of accept.split(',')) {
-    const [types = '', ...parameters] = range.split(';');
-    const charset = parameters.find((parameter) => parameter.includes('charset=')) ?? 'charset=utf-8';
-    const [type, subtype] = types.split('/');
-    if (charset !== 'charset=utf-8' || (type !== '*' && type !== 'application')) continue;
-    if (subtype === '*' || subtype === 'json') return 'application/json';
-    if (subtype === 'graphql-response+json') return 'application/graphql-response+json';
+/**
+ * The status and the headers of a result: the highest status of its errors, and 200 without one. Under `application/json`
+ * the status describes the transport alone: one that GraphQL over HTTP (6.4) gives to the result itself does not count.
+ */
+const headOf = ({ errors }: ExecutionResult, mediaType: MediaType) => {
+  const contentType = CONTENT_TYPES[mediaType];
+  if (!errors) return { status: 200, headers: contentType };
+  const headers = { ...contentType };
+  let status = 0;
+  for (const { http } of errors.map(({ extensions }: GraphQLError) => extensions)) {
+    Object.assign(headers, http?.headers);
+    if (http?.spec && mediaType === 'application/json') continue;
+    status = Math.max(status, http?.status ?? 0);
   }
-  return null;
-});
+  return { status: status || 200, headers };
+};
 
-/** The headers of a request, as Node has read them. */
-export const headersOf = ({ headers }: IncomingMessage): RequestHeaders => ({
-  get: (name) => headers[name.toLowerCase()]?.toString() ?? null,
-});
+const bodyOf = (result: ExecutionResult): Body => {
+  const { data, errors } = result;
+  const shown = errors ? { ...result, errors: errors.map(toFormattedError) } : result;
+  return data instanceof SerializedData ? jsonParts(shown, data) : JSON.stringify(shown);
+};
+
+/**
+ * Decides which answers over HTTP may be compressed: those of queries that select no secret. The length of a compressed
+ * answer would tell how much of the secret is repeated beside it.
+ */
+export const useCompressibleAnswers = (schema: GraphQLSchema): OperationPlugin => {
+  const selectsSecret = createSecretFinder(schema);
+  return {
+    onExecute({ args: { contextValue, document, operationName } }) {
+      const accepted = contextValue.req?.headers['accept-encoding'];
+      if (!accepted || selectsSecret(document)) return;
+      if (getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY)
+        contextValue.acceptEncoding = accepted.toString();
+    },
+  };
+};

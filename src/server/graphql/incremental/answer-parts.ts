@@ -1,9 +1,10 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { inOrderOfData, serializeData } from '../../../graph/answer/serialize.ts';
 import { toFormattedError } from '../../subscriptions/frame.ts';
+import type { PartFormat } from '../answers/accept.ts';
 import { MAX_ERRORS, maskErrors, withRequestId } from '../errors.ts';
 import type { OperationContext } from '../operation-plugin.ts';
-import type { LastPart, PartedAnswer, PartFormat, PartWriter } from './part-writer.ts';
+import type { LastPart, PartedAnswer, PartWriter } from './part-writer.ts';
 
 /** A part of an answer, as the executor makes it. The first one has data, the others have what is added to it. */
 export type Part = {

@@ -7,12 +7,13 @@ import {
 } from 'graphql';
 import { badUserInput } from '../../../graph/errors.ts';
 import { asksForParts, incrementalUses, withoutParts } from '../../../graph/incremental.ts';
+import { headersOf } from '../../http/exchange.ts';
 import type { UnsentLimit } from '../../http/unsent-limit.ts';
-import { headersOf } from '../answers/response.ts';
+import { acceptedBy } from '../answers/accept.ts';
 import type { CorsHeaders } from '../cross-origin.ts';
 import type { OperationArgs, OperationContext, OperationPlugin } from '../operation-plugin.ts';
 import { AnswerParts, type Part } from './answer-parts.ts';
-import { acceptedParts, HttpPartWriter, type PartWriter } from './part-writer.ts';
+import { HttpPartWriter, type PartWriter } from './part-writer.ts';
 
 type Options = { readonly corsHeaders: CorsHeaders; readonly unsent: Pick<UnsentLimit, 'wrote'> };
 
@@ -23,10 +24,10 @@ type Options = { readonly corsHeaders: CorsHeaders; readonly unsent: Pick<Unsent
 export const useIncrementalDelivery = ({ corsHeaders, unsent }: Options): OperationPlugin => {
   const openWriter = ({ req, res, partWriter }: OperationContext): PartWriter | null => {
     if (partWriter) return partWriter;
-    const accepted = req?.headers.accept === undefined ? null : acceptedParts(req.headers.accept);
-    if (!req || !res || !accepted) return null;
+    if (!req || !res) return null;
     const { socket } = req;
-    return new HttpPartWriter(res, accepted, corsHeaders(headersOf(req)), () => unsent.wrote(socket));
+    const { parts } = acceptedBy(req);
+    return parts && new HttpPartWriter(res, parts, corsHeaders(headersOf(req)), () => unsent.wrote(socket));
   };
   return {
     onExecute({ args, setExecuteFn, setResultAndStopExecution }) {

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { Answer } from '../../../graph/answer/answer.ts';
 import { answerTooLarge, tooManyParts } from '../../../graph/answer/errors.ts';
 import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
-import { assembleJson, SerializedData, serializeAnswer } from '../../../graph/answer/serialize.ts';
+import { serializeAnswer } from '../../../graph/answer/serialize.ts';
 import { clientError } from '../../../graph/errors.ts';
 import { onAbort } from '../../../lib/deadlines.ts';
 import type { ExecuteFn, OperationPlugin } from '../operation-plugin.ts';
@@ -48,13 +49,6 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     const estimate = estimateAnswer(args, args.contextValue.scopes);
     if (estimate.bytes > maxAnswerBytes)
       setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, estimate)] });
-  },
-  onHttpResult(result) {
-    const { data } = result;
-    if (!(data instanceof SerializedData)) return result;
-    // Yoga makes it the body of a Response, which may be bytes as well as text.
-    const stringify = (final: object) => assembleJson(final, data) as unknown as string;
-    return Object.assign({ ...result }, { stringify });
   },
 });
 
@@ -105,7 +99,7 @@ const MAX_BYTES = 32 * 1024;
 /** Rejects a subscription whose HTTP request or WebSocket message is larger, whatever is in it. */
 export const useSubscriptionSize = (): OperationPlugin => ({
   onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-    const bytes = contextValue.messageBytes ?? bytesOf(contextValue.request);
+    const bytes = contextValue.messageBytes ?? bytesOf(contextValue.req);
     if (bytes !== null && bytes <= MAX_BYTES) return;
     const got = bytes === null ? 'one of unknown length' : `one of ${bytes}`;
     const message = `Expected a subscription whose request has at most ${MAX_BYTES} bytes, got ${got}.`;
@@ -114,8 +108,8 @@ export const useSubscriptionSize = (): OperationPlugin => ({
 });
 
 /** The size of the body; 0 for a GET, and null for a chunked body. */
-const bytesOf = (request: Request | undefined): number | null => {
+const bytesOf = (request: IncomingMessage | undefined): number | null => {
   if (request === undefined || request.method === 'GET') return 0;
-  const length = request.headers.get('content-length');
-  return length === null ? null : Number(length);
+  const length = request.headers['content-length'];
+  return length === undefined ? null : Number(length);
 };

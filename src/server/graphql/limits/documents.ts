@@ -1,33 +1,58 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationTypeNode,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { parseDocument, validateDocument } from '../../../graph/document-limits.ts';
-import { clientError, withCode } from '../../../graph/errors.ts';
+import { clientError, type ErrorCode, withCode } from '../../../graph/errors.ts';
 import type { Clock } from '../../../lib/deadlines.ts';
 import { createRoundRobinScheduler } from '../../../lib/fair-slices.ts';
 import type { Trace } from '../../../lib/trace.ts';
-import { createTrace, traceOf } from '../../http/exchange.ts';
 import { MAX_ERRORS } from '../errors.ts';
-import type { OperationArgs, OperationPlugin, ServerPlugin } from '../operation-plugin.ts';
+import type { OperationArgs, OperationPlugin } from '../operation-plugin.ts';
 import { createBudgets } from './compute-units.ts';
+
+/** A valid document, and the type of the operation that a client names in it. */
+type KnownOperation = { readonly document: DocumentNode; readonly type: OperationTypeNode };
+
+/** The client of a new document. */
+type DocumentClient = {
+  readonly billingKey: string;
+  readonly clientSignal: AbortSignal;
+  readonly trace: Trace;
+};
+
+/** A document that does not validate. */
+export class InvalidDocument extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('invalid document');
+    this.name = 'InvalidDocument';
+    this.errors = errors;
+  }
+}
 
 /** Limits the documents of every transport, and parses and validates each text once for all clients. */
 export type Documents = {
-  /** Prepares, parses and validates the documents of HTTP requests that Yoga answers. */
-  readonly plugin: ServerPlugin;
   /** Hides name suggestions in the executor's errors if the schema is private. */
   readonly suggestions: OperationPlugin;
+  /** Returns an operation whose document is in the cache and valid; else null. */
+  known(text: string, operationName: string | null | undefined): KnownOperation | null;
   /**
    * Parses and validates a text, which is in the cache then. A new text waits in a queue that is fair between clients, and
-   * its tokens count against its client's rate limit. Rejects with RATE_LIMITED when the client has used that up, or has
-   * disconnected. Of an invalid text `parse` or `validate` has the errors.
+   * its tokens count against its client's rate limit. Rejects with the error of a text that is not a GraphQL document, with
+   * BAD_USER_INPUT where it has no such operation, with InvalidDocument, and with RATE_LIMITED when the client has used up
+   * its limit, or has disconnected.
    */
-  prepare(text: string, billingKey: string, clientSignal: AbortSignal, trace: Trace): Promise<void>;
-  /** Returns the document of a text if it is in the cache and valid; else null. */
-  known(text: string): DocumentNode | null;
-  /** Returns the document of a text. Throws if the text is not a GraphQL document. */
-  parse(text: string): DocumentNode;
-  /** Returns the errors of a document. */
-  validate(document: DocumentNode): readonly GraphQLError[];
+  read(
+    text: string,
+    operationName: string | null | undefined,
+    client: DocumentClient,
+  ): Promise<KnownOperation>;
 };
 
 /** Reports what new documents cost. */
@@ -65,7 +90,7 @@ export const createDocuments = ({ schema, closed, now, observer }: Options): Doc
     const known = validated.get(document);
     if (known) return known;
     const errors = validateDocument(schema, document, { maxErrors: MAX_ERRORS, closed }).map((error) =>
-      withCode(error, 'GRAPHQL_VALIDATION_FAILED'),
+      asRejection(error, 'GRAPHQL_VALIDATION_FAILED'),
     );
     validated.set(document, errors);
     return errors;
@@ -79,15 +104,17 @@ export const createDocuments = ({ schema, closed, now, observer }: Options): Doc
       cache.set(text, document);
       return document;
     } catch (error) {
-      throw error instanceof GraphQLError ? withCode(error, 'GRAPHQL_PARSE_FAILED') : error;
+      throw error instanceof GraphQLError ? asRejection(error, 'GRAPHQL_PARSE_FAILED') : error;
     }
   };
-  const known = (text: string): DocumentNode | null => {
+  const known: Documents['known'] = (text, operationName) => {
     const document = cache.get(text);
-    return document && validated.get(document)?.length === 0 ? document : null;
+    if (!document || validated.get(document)?.length !== 0) return null;
+    const type = getOperationAST(document, operationName)?.operation;
+    return type ? { document, type } : null;
   };
   /** Parses and validates a text, and returns its count of tokens. */
-  const read = (text: string, trace: Trace): number => {
+  const countTokens = (text: string, trace: Trace): number => {
     let end = observer.reading?.('parse', trace);
     try {
       const document = parse(text);
@@ -99,36 +126,43 @@ export const createDocuments = ({ schema, closed, now, observer }: Options): Doc
     } catch (error) {
       end?.(true);
       if (!(error instanceof GraphQLError)) throw error;
-      // The transport parses the text again and returns the error to the client.
+      // The text is parsed again, for the error that its client gets.
       return Math.min(text.length / CHARACTERS_A_TOKEN, MAX_TOKENS_OF_INVALID_TEXT);
     }
   };
   const readWithinBudget = (billingKey: string, text: string, trace: Trace): void => {
     const shortfall = budgets.take(billingKey, 1);
     if (shortfall) throw rateLimited(shortfall.retryAfterMs);
-    budgets.settle(billingKey, 1, read(text, trace));
+    budgets.settle(billingKey, 1, countTokens(text, trace));
   };
-  const prepare: Documents['prepare'] = async (text, billingKey, clientSignal, trace) => {
-    if (cache.get(text)) return;
-    await scheduler.run(billingKey, () => {
-      if (clientSignal.aborted) throw rateLimited(null);
-      if (!cache.get(text)) readWithinBudget(billingKey, text, trace);
-    });
+  const read: Documents['read'] = async (text, operationName, { billingKey, clientSignal, trace }) => {
+    if (!cache.get(text))
+      await scheduler.run(billingKey, () => {
+        if (clientSignal.aborted) throw rateLimited(null);
+        if (!cache.get(text)) readWithinBudget(billingKey, text, trace);
+      });
+    const document = parse(text);
+    const type = getOperationAST(document, operationName)?.operation;
+    if (!type) throw clientError('BAD_USER_INPUT', NO_OPERATION, { http: { status: 400 } });
+    const errors = validate(document);
+    if (errors.length > 0) throw new InvalidDocument(errors);
+    return { document, type };
   };
 
-  const plugin: ServerPlugin = {
-    async onParams({ params: { query }, request, context: { httpCaller, preparedText, res } }) {
-      if (typeof query === 'string' && query !== preparedText && httpCaller)
-        await prepare(query, httpCaller.billingKey, request.signal, res ? traceOf(res) : createTrace());
-    },
-    onParse: ({ setParseFn }) => setParseFn(parse),
-    onValidate: ({ setValidationFn }) => setValidationFn((_schema, document) => validate(document)),
-  };
   const hideSuggestions = ({ args }: { readonly args: OperationArgs }) =>
     void Object.assign(args, { hideSuggestions: closed });
   const suggestions: OperationPlugin = { onExecute: hideSuggestions, onSubscribe: hideSuggestions };
-  return { plugin, suggestions, prepare, known, parse, validate };
+  return { suggestions, known, read };
 };
+
+/** The error of a document that is not executed. Its HTTP status is for the media types that have one for GraphQL's errors. */
+const asRejection = (error: GraphQLError, code: ErrorCode): GraphQLError => {
+  const { message, nodes, source, positions, extensions } = withCode(error, code);
+  const http = { status: 400, spec: true };
+  return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, http } });
+};
+
+const NO_OPERATION = 'Expected operationName to name an operation of the document, got none or another.';
 
 /** A cache of parsed documents by their text, bounded by their estimated memory. */
 const createDocumentCache = () =>

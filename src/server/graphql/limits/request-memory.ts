@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { FetchAPI } from 'graphql-yoga';
 import { clientError } from '../../../graph/errors.ts';
 import { MAX_SHAPES, parseInSlices, TooManyShapesError } from '../../../lib/json/parse-in-slices.ts';
 import { JsonSize } from '../../../lib/json/size.ts';
 import { createFairMemory } from '../../../lib/memory-budget.ts';
 import { onResponseClosed } from '../../http/exchange.ts';
-import type { ServerPlugin } from '../operation-plugin.ts';
 
 /**
  * The memory for all requests of one client over one transport, from the first byte of each until it is answered. Those of
@@ -104,6 +102,7 @@ export const limitBody = (
   return {
     add(chunk) {
       size.add(chunk);
+      if (size.bytes > MAX_BODY_BYTES) throw tooLarge();
       if (size.values > MAX_VALUES) throw tooManyValues();
       if (!growTo(estimatedBytes(size))) throw overMemoryLimit();
     },
@@ -121,42 +120,8 @@ export const parseBody = async (text: string): Promise<unknown> => {
   }
 };
 
-/** Limits the bodies of HTTP requests that Yoga reads. Its callers are authenticated already. */
-export const useBodyLimits = (requestMemory: RequestMemory): ServerPlugin => ({
-  onRequestParse({ request, requestParser, setRequestParser, serverContext: { res, httpCaller }, fetchAPI }) {
-    const { method, headers } = request;
-    if (!requestParser || !res || !httpCaller || method === 'GET') return;
-    if (isSmallBody(headers.get('content-length'))) return;
-    const limitFor = (abort: (error: GraphQLError) => void) =>
-      limitBody(requestMemory, httpCaller.billingKey, res, abort);
-    setRequestParser((whole) => requestParser(limitedRequest(whole, limitFor, fetchAPI)));
-  },
-});
-
-/** The same request, whose body counts while it is read. */
-const limitedRequest = (
-  request: Request,
-  limitFor: (abort: (error: GraphQLError) => void) => BodyLimit,
-  fetchAPI: FetchAPI,
-): Request => {
-  if (!request.body) return request;
-  // Yoga's streams don't call `start`. A body that can be aborted has had a chunk.
-  let stream: TransformStreamDefaultController | null = null;
-  const limit = limitFor((error) => stream?.error(error));
-  const body = request.body.pipeThrough(
-    new fetchAPI.TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        stream = controller;
-        limit.add(chunk);
-        controller.enqueue(chunk);
-      },
-      flush: () => limit.arrived(),
-    }),
-  );
-  const { url, method, headers, signal } = request;
-  const limited = new fetchAPI.Request(url, { method, headers, signal, body });
-  return Object.assign(limited, { json: async () => parseBody(await limited.text()) });
-};
+export const tooLarge = () =>
+  clientError('BAD_USER_INPUT', 'Expected a body of at most 8 MB, got more.', { http: { status: 413 } });
 
 const tooManyValues = () =>
   clientError('OPERATION_TOO_COMPLEX', `Expected a body of at most ${MAX_VALUES} JSON values, got more.`, {

@@ -1,0 +1,201 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { badUserInput, clientError } from '../../../graph/errors.ts';
+import type { Authenticate } from '../../auth/authenticate.ts';
+import type { ClientAddress } from '../../http/client-address.ts';
+import { headersOf, traceOf } from '../../http/exchange.ts';
+import type { CheckHeaders } from '../cross-origin.ts';
+import type { Documents } from '../limits/documents.ts';
+import {
+  type BodyLimit,
+  isSmallBody,
+  limitBody,
+  MAX_BODY_BYTES,
+  parseBody,
+  type RequestMemory,
+  tooLarge,
+} from '../limits/request-memory.ts';
+import type { Params, Received } from '../operation-plugin.ts';
+import type { TrustedDocuments } from '../trusted-documents.ts';
+
+/**
+ * Receives the operation of a GET or a POST. Its headers are checked before its credentials, these before memory for its
+ * body is reserved, and its parameters before its document is parsed. Rejects with the error for its client, or with the
+ * InvalidDocument of its document.
+ */
+export type Receive = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  clientSignal: AbortSignal,
+) => Promise<Received>;
+
+type Options = {
+  readonly checkHeaders: CheckHeaders;
+  readonly authenticate: Authenticate;
+  readonly clientAddress: ClientAddress;
+  readonly requestMemory: RequestMemory;
+  readonly documents: Documents;
+  /** Null when any document may run. */
+  readonly trusted: TrustedDocuments | null;
+};
+
+export const createReceive = (options: Options): Receive => {
+  const { checkHeaders, authenticate, clientAddress, requestMemory, documents, trusted } = options;
+
+  /** Reads the JSON body of a POST. */
+  const readPost = async (request: IncomingMessage, response: ServerResponse, client: string) => {
+    const length = request.headers['content-length'];
+    if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+    if (isSmallBody(length)) return fromJson(await readBody(request, null));
+    const body = await readBody(request, (abort) => limitBody(requestMemory, client, response, abort));
+    return parseBody(body.toString()).catch(throwNoJson);
+  };
+
+  return async (request, response, clientSignal) => {
+    const { method = 'GET', url = '' } = request;
+    const headers = headersOf(request);
+    const rejection = checkHeaders(method, headers);
+    if (rejection) throw rejection;
+    const caller = await authenticate(headers, () => clientAddress(request));
+    const { billingKey } = caller;
+    if (method !== 'GET' && method !== 'POST')
+      throw invalid('Expected GET or POST, got another method.', 405);
+    const given = method === 'GET' ? readQuery(url) : await readPost(request, response, billingKey);
+    const params = paramsOf(given, trusted);
+    const { query, operationName } = params;
+    const trace = traceOf(response);
+    const known = documents.known(query, operationName);
+    const operation =
+      known ?? (await documents.read(query, operationName, { billingKey, clientSignal, trace }));
+    if (method === 'GET' && operation.type === 'mutation')
+      throw badRequest('Expected a mutation by POST, got one by GET.', 405, { allow: 'POST' });
+    return { caller, params, ...operation };
+  };
+};
+
+const badRequest = (
+  message: string,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): GraphQLError => clientError('BAD_USER_INPUT', message, { http: { status, headers } });
+
+/** The error of a request that might be right as another one. */
+const invalid = (message: string, status = 400): GraphQLError =>
+  badRequest(message, status, { allow: 'GET, POST' });
+
+/** Reads a GET's parameters from its URL, and rejects those that aren't JSON. */
+const readQuery = (url: string): Readonly<Record<string, unknown>> => {
+  const given = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const params: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', 'documentId']) params[name] = given.get(name) || undefined;
+  for (const name of ['variables', 'extensions']) params[name] = parseParameter(name, given.get(name));
+  return params;
+};
+
+const parseParameter = (name: string, text: string | null): unknown => {
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw clientError('BAD_USER_INPUT', `Expected ${name} to be JSON, got something else.`, {
+      http: { status: 400, spec: true },
+    });
+  }
+};
+
+/**
+ * Reads a whole body within the limit that `limitFor` returns; null for a body that is not limited. Rejects if it exceeds
+ * the limit, with the error by which the limit aborts it, or if the client disconnects; no client reads the error then.
+ */
+const readBody = (
+  request: IncomingMessage,
+  limitFor: ((abort: (error: GraphQLError) => void) => BodyLimit) | null,
+): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const onDisconnect = () => reject(badUserInput('Expected a whole body, got a part of one.'));
+    if (request.destroyed) return onDisconnect();
+    const chunks: Buffer[] = [];
+    /** The rest of the body is discarded. */
+    const fail = (error: unknown): void => {
+      request.off('data', onData).resume();
+      chunks.length = 0;
+      reject(error);
+    };
+    const limit = limitFor?.(fail) ?? null;
+    const onData = (chunk: Buffer): void => {
+      try {
+        limit?.add(chunk);
+        chunks.push(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    request.on('data', onData);
+    request.once('end', () => {
+      limit?.arrived();
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
+    request.once('error', onDisconnect);
+  });
+
+const fromJson = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString());
+  } catch (error) {
+    return throwNoJson(error);
+  }
+};
+
+const throwNoJson = (error: unknown): never => {
+  throw error instanceof SyntaxError
+    ? badRequest('Expected a body of JSON, got something else.', 400)
+    : error;
+};
+
+const PARAMETERS: readonly string[] = ['query', 'operationName', 'variables', 'extensions'];
+
+/** Returns the parameters of a request. Where documents are trusted, further parameters are ignored. */
+const paramsOf = (json: unknown, trusted: TrustedDocuments | null): Params => {
+  if (Array.isArray(json)) throw badRequest('Expected one operation, got a list.', 400);
+  if (!isObject(json))
+    throw badRequest(
+      `Expected a body that is a JSON object, got ${json === null ? 'null' : typeof json}.`,
+      400,
+    );
+  if (trusted === null) rejectOthers(json);
+  const query = trusted === null ? json.query : trusted.documentOf(json);
+  const { operationName, variables, extensions } = json;
+  if (query === null || query === undefined)
+    throw clientError('BAD_USER_INPUT', 'Expected a query, got none.', {
+      http: { status: 400, headers: { allow: 'GET, POST' }, spec: true },
+    });
+  if (typeof query !== 'string')
+    throw invalid(`Expected "query" param to be a string, but given ${typeOf(query)}.`);
+  if (!isOptionalObject(variables)) throw noObject('variables', variables);
+  if (!isOptionalObject(extensions)) throw noObject('extensions', extensions);
+  return { query, operationName: nameIn(operationName), variables, extensions };
+};
+
+const rejectOthers = (json: Readonly<Record<string, unknown>>): void => {
+  for (const name of Object.keys(json))
+    if (!PARAMETERS.includes(name) && (json[name] ?? null) !== null)
+      throw badRequest(
+        `Expected query, operationName, variables or extensions, got "${name.slice(0, 80)}".`,
+        400,
+      );
+};
+
+/** No operation has the name that another value becomes. */
+const nameIn = (value: unknown): string | null | undefined =>
+  value === null || value === undefined || typeof value === 'string' ? value : '';
+
+const noObject = (name: string, value: unknown): GraphQLError =>
+  invalid(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
+
+const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isOptionalObject = (value: unknown): value is Readonly<Record<string, unknown>> | null | undefined =>
+  value === null || value === undefined || isObject(value);
