@@ -56,7 +56,7 @@ const FILTERS: Readonly<Record<'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES', reado
     [{ chainIds: [8453] }, { chain_ids: [8453] }, ON_BASE],
     [{ activityType: 'APPROVE' }, { activity_type: 'approve' }, ['approves USDC']],
     [{ assetType: 'ERC721' }, { asset_type: 'erc721' }, ['gives away an ape']],
-    [{ tokenAddress: USDC }, { token_address: USDC }, ['sends USDC', 'approves USDC', 'swaps USDC for WETH']],
+    [{ tokenAddress: USDC }, { token_address: USDC }, ['sends USDC', 'approves USDC']],
   ],
   BALANCES: [
     [{}, {}, moved],

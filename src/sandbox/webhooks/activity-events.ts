@@ -1,14 +1,6 @@
 import { ZERO_ADDRESS } from '../evm/random.ts';
 import type { Approval, ChainReader, Hex, Swap, Transaction, Transfer } from '../types.ts';
-import {
-  type ActivityEvent,
-  blockTime,
-  calledAssets,
-  knownAsset,
-  tokenMetadata,
-  tradedAsset,
-  usdValue,
-} from './events.ts';
+import { type ActivityEvent, blockTime, knownAsset, tokenMetadata, tradedAsset, usdValue } from './events.ts';
 import type { ActivityType } from './webhook.ts';
 
 /**
@@ -61,10 +53,11 @@ function* effectEvents(simulator: ChainReader, transaction: Transaction): Genera
         type: 'activities',
         address: effect.trader,
         activity: 'swap',
-        assets: [
-          tradedAsset(simulator, chain, effect.sold.token),
-          tradedAsset(simulator, chain, effect.bought.token),
-        ],
+        // Two tokens: a filter by one token finds no swap.
+        assets: [effect.sold, effect.bought].map(({ token }) => ({
+          ...tradedAsset(simulator, chain, token),
+          token: null,
+        })),
         item: () => swapItem(simulator, transaction, effect),
       };
     }
@@ -74,11 +67,7 @@ function* effectEvents(simulator: ChainReader, transaction: Transaction): Genera
 function* callEvents(simulator: ChainReader, transaction: Transaction): Generator<ActivityEvent> {
   const { from, to, data } = transaction;
   if (to === null || data === '0x') return;
-  const call = {
-    type: 'activities',
-    activity: 'call',
-    assets: calledAssets(simulator, transaction),
-  } as const;
+  const call = { type: 'activities', activity: 'call', assets: [] } as const;
   yield { ...call, address: from, item: () => callItem(simulator, transaction, to, 'outgoing') };
   if (to !== from)
     yield { ...call, address: to, item: () => callItem(simulator, transaction, to, 'incoming') };
@@ -164,13 +153,12 @@ const approvalItem = (simulator: ChainReader, transaction: Transaction, approval
   spender: approval.spender,
 });
 
-/** The asset, value and USD value of a swap are those of the sold asset. */
+/** A swap has two tokens, so it has no token address and no value of its own. Its USD value is that of what is sold. */
 const swapItem = (simulator: ChainReader, transaction: Transaction, { router, sold, bought }: Swap): Item => {
   const { chain } = transaction;
-  const asset = tradedAsset(simulator, chain, sold.token).type ?? 'erc20';
   return {
     ...base(transaction, 'swap'),
-    ...amountFields(simulator, transaction, { asset, tokenId: null, ...sold }),
+    asset_type: tradedAsset(simulator, chain, sold.token).type,
     ...usdFields(simulator, transaction, sold),
     to: router,
     from_token_address: sold.token ?? undefined,
@@ -183,7 +171,8 @@ const swapItem = (simulator: ChainReader, transaction: Transaction, { router, so
 };
 
 /**
- * A call is outgoing for the caller and incoming for the contract. `function` is present when the call can be decoded.
+ * A call is outgoing for the caller and incoming for the contract. It has no asset, also where the contract is a token.
+ * `function` is present when the call can be decoded.
  */
 const callItem = (
   simulator: ChainReader,
@@ -191,15 +180,12 @@ const callItem = (
   contract: Hex,
   direction: 'outgoing' | 'incoming',
 ): Item => {
-  const { chain, from, data, value } = transaction;
-  const token = simulator.token(chain.id, contract);
+  const { from, data, value } = transaction;
   const decoded = simulator.decodeCall(transaction);
   return {
     ...base(transaction, 'call'),
     call_type: direction,
     ...(direction === 'outgoing' ? { to: contract } : { from }),
-    asset_type: token?.standard,
-    token_address: token?.address,
     value: value.toString(),
     data,
     function: decoded === null ? undefined : { signature: data.slice(0, 10), ...decoded },

@@ -71,10 +71,7 @@ export const tradedAsset = (simulator: ChainReader, chain: Chain, token: Hex | n
   token === null ? NATIVE : { type: simulator.token(chain.id, token)?.standard ?? 'erc20', token };
 
 /** The contract that a transaction calls, as an asset; empty for a plain payment or a creation. */
-export const calledAssets = (
-  simulator: ChainReader,
-  { chain, to, data }: Transaction,
-): readonly EventAsset[] =>
+const calledAssets = (simulator: ChainReader, { chain, to, data }: Transaction): readonly EventAsset[] =>
   to === null || data === '0x' ? [] : [{ type: simulator.token(chain.id, to)?.standard ?? null, token: to }];
 
 /**

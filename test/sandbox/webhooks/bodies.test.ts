@@ -190,8 +190,6 @@ describe('activities', () => {
       expect.objectContaining({
         type: 'swap',
         asset_type: 'erc20',
-        token_address: USDC,
-        value: '5000000',
         value_usd: 5,
         to: ROUTER,
         from_token_address: USDC,
@@ -208,6 +206,8 @@ describe('activities', () => {
         },
       }),
     ]);
+    for (const field of ['token_address', 'token_metadata', 'value', 'id'])
+      expect((await activities(ALICE, fields))[0]).not.toHaveProperty(field);
     expect((await activities(pool, fields)).map(({ type }) => type)).toEqual(['receive', 'send']);
   });
 
@@ -245,6 +245,18 @@ describe('activities', () => {
     const [incoming] = await activities(ROUTER, { ...fields, data: UNKNOWN_CALL });
     expect(incoming).toMatchObject({ type: 'call', call_type: 'incoming', from: ALICE });
     expect(incoming).not.toHaveProperty('function');
+  });
+
+  test('a call has no asset, also where the contract is a token', async () => {
+    for (const [concerned, other] of [
+      [ALICE, 'to'],
+      [USDC, 'from'],
+    ] as const) {
+      const [item] = await activities(concerned, { to: USDC, data: UNKNOWN_CALL });
+      expect(item).toMatchObject({ type: 'call', [other]: concerned === ALICE ? USDC : ALICE });
+      expect(item).not.toHaveProperty('asset_type');
+      expect(item).not.toHaveProperty('token_address');
+    }
   });
 
   test('no call item beside another activity, for a plain payment, a creation or a failure', async () => {

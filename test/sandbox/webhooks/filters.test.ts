@@ -52,6 +52,7 @@ const ACTIONS: Readonly<Record<string, Partial<Transaction>>> = {
     ],
   },
   'calls the router': { to: ROUTER, data: UNKNOWN_CALL },
+  'calls WETH': { to: WETH, data: UNKNOWN_CALL },
   'fails to send USDC': { to: USDC, data: KNOWN_CALL, success: false },
 };
 
@@ -80,11 +81,15 @@ describe('filters of transactions', () => {
     [{ counterparty: BOB }, ['pays Bob']],
     [{ counterparty: CAROL }, ['is paid by Carol']],
     [{ counterparty: ROUTER }, ['swaps USDC for WETH', 'calls the router']],
+    [{ counterparty: WETH }, ['calls WETH']],
     [{ counterparty: CAROL, transaction_type: 'sender' }, []],
     [{ asset_type: 'native' }, ['pays Bob', 'is paid by Carol']],
-    [{ asset_type: 'erc20' }, ['sends USDC', 'approves USDC', 'swaps USDC for WETH', 'fails to send USDC']],
+    [
+      { asset_type: 'erc20' },
+      ['sends USDC', 'approves USDC', 'swaps USDC for WETH', 'calls WETH', 'fails to send USDC'],
+    ],
     [{ token_address: USDC }, ['sends USDC', 'approves USDC', 'swaps USDC for WETH', 'fails to send USDC']],
-    [{ token_address: WETH }, ['swaps USDC for WETH']],
+    [{ token_address: WETH }, ['swaps USDC for WETH', 'calls WETH']],
     [{ token_address: APES, asset_type: 'erc20' }, []],
   ])('%j', async (filter, expected) => {
     expect(await notified({ type: 'transactions', ...filter })).toEqual(expected);
@@ -106,12 +111,14 @@ describe('filters of activities', () => {
     [{ activity_type: 'mint' }, ['mints an ape']],
     [{ activity_type: 'burn' }, ['burns a potion']],
     [{ activity_type: 'swap' }, ['swaps USDC for WETH']],
-    [{ activity_type: 'call' }, ['calls the router']],
+    [{ activity_type: 'call' }, ['calls the router', 'calls WETH']],
+    [{ activity_type: 'call', asset_type: 'erc20' }, []],
     [{ asset_type: 'native' }, ['pays Bob', 'is paid by Carol']],
+    [{ asset_type: 'erc20' }, ['sends USDC', 'approves USDC', 'swaps USDC for WETH']],
     [{ asset_type: 'erc721' }, ['mints an ape']],
     [{ asset_type: 'erc1155' }, ['burns a potion']],
-    [{ token_address: WETH }, ['swaps USDC for WETH']],
-    [{ token_address: USDC, activity_type: 'send' }, ['sends USDC']],
+    [{ token_address: WETH }, []],
+    [{ token_address: USDC }, ['sends USDC', 'approves USDC']],
     [{ token_address: USDC, asset_type: 'erc721' }, []],
   ])('%j', async (filter, expected) => {
     expect(await notified({ type: 'activities', ...filter })).toEqual(expected);
