@@ -37,6 +37,16 @@ export const DEMO_WALLETS: readonly DemoWallet[] = [
   wallet('tester', 'testnets and devnets only: nothing under the default tag'),
   wallet('editions', 'ERC-1155 balances beyond 2^53'),
   wallet('early', 'a collection launched less than 7 days ago: no trade_volume signal'),
+  wallet(
+    'thin',
+    'tokens of thin pools: prices of 1e21 dollars, and one that first traded 30 hours before the start',
+  ),
+  wallet('unpriced', 'tokens without a price, a symbol or decimals'),
+  wallet('dust', '2,500 balances, absurd ones among them: three pages'),
+  wallet('native', 'native assets only, on three chains'),
+  wallet('stable', 'stablecoins of each kind, the native asset of Gnosis among them'),
+  wallet('defi', 'a DeFi position of each type, a debt, and a type that nobody knows'),
+  wallet('caller', 'many items in one transaction, equal ones too'),
 ];
 
 /**

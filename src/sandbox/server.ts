@@ -1,14 +1,15 @@
 import { createServer } from 'node:http';
 import { ChainSimulator } from './chain/simulator.ts';
 import { DEMO_SUBSCRIBERS, DEMO_WALLETS, type DemoWallet } from './demo-wallets.ts';
-import { Counter, createFaultsRoute, createStatsRoute, Faults, type Stats } from './http/admin.ts';
+import { Counter, createFaultsRoute, createStatsRoute, type Stats } from './http/admin.ts';
+import { Faults } from './http/faults.ts';
 import { createRequestHandler } from './http/handler.ts';
-import { listen } from './http/http.ts';
-import { createCollectiblesRoute } from './lookups/collectibles.ts';
-import { Cursors } from './lookups/lookup.ts';
-import { createImageRoute, createLogoRoute, logoPath } from './lookups/pictures.ts';
-import { createTransactionsRoute } from './lookups/transactions.ts';
+import { createFinder, listen } from './http/http.ts';
+import { Cursors } from './lookups/paging.ts';
+import { logoPath } from './lookups/pictures.ts';
+import { createOperations } from './lookups/registry.ts';
 import type { Block, Hex } from './types.ts';
+import { webhookPath } from './webhooks/routes.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 export type SandboxOptions = {
@@ -87,16 +88,14 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   simulator.onBlock((block) => webhooks.handleBlock(block));
 
   const faults = new Faults();
-  const counter = new Counter();
   const stopping = new AbortController();
-  const lookups = { simulator, now, cursors: new Cursors(`${apiKey}/${seed}`) };
+  const cursors = new Cursors(`${apiKey}/${seed}`);
+  const find = createFinder(createOperations({ data: simulator, now, cursors, baseUrl: () => url }));
+  const counter = new Counter((path) => find(path)?.operation.path ?? webhookPath(path));
   const server = createServer(
     createRequestHandler({
+      find,
       routes: [
-        createTransactionsRoute(lookups),
-        createCollectiblesRoute({ ...lookups, baseUrl: () => url }),
-        createImageRoute(simulator),
-        createLogoRoute(simulator),
         webhooks.route,
         createStatsRoute(counter),
         createFaultsRoute(options.faults === true ? faults : null),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEMO_WALLETS } from '../../src/sandbox/demo-wallets.ts';
+import { LOOKUPS } from '../../src/sandbox/lookups/registry.ts';
 import { DEMO_WEBHOOKS } from '../../src/sandbox/webhooks/webhooks.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
@@ -13,4 +14,18 @@ test('docs/sandbox.md lists every wallet of the sandbox, with what it shows, and
 
 test('docs/sandbox.md lists every webhook that delivers from the start', () => {
   expect(rowsOf(page, 'webhook')).toEqual(DEMO_WEBHOOKS.map(({ id, type }) => [`\`${id}\``, type]));
+});
+
+test('docs/sandbox.md lists every lookup with its price', () => {
+  const price = (computeUnits: (chains: number) => number) => {
+    const [one, two] = [computeUnits(1), computeUnits(2)];
+    return one === two ? `${one}` : `${one} for each chain`;
+  };
+  const listed = rowsOf(page, 'lookup').map(([, path, cost]) => [path, cost]);
+  // One balance is of one chain, so its price is that of one.
+  const expected = LOOKUPS.map(({ path, computeUnits }) => [
+    `\`${path}\``,
+    path.endsWith('/token/{token_address}') ? `${computeUnits(1)}` : price(computeUnits),
+  ]);
+  expect(listed).toEqual(expected);
 });

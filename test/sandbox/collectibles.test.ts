@@ -14,7 +14,7 @@ test('a page is the documented envelope, one compute unit for each chain', async
   expect(await cost('chain_ids=1')).toBe(1);
   expect(await cost('chain_ids=1,8453,1')).toBe(2);
   expect(await cost('chain_ids=default,10')).toBe(14);
-  expect(await cost('chain_ids=mainnet')).toBe(19);
+  expect(await cost('chain_ids=mainnet')).toBe(22);
   const answer = await sandbox.ask(path('collector'));
   expect(answer.json).toEqual({
     address: demoAddress('collector'),

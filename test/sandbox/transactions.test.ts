@@ -21,7 +21,7 @@ test('a page is the documented envelope of documented transactions, newest first
   expect(answer.json).toEqual({
     wallet_address: demoAddress('whale'),
     transactions: expect.any(Array),
-    next_offset: expect.stringMatching(/^[\w-]{54}$/),
+    next_offset: expect.stringMatching(/^[\w-]{40,}$/),
     request_time: new Date(NOON).toISOString(),
     response_time: new Date(NOON).toISOString(),
   });

@@ -2,14 +2,18 @@ import { CHAINS, type SandboxChain } from '../chains.ts';
 import { type Contracts, deploy } from '../evm/contracts.ts';
 import { addressOf, Random } from '../evm/random.ts';
 import { mintLatest } from '../transactions/nfts.ts';
+import { DISTRIBUTOR, SCRIPTED } from '../transactions/odd-wallets.ts';
 import { receiveNative } from '../transactions/payments.ts';
 import type { TransactionTemplate } from '../transactions/templates.ts';
 import type { Hex } from '../types.ts';
-import { type Holdings, Ledger } from './ledger.ts';
+import { type Genesis, type Holdings, Ledger } from './ledger.ts';
 import { type BlockHeader, MinedTransaction } from './transaction.ts';
 import { EARLY_ADOPTER, WALLET_PROFILES } from './wallet-profiles.ts';
 
-const COUNTERPARTIES: readonly Hex[] = Array.from({ length: 240 }, (_, at) => addressOf(`somebody ${at}`));
+/** The fixed addresses that the demo wallets transact with. */
+export const COUNTERPARTIES: readonly Hex[] = Array.from({ length: 240 }, (_, at) =>
+  addressOf(`somebody ${at}`),
+);
 
 export type BlockBuilderOptions = {
   readonly chain: SandboxChain;
@@ -21,22 +25,28 @@ export type BlockBuilderOptions = {
   readonly nextOrder: () => number;
 };
 
+/** What the accounts of a chain start with. The wallets of odd cases start with nothing. */
+const genesisOf = ({ wrapped, coins, pool, marketplace, registrar }: Contracts): Genesis => {
+  const wallets = WALLET_PROFILES.filter(({ chainIds }) => chainIds.includes(wrapped.chain.id));
+  const reserves = [pool, wrapped.address, DISTRIBUTOR];
+  const traders = [...wallets.map(({ wallet }) => wallet), ...COUNTERPARTIES, marketplace, registrar];
+  const accounts = new Set([...traders, ...reserves]);
+  return { time: HISTORY_START, coins, accounts, reserves: new Set(reserves) };
+};
+
 /** Builds the blocks of one chain: turns planned transactions into mined ones and keeps the chain's ledger. */
 export class BlockBuilder {
   readonly chain: SandboxChain;
   readonly contracts: Contracts;
+  readonly ledger: Ledger;
   readonly #options: BlockBuilderOptions;
-  readonly #ledger: Ledger;
   #last = { number: 0, index: 0 };
 
   constructor(options: BlockBuilderOptions) {
     this.chain = options.chain;
     this.contracts = deploy(options.chain, options.startedAt);
     this.#options = options;
-    const reserves = new Set([this.contracts.pool, this.contracts.wrapped.address]);
-    this.#ledger = new Ledger(options.chain, options.holdings, options.seed, (account) =>
-      reserves.has(account),
-    );
+    this.ledger = new Ledger(options.chain, options.holdings, options.seed, genesisOf(this.contracts));
   }
 
   /**
@@ -63,7 +73,7 @@ export class BlockBuilder {
     const context = {
       chain: this.chain,
       contracts: this.contracts,
-      ledger: this.#ledger,
+      ledger: this.ledger,
       random,
       time: header.time,
       counterparties: COUNTERPARTIES,
@@ -73,7 +83,7 @@ export class BlockBuilder {
     const gasPrice = (this.chain.gasPriceWei * BigInt(random.between(80, 240))) / 100n;
     const inclusion = {
       index: this.#nextIndex(header.number, random),
-      nonce: this.#ledger.nextNonce(unsigned.from),
+      nonce: this.ledger.nextNonce(unsigned.from),
       gasPrice,
       effectiveGasPrice: (gasPrice * BigInt(random.between(70, 100))) / 100n,
       gasUsed: unsigned.gas === 21_000 ? 21_000n : BigInt(unsigned.gas + random.between(0, 4_000)),
@@ -108,6 +118,8 @@ export type PlannedTransaction = TransactionPlan & {
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly time: number;
+  /** Random numbers of its own. Default: those that the history shares. */
+  readonly random?: Random;
 };
 
 /** The number of a chain's newest block at a time, in milliseconds since 1970. */
@@ -130,10 +142,26 @@ export const planHistory = (seed: string, now: number): readonly PlannedTransact
       return { wallet, chain, number, time: timeOf(chain, number), template: random.weighted(templates) };
     });
   });
-  return plans
+  return [...plans, ...planScripts(seed, chains)]
     .filter(({ time }) => time <= now)
     .sort((a, b) => a.time - b.time || a.chain.id - b.chain.id || a.number - b.number);
 };
+
+const SCRIPTS_START = Date.UTC(2025, 4, 1);
+const SCRIPTS_STEP_MS = 12 * 3_600_000;
+
+/** The transactions of the wallets that show odd cases, one after the other. */
+const planScripts = (
+  seed: string,
+  chains: ReadonlyMap<number, SandboxChain>,
+): readonly PlannedTransaction[] =>
+  SCRIPTED.flatMap(({ wallet, chainId, template }, at) => {
+    const chain = chains.get(chainId);
+    if (chain === undefined) throw new Error(`expected an existing chain for ${wallet}, got ${chainId}`);
+    const number = heightAt(chain, SCRIPTS_START + at * SCRIPTS_STEP_MS);
+    const random = new Random(`${seed}/scripted/${at}`);
+    return [{ wallet, chain, number, time: timeOf(chain, number), template, random }];
+  });
 
 /** The transactions of a live block. They depend on the seed, the chain and the block's number, not on the time. */
 export const planBlock = (chainId: number, isFirst: boolean, random: Random): readonly TransactionPlan[] => {

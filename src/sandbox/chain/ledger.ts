@@ -1,52 +1,103 @@
 import { UNLISTED_PRICE } from '../evm/contracts.ts';
 import { Random, ZERO_ADDRESS } from '../evm/random.ts';
-import type { Chain, Hex, Token, Transfer } from '../types.ts';
+import type { Chain, Hex, Holder, Holding, Token, Transfer } from '../types.ts';
 
 type Move = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
 
+/** A contract of a token; nothing of its metadata need be known. */
+export type TokenContract = Pick<Token, 'address' | 'standard'>;
+
+/** The balances that exist before the first transaction. */
+export type Genesis = {
+  /** In milliseconds since 1970. */
+  readonly time: number;
+  /** The ERC-20s that accounts start with, beside the native asset. */
+  readonly coins: readonly Token[];
+  /** The accounts that start with a balance of each. */
+  readonly accounts: ReadonlySet<Hex>;
+  /** Those of them that all others trade with, which start with far more. */
+  readonly reserves: ReadonlySet<Hex>;
+};
+
+type Account = { amount: bigint; acquiredAt: number; hasSent: boolean };
+
+/** The key of the native asset among the tokens' addresses. */
+const NATIVE = 'native';
+type Asset = Hex | typeof NATIVE;
+
+const assetOf = (token: TokenContract | null): Asset => token?.address ?? NATIVE;
+
 /**
- * The balances of one chain's accounts. Fees are left out: only transfers change a balance, so that transfers and
- * balances add up. The accounts are the demo wallets, their fixed counterparties and the contracts, so the ledger does
- * not grow with time.
+ * The balances of one chain's accounts: what an account starts with, and the sum of its transfers since. Fees are left
+ * out, so that transfers and balances add up. The accounts are the demo wallets, their fixed counterparties and the
+ * contracts, so the ledger does not grow with time.
  */
 export class Ledger {
-  readonly chain: Chain;
   readonly holdings: Holdings;
+  readonly #chain: Chain;
   readonly #seed: string;
-  readonly #isReserve: (account: Hex) => boolean;
-  readonly #balances = new Map<string, bigint>();
+  readonly #genesis: Genesis;
+  readonly #coins: ReadonlyMap<Asset, Token>;
+  readonly #accounts = new Map<Hex, Map<Asset, Account>>();
+  /** What was minted since the genesis, less what was burned. */
+  readonly #issued = new Map<Asset, bigint>();
   readonly #nonces = new Map<Hex, number>();
   readonly #minted = new Map<Hex, bigint>();
 
-  constructor(chain: Chain, holdings: Holdings, seed: string, isReserve: (account: Hex) => boolean) {
-    this.chain = chain;
+  constructor(chain: Chain, holdings: Holdings, seed: string, genesis: Genesis) {
+    this.#chain = chain;
     this.holdings = holdings;
     this.#seed = seed;
-    this.#isReserve = isReserve;
+    this.#genesis = genesis;
+    this.#coins = new Map(genesis.coins.map((coin) => [coin.address, coin]));
   }
 
   /** The account's balance in the asset's smallest unit. A null token is the native asset. */
-  balance(account: Hex, token: Token | null): bigint {
-    if (account === ZERO_ADDRESS) return 0n;
-    const key = `${account}/${token?.address ?? 'native'}`;
-    const known = this.#balances.get(key);
-    if (known !== undefined) return known;
-    const opening = this.#opening(account, token);
-    this.#balances.set(key, opening);
-    return opening;
+  balance(account: Hex, token: TokenContract | null): bigint {
+    return this.#find(account, assetOf(token))?.amount ?? 0n;
+  }
+
+  /** Everything fungible that the account has some of, by the tokens' addresses; null is the native asset. */
+  balances(account: Hex): readonly (readonly [token: Hex | null, amount: bigint])[] {
+    this.#open(account);
+    const held = this.#accounts.get(account)?.entries().toArray() ?? [];
+    return held.flatMap(([asset, { amount }]) =>
+      amount > 0n ? [[asset === NATIVE ? null : asset, amount] as const] : [],
+    );
+  }
+
+  holders(token: Hex): readonly Holder[] {
+    for (const account of this.#genesis.accounts) this.#find(account, token);
+    return this.#accounts
+      .entries()
+      .flatMap(([account, held]): readonly Holder[] => {
+        const found = held.get(token);
+        return found === undefined || found.amount === 0n ? [] : [{ account, ...found }];
+      })
+      .toArray();
+  }
+
+  /** What all accounts start with, and what was minted since, less what was burned. */
+  supply(token: Hex): bigint {
+    const initial = this.#genesis.accounts
+      .values()
+      .reduce((sum, account) => sum + this.#opening(account, token), 0n);
+    return initial + (this.#issued.get(token) ?? 0n);
   }
 
   /**
-   * Moves the native asset or an ERC-20. Minted amounts come from the zero address, and burned amounts go to it.
+   * Moves the native asset or an ERC-20 at a time in milliseconds since 1970. Minted amounts come from the zero
+   * address, and burned amounts go to it.
    * @throws when the sender's balance is too small.
    */
-  move(token: Token | null, { from, to, value }: Move): Transfer {
+  move(token: TokenContract | null, { from, to, value }: Move, time: number): Transfer {
+    const asset = assetOf(token);
     const fromBefore = this.balance(from, token);
-    const fromAfter = this.#set(from, token, fromBefore - value);
+    const fromAfter = from === ZERO_ADDRESS ? this.#issue(asset, value) : this.#take(from, asset, value);
     const toBefore = this.balance(to, token);
-    const toAfter = this.#set(to, token, toBefore + value);
-    const asset = token?.standard ?? 'native';
-    const base = { kind: 'transfer', asset, token: token?.address ?? null, tokenId: null } as const;
+    const toAfter = to === ZERO_ADDRESS ? this.#issue(asset, -value) : this.#give(to, asset, value, time);
+    const kind = token?.standard ?? 'native';
+    const base = { kind: 'transfer', asset: kind, token: token?.address ?? null, tokenId: null } as const;
     return { ...base, from, to, value, fromBefore, fromAfter, toBefore, toAfter };
   }
 
@@ -88,40 +139,60 @@ export class Ledger {
     return id;
   }
 
-  #set(account: Hex, token: Token | null, balance: bigint): bigint {
-    if (account === ZERO_ADDRESS) return 0n;
-    if (balance < 0n)
-      throw new Error(
-        `expected a balance of at least 0 for ${account}, got ${balance} ${token?.symbol ?? 'native'}`,
-      );
-    this.#balances.set(`${account}/${token?.address ?? 'native'}`, balance);
-    return balance;
+  /** The zero address has no balance: what leaves it is new, and what reaches it is gone. */
+  #issue(asset: Asset, value: bigint): bigint {
+    this.#issued.set(asset, (this.#issued.get(asset) ?? 0n) + value);
+    return 0n;
   }
 
-  /** The account's opening balance: thousands of dollars, or far more for a reserve that all accounts trade with. */
-  #opening(account: Hex, token: Token | null): bigint {
-    const random = new Random(
-      `${this.#seed}/opening/${this.chain.id}/${account}/${token?.address ?? 'native'}`,
-    );
-    const dollars = random.between(2_000, 60_000) * (this.#isReserve(account) ? 20_000 : 1);
-    const price = (token === null ? this.chain.native.priceUsd : token.priceUsd) || UNLISTED_PRICE;
-    const decimals = token?.decimals ?? 18;
-    return BigInt(Math.round((dollars / price) * 1e4)) * 10n ** BigInt(decimals - 4);
+  #take(from: Hex, asset: Asset, value: bigint): bigint {
+    const account = this.#find(from, asset);
+    const before = account?.amount ?? 0n;
+    if (account === undefined || before < value)
+      throw new Error(`expected ${from} to have at least ${value} of ${asset}, got ${before}`);
+    account.amount = before - value;
+    account.hasSent = true;
+    return account.amount;
+  }
+
+  #give(to: Hex, asset: Asset, value: bigint, time: number): bigint {
+    const account = this.#find(to, asset) ?? this.#add(to, asset, 0n, time);
+    account.amount += value;
+    return account.amount;
+  }
+
+  #find(account: Hex, asset: Asset): Account | undefined {
+    const known = this.#accounts.get(account)?.get(asset);
+    if (known !== undefined) return known;
+    const opening = this.#opening(account, asset);
+    return opening === 0n ? undefined : this.#add(account, asset, opening, this.#genesis.time);
+  }
+
+  /** Adds all that the account starts with, which is computed when it is first needed. */
+  #open(account: Hex): void {
+    if (!this.#genesis.accounts.has(account)) return;
+    for (const asset of [NATIVE, ...this.#coins.keys()] as const) this.#find(account, asset);
+  }
+
+  #add(account: Hex, asset: Asset, amount: bigint, acquiredAt: number): Account {
+    const added = { amount, acquiredAt, hasSent: false };
+    const held = this.#accounts.get(account);
+    if (held === undefined) this.#accounts.set(account, new Map([[asset, added]]));
+    else held.set(asset, added);
+    return added;
+  }
+
+  /** What the account starts with: thousands of dollars of each asset, or far more for a reserve. */
+  #opening(account: Hex, asset: Asset): bigint {
+    const { accounts, reserves } = this.#genesis;
+    const coin = this.#coins.get(asset);
+    if (!accounts.has(account) || (coin === undefined && asset !== NATIVE)) return 0n;
+    const random = new Random(`${this.#seed}/opening/${this.#chain.id}/${account}/${asset}`);
+    const dollars = random.between(2_000, 60_000) * (reserves.has(account) ? 20_000 : 1);
+    const { priceUsd, decimals } = coin ?? { ...this.#chain.native, decimals: 18 };
+    return BigInt(Math.round((dollars / (priceUsd || UNLISTED_PRICE)) * 1e4)) * 10n ** BigInt(decimals - 4);
   }
 }
-
-/** One NFT, or several of one ERC-1155 id, that a demo wallet holds. */
-export type Holding = {
-  readonly token: Token;
-  readonly tokenId: bigint;
-  readonly balance: bigint;
-  /** When the wallet last received it, in milliseconds since 1970. */
-  readonly acquiredAt: number;
-  /** Its last price on the marketplace, in the native asset's smallest unit; null when it was never sold there. */
-  readonly soldFor: bigint | null;
-  /** Its position among all holdings, by when the wallet first received it: later is greater. */
-  readonly slot: number;
-};
 
 type Incoming = {
   readonly token: Token;

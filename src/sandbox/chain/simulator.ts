@@ -1,13 +1,37 @@
 import { CHAINS } from '../chains.ts';
 import { DEMO_WALLETS } from '../demo-wallets.ts';
 import { decodeCall, decodeLog } from '../evm/abi.ts';
-import type { Collection } from '../evm/collections.ts';
 import { Random } from '../evm/random.ts';
-import type { Block, ChainReader, Decoded, Hex, LogEntry, Token, Transaction } from '../types.ts';
-import { BlockBuilder, blockRandom, heightAt, planBlock, planHistory } from './block-builder.ts';
-import { type Holding, Holdings } from './ledger.ts';
+import type {
+  AssetBalance,
+  Block,
+  ChainData,
+  Collection,
+  Decoded,
+  DefiPosition,
+  Hex,
+  Holder,
+  Holding,
+  LogEntry,
+  Pool,
+  Position,
+  Token,
+  Transaction,
+  TransactionPage,
+} from '../types.ts';
+import {
+  BlockBuilder,
+  blockRandom,
+  COUNTERPARTIES,
+  heightAt,
+  planBlock,
+  planHistory,
+} from './block-builder.ts';
+import { defiPositions, PROTOCOLS } from './defi.ts';
+import { Holdings, type Ledger } from './ledger.ts';
+import { priceAt } from './prices.ts';
 import { blockHash } from './transaction.ts';
-import { type Page, type Position, TransactionStore } from './transaction-store.ts';
+import { TransactionStore } from './transaction-store.ts';
 
 export type ChainSimulatorOptions = {
   readonly seed: string;
@@ -17,9 +41,13 @@ export type ChainSimulatorOptions = {
   readonly logoUrl?: (chainId: number, token: Hex | null) => string;
 };
 
+const isCoin = ({ standard }: Token) => standard === 'erc20';
+
 /** Simulates all chains and their wallets: a history that depends only on the seed, and live blocks on top of it. */
-export class ChainSimulator implements ChainReader {
+export class ChainSimulator implements ChainData {
   readonly chains = CHAINS;
+  readonly protocols = PROTOCOLS;
+  readonly price = priceAt;
   readonly #options: ChainSimulatorOptions;
   readonly #holdings: Holdings;
   readonly #transactions: TransactionStore;
@@ -33,7 +61,7 @@ export class ChainSimulator implements ChainReader {
     this.#options = options;
     const wallets = DEMO_WALLETS.map(({ address }) => address);
     this.#holdings = new Holdings(wallets);
-    this.#transactions = new TransactionStore(wallets);
+    this.#transactions = new TransactionStore(wallets, COUNTERPARTIES);
     const shared = {
       seed: options.seed,
       startedAt: options.now(),
@@ -73,13 +101,67 @@ export class ChainSimulator implements ChainReader {
     return emitted !== undefined && 'topic' in emitted ? decodeLog(emitted, log) : null;
   }
 
-  transactions(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): Page {
+  transactions(
+    wallet: Hex,
+    chainIds: ReadonlySet<number>,
+    limit: number,
+    after: Position | null,
+  ): TransactionPage {
     return this.#transactions.page(wallet, chainIds, limit, after);
   }
 
   /** The NFTs of a wallet, the most recently acquired first. */
   holdings(wallet: Hex): readonly Holding[] {
     return this.#holdings.of(wallet).toReversed();
+  }
+
+  balances(account: Hex, chainIds: ReadonlySet<number>): readonly AssetBalance[] {
+    return [...this.#builders.values()].flatMap(({ chain, ledger }) =>
+      chainIds.has(chain.id)
+        ? ledger.balances(account).map(([token, amount]) => ({ chain, token, amount }))
+        : [],
+    );
+  }
+
+  holders(chainId: number, token: Hex): readonly Holder[] | null {
+    return this.#coinLedger(chainId, token)?.holders(token) ?? null;
+  }
+
+  supply(chainId: number, token: Hex): bigint | null {
+    return this.#coinLedger(chainId, token)?.supply(token) ?? null;
+  }
+
+  pool(chainId: number, token: Hex): Pool | null {
+    const contracts = this.#builders.get(chainId)?.contracts;
+    const known = contracts?.tokens.get(token);
+    if (contracts === undefined || known === undefined || !isCoin(known) || known.poolSizeUsd === null)
+      return null;
+    const { coins, pool, wrapped } = contracts;
+    const isWrapped = token === wrapped.address;
+    const [, dollar] = coins;
+    const other = isWrapped && dollar !== undefined ? dollar.address : wrapped.address;
+    return {
+      type: coins.includes(known) ? 'uniswap_v3' : 'uniswap_v2',
+      address: pool,
+      tokens: [token, other],
+    };
+  }
+
+  tokens(chainIds: ReadonlySet<number>): readonly Token[] {
+    return [...this.#builders.values()].flatMap(({ chain, contracts }) =>
+      chainIds.has(chain.id) ? [...contracts.tokens.values()].filter(isCoin) : [],
+    );
+  }
+
+  defiPositions(wallet: Hex, chainIds: ReadonlySet<number>, time: number): readonly DefiPosition[] {
+    return defiPositions(wallet, time, (chainId) => this.#builders.get(chainId)?.contracts ?? null).filter(
+      ({ chain_id }) => chainIds.has(chain_id),
+    );
+  }
+
+  contractName(chainId: number, address: Hex): string | null {
+    const { contractNames, tokens } = this.#builders.get(chainId)?.contracts ?? {};
+    return contractNames?.get(address) ?? tokens?.get(address)?.name ?? null;
   }
 
   /** Calls the listener with each block once it is mined. The returned function removes the listener. */
@@ -117,11 +199,19 @@ export class ChainSimulator implements ChainReader {
     return this.chains.filter((chain) => chain.live).map((chain) => this.mine(chain.id));
   }
 
+  /** The ledger of a known ERC-20. */
+  #coinLedger(chainId: number, address: Hex): Ledger | null {
+    const token = this.token(chainId, address);
+    return token !== null && isCoin(token) ? (this.#builders.get(chainId)?.ledger ?? null) : null;
+  }
+
   #playHistory(now: number): void {
     const random = new Random(`${this.#options.seed}/history`);
     for (const planned of planHistory(this.#options.seed, now)) {
       const transactions =
-        this.#builders.get(planned.chain.id)?.mine(planned.number, planned.time, [planned], random) ?? [];
+        this.#builders
+          .get(planned.chain.id)
+          ?.mine(planned.number, planned.time, [planned], planned.random ?? random) ?? [];
       for (const transaction of transactions) this.#transactions.addPast(transaction);
       this.#lastTime = planned.time;
     }

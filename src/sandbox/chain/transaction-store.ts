@@ -1,56 +1,55 @@
-import type { Effect, Hex, Transaction } from '../types.ts';
+import type { Effect, Hex, Position, Transaction, TransactionPage } from '../types.ts';
 import type { MinedTransaction } from './transaction.ts';
 
-/** The position of a walk through a wallet's transactions: the last transaction of the page before. */
-export type Position = { readonly time: number; readonly order: number };
+/**
+ * The live transactions that are stored of one account, beside its whole history. The oldest are deleted for new ones.
+ */
+const MAX_LIVE = { wallet: 1_500, counterparty: 40 };
 
-export type Page = {
-  /** Newest first. */
-  readonly transactions: readonly MinedTransaction[];
-  /** The position of the next page; null on the last page. */
-  readonly next: Position | null;
+/** Transactions are deleted in batches of this part of what is stored, which keeps the cost of one more small. */
+const SLACK = 1 / 6;
+
+type Stored = {
+  readonly past: MinedTransaction[];
+  readonly live: MinedTransaction[];
+  readonly maxLive: number;
 };
 
 /**
- * The live transactions that are stored of one wallet, beside its whole history. The oldest are deleted for new ones.
- */
-const MAX_LIVE = 1_500;
-
-/** Transactions are deleted in batches of this size, which keeps the cost of one more transaction small. */
-const SLACK = 250;
-
-/**
- * The transactions of every demo wallet, in order. The whole history is stored. Of the live transactions only each
- * wallet's newest are, so the memory is bounded by the number of wallets, however long the sandbox runs.
+ * The transactions of every demo wallet and counterparty, in order. The whole history is stored. Of the live
+ * transactions only each account's newest are, so the memory is bounded by the number of accounts, however long the
+ * sandbox runs.
  */
 export class TransactionStore {
-  readonly #past = new Map<Hex, MinedTransaction[]>();
-  readonly #live = new Map<Hex, MinedTransaction[]>();
+  readonly #accounts = new Map<Hex, Stored>();
 
-  constructor(wallets: readonly Hex[]) {
-    for (const wallet of wallets) {
-      this.#past.set(wallet, []);
-      this.#live.set(wallet, []);
-    }
+  constructor(wallets: readonly Hex[], counterparties: readonly Hex[]) {
+    for (const account of counterparties)
+      this.#accounts.set(account, { past: [], live: [], maxLive: MAX_LIVE.counterparty });
+    for (const account of wallets)
+      this.#accounts.set(account, { past: [], live: [], maxLive: MAX_LIVE.wallet });
   }
 
   addPast(transaction: MinedTransaction): void {
-    for (const party of partiesOf(transaction)) this.#past.get(party)?.push(transaction);
+    for (const party of partiesOf(transaction)) this.#accounts.get(party)?.past.push(transaction);
   }
 
   addLive(transaction: MinedTransaction): void {
     for (const party of partiesOf(transaction)) {
-      const list = this.#live.get(party);
-      if (list === undefined) continue;
-      list.push(transaction);
-      if (list.length > MAX_LIVE + SLACK) list.splice(0, SLACK);
+      const stored = this.#accounts.get(party);
+      if (stored === undefined) continue;
+      const { live, maxLive } = stored;
+      live.push(transaction);
+      const slack = Math.ceil(maxLive * SLACK);
+      if (live.length > maxLive + slack) live.splice(0, slack);
     }
   }
 
   /** The newest `limit` transactions of a wallet on the given chains that are older than the position. */
-  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): Page {
+  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): TransactionPage {
     const transactions: MinedTransaction[] = [];
-    for (const list of [this.#live.get(wallet) ?? [], this.#past.get(wallet) ?? []]) {
+    const { live, past } = this.#accounts.get(wallet) ?? { live: [], past: [] };
+    for (const list of [live, past]) {
       for (let at = after === null ? list.length : countBefore(list, after); at > 0; at -= 1) {
         const transaction = list[at - 1];
         if (transaction === undefined || !chainIds.has(transaction.chain.id)) continue;

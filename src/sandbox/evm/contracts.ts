@@ -1,9 +1,10 @@
 import type { SandboxChain } from '../chains.ts';
-import type { Hex, Token } from '../types.ts';
+import type { Collection, Hex, Token } from '../types.ts';
 import type { Event, Method } from './abi.ts';
 import * as signatures from './abi.ts';
-import type { Collection, CollectionTemplate } from './collections.ts';
+import type { CollectionTemplate } from './collections.ts';
 import { GENUINE, LATEST, NAMES, UNSOLICITED } from './collections.ts';
+import { oddTokens } from './odd-tokens.ts';
 import { addressOf } from './random.ts';
 
 type Abi = Readonly<Record<string, Method | Event>>;
@@ -32,6 +33,8 @@ export type Contracts = {
   readonly unknown: readonly Hex[];
   /** The ABI of each contract that the service decodes. */
   readonly abis: ReadonlyMap<Hex, Abi>;
+  /** The names of known contracts that are no tokens. */
+  readonly contractNames: ReadonlyMap<Hex, string>;
   /** Every token whose metadata is known. */
   readonly tokens: ReadonlyMap<Hex, Token>;
 };
@@ -42,10 +45,33 @@ const STANDARDS: Readonly<Record<Token['standard'], Abi>> = {
   erc1155: signatures.erc1155,
 };
 
+const stable = (name: string) => ({ isStable: true, site: `https://${name}.example` });
+
 const COINS = [
-  { symbol: 'USDC', name: 'USD Coin', decimals: 6, priceUsd: 1, poolSizeUsd: 48_210_330.5 },
-  { symbol: 'USDT', name: 'Tether USD', decimals: 6, priceUsd: 0.9998, poolSizeUsd: 31_562_004 },
-  { symbol: 'DAI', name: 'Dai Stablecoin', decimals: 18, priceUsd: 1.0001, poolSizeUsd: 9_870_412.25 },
+  {
+    symbol: 'USDC',
+    name: 'USD Coin',
+    decimals: 6,
+    priceUsd: 1,
+    poolSizeUsd: 48_210_330.5,
+    ...stable('usdc'),
+  },
+  {
+    symbol: 'USDT',
+    name: 'Tether USD',
+    decimals: 6,
+    priceUsd: 0.9998,
+    poolSizeUsd: 31_562_004,
+    ...stable('usdt'),
+  },
+  {
+    symbol: 'DAI',
+    name: 'Dai Stablecoin',
+    decimals: 18,
+    priceUsd: 1.0001,
+    poolSizeUsd: 9_870_412.25,
+    ...stable('dai'),
+  },
   { symbol: 'WBTC', name: 'Wrapped BTC', decimals: 8, priceUsd: 88_402.1, poolSizeUsd: 22_719_650 },
   { symbol: 'MOTH', name: 'Moth', decimals: 18, priceUsd: null, poolSizeUsd: 3_150.75 },
 ] as const;
@@ -68,6 +94,7 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
     decimals: 18,
     priceUsd: chain.native.priceUsd,
     poolSizeUsd: chain.native.priceUsd > 0 ? NATIVE_POOL_USD : 0,
+    isStable: chain.native.isStable ?? false,
   };
   const coins = [
     wrapped,
@@ -107,7 +134,7 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
     marketplace: at('marketplace'),
     registrar: at('registrar'),
   };
-  const tokens = [...coins, ...known.map(({ token }) => token)];
+  const tokens = [...coins, ...known.map(({ token }) => token), ...oddTokens(chain, startedAt, at)];
   return {
     wrapped,
     coins,
@@ -125,5 +152,11 @@ export const deploy = (chain: SandboxChain, startedAt: number): Contracts => {
       [others.registrar, signatures.registrar],
     ]),
     tokens: new Map(tokens.map((token) => [token.address, token])),
+    contractNames: new Map([
+      [others.pathRouter, 'Path Router'],
+      [others.tupleRouter, 'Tuple Router'],
+      [others.marketplace, 'Marketplace'],
+      [others.registrar, 'Name Registrar'],
+    ]),
   };
 };

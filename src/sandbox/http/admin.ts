@@ -1,11 +1,10 @@
-import { json, type Route, type SandboxRequest, text } from './http.ts';
+import { type Faults, parseFaultRules } from './faults.ts';
+import { json, notAllowed, type Route, type SandboxRequest } from './http.ts';
 
 /**
  * Whether a path is the sandbox's own and no part of the service's API. Such requests are not counted and cost nothing.
  */
 export const isAdminPath = (path: string): boolean => path.startsWith('/sandbox/');
-
-const notAllowed = (allow: string) => ({ ...text(405, 'Method not allowed'), headers: { allow } });
 
 export const createStatsRoute =
   (counter: Counter): Route =>
@@ -33,102 +32,6 @@ export const createFaultsRoute =
     return { status: 204 };
   };
 
-/** A rule of fault injection. All of its effects apply, in the order of the fields. */
-export type FaultRule = {
-  /** A path without its query; `*` matches any characters. */
-  readonly path: string;
-  /** Default: any method. */
-  readonly method?: string;
-  /** The number of requests after which the rule ends. Default: it does not end. */
-  readonly count?: number;
-  /** Milliseconds by which the answer is delayed. */
-  readonly latencyMs?: number;
-  /** The status that is answered instead of running the operation, which then does nothing and costs nothing. */
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** Whether the connection breaks in the middle of the body. */
-  readonly cut?: boolean;
-};
-
-type ActiveRule = { readonly rule: FaultRule; readonly pattern: RegExp; left: number };
-
-const patternOf = (path: string) =>
-  new RegExp(
-    `^${path
-      .split('*')
-      .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-      .join('.*')}$`,
-  );
-
-/** The active fault rules. The first rule that matches a request applies to it. */
-export class Faults {
-  #active: readonly ActiveRule[] = [];
-
-  /** Replaces all rules. */
-  set(rules: readonly FaultRule[]): void {
-    this.#active = rules.map((rule) => ({
-      rule,
-      pattern: patternOf(rule.path),
-      left: rule.count ?? Number.POSITIVE_INFINITY,
-    }));
-  }
-
-  clear(): void {
-    this.#active = [];
-  }
-
-  /** The rule that applies to a request, or null. Each call counts towards the rule's `count`. */
-  match(method: string, path: string): FaultRule | null {
-    const active = this.#active.find(
-      ({ rule, pattern, left }) => left > 0 && (rule.method ?? method) === method && pattern.test(path),
-    );
-    if (active === undefined) return null;
-    active.left -= 1;
-    return active.rule;
-  }
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isWhole = (value: unknown, least: number, most: number) =>
-  Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-
-/** The check of each member. Only the path is required. */
-const MEMBERS: Readonly<Record<keyof FaultRule, (value: unknown) => boolean>> = {
-  path: (value) => typeof value === 'string' && /^[/*].{0,499}$/.test(value),
-  method: (value) => typeof value === 'string',
-  count: (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER),
-  latencyMs: (value) => isWhole(value, 0, 600_000),
-  status: (value) => isWhole(value, 200, 599),
-  headers: (value) =>
-    isRecord(value) &&
-    Object.entries(value).every(
-      ([name, header]) => /^[\w-]+$/.test(name) && typeof header === 'string' && !/[\r\n]/.test(header),
-    ),
-  body: (value) => typeof value === 'string',
-  cut: (value) => typeof value === 'boolean',
-};
-
-const isRule = (value: unknown): value is FaultRule => {
-  if (!isRecord(value) || value.path === undefined) return false;
-  return Object.entries(value).every(
-    ([name, member]) => Object.hasOwn(MEMBERS, name) && MEMBERS[name as keyof FaultRule](member),
-  );
-};
-
-/** Parses `{"rules": […]}`; null when the body is something else, or a rule has an unknown or invalid member. */
-const parseFaultRules = (body: string): readonly FaultRule[] | null => {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const rules = isRecord(parsed) ? parsed.rules : null;
-    return Array.isArray(rules) && rules.every(isRule) ? rules : null;
-  } catch {
-    return null;
-  }
-};
-
 /** The requests that the sandbox has received since it started. A client compares them with its own counts. */
 export type Stats = {
   /** The number of requests by operation, such as `GET /v1/evm/transactions/{address}`. Refused requests count too. */
@@ -140,31 +43,21 @@ export type Stats = {
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-const WEBHOOKS = '/beta/evm/subscriptions/webhooks';
-
-const TEMPLATES: readonly (readonly [RegExp, string])[] = [
-  [/^\/v1\/evm\/transactions\/[^/]+$/, '/v1/evm/transactions/{address}'],
-  [/^\/v1\/evm\/collectibles\/[^/]+$/, '/v1/evm/collectibles/{address}'],
-  [/^\/v1\/evm\/token\/logo\//, '/v1/evm/token/logo/{chain_id}/{contract_address}'],
-  [/^\/v1\/evm\/collectible\/image\//, '/v1/evm/collectible/image/{chain_id}/{contract_address}/{token_id}'],
-  [/^\/beta\/evm\/subscriptions\/webhooks$/, WEBHOOKS],
-  [/^\/beta\/evm\/subscriptions\/webhooks\/[^/]+$/, `${WEBHOOKS}/{webhookId}`],
-  [/^\/beta\/evm\/subscriptions\/webhooks\/[^/]+\/addresses$/, `${WEBHOOKS}/{webhookId}/addresses`],
-];
-
-/** One name for all requests of an operation. The number of names is bounded, whatever clients request. */
-const operationOf = ({ method, path }: Pick<SandboxRequest, 'method' | 'path'>): string => {
-  const template = TEMPLATES.find(([pattern]) => pattern.test(path))?.[1];
-  return template !== undefined && METHODS.has(method) ? `${method} ${template}` : 'other';
-};
-
 export class Counter {
+  readonly #templateOf: (path: string) => string | null;
   readonly #requests = new Map<string, number>();
   #total = 0;
   #computeUnits = 0;
 
-  count(request: Pick<SandboxRequest, 'method' | 'path'>, computeUnits: number): void {
-    const operation = operationOf(request);
+  /** `templateOf` gives the path of an operation with its parameters in braces; null for an unknown path. */
+  constructor(templateOf: (path: string) => string | null) {
+    this.#templateOf = templateOf;
+  }
+
+  count({ method, path }: Pick<SandboxRequest, 'method' | 'path'>, computeUnits: number): void {
+    const template = METHODS.has(method) ? this.#templateOf(path) : null;
+    // The number of names is bounded, whatever clients request.
+    const operation = template === null ? 'other' : `${method} ${template}`;
     this.#requests.set(operation, (this.#requests.get(operation) ?? 0) + 1);
     this.#total += 1;
     this.#computeUnits += computeUnits;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FaultRule } from './faults.ts';
 
 /** Long enough for a replacement of 100,000 addresses. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -55,10 +56,6 @@ export const listen = (server: Server, host: string, port: number): Promise<stri
   });
 };
 
-/**
- * Requests, responses and routes, which the sandbox's parts share. `node-http.ts` converts them from and to node:http.
- */
-
 export type SandboxRequest = {
   readonly method: string;
   /** The path without the query, still percent-encoded: each route decodes its own segments. */
@@ -79,6 +76,42 @@ export type SandboxResponse = {
 /** Answers a request; null when the route does not serve the path. */
 export type Route = (request: SandboxRequest) => SandboxResponse | null;
 
+/** A GET of the API by the template of its path. */
+export type Operation = {
+  /** With its parameters in braces, such as `/v1/evm/activity/{address}`. */
+  readonly path: string;
+  /** Whether the request must carry the key. */
+  readonly needsKey: boolean;
+  /** `path` has the parameters by their names, still percent-encoded. */
+  readonly answer: (
+    request: SandboxRequest,
+    path: Readonly<Record<string, string>>,
+    fault: FaultRule | null,
+  ) => SandboxResponse;
+  /** What it answers when a fault makes it fail with a status. */
+  readonly fail: (status: number) => SandboxResponse;
+};
+
+export type FoundOperation = {
+  readonly operation: Operation;
+  readonly path: Readonly<Record<string, string>>;
+};
+
+/** Finds the operation of a path; null when there is none. */
+export const createFinder = (operations: readonly Operation[]): ((path: string) => FoundOperation | null) => {
+  const patterns = operations.map((operation) => ({
+    operation,
+    pattern: new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  }));
+  return (path) => {
+    for (const { operation, pattern } of patterns) {
+      const match = pattern.exec(path);
+      if (match !== null) return { operation, path: { ...match.groups } };
+    }
+    return null;
+  };
+};
+
 export const json = (status: number, value: unknown, computeUnits = 0): SandboxResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
@@ -91,4 +124,9 @@ export const text = (status: number, body: string): SandboxResponse => ({
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body,
   computeUnits: 0,
+});
+
+export const notAllowed = (allow: string): SandboxResponse => ({
+  ...text(405, 'Method not allowed'),
+  headers: { allow },
 });

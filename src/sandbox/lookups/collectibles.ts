@@ -1,74 +1,48 @@
-import type { Holding } from '../chain/ledger.ts';
-import type { Collection } from '../evm/collections.ts';
 import { hashOf } from '../evm/random.ts';
-import { json, type Route, type SandboxResponse } from '../http/http.ts';
-import type { Hex } from '../types.ts';
-import { chainChoice, flag, isoTime, limit, lookupRoute, offset } from './lookup.ts';
+import type { Collection, Holding } from '../types.ts';
+import { isoTime, type Lookup, paged, scopeOf } from './lookup.ts';
 import { imagePath } from './pictures.ts';
-import { type Classification, classify } from './spam.ts';
-import type { LookupOptions } from './transactions.ts';
+import { address, chainChoice, flag, limit, Refused } from './query.ts';
+import { type Classification, createClassifier } from './spam.ts';
 
 const DEFAULT_LIMIT = 250;
 const MAX_LIMIT = 2_500;
 
-export type CollectiblesOptions = LookupOptions & {
-  /** The base URL of the sandbox's images, without a trailing slash. */
-  readonly baseUrl: () => string;
-};
-
-type ClassifiedHolding = {
-  readonly holding: Holding;
-  readonly collection: Collection;
-  readonly classification: Classification;
-};
-
-/** The collectibles lookup. It costs one compute unit for each requested chain. */
-export const createCollectiblesRoute = ({ simulator, cursors, now, baseUrl }: CollectiblesOptions): Route => {
-  /** A wallet holds many tokens of few collections, so each collection is classified once. */
-  const createClassifier = () => {
-    const classifications = new Map<Collection, Classification>();
-    return (holding: Holding): readonly ClassifiedHolding[] => {
-      const collection = simulator.collection(holding.token.chain.id, holding.token.address);
-      if (collection === null) return [];
-      const classification = classifications.get(collection) ?? classify(collection, now());
-      classifications.set(collection, classification);
-      return [{ holding, collection, classification }];
-    };
-  };
-
-  const answer = (wallet: Hex, query: URLSearchParams): SandboxResponse => {
+/** A wallet's NFTs, the most recently acquired first. */
+export const collectibles: Lookup = {
+  path: '/v1/evm/collectibles/{address}',
+  errors: 'error',
+  computeUnits: (chains) => chains,
+  answer(asked) {
+    const { data, now, path, query, baseUrl } = asked;
     const requestedAt = now();
-    const { chains, unsupported } = chainChoice(query);
+    const wallet = address(path.address, 'Invalid address: expected 0x and 40 hexadecimal digits');
+    const { chains, unsupported } = chainChoice(query, data.chains, 'collectibles');
     const filterSpam = flag(query, 'filter_spam', true);
     const explain = flag(query, 'show_spam_scores', false);
     const count = limit(query, DEFAULT_LIMIT, MAX_LIMIT);
-    if (unsupported.length > 0) return json(404, { error: 'Chain not supported' });
+    if (unsupported.length > 0) throw new Refused(404, 'Chain not supported');
 
-    const chainIds = new Set(chains.map((chain) => chain.id));
-    const scope = ['collectibles', wallet, filterSpam, ...[...chainIds].sort((a, b) => a - b)];
-    const after = cursors.read(scope, offset(query))?.order ?? Number.POSITIVE_INFINITY;
-    const found = simulator
-      .holdings(wallet)
-      .filter(({ slot, token }) => slot < after && chainIds.has(token.chain.id))
-      .flatMap(createClassifier())
-      .filter(({ classification }) => !filterSpam || !classification.isSpam);
-    const page = found.slice(0, count);
-    const last = page.at(-1)?.holding;
+    const chainIds = new Set(scopeOf(chains));
+    const classify = createClassifier(data, now());
+    const found = data.holdings(wallet).flatMap((holding) => {
+      const classified = chainIds.has(holding.token.chain.id) ? classify(holding) : null;
+      return classified === null || (filterSpam && classified.classification.isSpam) ? [] : [classified];
+    });
+    const { page, next } = paged(asked, ['collectibles', wallet, filterSpam, ...chainIds], found, {
+      limit: count,
+      placeOf: ({ holding }) => [holding.slot],
+      isAfter: ({ holding }, [slot = 0]) => holding.slot < Number(slot),
+    });
     const body = {
       address: wallet,
       entries: page.map((each) => collectibleItem({ ...each, explain, baseUrl: baseUrl() })),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
-      ...(last !== undefined &&
-        found.length > count && { next_offset: cursors.issue(scope, { time: 0, order: last.slot }) }),
+      ...next,
     };
-    return json(200, body, chainIds.size);
-  };
-  return lookupRoute({
-    prefix: '/v1/evm/collectibles/',
-    errorMember: 'error',
-    answer: (wallet, { query }) => answer(wallet, query),
-  });
+    return { body, chains: chains.length };
+  },
 };
 
 type Item = {

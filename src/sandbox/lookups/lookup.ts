@@ -1,145 +1,145 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Position } from '../chain/transaction-store.ts';
-import { CHAINS, type SandboxChain } from '../chains.ts';
-import { parseAddress } from '../evm/random.ts';
-import { json, type Route, type SandboxRequest, type SandboxResponse, text } from '../http/http.ts';
-import type { Hex } from '../types.ts';
+import type { FaultRule } from '../http/faults.ts';
+import { json, type Operation, type SandboxResponse, text } from '../http/http.ts';
+import type { ChainData } from '../types.ts';
+import { type NumberStyle, writeJson } from './numbers.ts';
+import { type Cursors, type Place, pageOf, type Scope } from './paging.ts';
+import { MalformedQuery, Refused, single } from './query.ts';
 
-type Lookup = {
-  /** The path before the wallet's address, with its last slash. */
-  readonly prefix: string;
-  /** The member of the error body that holds the message. */
-  readonly errorMember: 'error' | 'message';
-  /** @throws MalformedQuery, RejectedQuery */
-  readonly answer: (wallet: Hex, request: SandboxRequest) => SandboxResponse;
+/** What all lookups share. */
+export type Service = {
+  readonly data: ChainData;
+  readonly cursors: Cursors;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The base URL of pictures and documents, without a trailing slash. */
+  readonly baseUrl: () => string;
 };
 
-/** The route of a lookup by wallet address. */
-export const lookupRoute =
-  ({ prefix, errorMember, answer }: Lookup): Route =>
-  (request) => {
-    const address = request.path.startsWith(prefix) ? request.path.slice(prefix.length) : '';
-    if (address === '' || address.includes('/')) return null;
-    if (request.method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
-    try {
-      const wallet = parseAddress(address);
-      if (wallet === null) throw new RejectedQuery('Invalid address: expected 0x and 40 hexadecimal digits');
-      return answer(wallet, request);
-    } catch (problem) {
-      if (problem instanceof MalformedQuery) return text(400, problem.message);
-      if (problem instanceof RejectedQuery) return json(400, { [errorMember]: problem.message });
-      throw problem;
-    }
+export type Asked = Service & {
+  /** The parameters of the path by their names. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly fault: FaultRule | null;
+};
+
+export type Answer = {
+  readonly body: object;
+  /** The chains that the request processed, which its price may depend on. */
+  readonly chains: number;
+};
+
+/** One lookup: all that the service says about it. `registry.ts` lists them. */
+export type Lookup = {
+  /** With its parameters in braces, such as `/v1/evm/activity/{address}`. */
+  readonly path: string;
+  /** Default: true. */
+  readonly needsKey?: boolean;
+  readonly errors: keyof typeof ERRORS;
+  /** How it writes numbers. Default: as JavaScript does. */
+  readonly numbers?: NumberStyle;
+  /** The compute units of a request that processes this number of chains. */
+  readonly computeUnits: (chains: number) => number;
+  /** @throws MalformedQuery, Refused */
+  readonly answer: (asked: Asked) => Answer;
+};
+
+const CODES: Readonly<Record<number, string>> = {
+  400: 'BAD_REQUEST',
+  404: 'NOT_FOUND',
+  500: 'INTERNAL_SERVER_ERROR',
+};
+
+/** The bodies of errors. Whatever answers a lookup behind the front door has its own. */
+const ERRORS = {
+  message: (status: number, message: string) => json(status, { message }),
+  error: (status: number, message: string) => json(status, { error: message }),
+  text,
+  coded: (status: number, message: string) =>
+    json(status, { error: { message, code: CODES[status] ?? 'INTERNAL_SERVER_ERROR' } }),
+} satisfies Record<string, (status: number, message: string) => SandboxResponse>;
+
+/** The statuses that the front door answers by itself, in one form for all lookups. */
+const FRONT_DOOR: Readonly<Record<number, string>> = {
+  401: 'invalid API Key',
+  402: 'This request would exceed the quota of compute units',
+  403: 'The API key lacks the permission for this request',
+  429: 'Too many requests. Please contact support to increase your limit.',
+};
+
+const SENTENCES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  404: 'Not found',
+  500: 'Internal server error',
+  503: 'Try again later',
+};
+
+/** A lookup as an operation of the HTTP API. */
+export const operationOf = (lookup: Lookup, service: Service): Operation => {
+  const refuse = ERRORS[lookup.errors];
+  return {
+    path: lookup.path,
+    needsKey: lookup.needsKey ?? true,
+    fail(status) {
+      const frontDoor = FRONT_DOOR[status];
+      return frontDoor === undefined
+        ? refuse(status, SENTENCES[status] ?? `Status ${status}`)
+        : ERRORS.error(status, frontDoor);
+    },
+    answer({ query }, path, fault) {
+      try {
+        const { body, chains } = lookup.answer({ ...service, path, query, fault });
+        const written = writeJson(ended(body, fault), lookup.numbers ?? 'doubles');
+        return { ...json(200, null, lookup.computeUnits(chains)), body: written };
+      } catch (problem) {
+        if (problem instanceof MalformedQuery) return text(400, problem.message);
+        if (problem instanceof Refused) return refuse(problem.status, problem.message);
+        throw problem;
+      }
+    },
   };
+};
+
+/** A last page says so by leaving `next_offset` out, or, by a fault, by null or an empty text. */
+const ended = (body: object, fault: FaultRule | null): object =>
+  fault?.lastOffset === undefined || Array.isArray(body) ? body : { next_offset: fault.lastOffset, ...body };
+
+/** The page of an ordered list that a request asks for, with the offset of the next one if there is one. */
+export const paged = <Item>(
+  { query, cursors, fault }: Asked,
+  scope: Scope,
+  ordered: readonly Item[],
+  order: {
+    readonly limit: number;
+    readonly placeOf: (item: Item) => Place;
+    /** Whether an item comes after a place. */
+    readonly isAfter: (item: Item, place: Place) => boolean;
+  },
+): { readonly page: readonly Item[]; readonly next: { readonly next_offset?: string } } => {
+  const place = cursors.read(scope, single(query, 'offset'));
+  const bent = { shift: fault?.shift ?? 0, short: fault?.short ?? 0 };
+  const after = (item: Item) => place === null || order.isAfter(item, place);
+  const { page, last } = pageOf(ordered, { after, limit: order.limit, bent });
+  return { page, next: last === null ? {} : { next_offset: cursors.issue(scope, order.placeOf(last)) } };
+};
+
+/** The `warnings` of an answer: requested chains that the lookup does not cover. */
+export const warnings = (subject: string, chainIds: readonly number[], { baseUrl }: Service): object =>
+  chainIds.length === 0
+    ? {}
+    : {
+        warnings: [
+          {
+            code: 'UNSUPPORTED_CHAIN_IDS',
+            message: `Some requested chain_ids are not supported. ${subject} are returned only for supported chains.`,
+            chain_ids: chainIds,
+            docs_url: `${baseUrl()}/v1/evm/supported-chains`,
+          },
+        ],
+      };
+
+/** Chains as the part of a list's scope, in one order. */
+export const scopeOf = (chains: readonly { readonly id: number }[]): readonly number[] =>
+  chains.map(({ id }) => id).sort((one, other) => one - other);
 
 /** ISO 8601 in UTC, from milliseconds since 1970. */
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
-
-const TAG_BYTES = 24;
-const CURSOR = /^[A-Za-z0-9_-]{54}$/;
-
-/** The list that a cursor belongs to. The cursor has no effect on any other list. */
-export type Scope = readonly (string | number | boolean)[];
-
-/**
- * Opaque offsets: a position in an order, and a tag that authenticates it. An offset names a position and not a count,
- * so new items at the head shift nothing.
- */
-export class Cursors {
-  readonly #secret: string;
-
-  constructor(secret: string) {
-    this.#secret = secret;
-  }
-
-  issue(scope: Scope, { time, order }: Position): string {
-    const place = Buffer.alloc(16);
-    place.writeBigInt64LE(BigInt(time), 0);
-    place.writeBigInt64LE(BigInt(order), 8);
-    return Buffer.concat([place, this.#tag(scope, place)]).toString('base64url');
-  }
-
-  /** The position in an offset; null when the offset was not issued for this scope, and so has no effect. */
-  read(scope: Scope, offset: string | null): Position | null {
-    if (offset === null || !CURSOR.test(offset)) return null;
-    const bytes = Buffer.from(offset, 'base64url');
-    const place = bytes.subarray(0, 16);
-    if (!timingSafeEqual(bytes.subarray(16), this.#tag(scope, place))) return null;
-    return { time: Number(place.readBigInt64LE(0)), order: Number(place.readBigInt64LE(8)) };
-  }
-
-  #tag(scope: Scope, place: Buffer): Buffer {
-    const hmac = createHmac('sha256', this.#secret).update(JSON.stringify(scope)).update(place);
-    return hmac.digest().subarray(0, TAG_BYTES);
-  }
-}
-
-/** A malformed query parameter. The message is sent to the client. */
-class MalformedQuery extends Error {}
-
-/** A well-formed request that can not be served. Each lookup puts the message into its own error body. */
-class RejectedQuery extends Error {}
-
-/** The parameter's value; null when it is absent. A parameter given twice is ambiguous, so it is refused. */
-const single = (query: URLSearchParams, name: string): string | null => {
-  const [value, ...others] = query.getAll(name);
-  if (others.length > 0)
-    throw new MalformedQuery(`Failed to deserialize query string: duplicate field \`${name}\``);
-  return value ?? null;
-};
-
-export const flag = (query: URLSearchParams, name: string, otherwise: boolean): boolean => {
-  const value = single(query, name);
-  if (value === null) return otherwise;
-  if (value === 'true' || value === 'false') return value === 'true';
-  throw new MalformedQuery(
-    `Failed to deserialize query string: ${name}: provided string was not \`true\` or \`false\``,
-  );
-};
-
-/** Reads the page size. Larger limits are reduced to `greatest`; anything but an integer from 1 is refused. */
-export const limit = (query: URLSearchParams, otherwise: number, greatest: number): number => {
-  const value = single(query, 'limit');
-  if (value === null) return otherwise;
-  if (!/^\d+$/.test(value) || Number(value) < 1) {
-    throw new MalformedQuery(
-      `Failed to deserialize query string: limit: expected a whole number from 1 to ${greatest}`,
-    );
-  }
-  return Math.min(Number(value), greatest);
-};
-
-export const offset = (query: URLSearchParams): string | null => single(query, 'offset');
-
-/** The chains of a request, each once, and the requested ids that the service does not support. */
-export type ChainChoice = {
-  readonly chains: readonly SandboxChain[];
-  readonly unsupported: readonly number[];
-};
-
-/**
- * Reads the chain filter: numeric ids and tags, separated by commas. Default: the default tag.
- * @throws RejectedQuery for anything else, the names of chains included.
- */
-export const chainChoice = (query: URLSearchParams): ChainChoice => {
-  const items = (single(query, 'chain_ids') ?? 'default').split(',').map((item) => item.trim());
-  const chains = new Set<SandboxChain>();
-  const unsupported = new Set<number>();
-  for (const item of items) {
-    const found = chainsBy(item);
-    for (const chain of found) chains.add(chain);
-    if (found.length === 0) unsupported.add(Number(item));
-  }
-  return { chains: [...chains], unsupported: [...unsupported] };
-};
-
-/** The chains of one id or tag; empty for an id that the service does not support. */
-const chainsBy = (item: string): readonly SandboxChain[] => {
-  if (/^\d+$/.test(item) && Number.isSafeInteger(Number(item)))
-    return CHAINS.filter((chain) => chain.id === Number(item));
-  const tagged = CHAINS.filter((chain) => chain.tags.includes(item));
-  if (tagged.length > 0) return tagged;
-  throw new RejectedQuery(
-    `Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`,
-  );
-};

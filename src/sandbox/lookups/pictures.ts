@@ -1,15 +1,11 @@
-import type { ChainSimulator } from '../chain/simulator.ts';
 import { hashOf, parseAddress } from '../evm/random.ts';
-import { json, type Route, text } from '../http/http.ts';
-import type { ChainReader, Hex } from '../types.ts';
+import { json, type Operation, type SandboxResponse } from '../http/http.ts';
+import type { ChainData, Hex } from '../types.ts';
 
 const IMAGE_PREFIX = '/v1/evm/collectible/image/';
 
 export const imagePath = (chainId: number, contract: Hex, tokenId: bigint): string =>
   `${IMAGE_PREFIX}${chainId}/${contract}/${tokenId}`;
-
-/** Whether a path is an image's. Images need no key, so that browsers can show them. */
-export const isImagePath = (path: string): boolean => path.startsWith(IMAGE_PREFIX);
 
 const PICTURE_HEADERS = {
   'content-type': 'image/svg+xml',
@@ -19,21 +15,35 @@ const PICTURE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** The route of the NFTs' images. It serves any token id of the known collections. */
-export const createImageRoute =
-  (simulator: ChainSimulator): Route =>
-  ({ method, path }) => {
-    if (!isImagePath(path)) return null;
-    if (method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
-    const [chainId = '', contract = '', tokenId = '', ...others] = path.slice(IMAGE_PREFIX.length).split('/');
-    const address = parseAddress(contract);
-    const known = address !== null && simulator.collection(Number(chainId), address) !== null;
-    if (!known || others.length > 0 || !/^\d{1,78}$/.test(tokenId)) return json(404, { error: 'Not found' });
-    return { status: 200, headers: PICTURE_HEADERS, body: picture(`${chainId}/${address}`, tokenId) };
-  };
+const NOT_FOUND = json(404, { error: 'Not found' });
+
+/** Pictures need no key, so that browsers can show them. */
+const picture = (
+  path: string,
+  draw: (path: Readonly<Record<string, string>>) => string | null,
+): Operation => ({
+  path,
+  needsKey: false,
+  answer(_, parameters) {
+    const body = draw(parameters);
+    return body === null ? NOT_FOUND : { status: 200, headers: PICTURE_HEADERS, body };
+  },
+  fail: (status): SandboxResponse => ({ status }),
+});
+
+/** The NFTs' images, of any token id of the known collections. */
+const image = (data: ChainData): Operation =>
+  picture(
+    `${IMAGE_PREFIX}{chain_id}/{contract_address}/{token_id}`,
+    ({ chain_id, contract_address, token_id = '' }) => {
+      const contract = parseAddress(contract_address ?? '');
+      const known = contract !== null && data.collection(Number(chain_id), contract) !== null;
+      return known && /^\d{1,78}$/.test(token_id) ? drawToken(`${chain_id}/${contract}`, token_id) : null;
+    },
+  );
 
 /** Draws an SVG. Its colours depend on the collection, its shapes on the token. */
-const picture = (collection: string, tokenId: string): string => {
+const drawToken = (collection: string, tokenId: string): string => {
   const byte = (seed: Hex, at: number) => Number.parseInt(seed.slice(2 + at * 2, 4 + at * 2), 16);
   const [palette, shape] = [hashOf(collection), hashOf(`${collection}/${tokenId}`)];
   const hue = Math.round((byte(palette, 0) / 256) * 360);
@@ -57,37 +67,32 @@ const picture = (collection: string, tokenId: string): string => {
 };
 
 const LOGO_PREFIX = '/v1/evm/token/logo/';
-/** Replaces the contract in the path of a native asset's logo. */
-const NATIVE = 'native';
-
 /** The path of an asset's logo. A null token is the chain's native asset. */
 export const logoPath = (chainId: number, token: Hex | null): string =>
-  `${LOGO_PREFIX}${chainId}/${token ?? NATIVE}`;
+  `${LOGO_PREFIX}${chainId}${token === null ? '' : `/${token}`}`;
 
-/** Whether a path is a logo's. Logos need no key, so that browsers can show them. */
-export const isLogoPath = (path: string): boolean => path.startsWith(LOGO_PREFIX);
+const nativeLogo = ({ chains }: ChainData): Operation =>
+  picture(`${LOGO_PREFIX}{chain_id}`, ({ chain_id }) => {
+    const chain = chains.find(({ id }) => id === Number(chain_id));
+    return chain === undefined ? null : drawLogo(chain.native.symbol);
+  });
 
-/** The route of the logos of native assets and of known fungible tokens. */
-export const createLogoRoute =
-  (simulator: ChainReader): Route =>
-  ({ method, path }) => {
-    if (!isLogoPath(path)) return null;
-    if (method !== 'GET') return { ...text(405, 'Method not allowed'), headers: { allow: 'GET' } };
-    const [chainId = '', asset = '', ...others] = path.slice(LOGO_PREFIX.length).split('/');
-    const symbol = others.length > 0 ? null : symbolOf(simulator, Number(chainId), asset);
-    if (symbol === null) return json(404, { error: 'Not found' });
-    return { status: 200, headers: PICTURE_HEADERS, body: logo(symbol) };
-  };
+const tokenLogo = (data: ChainData): Operation =>
+  picture(`${LOGO_PREFIX}{chain_id}/{contract_address}`, ({ chain_id, contract_address = '' }) => {
+    const address = parseAddress(contract_address);
+    const token = address === null ? null : data.token(Number(chain_id), address);
+    return token?.standard === 'erc20' ? drawLogo(token.symbol) : null;
+  });
 
-const symbolOf = (simulator: ChainReader, chainId: number, asset: string): string | null => {
-  if (asset === NATIVE) return simulator.chains.find(({ id }) => id === chainId)?.native.symbol ?? null;
-  const address = parseAddress(asset);
-  const token = address === null ? null : simulator.token(chainId, address);
-  return token?.standard === 'erc20' ? token.symbol : null;
-};
+/** The pictures of NFTs and of fungible assets. */
+export const pictures = (data: ChainData): readonly Operation[] => [
+  image(data),
+  nativeLogo(data),
+  tokenLogo(data),
+];
 
 /** Draws an SVG. Its colour depends on the symbol, so that a token looks the same on every chain. */
-const logo = (symbol: string): string => {
+const drawLogo = (symbol: string): string => {
   const hue = Number.parseInt(hashOf(`logo: ${symbol}`).slice(2, 6), 16) % 360;
   return [
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img">',

@@ -1,4 +1,4 @@
-import type { Collection } from '../evm/collections.ts';
+import type { ChainData, Collection, Holding } from '../types.ts';
 
 /** One signal: how much it indicates spam (0 to 100), and its weight. */
 type Explanation = {
@@ -82,7 +82,7 @@ const round = (value: number) => Math.round(value * 100) / 100;
  * Classifies a collection at the time `now`, in milliseconds since 1970. Signals that it lacks are omitted, also from
  * the average.
  */
-export const classify = (collection: Collection, now: number): Classification => {
+const classify = (collection: Collection, now: number): Classification => {
   const explanations = FEATURES.flatMap(({ feature, weight, value, score }): Explanation[] => {
     const signal = value(collection, now);
     if (signal === null) return [];
@@ -92,4 +92,28 @@ export const classify = (collection: Collection, now: number): Classification =>
   const weighted = explanations.reduce((sum, each) => sum + each.feature_score * each.feature_weight, 0);
   const score = round(weighted / weights);
   return { score, isSpam: score >= SPAM_THRESHOLD, explanations };
+};
+
+type ClassifiedHolding = {
+  readonly holding: Holding;
+  readonly collection: Collection;
+  readonly classification: Classification;
+};
+
+/**
+ * Classifies holdings at the time `now`; null for one of an unknown contract. A wallet holds many tokens of few
+ * collections, so each collection is classified once.
+ */
+export const createClassifier = (
+  data: ChainData,
+  now: number,
+): ((holding: Holding) => ClassifiedHolding | null) => {
+  const classifications = new Map<Collection, Classification>();
+  return (holding) => {
+    const collection = data.collection(holding.token.chain.id, holding.token.address);
+    if (collection === null) return null;
+    const classification = classifications.get(collection) ?? classify(collection, now);
+    classifications.set(collection, classification);
+    return { holding, collection, classification };
+  };
 };

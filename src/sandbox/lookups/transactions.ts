@@ -1,51 +1,44 @@
-import type { ChainSimulator } from '../chain/simulator.ts';
-import { json, type Route, type SandboxResponse } from '../http/http.ts';
-import type { ChainReader, Hex, LogEntry, Transaction } from '../types.ts';
-import { type Cursors, chainChoice, flag, isoTime, limit, lookupRoute, offset } from './lookup.ts';
+import type { ChainReader, Hex, LogEntry, Position, Transaction } from '../types.ts';
+import { isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
+import type { Place } from './paging.ts';
+import { address, chainChoice, flag, limit, single } from './query.ts';
 
 const MAX_LIMIT = 100;
-const COMPUTE_UNITS = 1;
 
-export type LookupOptions = {
-  readonly simulator: ChainSimulator;
-  readonly cursors: Cursors;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+/** The position that a place names; null for no place. */
+export const positionOf = (place: Place | null): Position | null => {
+  const [time, order] = place ?? [];
+  return typeof time === 'number' && typeof order === 'number' ? { time, order } : null;
 };
 
-export const createTransactionsRoute = ({ simulator, cursors, now }: LookupOptions): Route => {
-  const answer = (wallet: Hex, query: URLSearchParams): SandboxResponse => {
+/** A wallet's transactions, newest first. */
+export const transactions: Lookup = {
+  path: '/v1/evm/transactions/{address}',
+  errors: 'message',
+  computeUnits: () => 1,
+  answer(asked) {
+    const { data, cursors, now, path, query } = asked;
     const requestedAt = now();
-    const { chains, unsupported } = chainChoice(query);
+    const wallet = address(path.address, 'Invalid address: expected 0x and 40 hexadecimal digits');
+    const { chains, unsupported } = chainChoice(query, data.chains, 'transactions');
     const decode = flag(query, 'decode', false);
     const count = limit(query, MAX_LIMIT, MAX_LIMIT);
-    const chainIds = new Set(chains.map((chain) => chain.id));
-    const scope = ['transactions', wallet, ...[...chainIds].sort((a, b) => a - b)];
-    const page = simulator.transactions(wallet, chainIds, count, cursors.read(scope, offset(query)));
+    const scope = ['transactions', wallet, ...scopeOf(chains)];
+    const after = positionOf(cursors.read(scope, single(query, 'offset')));
+    const page = data.transactions(wallet, new Set(scopeOf(chains)), count, after);
     const body = {
       wallet_address: wallet,
       transactions: page.transactions.map((transaction) =>
-        transactionItem(simulator, wallet, transaction, decode),
+        transactionItem(data, wallet, transaction, decode),
       ),
-      ...(unsupported.length > 0 && { warnings: [unsupportedChains(unsupported)] }),
-      ...(page.next !== null && { next_offset: cursors.issue(scope, page.next) }),
+      ...warnings('Transactions', unsupported, asked),
+      ...(page.next !== null && { next_offset: cursors.issue(scope, [page.next.time, page.next.order]) }),
       request_time: isoTime(requestedAt),
       response_time: isoTime(now()),
     };
-    return json(200, body, COMPUTE_UNITS);
-  };
-  return lookupRoute({
-    prefix: '/v1/evm/transactions/',
-    errorMember: 'message',
-    answer: (wallet, { query }) => answer(wallet, query),
-  });
+    return { body, chains: chains.length };
+  },
 };
-
-const unsupportedChains = (chainIds: readonly number[]) => ({
-  code: 'UNSUPPORTED_CHAIN_IDS',
-  message: `Unsupported chain ids: ${chainIds.join(', ')}. The other chains are answered for.`,
-  chain_ids: chainIds,
-});
 
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 

@@ -73,12 +73,12 @@ export const wrap: TransactionTemplate = (context, wallet) => {
 };
 
 export const unwrap: TransactionTemplate = (context, wallet) => {
-  const { contracts, ledger } = context;
+  const { contracts, ledger, time } = context;
   const { address } = contracts.wrapped;
   const value = randomAmount(context, wallet, contracts.wrapped);
   if (value === 0n || value > ledger.balance(address, null)) return null;
   const burned: Step = {
-    effects: [ledger.move(contracts.wrapped, { from: wallet, to: ZERO_ADDRESS, value })],
+    effects: [ledger.move(contracts.wrapped, { from: wallet, to: ZERO_ADDRESS, value }, time)],
     logs: [{ address, event: wrapped.Withdrawal, args: [wallet, value] }],
   };
   const call = { method: wrapped.withdraw, args: [value] };

@@ -1,10 +1,9 @@
-import type { Ledger } from '../chain/ledger.ts';
+import type { Ledger, TokenContract } from '../chain/ledger.ts';
 import type { SandboxChain } from '../chains.ts';
 import { type Event, erc20, erc721, erc1155, type Method, wrapped } from '../evm/abi.ts';
-import type { Collection } from '../evm/collections.ts';
 import type { Contracts } from '../evm/contracts.ts';
 import { type Random, ZERO_ADDRESS } from '../evm/random.ts';
-import type { Effect, Hex, LogEntry, Token, Transfer } from '../types.ts';
+import type { Collection, Effect, Hex, LogEntry, Token, Transfer } from '../types.ts';
 
 /** The surroundings of a transaction template: one chain at the time of one block. */
 export type TemplateContext = {
@@ -120,13 +119,13 @@ type Parties = { readonly from: Hex; readonly to: Hex };
 type Amount = Parties & { readonly value: bigint };
 
 /** A transfer of the native asset, which has no log. */
-export const moveNative = ({ ledger }: TemplateContext, amount: Amount): Step => ({
-  effects: [ledger.move(null, amount)],
+export const moveNative = ({ ledger, time }: TemplateContext, amount: Amount): Step => ({
+  effects: [ledger.move(null, amount, time)],
   logs: [],
 });
 
-export const moveCoin = ({ ledger }: TemplateContext, token: Token, amount: Amount): Step => ({
-  effects: [ledger.move(token, amount)],
+export const moveCoin = ({ ledger, time }: TemplateContext, token: TokenContract, amount: Amount): Step => ({
+  effects: [ledger.move(token, amount, time)],
   logs: [{ address: token.address, event: erc20.Transfer, args: [amount.from, amount.to, amount.value] }],
 });
 
@@ -165,8 +164,8 @@ export const moveEditions = (
 /** Deposits the native asset into the wrapped token, which mints the same amount to the owner and logs a deposit. */
 export const depositFor = (context: TemplateContext, payer: Hex, owner: Hex, value: bigint): Step => {
   const { wrapped: token } = context.contracts;
-  const paid = context.ledger.move(null, { from: payer, to: token.address, value });
-  const minted = context.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value });
+  const paid = context.ledger.move(null, { from: payer, to: token.address, value }, context.time);
+  const minted = context.ledger.move(token, { from: ZERO_ADDRESS, to: owner, value }, context.time);
   return {
     effects: [paid, minted],
     logs: [{ address: token.address, event: wrapped.Deposit, args: [owner, value] }],

@@ -1,12 +1,7 @@
+import { activitiesOf } from '../lookups/activity-items.ts';
+import type { EventAsset } from '../lookups/assets.ts';
 import type { Block, ChainReader, Transaction } from '../types.ts';
-import { activityEvents } from './activity-events.ts';
-import {
-  balanceEvents,
-  type EventAsset,
-  type OnchainEvent,
-  type TransactionEvent,
-  transactionEvents,
-} from './events.ts';
+import { balanceEvents, type OnchainEvent, type TransactionEvent, transactionEvents } from './events.ts';
 import type { Store } from './store.ts';
 import type { Filters, Webhook, WebhookType } from './webhook.ts';
 
@@ -27,7 +22,9 @@ const BODY_KEY = {
 
 function* eventsOf(simulator: ChainReader, transaction: Transaction): Generator<OnchainEvent> {
   yield* transactionEvents(simulator, transaction);
-  yield* activityEvents(simulator, transaction);
+  const view = { as: 'delivery', time: transaction.blockTime } as const;
+  for (const activity of activitiesOf(simulator, transaction, view))
+    yield { type: 'activities', ...activity };
   yield* balanceEvents(simulator, transaction);
 }
 

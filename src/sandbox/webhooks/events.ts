@@ -1,14 +1,8 @@
 import { ZERO_ADDRESS } from '../evm/random.ts';
-import type { Chain, ChainReader, Hex, Transaction, Transfer } from '../types.ts';
-import type { ActivityType, AssetType, Side } from './webhook.ts';
-
-/** One of an event's assets. */
-export type EventAsset = {
-  /** Null for a called contract that is no known token. */
-  readonly type: AssetType | null;
-  /** Null for the native asset. */
-  readonly token: Hex | null;
-};
+import type { Activity } from '../lookups/activity-items.ts';
+import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
+import type { ChainReader, Hex, Transaction, Transfer } from '../types.ts';
+import type { Side } from './webhook.ts';
 
 type EventBase = {
   /** The address that the event concerns. It goes to the webhooks subscribed to that address. */
@@ -31,44 +25,12 @@ export type TransactionEvent = EventBase & {
   readonly alsoSender: boolean;
 };
 
-export type ActivityEvent = EventBase & { readonly type: 'activities'; readonly activity: ActivityType };
+type ActivityEvent = Activity & { readonly type: 'activities' };
 
 type BalanceEvent = EventBase & { readonly type: 'balances' };
 
 /** An event of one address in one transaction, for one type of webhook. */
 export type OnchainEvent = TransactionEvent | ActivityEvent | BalanceEvent;
-
-/** The known metadata of an asset. */
-export type KnownAsset = {
-  readonly symbol: string;
-  readonly name: string;
-  readonly decimals: number;
-  /** The price of one whole unit in dollars; null when no market trades it. */
-  readonly priceUsd: number | null;
-  readonly logo: string | null;
-  /** The size of its pool in dollars; null when no pool is known, and for the native asset. */
-  readonly poolSizeUsd: number | null;
-  /** Whether it has no pool that is big enough to make a price. */
-  readonly lowLiquidity: boolean;
-};
-
-const NATIVE_DECIMALS = 18;
-/** A smaller pool does not make a reliable price. */
-const LOW_LIQUIDITY_USD = 10_000;
-const NATIVE: EventAsset = { type: 'native', token: null };
-
-/** An asset's metadata; null for an unknown token. A null token is the chain's native asset. */
-export const knownAsset = (simulator: ChainReader, chain: Chain, token: Hex | null): KnownAsset | null => {
-  const logo = simulator.logo(chain.id, token);
-  if (token === null)
-    return { ...chain.native, decimals: NATIVE_DECIMALS, logo, poolSizeUsd: null, lowLiquidity: false };
-  const known = simulator.token(chain.id, token);
-  return known && { ...known, logo, lowLiquidity: (known.poolSizeUsd ?? 0) < LOW_LIQUIDITY_USD };
-};
-
-/** The asset of one side of a swap: the native asset or an ERC-20, unless the token has another standard. */
-export const tradedAsset = (simulator: ChainReader, chain: Chain, token: Hex | null): EventAsset =>
-  token === null ? NATIVE : { type: simulator.token(chain.id, token)?.standard ?? 'erc20', token };
 
 /** The contract that a transaction calls, as an asset; empty for a plain payment or a creation. */
 const calledAssets = (simulator: ChainReader, { chain, to, data }: Transaction): readonly EventAsset[] =>
@@ -85,24 +47,6 @@ const assetsOf = (simulator: ChainReader, transaction: Transaction): readonly Ev
   return [...(transaction.value > 0n ? [NATIVE] : []), ...calledAssets(simulator, transaction), ...moved];
 };
 
-/** The value in dollars of an amount in the asset's smallest unit; null when the price is unknown. */
-export const usdValue = (amount: bigint, asset: KnownAsset | null): number | null => {
-  if (asset === null || asset.priceUsd === null) return null;
-  // Twelve digits are more than a price has. Further digits are rounding noise.
-  return Number(((Number(amount) / 10 ** asset.decimals) * asset.priceUsd).toPrecision(12));
-};
-
-/** The `token_metadata` of an activity; undefined, and so omitted from the JSON, when the token is unknown. */
-export const tokenMetadata = (asset: KnownAsset | null): Readonly<Record<string, unknown>> | undefined => {
-  if (asset === null) return undefined;
-  const { symbol, decimals, name, logo, priceUsd } = asset;
-  return { symbol, decimals, name, logo: logo ?? undefined, price_usd: priceUsd ?? undefined };
-};
-
-/** Formats milliseconds since 1970 as `2025-11-13T04:42:10+00:00`. */
-export const blockTime = (milliseconds: number): string =>
-  `${new Date(milliseconds).toISOString().slice(0, 19)}+00:00`;
-
 const hex = (quantity: bigint | number): string => `0x${quantity.toString(16)}`;
 
 const transactionItem = (
@@ -114,7 +58,7 @@ const transactionItem = (
   address,
   block_hash: transaction.blockHash,
   block_number: transaction.blockNumber,
-  block_time: blockTime(transaction.blockTime),
+  block_time: isoSeconds(transaction.blockTime),
   chain: transaction.chain.name,
   chain_id: transaction.chain.id,
   data: transaction.data,
@@ -188,11 +132,11 @@ const bothSides = (transfer: Transfer): readonly Change[] => [
  */
 const balanceItem = (
   simulator: ChainReader,
-  { chain, hash }: Transaction,
+  { chain, hash, blockTime }: Transaction,
   { token }: Transfer,
   { address, counterparty, before, after }: Change,
 ) => {
-  const asset = knownAsset(simulator, chain, token);
+  const asset = knownAsset(simulator, chain, token, blockTime);
   return {
     amount_before: before.toString(),
     amount_after: after.toString(),

@@ -1,4 +1,4 @@
-import type { Chain, Hex } from '../types.ts';
+import { ACTIVITY_TYPES, ASSET_TYPES, type Chain, type Hex } from '../types.ts';
 import {
   address,
   type Body,
@@ -14,8 +14,6 @@ import {
   url,
 } from './json-body.ts';
 import {
-  ACTIVITY_TYPES,
-  ASSET_TYPES,
   type Filters,
   NO_FILTERS,
   type Settings,

@@ -17,6 +17,13 @@ import { canonicalUuid, type Store, type Subscription, uuidProblem } from './sto
 import { resource } from './webhook.ts';
 
 const ROOT = '/beta/evm/subscriptions/webhooks';
+/** The path of an operation on webhooks with its id in braces; null for any other path. */
+export const webhookPath = (path: string): string | null => {
+  if (path === ROOT) return ROOT;
+  const match = /^\/[^/]+(?<rest>\/addresses)?$/.exec(path.startsWith(ROOT) ? path.slice(ROOT.length) : '');
+  return match === null ? null : `${ROOT}/{webhookId}${match.groups?.rest ?? ''}`;
+};
+
 const NO_BODY: SandboxResponse = { status: 200, computeUnits: 0 };
 
 type Handler = (request: SandboxRequest, id: string) => SandboxResponse;

@@ -1,15 +1,11 @@
-import type { Hex } from '../types.ts';
+import type { ActivityType, AssetType, Hex } from '../types.ts';
 
 export const WEBHOOK_TYPES = ['transactions', 'activities', 'balances'] as const;
 export const SIDES = ['sender', 'receiver'] as const;
-export const ACTIVITY_TYPES = ['approve', 'mint', 'burn', 'receive', 'send', 'swap', 'call'] as const;
-export const ASSET_TYPES = ['native', 'erc20', 'erc721', 'erc1155'] as const;
 
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
 /** The side of a transaction that the subscribed address is on. */
 export type Side = (typeof SIDES)[number];
-export type ActivityType = (typeof ACTIVITY_TYPES)[number];
-export type AssetType = (typeof ASSET_TYPES)[number];
 
 /** The filters of a webhook's events. When all are null, every event of its type passes. */
 export type Filters = {

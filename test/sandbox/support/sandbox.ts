@@ -40,7 +40,7 @@ const parsed = (text: string): Json | null => {
 };
 
 /** The items of an envelope's member. */
-export const items = (answer: Answer, member: string): readonly Json[] =>
+export const items = (answer: Pick<Answer, 'json'>, member: string): readonly Json[] =>
   (answer.json?.[member] ?? []) as readonly Json[];
 
 /** Every page of a lookup, each asked for with the offset of the one before; `between` runs after each page. */

@@ -31,6 +31,7 @@ export const MAINNET: Chain = {
   tags: ['default', 'mainnet'],
   native: { symbol: 'ETH', name: 'Ether', priceUsd: 2500 },
   webhooks: true,
+  unsupported: [],
 };
 export const BASE: Chain = { ...MAINNET, id: 8453, name: 'base' };
 export const SILENT: Chain = { ...MAINNET, id: 42170, name: 'arbitrum_nova', webhooks: false };
@@ -79,6 +80,8 @@ export const logoOf = (address: Hex | null, chainId = 1): string =>
 export const simulator: ChainReader = {
   chains: [MAINNET, BASE, SILENT],
   token: (_, address) => TOKENS.find((each) => each.address === address) ?? null,
+  price: ({ priceUsd }) => priceUsd,
+  contractName: () => null,
   logo: (chainId, address) => ([APES, POTIONS].includes(address ?? USDC) ? null : logoOf(address, chainId)),
   decodeCall: ({ data }) =>
     data === KNOWN_CALL ? { name: 'transfer', inputs: [{ name: 'to', type: 'address', value: BOB }] } : null,

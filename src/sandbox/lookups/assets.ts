@@ -1,0 +1,89 @@
+import type { AssetType, Chain, ChainReader, Hex } from '../types.ts';
+
+/** One of an event's assets. */
+export type EventAsset = {
+  /** Null for a called contract that is no known token. */
+  readonly type: AssetType | null;
+  /** Null for the native asset. */
+  readonly token: Hex | null;
+};
+
+/** The known metadata of an asset, at one time. */
+export type KnownAsset = {
+  readonly standard: AssetType;
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** The price of one whole unit in dollars; null when no market trades it. */
+  readonly priceUsd: number | null;
+  readonly logo: string | null;
+  /** The size of its pool in dollars; null when no pool is known, and for the native asset. */
+  readonly poolSizeUsd: number | null;
+  /** Whether it has no pool that is big enough to make a price. */
+  readonly lowLiquidity: boolean;
+  readonly isStable: boolean;
+  readonly site: string | null;
+};
+
+const NATIVE_DECIMALS = 18;
+/** A smaller pool does not make a reliable price. */
+const LOW_LIQUIDITY_USD = 10_000;
+export const NATIVE: EventAsset = { type: 'native', token: null };
+
+/**
+ * An asset's metadata at a time in milliseconds since 1970; null for an unknown token. A null token is the chain's native
+ * asset.
+ */
+export const knownAsset = (
+  data: ChainReader,
+  chain: Chain,
+  token: Hex | null,
+  time: number,
+): KnownAsset | null => {
+  const logo = data.logo(chain.id, token);
+  if (token === null) {
+    const priceUsd = data.price(chain.native, time);
+    const native = { ...chain.native, standard: 'native', decimals: NATIVE_DECIMALS } as const;
+    return {
+      ...native,
+      isStable: native.isStable ?? false,
+      priceUsd,
+      logo,
+      site: null,
+      poolSizeUsd: null,
+      lowLiquidity: false,
+    };
+  }
+  const known = data.token(chain.id, token);
+  if (known === null) return null;
+  const { isStable = false, site = null } = known;
+  const lowLiquidity = (known.poolSizeUsd ?? 0) < LOW_LIQUIDITY_USD;
+  return { ...known, isStable, site, priceUsd: data.price(known, time), logo, lowLiquidity };
+};
+
+/** The asset of one side of a swap: the native asset or an ERC-20, unless the token has another standard. */
+export const tradedAsset = (data: ChainReader, chain: Chain, token: Hex | null): EventAsset =>
+  token === null ? NATIVE : { type: data.token(chain.id, token)?.standard ?? 'erc20', token };
+
+/** What an amount in the asset's smallest unit is worth in dollars, to the precision of a double. */
+export const worth = (amount: bigint, { decimals }: Pick<KnownAsset, 'decimals'>, price: number): number =>
+  (Number(amount) / 10 ** decimals) * price;
+
+/** The value in dollars of an amount in the asset's smallest unit, as deliveries have it; null without a price. */
+export const usdValue = (amount: bigint, asset: KnownAsset | null): number | null => {
+  if (asset === null || asset.priceUsd === null) return null;
+  // Twelve digits are more than a price has. Further digits are rounding noise.
+  return Number(worth(amount, asset, asset.priceUsd).toPrecision(12));
+};
+
+/** Formats milliseconds since 1970 as `2025-11-13T04:42:10+00:00`. */
+export const isoSeconds = (milliseconds: number): string =>
+  `${new Date(milliseconds).toISOString().slice(0, 19)}+00:00`;
+
+/** The same with nine digits of a second, which are left out where they are 0. */
+export const isoNanoseconds = (milliseconds: number): string => {
+  const rest = Math.floor(milliseconds) % 1000;
+  return rest === 0
+    ? isoSeconds(milliseconds)
+    : isoSeconds(milliseconds).replace('+', `.${String(rest).padStart(3, '0')}000000+`);
+};

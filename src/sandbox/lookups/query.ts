@@ -1,0 +1,129 @@
+import { parseAddress } from '../evm/random.ts';
+import type { Chain, ChainLookup, Hex } from '../types.ts';
+
+/** A malformed query parameter, which is answered in plain text before the lookup begins. */
+export class MalformedQuery extends Error {}
+
+/** A well-formed request that can not be served. Each lookup puts the message into its own kind of body. */
+export class Refused extends Error {
+  readonly status: 400 | 404;
+
+  constructor(status: 400 | 404, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const malformed = (problem: string) => new MalformedQuery(`Failed to deserialize query string: ${problem}`);
+
+/** The parameter's value; null when it is absent. A parameter given twice is ambiguous, so it is refused. */
+export const single = (query: URLSearchParams, name: string): string | null => {
+  const [value, ...others] = query.getAll(name);
+  if (others.length > 0) throw malformed(`duplicate field \`${name}\``);
+  return value ?? null;
+};
+
+/** The parts of a list; null when it is absent or empty. */
+export const list = (query: URLSearchParams, name: string): readonly string[] | null =>
+  single(query, name)
+    ?.split(',')
+    .map((item) => item.trim()) ?? null;
+
+/** A list of words out of a closed set. */
+export const words = <Word extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly Word[],
+): readonly Word[] | null =>
+  list(query, name)?.map((item) => {
+    const word = known.find((each) => each === item);
+    if (word === undefined)
+      throw new Refused(400, `Invalid ${name}: expected ${known.join(', ')}, got '${item.slice(0, 80)}'`);
+    return word;
+  }) ?? null;
+
+export const flag = (query: URLSearchParams, name: string, otherwise: boolean): boolean => {
+  const value = single(query, name);
+  if (value === null) return otherwise;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw malformed(`${name}: provided string was not \`true\` or \`false\``);
+};
+
+/** A flag that is off by default, and that older clients switch on by its bare name. */
+export const bareFlag = (query: URLSearchParams, name: string): boolean =>
+  single(query, name) === '' || flag(query, name, false);
+
+/** Reads the page size. Larger limits are reduced to `greatest`; anything but an integer from 1 is refused. */
+export const limit = (query: URLSearchParams, otherwise: number, greatest: number): number => {
+  const value = single(query, 'limit');
+  if (value === null) return otherwise;
+  if (!/^\d+$/.test(value) || Number(value) < 1)
+    throw malformed(`limit: expected a whole number from 1 to ${greatest}`);
+  return Math.min(Number(value), greatest);
+};
+
+/** A wallet's or a contract's address in a path. */
+export const address = (text: string | undefined, refusal: string): Hex => {
+  const parsed = parseAddress(text ?? '');
+  if (parsed === null) throw new Refused(400, refusal);
+  return parsed;
+};
+
+/** A token in a path: null for `native`, the chain's native asset. */
+export const asset = (text: string | undefined, refusal: string): Hex | null =>
+  text === 'native' ? null : address(text, refusal);
+
+const MAX_HOURS = 3;
+
+/** The hours ago of which prices are asked for, in the order of the request; null when none are. */
+export const hoursAgo = (query: URLSearchParams): readonly number[] | null => {
+  const items = list(query, 'historical_prices');
+  if (items === null) return null;
+  if (items.length > MAX_HOURS || items.some((item) => !/^[1-9]\d{0,6}$/.test(item))) {
+    throw new Refused(
+      400,
+      `Invalid historical_prices: expected 1 to ${MAX_HOURS} whole hours of at least 1, got '${items.join(',').slice(0, 80)}'`,
+    );
+  }
+  return items.map(Number);
+};
+
+/** The chains of a request that a lookup covers, each once, and the ids that it does not cover. */
+export type ChainChoice = { readonly chains: readonly Chain[]; readonly unsupported: readonly number[] };
+
+/**
+ * Reads the chain filter: numeric ids and tags, separated by commas. Chains that a tag brings and that the lookup does
+ * not cover are left out silently, requested ids are named.
+ */
+export const chainChoice = (
+  query: URLSearchParams,
+  all: readonly Chain[],
+  lookup: ChainLookup | null,
+  otherwise: 'default' | 'all' = 'default',
+): ChainChoice => {
+  const covered = all.filter(({ unsupported }) => lookup === null || !unsupported.includes(lookup));
+  const items = list(query, 'chain_ids');
+  if (items === null && otherwise === 'all') return { chains: covered, unsupported: [] };
+  const chains = new Set<Chain>();
+  const unsupported = new Set<number>();
+  for (const item of items ?? ['default']) {
+    const isId = /^\d+$/.test(item) && Number.isSafeInteger(Number(item));
+    if (!isId && !all.some(({ tags }) => tags.includes(item)))
+      throw new Refused(
+        400,
+        `Invalid chain_ids: expected numeric chain ids or tags, got '${item.slice(0, 80)}'`,
+      );
+    const found = covered.filter(({ id, tags }) => (isId ? id === Number(item) : tags.includes(item)));
+    for (const chain of found) chains.add(chain);
+    if (isId && found.length === 0) unsupported.add(Number(item));
+  }
+  return { chains: [...chains], unsupported: [...unsupported] };
+};
+
+/** Reads a chain filter of exactly one chain. */
+export const oneChain = (query: URLSearchParams, all: readonly Chain[], lookup: ChainLookup): ChainChoice => {
+  const choice = single(query, 'chain_ids') === null ? null : chainChoice(query, all, lookup);
+  if (choice === null || choice.chains.length + choice.unsupported.length !== 1)
+    throw new Refused(400, 'Invalid chain_ids: expected exactly one chain id');
+  return choice;
+};
