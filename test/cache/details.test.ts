@@ -6,7 +6,10 @@ import { codesOf, startGateway } from '../support/gateway/start.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** A client that asks for decoded calls gets a stale page with them when upstream fails, also if others asked for less since. */
+/**
+ * If upstream fails, a client that asks for decoded calls gets a stale page with them, even if others have asked for less
+ * since.
+ */
 
 const DECODED = `query ($address: Address!) {
   wallet(address: $address) { transactions { nodes { decoded { name } } } }

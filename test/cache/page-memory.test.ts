@@ -7,7 +7,7 @@ import { freshAddress, hashOf, history, transactionsEnvelope } from '../support/
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-/** The memory of pages and of written lists is used again once nothing reads them any more, and not before. */
+/** The memory of pages and of written lists is reused once nothing reads them any longer, and not before. */
 
 test('the memory of a page is that of another once all users have released it', () => {
   const page = index(pageOf(100));

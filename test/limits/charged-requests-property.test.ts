@@ -234,7 +234,7 @@ const BACKOFF_MS = 250;
 const isRetried = ({ status, cutAfterBytes }: Treatment): boolean =>
   status === 503 || status === 429 || cutAfterBytes !== undefined;
 
-/** Waits until no request is under way, nor a retry of one that no operation waits for any more. */
+/** Waits until no request is in progress, nor a retry of one that no operation waits for any longer. */
 const quiet = async ({ gateways, service }: World, treatments: readonly Treatment[]): Promise<void> => {
   for (let received = -1; received !== service.received(); ) {
     received = service.received();

@@ -44,7 +44,7 @@ export const PROMETHEUS: Wanted = {
 
 /**
  * Finds the real program: one that is installed, else Debian's package, unpacked once into node_modules/.cache. Resolves
- * with why there is none otherwise.
+ * with the reason if it can't be had.
  */
 export const findProgram = async (wanted: Wanted): Promise<Program | string> => {
   const { name, version } = wanted;

@@ -99,7 +99,7 @@ export class Store {
     }
   }
 
-  /** The bytes under a key; null when there are none. */
+  /** The bytes under a key; null if there are none. */
   async get(key: string): Promise<Buffer | null> {
     const reply = await this.send(key, 'GET', key);
     return Buffer.isBuffer(reply) ? reply : null;

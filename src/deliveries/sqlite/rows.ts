@@ -73,7 +73,7 @@ export class Fingerprints {
     this.#trimmed = database.prepare('SELECT fingerprint FROM trimmed WHERE tenant = ? AND sequence = ?');
   }
 
-  /** Returns the fingerprint of a tenant's delivery, also of the last trimmed one; UNKNOWN for any other. */
+  /** Returns the fingerprint of a tenant's delivery, including the last trimmed one; UNKNOWN for any other. */
   at(tenant: number, sequence: number): number {
     const row = this.#stored.get(tenant, sequence);
     if (row?.identity instanceof Uint8Array) return fingerprintOf(row.identity, Number(row.received));

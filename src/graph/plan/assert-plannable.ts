@@ -78,7 +78,7 @@ export const assertOpen = (at: string, { extensions }: Pick<AnyField, 'extension
   if (authScopes !== undefined) throw unwritable(at, 'no authScopes: plans ask for none', 'some');
 };
 
-/** The error of a schema that has at `coordinate` what no plan can write. */
+/** The error of a schema whose field at `coordinate` no plan can write. */
 export const unwritable = (coordinate: string, expected: string, got: string): TypeError =>
   new TypeError(`A plan can't write ${coordinate}: expected ${expected}, got ${got}.`);
 

@@ -49,7 +49,7 @@ export const createTrace = (
 
 const CALLBACKS = Symbol('callbacks of a response');
 
-/** A response that has listeners to its end. A weak map of all responses would cost the collector of garbage more. */
+/** A response with listeners to its end. A weak map of all responses would cost the garbage collector more. */
 type WatchedResponse = ServerResponse & { [CALLBACKS]?: (() => void)[] };
 
 /**
@@ -88,7 +88,7 @@ const LINGER_MS = 1000;
  * Node discards what arrives: a client that is still sending would get a reset instead of the response.
  */
 export const closeAfterEarlyResponse = (request: IncomingMessage, response: ServerResponse): void => {
-  // After the response, neither the request nor the response refers to the socket any more.
+  // After the response, neither the request nor the response refers to the socket any longer.
   const { socket } = request;
   // A response finishes once: a listener that removes itself would cost each request more.
   response.prependListener('finish', () => {

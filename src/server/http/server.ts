@@ -59,7 +59,7 @@ type Options = {
 export type HttpTimes = {
   /** For the request line and the headers. */
   readonly headersMs: number;
-  /** For the whole request, also one of 8 MB. */
+  /** For the whole request, up to 8 MB. */
   readonly requestMs: number;
   /** The interval in which both are checked. */
   readonly checkEveryMs: number;

@@ -236,7 +236,7 @@ test('one poll serves all tenants, and calls only the listeners of logs that hav
   await severalPolls(counts);
   expect(notified).toHaveLength(2);
 
-  // Removed listeners are not called. Once all are removed, the log is not polled any more.
+  // Removed listeners are not called. Once all are removed, the log is no longer polled.
   removals[6]?.();
   removals[6]?.();
   await log.append([7, 8].map((tenant) => delivery(tenant, { tenant: `tenant ${tenant}` })));

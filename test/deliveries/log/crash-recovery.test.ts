@@ -18,7 +18,7 @@ const startProcess = async (dataDir: string): Promise<{ process: ChildProcess; l
   return { process: child, line: String(chunk).trim() };
 };
 
-/** Posts bodies from many senders until none is answered any more; resolves with the bodies that were answered 2xx. */
+/** Posts bodies from many senders until none is answered any longer; resolves with the bodies that were answered 2xx. */
 const postUntilGone = async (
   url: string,
   next: () => number,

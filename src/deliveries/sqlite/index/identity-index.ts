@@ -131,7 +131,7 @@ export class IdentityIndex {
 }
 
 /**
- * Returns a hash that few identities share, also if many tenants get the same body. A string key would cost more, since a
+ * Returns a hash that few identities share, even if many tenants get the same body. A string key would cost more, since a
  * Map interns each string that it looks up.
  */
 const hashKey = (tenant: number, identity: Buffer): number =>

@@ -27,7 +27,7 @@ export class ReconnectingDatabase<Connection extends { readonly file: LogFile; c
     this.#open = open;
   }
 
-  /** Opens another connection, also after damage. Throws what `open` throws. */
+  /** Opens another connection, even after damage. Throws what `open` throws. */
   reopen(open = this.#open): Connection {
     this.close();
     try {

@@ -124,7 +124,7 @@ export class AnswerParts implements PartedAnswer {
       }),
       ...(completed && {
         completed: completed.map((entry) => {
-          // The name alone says that what was announced does not come, also where no error is shown any more.
+          // The name alone says that what was announced does not come, even if no error is shown any longer.
           return entry.errors ? { ...entry, errors: this.#mask(entry.errors) } : entry;
         }),
       }),
