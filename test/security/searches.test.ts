@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { temporaryDirectory } from '../deliveries/support/builders.ts';
-import { addressOf, storeMany } from '../deliveries/support/stored.ts';
+import { address, temporaryDirectory } from '../deliveries/support/builders.ts';
+import { storeMany } from '../deliveries/support/stored.ts';
 import { postFrom } from '../support/clients/post-from.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
@@ -66,7 +66,7 @@ test('100 clients with filters that never match leave the gateway ready, and oth
   );
   const statuses: number[] = [];
   const found: Reply[] = [];
-  const query = `{ deliveries(filter: { address: "${addressOf(STORED - 5)}" }, last: 1) { nodes { payload } } }`;
+  const query = `{ deliveries(filter: { address: "${address(STORED - 5)}" }, last: 1) { nodes { payload } } }`;
   while (!(await Promise.race([isOver, pause(100, false)]))) {
     statuses.push((await fetch(`${url}/health/ready`)).status);
     // The log serves clients in turn, and without credentials an address is a client.
@@ -109,7 +109,7 @@ test('a subscription with a rare filter goes on to what matches, from far behind
     deliveries: { edges: [{ cursor: string }] };
   };
   const after = deliveries.edges[0].cursor;
-  await using rare = subscribe(url, { after, filter: { address: addressOf(STORED - 5) } });
+  await using rare = subscribe(url, { after, filter: { address: address(STORED - 5) } });
   await eventually(() => rare.edges.length === 1);
   expect(rare.edges[0]?.node.payload).toEqual({ number: STORED - 5 });
   // Meanwhile, nothing is added: what waits for a segment gets into one all the same.

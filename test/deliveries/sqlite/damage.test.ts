@@ -1,7 +1,6 @@
 import { cp, mkdtemp, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { deliver, deliveriesOf } from '../../support/clients/deliver.ts';
 import { sleep } from '../../support/clients/queries.ts';
@@ -9,6 +8,7 @@ import { eventually, subscribe } from '../../support/clients/subscribe.ts';
 import { spawnGateway } from '../../support/gateway/spawn.ts';
 import { codesOf, type Gateway, nowhere, startGateway } from '../../support/gateway/start.ts';
 import { temporaryDirectory } from '../support/builders.ts';
+import { loseDelivery } from '../support/stored.ts';
 
 /** A gateway over a log that is damaged while it runs: it reports the damage, neither stores nor reads, and recovers. */
 
@@ -83,17 +83,8 @@ const DAMAGES: [what: string, damage: Damage][] = [
   [
     'that has lost a delivery',
     async (path) => {
-      const database = new DatabaseSync(path);
-      database.exec(
-        'CREATE TABLE lost AS SELECT * FROM delivery WHERE sequence = 60; DELETE FROM delivery WHERE sequence = 60',
-      );
-      database.close();
-      return async () => {
-        const again = new DatabaseSync(path);
-        const columns = 'id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body';
-        again.exec(`INSERT INTO delivery (${columns}) SELECT ${columns} FROM lost; DROP TABLE lost`);
-        again.close();
-      };
+      const putBack = loseDelivery(dirname(path), 60);
+      return async () => putBack();
     },
   ],
   [

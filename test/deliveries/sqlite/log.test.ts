@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { LogOpenError, LogUnavailableError } from '../../../src/deliveries/log/errors.ts';
@@ -15,6 +14,7 @@ import {
   TENANT,
   temporaryDirectory,
 } from '../support/builders.ts';
+import { changeFile, openFile } from '../support/stored.ts';
 
 const expiry = (reason: string) => expect.objectContaining({ name: 'CursorExpiredError', reason });
 
@@ -23,9 +23,7 @@ test('a log restored from an older copy refuses cursors that are ahead of it', a
   const log = await openLog({ dataDir });
   const [, , ahead] = await appendNumbers(log, [1, 2, 3]);
   await log.close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.exec('DELETE FROM delivery WHERE sequence > 2; UPDATE tenant SET head = 2');
-  database.close();
+  changeFile(dataDir, 'DELETE FROM delivery WHERE sequence > 2; UPDATE tenant SET head = 2');
 
   const restored = await openLog({ dataDir });
   await expect(restored.read(TENANT, { after: ahead, limit: 1 })).rejects.toEqual(expiry('ahead'));
@@ -36,7 +34,7 @@ test('a failed append stores nothing, and the log stores again once it can', asy
   const log = await openLog({ dataDir });
   await appendNumbers(log, [1]);
   // Another program that has the file's write lock simulates a disk that refuses writes.
-  const intruder = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  const intruder = openFile(dataDir);
   intruder.exec('BEGIN IMMEDIATE');
   await expect(appendNumbers(log, [2])).rejects.toThrow(LogUnavailableError);
   intruder.exec('ROLLBACK');
@@ -85,19 +83,15 @@ test('names a directory that is not writable', async () => {
 test('refuses a log that lacks deliveries of its sequence', async () => {
   const dataDir = await temporaryDirectory();
   await appendAndClose(await openLog({ dataDir }), range(1, 5));
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.exec('DELETE FROM delivery WHERE sequence = 3');
-  database.close();
+  changeFile(dataDir, 'DELETE FROM delivery WHERE sequence = 3');
   await expect(openLog({ dataDir })).rejects.toThrow(/damaged \(of default it should hold 1 to 5, found 4/);
 });
 
 test.each([2, 99])('refuses a log in format %i, and leaves it unchanged', async (format) => {
   const dataDir = await temporaryDirectory();
   await (await openLog({ dataDir })).close();
+  changeFile(dataDir, `PRAGMA user_version = ${format}`);
   const path = join(dataDir, 'deliveries.db');
-  const database = new DatabaseSync(path);
-  database.exec(`PRAGMA user_version = ${format}`);
-  database.close();
   const before = await readFile(path);
   await expect(openLog({ dataDir })).rejects.toThrow(
     `${path}: expected a log in format 3, got format ${format}`,

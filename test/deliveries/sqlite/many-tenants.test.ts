@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { startGatewayProcess } from '../../support/gateway/process.ts';
 import { nowhere, startGateway } from '../../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../../support/gateway/tokens.ts';
-import { temporaryDirectory } from '../support/builders.ts';
-import { addressOf, storeMany } from '../support/stored.ts';
+import { address, temporaryDirectory } from '../support/builders.ts';
+import { storeMany } from '../support/stored.ts';
 
 const TENANTS = 4000;
 const EACH = 80;
@@ -24,7 +24,7 @@ test('a log with thousands of tenants opens in little memory, and works', async 
   const tenant = await asTenant(TENANTS);
   const ask = <Data>(query: string) => shipped.data<Data>(query, {}, tenant);
   expect(
-    numbersIn(await ask(`{ deliveries(filter: { address: "${addressOf(7)}" }) { nodes { payload } } }`)),
+    numbersIn(await ask(`{ deliveries(filter: { address: "${address(7)}" }) { nodes { payload } } }`)),
   ).toEqual([7]);
   const { deliveryUrl } = await ask<{ deliveryUrl: string }>('{ deliveryUrl }');
   const post = async (sent: string) =>

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { sequenceIn } from '../../../src/deliveries/log/cursor.ts';
 import { LogDamagedError, LogOpenError } from '../../../src/deliveries/log/errors.ts';
@@ -10,48 +9,39 @@ import { SqliteReader } from '../../../src/deliveries/sqlite/reader.ts';
 import { packDeliveries, unpackPlacements } from '../../../src/deliveries/sqlite/threads/packing.ts';
 import { Writer } from '../../../src/deliveries/sqlite/writer.ts';
 import { delivery, HOUR_MS, openLog, range, temporaryDirectory } from '../support/builders.ts';
+import { changeFile, loseDelivery } from '../support/stored.ts';
 
-/** The path of a log that holds three deliveries and is not open. */
-const closedLog = async (): Promise<string> => {
+/** The folder and the path of a log that holds three deliveries and is not open. */
+const closedLog = async () => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   await log.append(range(1, 3).map((number) => delivery(number)));
   await log.close();
-  return join(dataDir, 'deliveries.db');
-};
-
-const change = (path: string, sql: string): void => {
-  const database = new DatabaseSync(path);
-  database.exec(sql);
-  database.close();
+  return { dataDir, path: join(dataDir, 'deliveries.db') };
 };
 
 test.each([
   ['the writer', (path: string) => new WriteStore(path, { create: false, check: false })],
   ['the reader', (path: string) => new SqliteReader(path)],
 ])('%s closes its connection to a log that it fails to open', async (_who, open) => {
-  const path = await closedLog();
-  change(path, 'DELETE FROM log');
+  const { dataDir, path } = await closedLog();
+  changeFile(dataDir, 'DELETE FROM log');
   expect(() => open(path)).toThrow(LogOpenError);
   // The last connection to close removes it.
   expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
 test('a writer that finds its log damaged stores nothing until it has opened an undamaged one', async () => {
-  const path = await closedLog();
+  const { dataDir, path } = await closedLog();
   const writer = new Writer(path);
   writer.open({ create: false });
   const append = () => writer.append(packDeliveries([delivery(4)]));
-  change(
-    path,
-    'CREATE TABLE lost AS SELECT * FROM delivery WHERE sequence = 2; DELETE FROM delivery WHERE sequence = 2',
-  );
+  const putBack = loseDelivery(dataDir, 2);
   expect(() => writer.open({ create: false })).toThrow(LogOpenError);
   await expect(append()).rejects.toThrow(LogDamagedError);
   await expect(append()).rejects.toThrow(LogDamagedError);
 
-  const columns = 'id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body';
-  change(path, `INSERT INTO delivery (${columns}) SELECT ${columns} FROM lost; DROP TABLE lost`);
+  putBack();
   writer.open({ create: false });
   expect(unpackPlacements(await append())).toMatchObject([{ sequence: 4, duplicate: false }]);
   writer.close();

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DeliveryFilter } from '../../../src/deliveries/log/log.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../../src/deliveries/sqlite/index/segment-search.ts';
 import { TOO_OLD_SQL } from '../../../src/deliveries/sqlite/retention.ts';
 import { address, delivery, openLog, range, temporaryDirectory, WEBHOOK } from '../support/builders.ts';
+import { openFile } from '../support/stored.ts';
 
 const FIELDS: DeliveryFilter = {
   webhookIds: [WEBHOOK],
@@ -24,18 +24,18 @@ const filters = fc
   .map((keys): DeliveryFilter => Object.fromEntries(keys.map((key) => [key, FIELDS[key]])));
 
 /** Opens the file of a log with 500 deliveries, with SQLite's statistics if `analyzed`. */
-const openFile = async (analyzed: boolean): Promise<DatabaseSync> => {
+const openAnalyzed = async (analyzed: boolean): Promise<DatabaseSync> => {
   const dataDir = await temporaryDirectory();
   const log = await openLog({ dataDir });
   await log.append(range(1, 500).map((number) => delivery(number, { addresses: [address(number % 7)] })));
   await log.close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  const database = openFile(dataDir);
   if (analyzed) database.exec('ANALYZE');
   return database;
 };
 
 test.each([false, true])('no filter scans a table: each uses an index (analyzed: %s)', async (analyzed) => {
-  const database = await openFile(analyzed);
+  const database = await openAnalyzed(analyzed);
   const steps = (sql: string, ...values: (string | number)[]): string[] =>
     database
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)

@@ -1,6 +1,4 @@
 import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { deliver } from '../../support/clients/deliver.ts';
 import { listenToEvents } from '../../support/clients/event-stream.ts';
@@ -15,6 +13,7 @@ import {
   TENANT,
   temporaryDirectory,
 } from '../support/builders.ts';
+import { changeFile } from '../support/stored.ts';
 
 /** A cursor identifies its delivery: it does not resume in a restored copy that has another delivery at its number. */
 
@@ -143,9 +142,7 @@ test('cursors of an empty log, and of a log that keeps nothing, resume as long a
   const empty = await log.head(TENANT);
   const [lost] = await appendNumbers(log, [1]);
   await log.close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.exec('DELETE FROM delivery; DELETE FROM tenant');
-  database.close();
+  changeFile(dataDir, 'DELETE FROM delivery; DELETE FROM tenant');
 
   let now = 1_000_000;
   const restored = await openLog({ dataDir, now: () => now });

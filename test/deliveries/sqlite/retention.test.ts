@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import {
   address,
@@ -9,6 +7,7 @@ import {
   TENANT,
   temporaryDirectory,
 } from '../support/builders.ts';
+import { changeFile, openFile } from '../support/stored.ts';
 
 test('an address is not found once its delivery was trimmed', async () => {
   const dataDir = await temporaryDirectory();
@@ -21,7 +20,7 @@ test('an address is not found once its delivery was trimmed', async () => {
   await appendNumbers(log, [3]);
   await log.trim();
   await log.close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
+  const database = openFile(dataDir);
   for (const table of ['posting', 'segment', 'identity'])
     expect(database.prepare(`SELECT count(*) AS left FROM ${table}`).get()?.left).toBe(0);
   database.close();
@@ -33,10 +32,11 @@ test('with malformed rows of one tenant, the log opens, and retention drops what
   for (const tenant of ['malformed', 'whole'])
     await first.append([1, 2, 3].map((number) => delivery(number, { tenant })));
   await first.close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.exec(`UPDATE delivery SET identity = x'', addresses = char(0)
-    WHERE tenant = (SELECT id FROM tenant WHERE name = 'malformed')`);
-  database.close();
+  changeFile(
+    dataDir,
+    `UPDATE delivery SET identity = x'', addresses = char(0)
+    WHERE tenant = (SELECT id FROM tenant WHERE name = 'malformed')`,
+  );
 
   const log = await openLog({ dataDir, retentionCount: 2 });
   await log.append([4, 5].map((number) => delivery(number, { tenant: 'malformed' })));

@@ -1,6 +1,3 @@
-import { hash } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createDeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { UnstorableError } from '../../../src/deliveries/log/errors.ts';
@@ -18,6 +15,7 @@ import {
   readAll,
   temporaryDirectory,
 } from '../support/builders.ts';
+import { changeFile, storeMany } from '../support/stored.ts';
 
 /** Every tenant can store, however many there are. A delivery that can't be stored is refused alone. */
 
@@ -29,27 +27,7 @@ const folderWith = async (tenants: number): Promise<string> => {
   const log = await openLog({ dataDir });
   await appendNumbers(log, [1]);
   await log.close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.prepare('INSERT INTO tenant (id, name) VALUES (?, ?)').run(tenants, 'the last of them');
-  database.close();
-  return dataDir;
-};
-
-/** A log of this many tenants with one delivery each. */
-const folderOf = async (tenants: number): Promise<string> => {
-  const dataDir = await temporaryDirectory();
-  await (await openLog({ dataDir })).close();
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  const numbers = `WITH RECURSIVE number (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < ${tenants})`;
-  const body = '{"number":1}';
-  // The identity of no webhook and this body.
-  const identity = hash('sha256', `\n${body}`).slice(0, 32);
-  database.exec(`BEGIN;
-    ${numbers} INSERT INTO tenant (id, name, head) SELECT id, 'tenant-' || id, 1 FROM number;
-    ${numbers} INSERT INTO delivery (id, received, identity, addresses, body)
-      SELECT id << 40 | 1, 1000000, x'${identity}', '', CAST('${body}' AS BLOB) FROM number;
-    COMMIT`);
-  database.close();
+  changeFile(dataDir, `INSERT INTO tenant (id, name) VALUES (${tenants}, 'the last of them')`);
   return dataDir;
 };
 
@@ -90,18 +68,20 @@ test('tenants from 8,192 on store, read, subscribe and are trimmed as those befo
 });
 
 test('a log of 100,000 tenants stores and reads for each of them', async () => {
-  const log = await openLog({ dataDir: await folderOf(100_000) });
-  const before = await log.head('tenant-99999');
+  const dataDir = await temporaryDirectory();
+  storeMany(dataDir, { tenants: 100_000, each: 1, receivedAt: 1_000_000 }).close();
+  const log = await openLog({ dataDir });
+  const before = await log.head('t99999');
   for (const id of [2, 8191, 8192, 50_000, 100_000, 100_001]) {
-    const tenant = `tenant-${id}`;
+    const tenant = `t${id}`;
     const start = await log.head(tenant);
     const [stored, repeated] = await log.append([delivery(2, { tenant }), delivery(2, { tenant })]);
     expect(repeated).toEqual({ ...stored, duplicate: true });
     expect((await log.read(tenant, { after: start, limit: 10 })).deliveries.map(numberOf)).toEqual([2]);
     expect(await log.get(tenant, stored?.cursor ?? '')).toMatchObject({ tenant });
   }
-  expect(await log.head('tenant-99999')).toBe(before);
-  const { deliveries } = await log.read('tenant-99999', { limit: 10 });
+  expect(await log.head('t99999')).toBe(before);
+  const { deliveries } = await log.read('t99999', { limit: 10 });
   expect(deliveries).toMatchObject([{ sequence: 1, cursor: before }]);
 });
 
@@ -154,9 +134,7 @@ test('only the tenant whose log contradicts itself gets 503, with one log line a
   await using gateway = await startGateway(env);
   const [ill, well] = [urlOf(gateway.url, 'ill'), urlOf(gateway.url, 'well')];
   for (const number of [1, 2]) expect(await deliver(ill, { body: activity(number) })).toBe(200);
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'));
-  database.prepare("UPDATE tenant SET head = 1 WHERE name = 'ill'").run();
-  database.close();
+  changeFile(dataDir, "UPDATE tenant SET head = 1 WHERE name = 'ill'");
 
   const statuses = await Promise.all(
     range(3, 22).map((number) => deliver(number % 10 === 0 ? ill : well, { body: activity(number) })),

@@ -36,5 +36,23 @@ export const storeMany = (
   return database;
 };
 
-/** The address of the nth delivery. */
-export const addressOf = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
+/** Opens the file of a log, as another program does. */
+export const openFile = (dataDir: string): DatabaseSync => new DatabaseSync(join(dataDir, 'deliveries.db'));
+
+/** Runs SQL in the file of a log, as another program does. */
+export const changeFile = (dataDir: string, sql: string): void => {
+  using database = openFile(dataDir);
+  database.exec(sql);
+};
+
+/** Removes a delivery from the file of a log. The returned function puts it back. */
+export const loseDelivery = (dataDir: string, sequence: number): (() => void) => {
+  const columns = 'id, webhook, type, chain, received, dispatched, attempt, identity, addresses, body';
+  changeFile(
+    dataDir,
+    `CREATE TABLE lost AS SELECT * FROM delivery WHERE sequence = ${sequence};
+     DELETE FROM delivery WHERE sequence = ${sequence}`,
+  );
+  return () =>
+    changeFile(dataDir, `INSERT INTO delivery (${columns}) SELECT ${columns} FROM lost; DROP TABLE lost`);
+};
