@@ -29,7 +29,7 @@ export const openInRedis = async (
   startup: Startup,
   { connection, writer, minReplicas }: Redis,
 ): Promise<OpenedLog> => {
-  const { config, log } = startup;
+  const { config, log: logger } = startup;
   const { retentionHours, retentionCount } = config.deliveries;
   const retention = { retentionHours, retentionCount };
   try {
@@ -37,7 +37,7 @@ export const openInRedis = async (
     const identity = await openIdentity(startup, connection, secrets);
     const differences = await shareSettings(connection, { secret: secrets[0], ...retention });
     if (differences.length > 0)
-      log.warn('another gateway on this Redis was started with other settings', { differences });
+      logger.warn('another gateway on this Redis was started with other settings', { differences });
     return {
       secrets,
       identity: identity?.value ?? secrets[0],
@@ -50,8 +50,8 @@ export const openInRedis = async (
         monotonic: startup.now,
         retentionObserver: startup.telemetry.retention,
         onLost: () =>
-          log.warn('Redis has lost the delivery log, or has another one: cursors of before expire'),
-        onMended: (tenant, problem) => log.warn('delivery log: damage of a tenant', { tenant, problem }),
+          logger.warn('Redis has lost the delivery log, or has another one: cursors of before expire'),
+        onMended: (tenant, problem) => logger.warn('delivery log: damage of a tenant', { tenant, problem }),
       }),
     };
   } catch (error) {
@@ -96,9 +96,9 @@ const openIdentity = async (
   return shared && checked(startup, part, shared);
 };
 
-const observerOf = ({ log }: Startup, part: ReadinessPart, consequence: string): SecretObserver => ({
-  differs: (error) => log.error(`Redis has another ${part}: ${consequence}`, { error: messageOf(error) }),
-  agrees: () => log.info(`Redis has the ${part} of this gateway again`),
+const observerOf = ({ log: logger }: Startup, part: ReadinessPart, consequence: string): SecretObserver => ({
+  differs: (error) => logger.error(`Redis has another ${part}: ${consequence}`, { error: messageOf(error) }),
+  agrees: () => logger.info(`Redis has the ${part} of this gateway again`),
 });
 
 /** `part` is what readiness calls it. */

@@ -36,11 +36,11 @@ const FEED_CACHE_BYTES = 32 * 1024 * 1024;
 /** Opens the log in Redis, or else in DATA_DIR. Rejects with ConfigError when that is not possible. */
 export const startDeliveries = async (startup: Startup, redis: Redis | null): Promise<Deliveries> => {
   const { log: opened, secrets, identity, checks } = await loadLog(startup, redis);
-  const deliveryLog = observeLog(opened, startup.telemetry.log);
-  startup.opened.defer(() => closeWithin(startup, deliveryLog));
+  const log = observeLog(opened, startup.telemetry.log);
+  startup.opened.defer(() => closeWithin(startup, log));
   return {
-    log: deliveryLog,
-    changeNotifier: new ChangeNotifier(deliveryLog),
+    log,
+    changeNotifier: new ChangeNotifier(log),
     feedCache: new FeedCache(FEED_CACHE_BYTES),
     deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
     identity,
@@ -81,21 +81,21 @@ const isOwnFile = (name: string): boolean =>
   /^(?:deliveries\.(?:db|lock)|delivery-(?:secret|identity))(?![a-z])/.test(name);
 
 /** What was readable may have been read: the log holds what was delivered, and the secret makes delivery URLs. */
-const closeFolder = async ({ config, log }: Startup): Promise<void> => {
+const closeFolder = async ({ config, log: logger }: Startup): Promise<void> => {
   const { dataDir } = config.deliveries;
   const { closed, stillOpen } = await closeToOthers(dataDir, isOwnFile).catch((error: unknown) => {
     throw new LogOpenError(dataDir, messageOf(error), error);
   });
   if (closed.length + stillOpen.length > 0)
-    log.warn('other users could use files of DATA_DIR', { closed, stillOpen });
+    logger.warn('other users could use files of DATA_DIR', { closed, stillOpen });
 };
 
 /**
  * Closes the log, and waits for that until the shutdown deadline. A slow disk does not fail the shutdown: every acknowledged
  * delivery is already durable, and the next start opens a log that was not closed.
  */
-const closeWithin = async ({ log, deadline }: Startup, deliveryLog: DeliveryLog): Promise<void> => {
-  const closed = deliveryLog.close();
+const closeWithin = async ({ log: logger, deadline }: Startup, log: DeliveryLog): Promise<void> => {
+  const closed = log.close();
   if (await settlesWithin([closed], deadline.remainingMs())) return closed;
-  log.warn('delivery log not closed before the shutdown deadline');
+  logger.warn('delivery log not closed before the shutdown deadline');
 };

@@ -5,7 +5,7 @@ import Histogram from 'prom-client/lib/histogram.js';
 import type { ReaderObserver } from '../deliveries/feed/feed.ts';
 import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
-import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
+import type { RetentionObserver } from '../deliveries/log/retention.ts';
 import type { Sink } from './combine.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

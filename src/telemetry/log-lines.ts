@@ -1,6 +1,6 @@
 import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver, LogTask } from '../deliveries/log/observer.ts';
-import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
+import type { RetentionObserver } from '../deliveries/log/retention.ts';
 import type { ErrorCode } from '../graph/errors.ts';
 import { type Clock, monotonicClock } from '../lib/deadlines.ts';
 import type { Log, LogLevel } from '../lib/log.ts';

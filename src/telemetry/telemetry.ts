@@ -3,7 +3,7 @@ import type { Registry as MetricRegistry } from 'prom-client';
 import Registry from 'prom-client/lib/registry.js';
 import type { IngestObserver } from '../deliveries/ingress/ingress.ts';
 import type { LogObserver } from '../deliveries/log/observer.ts';
-import type { RetentionObserver } from '../deliveries/log/retention-clock.ts';
+import type { RetentionObserver } from '../deliveries/log/retention.ts';
 import type { SharedAnswerObserver } from '../graph/answer/shared-answers.ts';
 import type { Log } from '../lib/log.ts';
 import type { RedisObserver } from '../redis/connection.ts';

@@ -1,4 +1,6 @@
+import type { Clock } from '../../lib/deadlines.ts';
 import type { Trace } from '../../lib/trace.ts';
+import type { RetentionObserver } from './retention.ts';
 
 /**
  * The delivery log: append-only, one sequence per tenant, numbered 1, 2, 3, … without a gap. A number is never reused, even
@@ -149,6 +151,21 @@ export type DeliveryLog = {
   onAppend(listener: AppendListener): () => void;
   /** Commits what was appended, then releases the store. */
   close(): Promise<void>;
+};
+
+/** How a log is opened, whatever its store. */
+export type LogOptions = {
+  /** Deliveries older than this are dropped. */
+  readonly retentionHours: number;
+  /** Each tenant keeps at most this many deliveries, the newest. */
+  readonly retentionCount: number;
+  readonly retentionObserver?: RetentionObserver | undefined;
+  /** Default: the clock of the store, which is the system's for a log in a folder. */
+  readonly now?: (() => number) | undefined;
+  /** Default: the clock of this process. */
+  readonly monotonic?: Clock | undefined;
+  /** Bytes of bodies that may wait to be stored. An append beyond it rejects at once. Default: 64 MB. */
+  readonly maxWaitingBytes?: number | undefined;
 };
 
 /** The terms by which an index finds deliveries: an address is its own term. */

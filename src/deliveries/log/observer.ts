@@ -1,6 +1,7 @@
 import type { Trace } from '../../lib/trace.ts';
+import { sizeOf } from './appends.ts';
 import { LogUnavailableError, UnstorableError } from './errors.ts';
-import type { AppendResult, DeliveryLog, NewDelivery } from './log.ts';
+import type { AppendResult, DeliveryLog } from './log.ts';
 
 type AppendedBatch = {
   /** The number of deliveries stored; duplicates don't count. */
@@ -94,6 +95,3 @@ export const observeLog = (log: DeliveryLog, observer: LogObserver): DeliveryLog
     close: () => log.close(),
   };
 };
-
-const sizeOf = (batch: readonly NewDelivery[]): number =>
-  batch.reduce((bytes, { body }) => bytes + body.byteLength, 0);

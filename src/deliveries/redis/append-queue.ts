@@ -1,4 +1,5 @@
-import { LogUnavailableError } from '../log/errors.ts';
+import type { Stored } from '../log/appends.ts';
+import type { Place, Position } from '../log/cursor.ts';
 import type { NewDelivery } from '../log/log.ts';
 import { type Entry, entryOf, fingerprintIn } from './entry.ts';
 import type { Replication } from './replication.ts';
@@ -13,19 +14,14 @@ import {
 } from './store.ts';
 import type { Tenants } from './tenants.ts';
 
-/** A durable delivery's place. A duplicate has the place of the original. */
-export type Stored = {
-  readonly epoch: Buffer;
-  readonly sequence: number;
-  readonly fingerprint: number;
-  readonly duplicate: boolean;
-};
+/** Where a durable delivery is. */
+type StoredPosition = Position & Stored;
 
 type Pending = {
   readonly bytes: number;
   /** Is made while deliveries before it are stored. */
   readonly entry: Promise<Entry>;
-  readonly resolve: (stored: Stored) => void;
+  readonly resolve: (stored: StoredPosition) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -36,7 +32,6 @@ type Options = {
   readonly now: (() => number) | undefined;
   /** Null where deliveries are shown once they are stored. */
   readonly replication: Replication | null;
-  readonly maxWaitingBytes: number;
   /** Called when a tenant's log has grown to this many deliveries. */
   readonly onCount: (tenant: string, count: number) => void;
 };
@@ -57,24 +52,14 @@ export class RedisAppendQueue {
   readonly #waiting = new Map<string, Pending[]>();
   /** By tenant. */
   readonly #storing = new Map<string, Promise<void>>();
-  #waitingBytes = 0;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Rejects with LogUnavailableError at once when more than `maxWaitingBytes` wait (load shedding), unless nothing waits. */
-  async append(batch: readonly NewDelivery[]): Promise<readonly Stored[]> {
-    let bytes = 0;
-    for (const { body } of batch) bytes += body.byteLength;
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#options.maxWaitingBytes)
-      throw new LogUnavailableError('too much waits to be stored');
-    this.#waitingBytes += bytes;
-    try {
-      return await Promise.all(batch.map((delivery) => this.#add(delivery)));
-    } finally {
-      this.#waitingBytes -= bytes;
-    }
+  /** Resolves once the batch is durable. */
+  append(batch: readonly NewDelivery[]): Promise<readonly StoredPosition[]> {
+    return Promise.all(batch.map((delivery) => this.#add(delivery)));
   }
 
   /** Sends what waits, and resolves when all of it is stored or was refused. */
@@ -83,8 +68,8 @@ export class RedisAppendQueue {
     await Promise.all(this.#storing.values());
   }
 
-  #add(delivery: NewDelivery): Promise<Stored> {
-    const { promise, resolve, reject } = Promise.withResolvers<Stored>();
+  #add(delivery: NewDelivery): Promise<StoredPosition> {
+    const { promise, resolve, reject } = Promise.withResolvers<StoredPosition>();
     const { tenant, body } = delivery;
     const entry = entryOf(delivery);
     // It rejects when the group is stored.
@@ -185,9 +170,9 @@ const portionsOf = (all: readonly Pending[]): Pending[][] => {
 const DUPLICATES_AT = 5;
 const DUPLICATE_ITEMS = 3;
 
-const placesIn = (reply: ScriptReply, entries: readonly Entry[]): Stored[] => {
+const placesIn = (reply: ScriptReply, entries: readonly Entry[]): StoredPosition[] => {
   const epoch = bytesIn(reply[2]);
-  const originals = new Map<number, Pick<Stored, 'sequence' | 'fingerprint'>>();
+  const originals = new Map<number, Place>();
   for (let at = DUPLICATES_AT; at < reply.length; at += DUPLICATE_ITEMS) {
     const [index, sequence, mark] = reply.slice(at, at + DUPLICATE_ITEMS);
     originals.set(Number(index), { sequence: Number(sequence), fingerprint: fingerprintIn(bytesIn(mark)) });

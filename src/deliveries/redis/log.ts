@@ -1,5 +1,6 @@
-import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
+import { monotonicClock } from '../../lib/deadlines.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
+import { AppendLimit } from '../log/appends.ts';
 import { encodeCursor } from '../log/cursor.ts';
 import { LogClosedError, ReadAbortedError } from '../log/errors.ts';
 import type {
@@ -9,12 +10,12 @@ import type {
   DeliveryLog,
   DeliveryPage,
   DeliveryRange,
+  LogOptions,
   NewDelivery,
   ReadOptions,
   StoredDelivery,
 } from '../log/log.ts';
-import type { RetentionObserver } from '../log/retention-clock.ts';
-import { startTrimming } from '../log/trim-schedule.ts';
+import { startTrimming } from '../log/retention.ts';
 import { packBatch, RedisAppendQueue } from './append-queue.ts';
 import { entryOf } from './entry.ts';
 import { RedisReader } from './reader.ts';
@@ -23,29 +24,18 @@ import { APPEND, CHECK_CHANNEL, CHECK_KEYS, type OnMended, READ, SEED, Store, TR
 import { RedisTime, RedisTrimmer, Tenants } from './tenants.ts';
 import { WakeUp } from './wake-up.ts';
 
-export type RedisLogOptions = {
+export type RedisLogOptions = LogOptions & {
   readonly redis: RedisConnection;
   /** The connection for appends, of its own where `minReplicas` is not 0. Default: `redis`. */
   readonly writer?: RedisConnection | undefined;
   /** How many replicas must have a delivery before it counts as stored. Default: 0. */
   readonly minReplicas?: number | undefined;
-  readonly retentionHours: number;
-  /** Each tenant keeps at most this many deliveries, the newest. */
-  readonly retentionCount: number;
-  /** Default: the clock of Redis. */
-  readonly now?: (() => number) | undefined;
-  /** Default: the clock of this process. */
-  readonly monotonic?: Clock | undefined;
-  readonly retentionObserver?: RetentionObserver | undefined;
   readonly onMended?: OnMended | undefined;
   /** Is called when Redis has lost the log, or has another one than before. */
   readonly onLost?: (() => void) | undefined;
-  /** Bytes of bodies that may wait for Redis. An append beyond it rejects at once. Default: 64 MB. */
-  readonly maxWaitingBytes?: number | undefined;
 };
 
 const HOUR_MS = 3_600_000;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const REPLICAS_WAIT_MS = 1000;
 
 /**
@@ -72,25 +62,25 @@ type Parts = {
 
 class RedisLog implements DeliveryLog {
   readonly #store: Store;
+  readonly #limit: AppendLimit;
   readonly #appends: RedisAppendQueue;
   readonly #reader: RedisReader;
   readonly #wakeUp: WakeUp;
   readonly #trimming: ReturnType<typeof startTrimming>;
+  readonly #replication: Replication | null;
   #closing: Promise<void> | null = null;
 
-  readonly #replication: Replication | null;
-
   constructor(options: RedisLogOptions, { store, tenants, replication, time, wakeUp }: Parts) {
-    const { retentionHours, retentionCount, now, maxWaitingBytes = MAX_WAITING_BYTES } = options;
+    const { retentionHours, retentionCount, now } = options;
     const retention = { maxAgeMs: retentionHours * HOUR_MS, maxCount: retentionCount };
     const trimmer = new RedisTrimmer({ store, tenants, retention });
     this.#store = store;
+    this.#limit = new AppendLimit(options.maxWaitingBytes);
     this.#appends = new RedisAppendQueue({
       store,
       tenants,
       now,
       replication,
-      maxWaitingBytes,
       onCount: (tenant, count) => trimmer.observeCount(tenant, count),
     });
     this.#reader = new RedisReader(store, tenants, replication);
@@ -111,7 +101,7 @@ class RedisLog implements DeliveryLog {
 
   append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
     return this.#open(async () => {
-      const stored = await this.#appends.append(batch);
+      const stored = await this.#limit.run(batch, () => this.#appends.append(batch));
       return stored.map(({ duplicate, ...place }): AppendResult => {
         return { cursor: encodeCursor(place), sequence: place.sequence, duplicate };
       });

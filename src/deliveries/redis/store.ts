@@ -21,15 +21,12 @@ export type OnMended = (tenant: string, problem: string) => void;
 export const bytesIn = (item: ScriptItem | undefined): Buffer =>
   Buffer.isBuffer(item) ? item : Buffer.alloc(0);
 
-type Replication = {
+type Parts = {
+  readonly redis: RedisConnection;
   /** How many replicas must have a delivery before it counts as stored. */
   readonly minReplicas: number;
   /** How long an append waits for them, in milliseconds. */
   readonly waitMs: number;
-};
-
-type Parts = Replication & {
-  readonly redis: RedisConnection;
   /** For appends that wait for replicas: what is sent over the same connection meanwhile waits, too. */
   readonly writer: RedisConnection;
   readonly onMended?: OnMended | undefined;

@@ -7,9 +7,10 @@ import {
   isTimeDue,
   type Jump,
   type KeptTime,
+  type Retention,
   RetentionClock,
   type RetentionObserver,
-} from '../log/retention-clock.ts';
+} from '../log/retention.ts';
 import { isRefusal, SEED, type Store, TENANTS, TIME, TIME_JUMP, TRIM, tenantKeys } from './store.ts';
 
 const SEED_BYTES = 32;
@@ -113,9 +114,6 @@ const readSeed = async (store: Store): Promise<Buffer> => {
   if (seed === null) throw new Error('Redis has lost the seed of the delivery log');
   return seed;
 };
-
-/** How much of each tenant's log is kept. */
-type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
 type Options = {
   readonly store: Store;

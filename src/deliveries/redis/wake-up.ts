@@ -1,5 +1,5 @@
 import type { RedisConnection } from '../../redis/connection.ts';
-import { AppendListeners, RecentGrowth } from '../log/growth.ts';
+import { AppendListeners, RecentGrowth } from '../log/appends.ts';
 import type { Changes } from '../log/log.ts';
 import { CHANNEL, growthIn } from './store.ts';
 

@@ -1,7 +1,8 @@
-import { LogUnavailableError, UnstorableError } from '../log/errors.ts';
+import type { Stored } from '../log/appends.ts';
+import { UnstorableError } from '../log/errors.ts';
 import type { AppendResult, NewDelivery } from '../log/log.ts';
 import type { LogThreads } from './threads/log-threads.ts';
-import { type Placement, packDeliveries, type Stored, unpackPlacements } from './threads/packing.ts';
+import { type Placement, packDeliveries, unpackPlacements } from './threads/packing.ts';
 
 /**
  * Batches in one message to the writer. Smaller messages cost more: each is sent, and wakes the thread. Bigger messages would
@@ -16,7 +17,6 @@ type OnPlaced = (deliveries: readonly NewDelivery[], placements: readonly Placem
 
 type PendingBatch = {
   readonly batch: readonly NewDelivery[];
-  readonly bytes: number;
   readonly resolve: (results: readonly AppendResult[]) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -24,34 +24,25 @@ type PendingBatch = {
 /** Sends batches of deliveries to the writer thread: those of one turn of the event loop as one message. */
 export class SqliteAppendQueue {
   readonly #threads: LogThreads;
-  readonly #maxWaitingBytes: number;
   readonly #resultOf: ResultOf;
   readonly #onPlaced: OnPlaced;
   #pending: PendingBatch[] = [];
-  #waitingBytes = 0;
 
   /** `onPlaced` runs before the callers of `append` continue. */
-  constructor(threads: LogThreads, maxWaitingBytes: number, resultOf: ResultOf, onPlaced: OnPlaced) {
+  constructor(threads: LogThreads, resultOf: ResultOf, onPlaced: OnPlaced) {
     this.#threads = threads;
-    this.#maxWaitingBytes = maxWaitingBytes;
     this.#resultOf = resultOf;
     this.#onPlaced = onPlaced;
   }
 
   /**
    * Resolves once the batch is durable. Rejects with UnstorableError when one of its deliveries can't be stored; the others
-   * are stored. Rejects with LogUnavailableError at once when more than `maxWaitingBytes` wait for the writer (load
-   * shedding), unless nothing waits.
+   * are stored.
    */
   append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
-    let bytes = 0;
-    for (const { body } of batch) bytes += body.byteLength;
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes)
-      return Promise.reject(new LogUnavailableError('too much waits to be stored'));
     const { promise, resolve, reject } = Promise.withResolvers<readonly AppendResult[]>();
-    this.#waitingBytes += bytes;
     // The first of many batches are sent at once: the writer stores them while the gateway still reads the others.
-    const count = this.#pending.push({ batch, bytes, resolve, reject });
+    const count = this.#pending.push({ batch, resolve, reject });
     if (count === 1) setImmediate(this.flush);
     else if (count === MAX_MESSAGE_BATCHES) this.flush();
     return promise;
@@ -71,18 +62,14 @@ export class SqliteAppendQueue {
         this.#onPlaced(deliveries, placements);
       },
       (error: unknown) => {
-        for (const { bytes, reject } of batches) {
-          this.#waitingBytes -= bytes;
-          reject(error);
-        }
+        for (const { reject } of batches) reject(error);
       },
     );
   };
 
   #settle(batches: readonly PendingBatch[], placements: readonly Placement[]): void {
     let next = 0;
-    for (const { batch, bytes, resolve, reject } of batches) {
-      this.#waitingBytes -= bytes;
+    for (const { batch, resolve, reject } of batches) {
       const results: AppendResult[] = [];
       let refusal: string | null = null;
       for (const delivery of batch) {

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../lib/values.ts';
 import { fingerprintOf, identityOf, UNKNOWN } from '../log/cursor.ts';
 import { LogOpenError, UnstorableError } from '../log/errors.ts';
-import type { KeptTime } from '../log/retention-clock.ts';
+import type { KeptTime } from '../log/retention.ts';
 import { epochSeed, inTransaction, MAX_SEQUENCE, MAX_TENANT, openForWriting } from './database.ts';
 import { Indexer } from './index/indexer.ts';
 import { maxTermsOf } from './index/segment-builder.ts';

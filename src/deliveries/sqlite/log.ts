@@ -1,11 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, monotonicClock } from '../../lib/deadlines.ts';
+import { monotonicClock } from '../../lib/deadlines.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { messageOf } from '../../lib/values.ts';
+import { AppendLimit, AppendListeners, type Stored } from '../log/appends.ts';
 import { Cursors, type Place, START } from '../log/cursor.ts';
 import { LogClosedError, LogOpenError } from '../log/errors.ts';
-import { AppendListeners } from '../log/growth.ts';
 import type {
   AppendListener,
   AppendResult,
@@ -13,42 +13,30 @@ import type {
   DeliveryLog,
   DeliveryPage,
   DeliveryRange,
+  LogOptions,
   NewDelivery,
   ReadOptions,
   StoredDelivery,
 } from '../log/log.ts';
 import type { LogObserver } from '../log/observer.ts';
-import { RetentionClock, type RetentionObserver } from '../log/retention-clock.ts';
-import { startTrimming } from '../log/trim-schedule.ts';
+import { RetentionClock, startTrimming } from '../log/retention.ts';
 import { SqliteAppendQueue } from './append-queue.ts';
 import { lockDirectory } from './log-file.ts';
 import { type StartThread, startThread } from './threads/client.ts';
 import { LogThreads } from './threads/log-threads.ts';
-import { type Placement, type Stored, unpackPage } from './threads/packing.ts';
+import { type Placement, unpackPage } from './threads/packing.ts';
 import type { Head, Opened } from './threads/protocol.ts';
 
-export type SqliteLogOptions = {
+export type SqliteLogOptions = LogOptions & {
   /** The log makes the directory if it does not exist. One process at a time can use it. */
   readonly dataDir: string;
-  /** Deliveries older than this are dropped. */
-  readonly retentionHours: number;
-  /** Each tenant keeps at most this many deliveries, the newest. */
-  readonly retentionCount: number;
-  /** Default: the system's clock. */
-  readonly now?: (() => number) | undefined;
-  /** Default: the clock of this process. */
-  readonly monotonic?: Clock | undefined;
-  readonly retentionObserver?: RetentionObserver | undefined;
   /** Is called when the log is found damaged, and when it is whole again. */
   readonly observer?: LogObserver | undefined;
-  /** Bytes of bodies that may wait for the writer. An append beyond it rejects at once. Default: 64 MB. */
-  readonly maxWaitingBytes?: number | undefined;
   /** Default: starts worker threads of this process. */
   readonly startThread?: StartThread | undefined;
 };
 
 const HOUR_MS = 3_600_000;
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the log in `dataDir`, and begins to trim it. Rejects with LogOpenError when the directory can't be made or written,
@@ -78,6 +66,7 @@ export const openSqliteLog = async (options: SqliteLogOptions): Promise<Delivery
 /** The log in the gateway's main thread. It sends each call to the writer thread or the reader thread. */
 class SqliteLog implements DeliveryLog {
   readonly #threads: LogThreads;
+  readonly #limit: AppendLimit;
   readonly #appends: SqliteAppendQueue;
   readonly #cursors: Cursors;
   /** Each tenant's newest delivery, of those that were reported as stored. */
@@ -100,12 +89,8 @@ class SqliteLog implements DeliveryLog {
     this.#clock = new RetentionClock(time ?? { now: now(), jump: null }, monotonic, retentionObserver);
     this.#threads = threads;
     this.#cursors = new Cursors(seed);
-    this.#appends = new SqliteAppendQueue(
-      threads,
-      options.maxWaitingBytes ?? MAX_WAITING_BYTES,
-      this.#resultOf,
-      this.#onPlaced,
-    );
+    this.#limit = new AppendLimit(options.maxWaitingBytes);
+    this.#appends = new SqliteAppendQueue(threads, this.#resultOf, this.#onPlaced);
     this.#heads = placesOf(heads);
     this.#unlock = unlock;
     threads.observe({
@@ -119,8 +104,9 @@ class SqliteLog implements DeliveryLog {
     this.#trimming = startTrimming(() => this.#trimOnce(), retentionObserver.failed);
   }
 
-  append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
-    return this.#closing ? Promise.reject(new LogClosedError()) : this.#appends.append(batch);
+  async append(batch: readonly NewDelivery[]): Promise<readonly AppendResult[]> {
+    if (this.#closing) throw new LogClosedError();
+    return this.#limit.run(batch, () => this.#appends.append(batch));
   }
 
   readonly #resultOf = (

@@ -1,10 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Extent, fingerprintOf } from '../log/cursor.ts';
-import { isTimeDue, type KeptTime } from '../log/retention-clock.ts';
+import { isTimeDue, type KeptTime, type Retention } from '../log/retention.ts';
 import type { Indexer } from './index/indexer.ts';
-
-/** How much of a tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
-type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
 export type Trim = {
   readonly retention: Retention;

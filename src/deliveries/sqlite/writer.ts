@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RecentGrowth } from '../log/growth.ts';
+import { RecentGrowth } from '../log/appends.ts';
 import type { Changes } from '../log/log.ts';
 import { WriteStore } from './appender.ts';
 import type { Trim } from './retention.ts';
@@ -12,7 +12,7 @@ import {
 import type { Opened, WriterMethods } from './threads/protocol.ts';
 import { ReconnectingDatabase } from './threads/reconnecting.ts';
 
-type PendingBatch = {
+type ArrivedBatch = {
   readonly packed: PackedDeliveries;
   readonly resolve: (placements: PackedPlacements) => void;
   readonly reject: (error: unknown) => void;
@@ -29,7 +29,7 @@ export class Writer {
   readonly #path: string;
   readonly #store: ReconnectingDatabase<WriteStore>;
   readonly #growth = new RecentGrowth();
-  #pending: PendingBatch[] = [];
+  #pending: ArrivedBatch[] = [];
   #closed = false;
 
   constructor(path: string) {
@@ -123,7 +123,7 @@ export class Writer {
     }
   }
 
-  #takeBatches(): PendingBatch[] {
+  #takeBatches(): ArrivedBatch[] {
     let deliveries = 0;
     const end = this.#pending.findIndex(({ packed }) => {
       deliveries += packed.addresses.length;

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RetentionObserver } from '../../../src/deliveries/log/retention-clock.ts';
+import type { RetentionObserver } from '../../../src/deliveries/log/retention.ts';
 import { needRedis } from '../../support/redis/server.ts';
 import { delivery, HOUR_MS, numberOf, readAll } from '../support/builders.ts';
 import { describeEachStore, redisOnOneServer, type Store } from '../support/stores.ts';

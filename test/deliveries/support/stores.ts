@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, onTestFinished } from 'vitest';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
-import type { RetentionObserver } from '../../../src/deliveries/log/retention-clock.ts';
+import type { RetentionObserver } from '../../../src/deliveries/log/retention.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import type { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { connectRedis, type RedisConnection } from '../../../src/redis/connection.ts';

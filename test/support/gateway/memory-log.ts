@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppendListeners, RecentGrowth } from '../../../src/deliveries/log/appends.ts';
 import {
   areDifferent,
   Cursors,
@@ -11,7 +12,6 @@ import {
   UNKNOWN,
 } from '../../../src/deliveries/log/cursor.ts';
 import { LogClosedError, ReadAbortedError } from '../../../src/deliveries/log/errors.ts';
-import { AppendListeners, RecentGrowth } from '../../../src/deliveries/log/growth.ts';
 import {
   type AppendResult,
   type DeliveryFilter,
@@ -21,8 +21,7 @@ import {
   type StoredDelivery,
 } from '../../../src/deliveries/log/log.ts';
 import { type Found, readPage, type SequenceRange, sequencesIn } from '../../../src/deliveries/log/page.ts';
-import { type KeptTime, RetentionClock } from '../../../src/deliveries/log/retention-clock.ts';
-import { startTrimming } from '../../../src/deliveries/log/trim-schedule.ts';
+import { type KeptTime, RetentionClock, startTrimming } from '../../../src/deliveries/log/retention.ts';
 import type { openSqliteLog } from '../../../src/deliveries/sqlite/log.ts';
 import { monotonicClock } from '../../../src/lib/deadlines.ts';
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { IDENTITY_BYTES } from '../../log/cursor.ts';
 
 /** A delivery whose identity is in memory. */
-type Entry = {
+type IdentityEntry = {
   readonly tenant: number;
   readonly sequence: number;
   readonly identity: Buffer;
@@ -36,9 +36,9 @@ export class IdentityIndex {
   readonly #drop;
   readonly #raiseIdentified;
   /** The identities that wait for the next merge. */
-  #added: Entry[] = [];
+  #added: IdentityEntry[] = [];
   /** All identities in memory that were not dropped, by `hashKey`. */
-  readonly #memtable = new Map<number, Entry[]>();
+  readonly #memtable = new Map<number, IdentityEntry[]>();
   /** The merge in progress. Each step inserts one identity. */
   #merge: Iterator<void> | null = null;
 
@@ -107,12 +107,12 @@ export class IdentityIndex {
     }
   }
 
-  #inMemory(tenant: number, identity: Buffer): Entry | undefined {
+  #inMemory(tenant: number, identity: Buffer): IdentityEntry | undefined {
     const sameKey = this.#memtable.get(hashKey(tenant, identity));
     return sameKey?.find((entry) => entry.tenant === tenant && entry.identity.equals(identity));
   }
 
-  #remove(entry: Entry): void {
+  #remove(entry: IdentityEntry): void {
     const key = hashKey(entry.tenant, entry.identity);
     const others = this.#memtable.get(key)?.filter((one) => one !== entry) ?? [];
     if (others.length === 0) this.#memtable.delete(key);

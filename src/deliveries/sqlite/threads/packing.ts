@@ -1,3 +1,4 @@
+import type { Stored } from '../../log/appends.ts';
 import { identityPrefix, UNKNOWN } from '../../log/cursor.ts';
 import type { DeliveryPage, NewDelivery, StoredDelivery } from '../../log/log.ts';
 import { writeAddresses } from '../rows.ts';
@@ -88,13 +89,6 @@ export const unpackDeliveries = (packed: PackedDeliveries): UnpackedDelivery[] =
 };
 
 const nullIfNaN = (number = Number.NaN): number | null => (Number.isNaN(number) ? null : number);
-
-/** The place of a durable delivery. A duplicate has the place of the original. */
-export type Stored = {
-  readonly sequence: number;
-  readonly fingerprint: number;
-  readonly duplicate: boolean;
-};
 
 /** What became of one delivery of a batch. `refusal` says why it can't be stored. */
 export type Placement = Stored | { readonly refusal: string };

@@ -11,7 +11,7 @@ import {
   UnstorableError,
 } from '../../log/errors.ts';
 import type { Changes, DeliveryRange, StoredDelivery } from '../../log/log.ts';
-import type { KeptTime } from '../../log/retention-clock.ts';
+import type { KeptTime } from '../../log/retention.ts';
 import type { Trim } from '../retention.ts';
 import type { PackedDeliveries, PackedPage, PackedPlacements } from './packing.ts';
 

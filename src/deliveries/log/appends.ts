@@ -1,5 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import type { AppendListener, Changes } from './log.ts';
+import type { Place } from './cursor.ts';
+import { LogUnavailableError } from './errors.ts';
+import type { AppendListener, Changes, NewDelivery } from './log.ts';
+
+/** The place of a durable delivery. A duplicate has the place of the original. */
+export type Stored = Place & { readonly duplicate: boolean };
+
+export const sizeOf = (batch: readonly NewDelivery[]): number =>
+  batch.reduce((bytes, { body }) => bytes + body.byteLength, 0);
+
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+/** Bounds the bodies that wait to be stored (load shedding). */
+export class AppendLimit {
+  readonly #maxBytes: number;
+  #waitingBytes = 0;
+
+  /** Default: 64 MB. */
+  constructor(maxBytes = MAX_WAITING_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Rejects with LogUnavailableError at once when more than `maxBytes` would wait, unless nothing waits yet. */
+  async run<Result>(batch: readonly NewDelivery[], append: () => Promise<Result>): Promise<Result> {
+    const bytes = sizeOf(batch);
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxBytes)
+      throw new LogUnavailableError('too much waits to be stored');
+    this.#waitingBytes += bytes;
+    try {
+      return await append();
+    } finally {
+      this.#waitingBytes -= bytes;
+    }
+  }
+}
 
 /** Tenants whose heads are remembered for `changed`. Of others it says that it can't compare. */
 const MAX_TENANTS = 10_000;
