@@ -1,6 +1,6 @@
 /**
- * What listens to the reports of an observer. It leaves out those that it ignores, and returns nothing where the result of
- * another sink is wanted.
+ * A sink listens to the reports of an observer. It leaves out reports that it ignores, and returns nothing if the result
+ * should come from another sink.
  */
 export type Sink<Observer> = {
   readonly [Name in keyof Observer]?: Observer[Name] extends ((...args: infer Args) => unknown) | undefined
@@ -12,8 +12,8 @@ export type Sink<Observer> = {
 type Report = (one?: unknown, two?: unknown, three?: unknown) => unknown;
 
 /**
- * The observer whose every report goes to each sink that listens to it, in their order, and returns the last result. A
- * report that one sink alone listens to is that sink's own function, and one that nobody listens to is left out.
+ * Returns an observer that passes each report to all sinks that listen to it, in order, and returns the last result. A
+ * report with a single listener is that sink's own function; one without listeners is left out.
  */
 export const combine = <Observer extends object>(
   ...sinks: readonly (Sink<Observer> | undefined)[]

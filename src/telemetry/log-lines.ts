@@ -16,7 +16,7 @@ import type { Sink } from './combine.ts';
 
 /**
  * The lines that an operator reads. A line names codes, resources and statuses, and never quotes a client or upstream: a
- * quote may hold a key or a delivery URL.
+ * quote could contain a key or a delivery URL.
  */
 
 /** Logs one line per operation: `debug` on success, and on failure a level that reflects whose fault it is. */
@@ -91,7 +91,7 @@ const severityOf = ({ failure, gatewayKey }: UpstreamError): LogLevel => {
   return isKeyRejected || failure === 'rejected' ? 'info' : 'warn';
 };
 
-/** How often deliveries without memory are logged: their sender may repeat them at once. */
+/** The interval between lines about deliveries without memory: their sender may repeat them at once. */
 const OUT_OF_MEMORY_EVERY_MS = 60_000;
 
 /** Logs the first delivery that is refused for lack of memory, and then one line a minute with the number of them. */

@@ -64,7 +64,7 @@ export const createOperationSpans = (spans: Spans, describe: DescribeOperation):
   },
 });
 
-/** The spans of parsing and validating a new document, and of the rest that an operation's span says. */
+/** The spans of parsing and validating a new document, and further attributes of an operation's span. */
 export const createDocumentSpans = (spans: Spans): DocumentObserver => ({
   reading(step, parent) {
     const trace = spans.begin(parent, `graphql.${step}`);
@@ -78,7 +78,7 @@ export const createSharedAnswerSpans = (spans: Spans): SharedAnswerObserver => (
 
 /** The spans of what clients and upstream send: of HTTP requests, and of the operations of WebSockets. */
 
-/** The paths with the parts that clients choose, or that are secret, left out. Other routes have no spans. */
+/** The paths, without the parts that clients choose or that are secret. Other routes have no spans. */
 const ROUTES: Readonly<Record<string, string>> = {
   graphql: '/graphql',
   deliveries: '/deliveries/{tenant}/{token}',

@@ -61,7 +61,7 @@ export const startTraces = async (config: TracesConfig, upstreamUrl: string | nu
     pages: createPageSpans(spans),
     upstream: createUpstreamSpans(spans, upstreamUrl),
     ...createDeliverySpans(spans, describe),
-    /** Exports the spans that have ended. Resolves within this time: whether all were exported. */
+    /** Exports the spans that have ended. Resolves within this time, with whether all were exported. */
     stop: (ms: number): Promise<boolean> => settlesWithin([provider.shutdown()], ms),
   };
 };
@@ -107,7 +107,7 @@ const reportExports = (exporter: SpanExporter, log: Log): SpanExporter => {
           log.info('traces: export recovered', { lostSpans: lost });
           lost = 0;
         }
-        // The failure is reported: the SDK would report it a second time, to nothing.
+        // The failure is already reported; the SDK would report it a second time.
         done({ code: SUCCESS });
       });
     },

@@ -27,7 +27,7 @@ type Options = {
   readonly propagates: boolean;
 };
 
-/** Makes spans. Each makes the trace of what it causes, by which it is found again. */
+/** Makes spans. Each makes a trace for the work below it, by which the span is found again. */
 export class Spans {
   readonly propagates: boolean;
   readonly #tracer: Tracer;
@@ -41,7 +41,7 @@ export class Spans {
 
   /** Begins a span below that of a trace. */
   begin(parent: Trace, name: string, options: SpanOptions = {}): Trace {
-    // It costs nothing where nothing of the trace is recorded.
+    // It costs nothing if nothing of the trace is recorded.
     if (isUnsampled(parent)) return parent;
     return this.#start(parent, name, options, contextOf(parent, false));
   }
@@ -52,7 +52,7 @@ export class Spans {
     return this.#start(client, name, options, parent);
   }
 
-  /** Begins a trace of its own, with links to what has caused it. */
+  /** Begins a trace of its own, with links to its causes. */
   beginLinked(
     causes: readonly (Trace | null)[],
     name: string,
@@ -63,7 +63,7 @@ export class Spans {
     return this.#start({ requestId, traceparent: null }, name, { ...options, links }, ROOT_CONTEXT);
   }
 
-  /** The same trace without the name of its span, for a peer that is told none. */
+  /** The same trace without the name of its span, for a peer that must not learn it. */
   unnamed(trace: Trace): Trace {
     const span = this.#open.get(trace);
     const unnamed: Trace = { ...trace, traceparent: null };

@@ -16,8 +16,8 @@ type Mode = 'open' | 'key' | 'jwt';
 export type Authenticate = (credentials: RequestHeaders, address?: () => string) => Promise<Caller>;
 
 /**
- * The cache partition of a tenant: tenants in one partition share cached pages. All share where all use the gateway's key,
- * and none where each client has its own.
+ * The cache partition of a tenant: tenants in one partition share cached pages. If all clients use the gateway's key, all
+ * tenants share one partition; if each client has its own key, none do.
  */
 export const cachePartitionOf = (mode: Mode, tenant: string): string => (mode === 'key' ? tenant : 'shared');
 
@@ -73,7 +73,7 @@ const tokenIn = (authorization: string | null): string => {
   return token;
 };
 
-/** An IPv4 address as it is. An IPv6 address is cut to its /64, which one client owns. */
+/** An IPv4 address unchanged; an IPv6 address cut to its /64, which one client owns. */
 const ownedBy = (address: string): string => {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

@@ -16,7 +16,7 @@ const ASYMMETRIC = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** No key set is at hand and none can be fetched. The token is not at fault. */
+/** No key set is available, and none can be fetched. The token is not at fault. */
 export class KeysUnavailableError extends Error {
   constructor(cause: unknown) {
     super('the JWKS is unavailable', { cause });
@@ -25,9 +25,9 @@ export class KeysUnavailableError extends Error {
 }
 
 const FETCH_TIMEOUT_MS = 5000;
-/** The least time between fetches for tokens that name an unknown key. */
+/** The minimum time between fetches for tokens that name an unknown key. */
 const COOLDOWN_MS = 5000;
-/** The least time between any two fetches, also from a server that fails. */
+/** The minimum time between any two fetches, even from a server that fails. */
 const FETCH_COOLDOWN_MS = 1000;
 
 type Options = {

@@ -40,7 +40,7 @@ const CLOCK_TOLERANCE_S = 5;
 const CACHE_MS = 60_000;
 const MAX_CACHED_TOKENS = 10_000;
 
-/** The most keys that are tried for a token that names none. Each costs some ten microseconds. */
+/** The most keys that are tried for a token that names none. Each costs tens of microseconds. */
 const MAX_KEYS_TRIED = 20;
 
 /** Creates the verification of tokens. A verified token is cached by its hash. */
@@ -90,7 +90,7 @@ export const createTokens = ({ keys, issuer, audience, isTenant, log, now }: Tok
   };
 };
 
-/** Tries the second secret where the first has not signed the token. */
+/** Tries the second secret if the first did not sign the token. */
 const verifyWithSources = async (
   token: string,
   [source, ...others]: readonly TokenKeys[],
@@ -106,7 +106,7 @@ const verifyWithSources = async (
   }
 };
 
-/** As jose's `jwtVerify`, but tries each key where several match the token. */
+/** Like jose's `jwtVerify`, but tries each key if several match the token. */
 const verifyWithKeys = async (
   token: string,
   getKey: JWTVerifyGetKey,

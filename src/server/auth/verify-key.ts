@@ -10,7 +10,7 @@ type VerifyKey = (signal: AbortSignal) => Promise<void>;
 export type KeyVerificationTimes = {
   /** After this time a subscriber is admitted unverified: a slow upstream must not keep it from its deliveries. */
   readonly timeoutMs: number;
-  /** At most this time later, and at least three quarters of it, an unverified key is verified again. */
+  /** An unverified key is verified again after three quarters of this time to all of it. */
   readonly recheckMs: number;
 };
 
@@ -64,11 +64,11 @@ const isVerified = async (
   }
 };
 
-/** Whether upstream said that it does not know the key, rather than failed to say. */
+/** Whether upstream said that it does not know the key, rather than failing to answer. */
 export const isUnknownKey = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'unauthenticated';
 
-/** Whether upstream knows the key but forbids the request that verified it: the key is valid all the same. */
+/** Whether upstream knows the key but forbids the request that verified it: the key is still valid. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure === 'forbidden';
 

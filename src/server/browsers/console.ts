@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
 
-/** Answers for the console's page and its files. Resolves to false, without answering, where a path is neither. */
+/** Answers requests for the console's page and its files. Resolves to false, without answering, for any other path. */
 export type Console = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
 
 const CONSOLE_PATH = '/console/';
@@ -67,7 +67,7 @@ export const createConsole = (settings: ConsoleSettings): Console => {
   };
 };
 
-/** What the page has to know before it asks the gateway anything. None of it is a secret. */
+/** What the page has to know before its first request. None of it is secret. */
 type ConsoleSettings = {
   readonly auth: 'open' | 'key' | 'jwt';
   /** The header in which a client sends its own key. */
@@ -85,10 +85,12 @@ type ConsoleSettings = {
 
 type ConsolePage = { readonly html: string; readonly policy: string };
 
-/** JSON that can't end the script element in which it stands. */
+/** JSON that can't end the script element around it. */
 const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/** The page and its content security policy: scripts and styles of this gateway alone, and no other host but for pictures. */
+/**
+ * The page and its content security policy: only scripts and styles of this gateway, and no other host except for pictures.
+ */
 const consolePage = (made: ConsoleAssets, path: string, settings: ConsoleSettings): ConsolePage => {
   const urls = [...made.assets.keys()].map((file) => `${path}${file}`);
   const importMap = inScript({
@@ -132,7 +134,7 @@ export type ConsoleAssets = {
 
 const WORKER = new URL('./console-assets-worker.ts', import.meta.url);
 
-/** Node says that stripping types is experimental, as a line that is no JSON among those of the log. */
+/** Node warns that stripping types is experimental, with a line among the log's that is not JSON. */
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /** Makes the console's files in a thread of its own, which takes a few tenths of a second. Rejects when one can't be read. */

@@ -127,7 +127,7 @@ const policyOf = (html: string): string => {
   ].join('; ');
 };
 
-/** Answers a browser that opens `/`. Returns false, without answering, for any other client. */
+/** Answers a browser that opens `/`. Returns false, without answering, for other clients. */
 export type FrontPage = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const PAGE = `<!doctype html>
@@ -140,7 +140,10 @@ server-sent events. GraphiQL is off here, so a browser shows nothing else.</p>
 </html>
 `;
 
-/** Redirects to GraphiQL if it is on. Else it answers with a page without scripts and styles, which the security headers forbid. */
+/**
+ * Redirects to GraphiQL if it is on. Otherwise answers with a page without scripts and styles, which the security headers
+ * forbid.
+ */
 export const createFrontPage =
   (hasGraphiQL: boolean): FrontPage =>
   ({ method, headers: { accept = '' } }, response) => {

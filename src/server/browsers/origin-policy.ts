@@ -22,7 +22,7 @@ type Options = {
   readonly publicUrl: string | null;
   /** Whether the gateway listens on loopback only. */
   readonly onLoopback: boolean;
-  /** Whether pages of any server on loopback are allowed, such as Vite's: for a gateway over the sandbox. */
+  /** Whether pages of any server on loopback, such as Vite's, are allowed, as over the sandbox. */
   readonly loopbackOrigins: boolean;
   readonly log: Log;
   readonly now: Clock;
@@ -46,8 +46,8 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
     (loopbackOrigins && /^https?:\/\//.test(origin) && LOOPBACK.test(URL.parse(origin)?.hostname ?? ''));
 
   /**
-   * DNS rebinding protection for a gateway on loopback, which may be open to any client that reaches it. A page can have
-   * its own name resolve to loopback, and would then be of the gateway's origin.
+   * DNS rebinding protection for a gateway on loopback, which may be open to any client that reaches it. A page can make its
+   * own name resolve to loopback, and would then have the gateway's origin.
    */
   const isOwnHost = (host: string | null): boolean =>
     !onLoopback || host === null || isLoopbackHost(host) || host === publicUrl?.host;
@@ -92,7 +92,7 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
  * client and in the log. The log gets at most 20 lines a minute, and one for each origin or Host.
  */
 type OriginErrors = {
-  /** `origin` is null when the browser says that another site sent the request, and not which. */
+  /** `origin` is null if the browser says that another site sent the request, but not which. */
   origin(origin: string | null): GraphQLError;
   host(host: string | null): GraphQLError;
 };

@@ -24,7 +24,7 @@ export type EventStreams = {
   readonly verification: OperationPlugin;
   /** Makes streams of subscriptions that have started. */
   readonly plugin: ServerPlugin;
-  /** Destroys all streams, and those that begin later. They end without a `complete`, so that their clients resume. */
+  /** Destroys all streams, including those that begin later. They end without `complete`, so that their clients resume. */
   abortAll(): void;
 };
 

@@ -23,7 +23,7 @@ export type OpenDocuments = {
 const MAX_TOKENS_EACH = 50_000;
 const MAX_TOKENS = 250_000;
 
-/** A subscription's memory beside its document grows with the length of its key. A character takes less than a token. */
+/** A subscription's memory beyond its document grows with the length of its key. A character takes less than a token. */
 const CHARACTERS_A_TOKEN = 64;
 
 export const createOpenDocuments = (): OpenDocuments => {
