@@ -1,5 +1,7 @@
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DeliveryLog, DeliveryRange } from '../../../src/deliveries/log/log.ts';
+import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
+import { connectRedis } from '../../../src/redis/connection.ts';
 import { needRedis } from '../../support/redis/server.ts';
 import { address, delivery, numberOf, range, TENANT } from '../support/builders.ts';
 import { redisOnOneServer } from '../support/stores.ts';
@@ -60,4 +62,33 @@ test('a rare filter finds all its deliveries, in either direction, also when the
   const trimmed = await redis.openLog({ place, retentionCount: COUNT - 20_000 });
   await trimmed.trim();
   expect(await walk(trimmed, { ...rare, limit: 4 })).toEqual({ found: [32_768, 39_999], pages: 1 });
+});
+
+test('a search that retention overtakes is refused, and does not leave out what it has not looked at', async () => {
+  const place = await redis.newPlace();
+  const connection = await connectRedis({ urls: [place] });
+  onTestFinished(() => connection.close());
+  const log = await openRedisLog({ redis: connection, retentionHours: 1, retentionCount: COUNT });
+  onTestFinished(() => log.close());
+  const trimming = await redis.openLog({ place, retentionCount: 1, now: Date.now });
+  const after = await log.head(TENANT);
+  await Promise.all([log.trim(), trimming.trim(), log.read(TENANT, { after, limit: 1 })]);
+  const receivedAt = Date.now();
+  await log.append([1, 7, 7, 7, 1].map((chainId, index) => delivery(index, { chainId, receivedAt })));
+
+  const send = connection.send.bind(connection);
+  let hasTrimmed = false;
+  connection.send = async (key, args) => {
+    const reply = await send(key, args);
+    if (args[0] === 'EVALSHA' && !hasTrimmed) {
+      hasTrimmed = true;
+      await trimming.trim();
+    }
+    return reply;
+  };
+  const page = log.read(TENANT, { after, limit: 10, filter: { chainIds: [7] } });
+  await expect(page).rejects.toEqual(
+    expect.objectContaining({ name: 'CursorExpiredError', reason: 'trimmed' }),
+  );
+  expect(hasTrimmed).toBe(true);
 });
