@@ -23,7 +23,7 @@ export type FeedEntry<Item = unknown> = {
 /** The entries of one feed, by the cursor that each comes after. */
 type Entries<Item = unknown> = Map<string, FeedEntry<Item>>;
 
-/** An estimate of an entry's memory beside the bytes of its item: objects, and what the buffers of the item take themselves. */
+/** An estimate of an entry's memory in addition to the bytes of its item: objects, and the buffers themselves. */
 const ENTRY_BYTES = 1280;
 
 /**

@@ -53,7 +53,7 @@ export class ChangeNotifier {
     void this.#poll();
   }
 
-  /** The timer goes on until the next poll, so that listeners that come and go don't cause a poll each. */
+  /** The timer runs until the next poll, so that listeners that come and go don't cause a poll each. */
   #stop(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = null;

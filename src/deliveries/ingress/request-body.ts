@@ -18,7 +18,9 @@ export type RequestBody = {
 
 const decompress = promisify(gunzip);
 
-/** What the large bodies of one tenant may use. One of 5 MB has to arrive twice as fast, to be here within ten seconds. */
+/**
+ * What the large bodies of one tenant may use. One of 5 MB has to arrive twice as fast, to be complete within ten seconds.
+ */
 const LARGE_BODIES = { maxBytes: 64 * 1024 * 1024, stallMs: 250 };
 /** Small bodies have a memory of their own, so that large ones can't keep them out. Most arrive in one piece. */
 const SMALL_BODIES = { maxBytes: 16 * 1024 * 1024, stallMs: 20 };

@@ -142,7 +142,7 @@ export type DeliveryLog = {
    * for lost `onAppend` calls. The log can't compare with a mark that is null, too old or from before it was reopened.
    */
   changed(mark: string | null): Promise<Changes>;
-  /** Drops what is beyond the retention. The log also does so by itself. */
+  /** Drops what is beyond the retention. The log also does so on its own schedule. */
   trim(): Promise<void>;
   /**
    * Calls the listener after each commit. A call is a hint: it may come late, twice or without a change. It also comes

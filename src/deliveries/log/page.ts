@@ -45,8 +45,8 @@ export type PageSource = {
   /** Searches a range that is not empty. Once about `maxScanned` are scanned, it ends early. */
   find(filter: DeliveryFilter, range: SequenceRange, maxScanned: number): Promise<Found>;
   /**
-   * Loads deliveries in the order of `sequences`, until their bodies have `maxBytes`. It leaves out those that are not stored
-   * any more. `floor` is read after the search and the deliveries.
+   * Loads deliveries in the order of `sequences`, until their bodies have `maxBytes`. It leaves out those that are no longer
+   * stored. `floor` is read after the search and the deliveries.
    */
   load(
     sequences: readonly number[],

@@ -6,49 +6,49 @@ import { LogDamagedError, LogUnavailableError } from './errors.ts';
 /** How much of each tenant's log is kept. Deliveries beyond either limit are dropped, the oldest first. */
 export type Retention = { readonly maxAgeMs: number; readonly maxCount: number };
 
-/** Reports what the log does by itself to drop deliveries, and why it does not. */
+/** Reports why the log's own trimming fails or waits. */
 export type RetentionObserver = {
   /** The log's own trimming begins to fail, or fails for another reason. It is tried again every 5 seconds. */
   failed?(error: unknown): void;
   /** The clock is ahead by `ms` of the time that has passed as far as the log knows, or behind it: then `ms` is negative. */
   jumped?(ms: number): void;
-  /** The clock is believed again: it is back in step, or has gone on evenly for 12 hours of gateways running. */
+  /** The clock is trusted again: it is back in step, or has run evenly for 12 hours of gateways running. */
   settled?(reason: 'in step' | 'confirmed'): void;
-  /** The clock of this gateway is ahead of the one that the log goes by, by `ms`, or behind it; null when it is no longer. */
+  /** The clock of this gateway is ahead of the log's by `ms`, or behind it (negative); null once they agree again. */
   differs?(ms: number | null): void;
 };
 
 /** Clocks that differ by less are in step. Gateways that were off for less time continue without a question. */
 const MAX_APART_MS = 3_600_000;
 
-/** A clock that has jumped is believed once it has gone on evenly for this long: an operator may look first. */
+/** A clock that has jumped is trusted once it has run evenly for this long, so that an operator can check first. */
 const CONFIRMED_MS = 12 * 3_600_000;
 
 /** The hours add up over restarts, unless the gateway was off for longer, or the clock has jumped again in between. */
 const MAX_OFF_MS = 24 * 3_600_000;
 
-/** A clock that has jumped and is not believed yet. */
+/** A clock that has jumped and is not trusted yet. */
 export type Jump = {
   /** The time that has come for certain. */
   readonly expected: number;
   /** What the clock says. */
   readonly wall: number;
-  /** How long it has gone on evenly while gateways were running. */
+  /** How long it has run evenly while gateways were running. */
   readonly evenMs: number;
 };
 
 /** What a log keeps of its time, for the next process. */
 export type KeptTime = {
-  /** The clock, when it was believed last. */
+  /** The clock when it was last trusted. */
   readonly now: number;
-  /** What has become of the clock since; null where it was believed to the end. */
+  /** What has become of the clock since; null if it was trusted to the end. */
   readonly jump: Jump | null;
 };
 
-/** The time that is kept may be older than the present one by so much. */
+/** The saved time may be this much older than the present. */
 const KEPT_EVERY_MS = 600_000;
 
-/** Whether the time has to be kept again. `kept` is null where none is. */
+/** Whether the time has to be saved again. `kept` is null if none was saved. */
 export const isTimeDue = (kept: KeptTime | null, { now, jump }: KeptTime): boolean => {
   if (jump !== null) return Math.abs(jump.evenMs - (kept?.jump?.evenMs ?? -KEPT_EVERY_MS)) >= KEPT_EVERY_MS;
   return kept === null || kept.jump !== null || Math.abs(now - kept.now) >= KEPT_EVERY_MS;
@@ -62,10 +62,10 @@ export const isTimeDue = (kept: KeptTime | null, { now, jump }: KeptTime): boole
 export class RetentionClock {
   readonly #monotonic: Clock;
   readonly #observer: RetentionObserver;
-  /** What the clock said when it was believed last, and the monotonic clock at that time. */
+  /** What the clock said when it was last trusted, and the monotonic clock at that time. */
   #believed: { readonly wall: number; readonly at: number };
   #jump: { readonly offset: number; readonly since: number } | null = null;
-  /** The jump that an earlier process has seen, until this one has read the clock. */
+  /** The jump that an earlier process saw, until this one has read the clock. */
   #earlier: Jump | null;
 
   /** `kept` is what an earlier process has kept. */
@@ -91,7 +91,7 @@ export class RetentionClock {
     return { now: wall, jump: null };
   }
 
-  /** How long the clock has gone on evenly since it jumped. */
+  /** How long the clock has run evenly since it jumped. */
   #evenMs(wall: number, at: number, aheadMs: number): number {
     if (this.#jump === null || !isNear(wall - at, this.#jump.offset)) {
       const offMs = this.#earlier === null ? Number.NaN : wall - this.#earlier.wall;
@@ -109,7 +109,9 @@ export const isNear = (one: number, other: number): boolean => Math.abs(one - ot
 const TRIM_EVERY_MS = 5000;
 
 type TrimSchedule = {
-  /** Trims once the trims before have ended. One of them may have looked before the deliveries arrived that are to drop. */
+  /**
+   * Trims after the previous trims have ended, because one of them may have looked before the deliveries to drop arrived.
+   */
   trim(): Promise<void>;
   stop(): void;
 };
