@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { askInParts, errorsIn, MULTIPART, NEWEST } from '../support/clients/parts.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
@@ -28,7 +29,7 @@ test('a deferred field outside of the scopes of a token is an error of its part'
 });
 
 test('a fault of the gateway in a later part is masked there, and one line of the log has its stack', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   await deliver(deliveryUrl, { body: {} });
   const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'));

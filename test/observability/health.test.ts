@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test, vi } from 'vitest';
 import { createHealthEndpoints } from '../../src/server/http/health.ts';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { createTestClock } from '../support/gateway/clock.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
@@ -31,7 +32,7 @@ test.each(paths)('%s answers GET and HEAD, and nothing else', async (path) => {
 });
 
 test('while nothing can be stored, the gateway is not ready, and says so once in its log', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   // Another program holds the write lock.
   const intruder = new DatabaseSync(join(gateway.dataDir, 'deliveries.db'));
@@ -64,7 +65,7 @@ test('while nothing can be stored, the gateway is not ready, and says so once in
 });
 
 test('a disk that takes no more makes the gateway not ready', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
   // A folder in its place refuses the write, as a full disk does.
   const place = join(gateway.dataDir, 'deliveries.db-check');
   await mkdir(place);

@@ -2,6 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { poll } from '../support/clients/queries.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
@@ -122,7 +123,7 @@ test('over WebSocket each operation has an id of its own, which its errors carry
 });
 
 test('a fault of the gateway is an error with its stack, of which the client learns the id alone', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
   const { deliveryUrl } = await gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
   await deliver(deliveryUrl, { body: {} });
   // A delivery that came when no calendar has a day is no client's business.

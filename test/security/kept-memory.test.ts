@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { FeedCache, FeedPages, positionOf } from '../../src/deliveries/feed/cache.ts';
 import { Frame } from '../../src/server/subscriptions/frame.ts';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
@@ -62,7 +63,8 @@ test('small events in the cache of feeds take no more memory than it may have', 
 });
 
 test('kept events take about their own size', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  // A log in memory would keep them, too.
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() });
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   await using subscriber = subscribe(gateway.url, { after: head });
   const post = async (number: number) => {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { deliver } from '../support/clients/deliver.ts';
 import { listenToEvents } from '../support/clients/event-stream.ts';
 import { listenTo, openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
@@ -109,7 +110,8 @@ test('a token that expires frees its readers at once, of reading and of stalled 
 });
 
 test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by WebSocket and by event stream', async () => {
-  await using first = await startGateway({ UPSTREAM_URL: nowhere });
+  const env = { UPSTREAM_URL: nowhere, DATA_DIR: await temporaryDirectory() };
+  await using first = await startGateway(env);
   const { deliveryUrl, deliveries } = await first.data<{
     deliveryUrl: string;
     deliveries: { head: string };
@@ -117,11 +119,7 @@ test('a cursor that was trimmed ends a subscription with CURSOR_EXPIRED, by WebS
   const { head } = deliveries;
   for (let number = 0; number < 10; number += 1) await deliver(deliveryUrl, { body: { number } });
   await first.stop();
-  await using gateway = await startGateway({
-    UPSTREAM_URL: nowhere,
-    DATA_DIR: first.dataDir,
-    DELIVERY_RETENTION_COUNT: '5',
-  });
+  await using gateway = await startGateway({ ...env, DELIVERY_RETENTION_COUNT: '5' });
   // Trimming runs beside the queries.
   const expired = async () => codesOf(await gateway.query(PAGE, { after: head }))[0] === 'CURSOR_EXPIRED';
   while (!(await expired())) await setTimeout(10);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { demoAddress } from '../../src/sandbox/demo-wallets.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { poll } from '../support/clients/queries.ts';
 import { subscribe } from '../support/clients/subscribe.ts';
@@ -131,7 +132,8 @@ describe('the subscribed address of an activity', () => {
 
   test('is stored with the delivery, which reaches subscribers that filter by the address', async () => {
     await using service = await startLists([WALLET]);
-    await using before = await startGateway({ UPSTREAM_URL: service.url });
+    const env = { UPSTREAM_URL: service.url, DATA_DIR: await temporaryDirectory() };
+    await using before = await startGateway(env);
     const { deliveryUrl, head } = await deliveriesOf(before.url);
     await using follower = subscribe(before.url, {
       after: head,
@@ -146,7 +148,7 @@ describe('the subscribed address of an activity', () => {
     expect(follower.edges[0]?.node).toMatchObject({ events: [{ subscribedAddress: WALLET }] });
     await before.stop();
 
-    await using after = await startGateway({ UPSTREAM_URL: service.url, DATA_DIR: before.dataDir });
+    await using after = await startGateway(env);
     expect(await eventsOf(after, { address: WALLET })).toMatchObject([[{ subscribedAddress: WALLET }]]);
     expect(await eventsOf(after, { address: OTHER })).toEqual([]);
   });

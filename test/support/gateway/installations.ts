@@ -1,4 +1,5 @@
 import { beforeEach, describe } from 'vitest';
+import { temporaryDirectory } from '../../deliveries/support/builders.ts';
 import { needRedis, startRedis } from '../redis/server.ts';
 import { type Gateway, nowhere, startGateway } from './start.ts';
 
@@ -14,7 +15,7 @@ export type Installation = {
 
 const GATEWAYS = 3;
 
-const onSqlite = (): Promise<Installation> => startAll([{}]);
+const onSqlite = async (): Promise<Installation> => startAll([{ DATA_DIR: await temporaryDirectory() }]);
 
 const onRedis = async (): Promise<Installation> => {
   const { url } = await startRedis();
@@ -42,10 +43,7 @@ const startAll = async (envs: readonly Env[]): Promise<Installation> => {
     },
     async restart() {
       await Promise.all(gateways.map(({ stop }) => stop()));
-      const folders = gateways.map(({ dataDir }) => dataDir);
-      gateways = await Promise.all(
-        envs.map((env, index) => start(running, { ...env, DATA_DIR: folders[index] })),
-      );
+      gateways = await Promise.all(envs.map((env) => start(running, env)));
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

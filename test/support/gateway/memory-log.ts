@@ -80,6 +80,9 @@ class Content {
 /** By folder: a log that is opened again in this process has what the one before it stored. */
 const contents = new Map<string, Content>();
 
+/** Lets go of what the logs of this folder have stored. */
+export const forgetMemoryLog = (dataDir: string): void => void contents.delete(dataDir);
+
 /**
  * Opens a delivery log in memory, for tests that do not concern its storage. Its contract is that of the others, except that
  * nothing survives the process.

@@ -6,6 +6,7 @@ import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { clientOf } from '../clients/graphql-client.ts';
 import { openLogInSharedThreads } from './log-threads.ts';
+import { forgetMemoryLog, openMemoryLog } from './memory-log.ts';
 
 export type GraphQLFault = {
   message: string;
@@ -34,8 +35,8 @@ export const heldKey = 'held-by-the-gateway-4c1f9a';
 export const nowhere = 'http://127.0.0.1:9';
 
 /**
- * A gateway of its own on a free port of 127.0.0.1, with a data folder that goes when it goes.
- * `env` is laid over these defaults; an undefined value unsets one.
+ * A gateway of its own on a free port of 127.0.0.1. Its data folder goes when it goes, and its delivery log is in memory; with
+ * DATA_DIR, the log is in SQLite. `env` is laid over these defaults; an undefined value unsets one.
  */
 export const startGateway = async (
   env: Record<string, string | undefined> = {},
@@ -43,8 +44,12 @@ export const startGateway = async (
 ) => {
   // Everything is removed again, even if the gateway does not start.
   await using made = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
-  made.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = env.DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
+  if (env.DATA_DIR === undefined)
+    made.defer(async () => {
+      forgetMemoryLog(dataDir);
+      await rm(dataDir, { recursive: true, force: true });
+    });
   const logLines: string[] = [];
   const config = readConfig({
     HOST: '127.0.0.1',
@@ -61,7 +66,7 @@ export const startGateway = async (
     }),
     {
       readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast',
-      openLog: openLogInSharedThreads,
+      openLog: env.DATA_DIR === undefined ? openMemoryLog : openLogInSharedThreads,
       ...options,
     },
   );
