@@ -66,7 +66,9 @@ test.each(['zstd', 'br', 'gzip'])('a large answer comes whole as %s', async (cod
 });
 
 test('a client that reads nothing of a compressed answer is cut', async () => {
-  await using impatient = await startGateway({ UPSTREAM_URL: fake.url }, { times: { unsent: TIMES } });
+  const env = { UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '3600000' };
+  await using impatient = await startGateway(env, { times: { unsent: TIMES } });
+  await overHttp(impatient.url, { query: queryOf('a') });
   using open = new DisposableStack();
   const codings = ['zstd', 'br', 'gzip'];
   for (const coding of codings) {
