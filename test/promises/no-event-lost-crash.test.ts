@@ -9,6 +9,7 @@ import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { type Edge, eventually, subscribe } from '../support/clients/subscribe.ts';
 import { everythingStored, numberOf } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
+import { runs } from '../support/runs.ts';
 
 /** The shipped process is killed while deliveries arrive. */
 
@@ -21,7 +22,7 @@ test('a client that resumes after kill -9 gets every delivery that was answered 
   let cursor = '';
   let next = 0;
   try {
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < runs(5, 2); round += 1) {
       await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
       const { deliveryUrl, head } = await deliveriesOf(gateway.url);
       if (round === 0) cursor = head;
@@ -111,27 +112,3 @@ const blockOf = ({ node }: Edge): string => {
   const { transactions } = node.payload as { transactions: { chain_id: number; block_number: number }[] };
   return `${transactions[0]?.chain_id}:${transactions[0]?.block_number}`;
 };
-
-test('a gateway that gets SIGTERM exits with 0 and lets its subscribers resume', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-stop-'));
-  try {
-    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
-    await using dashboard = subscribe(gateway.url);
-    await dashboard.opened;
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    await eventually(() => dashboard.closes.length > 0);
-    expect(dashboard.closes).toEqual([1012]);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
-});
-
-test('a second gateway on the same directory fails to start, with an error that names the variable', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-lock-'));
-  try {
-    await using _first = await spawnGateway({ ...ENV, DATA_DIR: dataDir });
-    await expect(spawnGateway({ ...ENV, DATA_DIR: dataDir })).rejects.toThrow(/exited with 1: .*DATA_DIR/s);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
-});

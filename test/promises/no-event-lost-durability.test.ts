@@ -7,7 +7,7 @@ import { need } from '../support/available.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { everythingStored } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
-import { nowhere } from '../support/gateway/start.ts';
+import { nowhere, startGateway } from '../support/gateway/start.ts';
 
 /** The shipped process on failing disks, and its disk writes before it answers that a delivery is stored. */
 
@@ -118,31 +118,29 @@ test('a read-only directory is named at start', async (context) => {
   const disk = await mountSmallDisk(12 * MB);
   if (disk === null) return context.skip('needs the right to mount a small disk');
   {
-    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: disk });
+    await using gateway = await startGateway({ ...ENV, DATA_DIR: disk });
     expect(await deliver((await deliveriesOf(gateway.url)).deliveryUrl, { body: activity(1) })).toBe(200);
-    await gateway.end('SIGTERM');
   }
   execFileSync('mount', ['-o', 'remount,ro', disk]);
-  await expect(spawnGateway({ ...ENV, DATA_DIR: disk })).rejects.toThrow(/exited with 1: .*DATA_DIR: /s);
+  await expect(startGateway({ ...ENV, DATA_DIR: disk })).rejects.toThrow(/DATA_DIR: /);
   execFileSync('mount', ['-o', 'remount,rw', disk]);
-  await using gateway = await spawnGateway({ ...ENV, DATA_DIR: disk });
+  await using gateway = await startGateway({ ...ENV, DATA_DIR: disk });
   expect(await everythingStored(gateway.url)).toEqual([1]);
 });
 
 test('a damaged log is named at start, and left unchanged', async () => {
   const directory = await temporary();
   {
-    await using gateway = await spawnGateway({ ...ENV, DATA_DIR: directory });
+    await using gateway = await startGateway({ ...ENV, DATA_DIR: directory });
     const { deliveryUrl: url } = await deliveriesOf(gateway.url);
     for (let number = 0; number < 50; number += 1) await deliver(url, { body: activity(number) });
-    expect(await gateway.end('SIGTERM')).toBe(0);
   }
   const path = join(directory, 'deliveries.db');
   const bytes = await readFile(path);
   bytes.fill(0xa5, bytes.length - 3 * 4096, bytes.length - 2 * 4096);
   await writeFile(path, bytes);
-  await expect(spawnGateway({ ...ENV, DATA_DIR: directory })).rejects.toThrow(
-    /exited with 1: .*DATA_DIR: .*deliveries\.db: .*damaged/s,
+  await expect(startGateway({ ...ENV, DATA_DIR: directory })).rejects.toThrow(
+    /DATA_DIR: .*deliveries\.db: .*damaged/,
   );
   expect((await readFile(path)).equals(bytes)).toBe(true);
 });

@@ -2,32 +2,32 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryDirectory } from '../deliveries/support/builders.ts';
 import { deliveryPathOf, everythingStored, store } from '../support/gateway/on-redis.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
-import { heldKey, nowhere } from '../support/gateway/start.ts';
+import { heldKey, nowhere, startGateway } from '../support/gateway/start.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** A gateway whose clock is wrong deletes nothing that is not due. Retention keeps a week, and five deliveries. */
 
 const EIGHT_DAYS_MS = 8 * 24 * 3_600_000;
 
-/** The gateway as it is shipped, on a machine whose clock is ahead by so much. */
-const start = async (env: Record<string, string>, aheadMs = 0) => {
+const ENV = { UPSTREAM_URL: nowhere, AUTH: 'open', DELIVERY_RETENTION_COUNT: '5' };
+
+/** A gateway of its own process, on a machine whose clock is ahead by this time. */
+const startAhead = async (env: Record<string, string>, aheadMs: number) => {
   const shift = `Date.now=(now=>()=>now()+${aheadMs})(Date.now)`;
   const gateway = await spawnGateway({
-    UPSTREAM_URL: nowhere,
+    ...ENV,
     UPSTREAM_API_KEY: heldKey,
-    AUTH: 'open',
-    DELIVERY_RETENTION_COUNT: '5',
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
     ...env,
   });
   onTestFinished(async () => void (await gateway.end('SIGKILL')));
-  return gateway;
+  return { url: gateway.url, logLines: gateway.lines };
 };
 
-type Started = Awaited<ReturnType<typeof start>>;
+type Started = Awaited<ReturnType<typeof startAhead>>;
 
-const warningOf = ({ lines }: Started, message: string) =>
-  lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith(message));
+const warningOf = ({ logLines }: Started, message: string) =>
+  logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith(message));
 
 /** Retention has run to its end once it has dropped all but five. */
 const storeUntilTrimmed = async ({ url }: Started, numbers: readonly number[]) => {
@@ -48,10 +48,10 @@ test.for([
   async ([, aheadMs], context) => {
     await needRedis(context);
     const redis = await startRedis();
-    const right = await start({ REDIS_URL: redis.url });
+    await using right = await startGateway({ ...ENV, REDIS_URL: redis.url });
     const path = await deliveryPathOf(right.url);
     for (const number of [1, 2, 3]) await store(right.url, path, number);
-    const wrong = await start({ REDIS_URL: redis.url }, aheadMs);
+    const wrong = await startAhead({ REDIS_URL: redis.url }, aheadMs);
     expect(await storeUntilTrimmed(wrong, [4, 5, 6])).toEqual([2, 3, 4, 5, 6]);
     // What it has stored itself has the wrong time, and stays for the other one, too.
     expect(await storeUntilTrimmed(right, [7, 8])).toEqual([4, 5, 6, 7, 8]);
@@ -64,16 +64,19 @@ test.for([
 );
 
 test('a gateway with a log of its own that starts 8 days ahead deletes nothing, and says what it waits for', async () => {
-  const DATA_DIR = await temporaryDirectory();
-  const right = await start({ DATA_DIR });
+  const env = { ...ENV, DATA_DIR: await temporaryDirectory() };
+  await using right = await startGateway(env);
   const path = await deliveryPathOf(right.url);
   for (const number of [1, 2, 3]) await store(right.url, path, number);
-  await right.end('SIGTERM');
-  const wrong = await start({ DATA_DIR }, EIGHT_DAYS_MS);
+  await right.stop();
+  const now = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + EIGHT_DAYS_MS);
+  onTestFinished(() => void vi.restoreAllMocks());
+  await using wrong = await startGateway(env);
   expect(await storeUntilTrimmed(wrong, [4, 5, 6])).toEqual([2, 3, 4, 5, 6]);
   expect(warningOf(wrong, 'retention by age waits')).toHaveLength(1);
-  await wrong.end('SIGKILL');
-  const again = await start({ DATA_DIR }, EIGHT_DAYS_MS);
+  await wrong.stop();
+  await using again = await startGateway(env);
   expect(await storeUntilTrimmed(again, [7])).toEqual([3, 4, 5, 6, 7]);
   expect(warningOf(again, 'retention by age waits')).toHaveLength(1);
 });
