@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { byToken } from '../support/gateway/tokens.ts';
 
 /** GraphiQL in a real browser, without a network beyond this machine. */
-
-const openPage = useBrowser();
 
 const answer = async (page: Page) => (await page.locator('.graphiql-response').textContent()) ?? '';
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { pathOf, startTrusting } from '../support/gateway/trusted.ts';
 import { addressOf, history } from '../support/upstream/builders.ts';
 import { servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
-const open = useBrowser();
 const WALLET = addressOf(0xcac4e);
 const DOCUMENT = `query { wallet(address: "${WALLET}") { transactions(first: 50) { nodes { hash } } } }`;
 
@@ -15,7 +14,7 @@ test("a browser's cache keeps the answer to a GET, and asks whether it is still 
   fake.transactions.set(WALLET, servingTransactions(history(100)));
   const env = { UPSTREAM_URL: fake.url, CACHE_HEAD_MS: '3600000', CONSOLE: 'on' };
   await using gateway = await startTrusting([DOCUMENT], env);
-  await using opened = await open(gateway.url);
+  await using opened = await openPage(gateway.url);
   const ask = (id: string, cache: 'default' | 'no-cache') =>
     opened.page.evaluate(
       async ([path, requestId, mode]) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startDashboard } from '../support/clients/built-dashboard.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { folderOf } from '../support/folder.ts';
@@ -18,8 +18,6 @@ import { servingCollectibles, servingTransactions } from '../support/upstream/pa
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** examples/dashboard, installed and built as its README says, in a real browser beside the shipped gateway. */
-
-const openPage = useBrowser();
 
 let dashboard: Awaited<ReturnType<typeof startDashboard>>;
 

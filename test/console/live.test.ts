@@ -5,15 +5,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
 import { byToken, tokenOf } from '../support/gateway/tokens.ts';
 
 /** The view of live events, in a real browser. */
-
-const openPage = useBrowser();
 
 const WALLET = '0x00000000000000000000000000000000000000aa';
 const METRONOME = '0x855edb1968ddbd5b29bc4df20dc38ae071149075';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
 /**
@@ -46,7 +46,6 @@ type Finding = { id: string; impact: string; nodes: { html: string; failureSumma
 
 /** What axe finds to be serious, as its rule and the first element. */
 
-const openPage = useBrowser();
 const seriousOn = async (page: Page): Promise<string[]> => {
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] };

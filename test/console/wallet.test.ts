@@ -1,14 +1,12 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { collectible, freshAddress, history, numbered } from '../support/upstream/builders.ts';
 import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The view of a wallet, in a real browser. */
-
-const openPage = useBrowser();
 
 const WHALE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
 const COLLECTOR = '0x0ac45263881f082a3b14f48ede96f5f9b2ec9b86';

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { needBrowser, useBrowser } from '../support/clients/browser.ts';
+import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startGateway } from '../support/gateway/start.ts';
 
 /** The view of webhooks, in a real browser, over the sandbox's own webhooks. */
-
-const openPage = useBrowser();
 
 const ALICE = '0x00000000000000000000000000000000000000a1';
 const BOB = '0x00000000000000000000000000000000000000b2';

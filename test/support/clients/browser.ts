@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, type TestContext } from 'vitest';
+import type { TestContext } from 'vitest';
 import { need } from '../available.ts';
 
 /** A real Chromium, without a network beyond this machine. */
@@ -28,30 +28,28 @@ export type OpenedPage = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** A browser for the tests of this file. Returns the function that opens a page of a gateway, as a new visitor. */
-export const useBrowser = () => {
-  let launched: Promise<Browser> | null = null;
-  afterAll(async () => (await launched)?.close());
+/** Of all test files of this process. Playwright ends it with the process. */
+let launched: Promise<Browser> | null = null;
 
-  return async (url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> => {
-    launched ??= chromium.launch({
-      ...(executablePath === undefined ? {} : { executablePath }),
-      args: ['--no-sandbox', '--disable-gpu'],
-    });
-    const visitor = await (await launched).newContext(options);
-    const page = await visitor.newPage();
-    page.setDefaultTimeout(WAIT_MS);
-    const strange: string[] = [];
-    page.on('request', (request) => {
-      const { protocol, host } = new URL(request.url());
-      if (protocol.startsWith('http') && host !== new URL(url).host) strange.push(request.url());
-    });
-    const faults: string[] = [];
-    page.on('console', (message) => {
-      if (message.text().includes('Content Security Policy')) faults.push(message.text());
-    });
-    page.on('pageerror', (error) => faults.push(String(error)));
-    await page.goto(url);
-    return { page, strange, faults, [Symbol.asyncDispose]: () => visitor.close() };
-  };
+/** Opens a page of a gateway, as a new visitor. */
+export const openPage = async (url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> => {
+  launched ??= chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  const visitor = await (await launched).newContext(options);
+  const page = await visitor.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  const strange: string[] = [];
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (protocol.startsWith('http') && host !== new URL(url).host) strange.push(request.url());
+  });
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(url);
+  return { page, strange, faults, [Symbol.asyncDispose]: () => visitor.close() };
 };
