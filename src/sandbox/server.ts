@@ -5,8 +5,8 @@ import { Counter, createFaultsRoute, createStatsRoute, type Stats } from './http
 import { Faults } from './http/faults.ts';
 import { createRequestHandler } from './http/handler.ts';
 import { createFinder, listen } from './http/http.ts';
-import { Cursors } from './lookups/paging.ts';
-import { logoPath } from './lookups/pictures.ts';
+import { Cursors } from './http/paging.ts';
+import { logoPath } from './http/pictures.ts';
 import { createOperations } from './lookups/registry.ts';
 import type { Block, Hex } from './types.ts';
 import { webhookPath } from './webhooks/routes.ts';

@@ -14,7 +14,7 @@ import {
 
 let sandbox: OpenSandbox;
 beforeAll(async () => {
-  sandbox = await openSandbox({ faults: true });
+  sandbox = await openSandbox();
 });
 afterAll(() => sandbox.stop());
 
@@ -287,78 +287,5 @@ describe('one balance', () => {
     expect([unsupported.status, unsupported.computeUnits]).toEqual([200, 0]);
     expect(unsupported.json?.warnings).toHaveLength(1);
     expect((await one('native', '0x12', 'chain_ids=1')).json).toEqual({ message: 'Failed to parse address' });
-  });
-});
-
-describe('faults', () => {
-  const put = (rule: Json) =>
-    sandbox.ask('/sandbox/faults', {
-      method: 'PUT',
-      body: JSON.stringify({ rules: [{ path: '*', ...rule }] }),
-    });
-
-  test('make a last page say so by null or an empty text', async () => {
-    for (const lastOffset of [null, '']) {
-      await put({ lastOffset });
-      expect((await ask('native')).json).toHaveProperty('next_offset', lastOffset);
-      expect((await ask('whale', 'limit=1')).json?.next_offset).toEqual(expect.stringMatching(/./));
-    }
-    await sandbox.ask('/sandbox/faults', { method: 'DELETE' });
-  });
-
-  test('make pages short, and let items move between them', async () => {
-    const whole = list(await ask('whale'));
-    await put({ short: 2 });
-    const pages = await walk(sandbox, path('whale', 'limit=5'), 'balances');
-    expect(pages[0]).toHaveLength(3);
-    expect(pages.flat()).toEqual(whole);
-    await put({ shift: -1 });
-    const [first, second] = await walk(sandbox, path('whale', 'limit=5'), 'balances');
-    expect(second?.[0]).toEqual(first?.at(-1));
-    await put({ shift: 1 });
-    expect((await walk(sandbox, path('whale', 'limit=5'), 'balances')).flat().length).toBeLessThan(
-      whole.length,
-    );
-    await sandbox.ask('/sandbox/faults', { method: 'DELETE' });
-  });
-
-  test('make chains fail, whose balances are missing, as the errors say', async () => {
-    await put({ failingChains: [100] });
-    const answer = await ask('native');
-    expect(list(answer).map(({ chain_id }) => chain_id)).toEqual([1, 8453]);
-    expect(answer.json?.errors).toEqual({
-      error_message: expect.any(String),
-      token_errors: [{ chain_id: 100, address: 'native', description: expect.stringContaining('gnosis') }],
-    });
-    expect((await ask('native', 'chain_ids=1')).json).not.toHaveProperty('errors');
-    await sandbox.ask('/sandbox/faults', { method: 'DELETE' });
-  });
-
-  test.each([
-    ['balances/{a}', 503, { message: 'Try again later' }],
-    ['balances/{a}/token/native', 500, { message: 'Internal server error' }],
-    ['activity/{a}', 500, 'Internal server error'],
-    ['token-info/{a}', 500, 'Internal server error'],
-    [
-      'token-holders/1/{a}',
-      500,
-      { error: { message: 'Internal server error', code: 'INTERNAL_SERVER_ERROR' } },
-    ],
-    ['search/tokens', 400, { error: { message: 'Bad request', code: 'BAD_REQUEST' } }],
-    ['defi/positions/{a}', 500, { error: 'Internal server error' }],
-    ['transactions/{a}', 500, { message: 'Internal server error' }],
-    ['collectibles/{a}', 500, { error: 'Internal server error' }],
-    ['activity/{a}', 402, { error: expect.stringContaining('quota') }],
-    ['token-info/{a}', 429, { error: expect.stringMatching(/^Too many requests\./) }],
-  ])('answer %s with %i in the words of who answers', async (template, status, body) => {
-    await put({ status });
-    const answer = await sandbox.ask(`/v1/evm/${template.replace('{a}', demoAddress('whale'))}`);
-    expect([answer.status, answer.computeUnits]).toEqual([status, 0]);
-    expect(answer.json ?? answer.text).toEqual(body);
-    expect(answer.headers.has('retry-after')).toBe(false);
-    await put({ status, headers: { 'retry-after': '3' } });
-    const again = await sandbox.ask(`/v1/evm/${template.replace('{a}', demoAddress('whale'))}`);
-    expect([again.headers.get('retry-after'), again.text]).toEqual(['3', answer.text]);
-    await sandbox.ask('/sandbox/faults', { method: 'DELETE' });
   });
 });

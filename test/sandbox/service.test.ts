@@ -80,66 +80,6 @@ test('the sandbox counts requests by operation, and their compute units', async 
   expect((await sandbox.ask('/sandbox/stats')).json).toEqual(stats);
 });
 
-const put = (rules: unknown) => ({ method: 'PUT', body: JSON.stringify({ rules }) });
-
-test('faults can not be injected unless they are switched on', async () => {
-  await using sandbox = await openSandbox();
-  for (const init of [put([{ path: '/*', status: 503 }]), { method: 'DELETE' }])
-    expect((await sandbox.ask('/sandbox/faults', init)).status).toBe(404);
-  expect((await sandbox.ask(WHALE)).status).toBe(200);
-});
-
-test('a fault answers instead of the operation, as often as its count, and costs nothing', async () => {
-  await using sandbox = await openSandbox({ faults: true });
-  const rule = {
-    path: '/v1/evm/transactions/*',
-    count: 2,
-    status: 429,
-    headers: { 'retry-after': '3' },
-    body: 'slow',
-  };
-  expect((await sandbox.ask('/sandbox/faults', put([rule]))).status).toBe(204);
-  for (const _ of [1, 2]) {
-    const answer = await sandbox.ask(WHALE);
-    expect([answer.status, answer.text, answer.computeUnits]).toEqual([429, 'slow', 0]);
-    expect(answer.headers.get('retry-after')).toBe('3');
-  }
-  expect((await sandbox.ask(COLLECTOR)).status).toBe(200);
-  expect((await sandbox.ask(WHALE)).status).toBe(200);
-  await sandbox.ask('/sandbox/faults', put([{ path: '*', status: 503 }]));
-  expect((await sandbox.ask(WHALE)).status).toBe(503);
-  await sandbox.ask('/sandbox/faults', { method: 'DELETE' });
-  expect((await sandbox.ask(WHALE)).status).toBe(200);
-});
-
-test('a fault can delay an answer, and cut it off', async () => {
-  await using sandbox = await openSandbox({ faults: true });
-  await sandbox.ask(
-    '/sandbox/faults',
-    put([
-      { path: WHALE, count: 1, latencyMs: 150 },
-      { path: WHALE, cut: true },
-    ]),
-  );
-  const before = performance.now();
-  expect((await sandbox.ask(WHALE)).status).toBe(200);
-  expect(performance.now() - before).toBeGreaterThan(140);
-  await expect(sandbox.ask(WHALE)).rejects.toThrow();
-});
-
-test('malformed fault rules are refused, and change nothing', async () => {
-  await using sandbox = await openSandbox({ faults: true });
-  const wrong = [
-    {},
-    { path: 'x' },
-    { path: '/x', status: '503' },
-    { path: '/x', latencyMs: -1 },
-    { path: '/x', kill: 1 },
-  ];
-  for (const rule of wrong) expect((await sandbox.ask('/sandbox/faults', put([rule]))).status).toBe(400);
-  expect((await sandbox.ask('/sandbox/faults', { method: 'PUT', body: 'rules' })).status).toBe(400);
-});
-
 test('stopping ends delayed answers and idle connections at once', async () => {
   const sandbox = await openSandbox();
   sandbox.faults.set([{ path: '*', latencyMs: 60_000 }]);

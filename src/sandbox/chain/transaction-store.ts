@@ -1,4 +1,5 @@
-import type { Effect, Hex, Position, Transaction, TransactionPage } from '../types.ts';
+import type { Position, TransactionPage } from '../chain-data.ts';
+import type { Effect, Hex, Transaction } from '../types.ts';
 import type { MinedTransaction } from './transaction.ts';
 
 /**

@@ -58,8 +58,8 @@ const BASE: readonly OddToken[] = [
   { symbol: 'LOTTO', name: 'Lottery Ticket', decimals: 0, priceUsd: null, poolSizeUsd: null },
 ];
 
-/** What the wallet `dust` holds. */
-const DUST_TOKENS = 2_500;
+/** The number of tokens that the wallet `dust` holds. */
+export const DUST_TOKENS = 2_500;
 const DUST_DECIMALS = [18, 6, 8, 0, 9];
 
 /** Every kind of price and pool in turn: absurd, without a price, of some worth, of next to none. */
@@ -77,10 +77,8 @@ const dustToken = (at: number): OddToken => {
   return { ...named, priceUsd: 7.65e-7 * (at + 1), poolSizeUsd: 50 + at };
 };
 
-export const isDust = ({ symbol }: Token): boolean => /^DUST\d+$/.test(symbol);
-
 /** Addresses that take no hash each: there are thousands. */
-const dustAddress = (at: number): Hex => `0xd057${at.toString(16).padStart(36, '0')}`;
+export const dustAddress = (at: number): Hex => `0xd057${at.toString(16).padStart(36, '0')}`;
 
 /**
  * The tokens that no wallet trades: those of thin pools, pegged ones, receipts of DeFi positions. `startedAt`, in

@@ -1,8 +1,9 @@
-import { ACTIVITY_TYPES, ASSET_TYPES, type Hex, type OrderedTransaction } from '../types.ts';
+import type { OrderedTransaction } from '../chain-data.ts';
+import type { Place } from '../http/paging.ts';
+import { address, chainChoice, limit, list, single, words } from '../http/query.ts';
+import { ACTIVITY_TYPES, ASSET_TYPES, type Hex } from '../types.ts';
 import { type Activity, activitiesOf } from './activity-items.ts';
 import { type Asked, type Lookup, scopeOf, warnings } from './lookup.ts';
-import type { Place } from './paging.ts';
-import { address, chainChoice, limit, list, single, words } from './query.ts';
 import { positionOf } from './transactions.ts';
 
 const DEFAULT_LIMIT = 20;

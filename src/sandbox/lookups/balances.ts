@@ -1,7 +1,8 @@
-import type { AssetBalance, Chain, ChainLookup, Hex } from '../types.ts';
+import type { AssetBalance } from '../chain-data.ts';
+import { address, asset, bareFlag, chainChoice, hoursAgo, limit, oneChain, words } from '../http/query.ts';
+import type { Chain, ChainLookup, Hex } from '../types.ts';
 import { isoNanoseconds, type KnownAsset, knownAsset, worth } from './assets.ts';
 import { type Answer, type Asked, type Lookup, paged, type Service, scopeOf, warnings } from './lookup.ts';
-import { address, asset, bareFlag, chainChoice, hoursAgo, limit, oneChain, words } from './query.ts';
 
 const MAX_LIMIT = 1_000;
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
+import type { Collection, Holding } from '../chain-data.ts';
 import { hashOf } from '../evm/random.ts';
-import type { Collection, Holding } from '../types.ts';
+import { imagePath } from '../http/pictures.ts';
+import { address, chainChoice, flag, limit, Refused } from '../http/query.ts';
 import { isoTime, type Lookup, paged, scopeOf } from './lookup.ts';
-import { imagePath } from './pictures.ts';
-import { address, chainChoice, flag, limit, Refused } from './query.ts';
 import { type Classification, createClassifier } from './spam.ts';
 
 const DEFAULT_LIMIT = 250;

@@ -1,5 +1,5 @@
+import { address, chainChoice, flag } from '../http/query.ts';
 import { type Lookup, scopeOf, warnings } from './lookup.ts';
-import { address, chainChoice, flag } from './query.ts';
 
 const sum = (values: readonly { readonly value_usd: number }[]): number =>
   values.reduce((total, { value_usd }) => total + value_usd, 0);

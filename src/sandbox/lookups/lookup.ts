@@ -1,9 +1,9 @@
+import type { ChainData } from '../chain-data.ts';
 import type { FaultRule } from '../http/faults.ts';
 import { json, type Operation, type SandboxResponse, text } from '../http/http.ts';
-import type { ChainData } from '../types.ts';
-import { type NumberStyle, writeJson } from './numbers.ts';
-import { type Cursors, type Place, pageOf, type Scope } from './paging.ts';
-import { MalformedQuery, Refused, single } from './query.ts';
+import { type NumberStyle, writeJson } from '../http/numbers.ts';
+import { type Cursors, type Place, pageOf, type Scope } from '../http/paging.ts';
+import { MalformedQuery, Refused, single } from '../http/query.ts';
 
 /** What all lookups share. */
 export type Service = {

@@ -1,12 +1,14 @@
 import type { Operation } from '../http/http.ts';
+import { pictures } from '../http/pictures.ts';
 import { CHAIN_LOOKUPS } from '../types.ts';
 import { activity } from './activity.ts';
 import { balance, balances, stablecoins } from './balances.ts';
 import { collectibles } from './collectibles.ts';
 import { defiPositions, supportedProtocols } from './defi.ts';
 import { type Lookup, operationOf, type Service } from './lookup.ts';
-import { pictures } from './pictures.ts';
-import { searchTokens, tokenHolders, tokenInfo } from './tokens.ts';
+import { tokenHolders } from './token-holders.ts';
+import { tokenInfo } from './token-info.ts';
+import { searchTokens } from './token-search.ts';
 import { transactions } from './transactions.ts';
 
 /** The chains and what each supports. The list needs no key and costs nothing. */

@@ -1,7 +1,8 @@
-import type { ChainReader, Hex, LogEntry, Position, Transaction } from '../types.ts';
+import type { ChainReader, Position } from '../chain-data.ts';
+import type { Place } from '../http/paging.ts';
+import { address, chainChoice, flag, limit, single } from '../http/query.ts';
+import type { Hex, LogEntry, Transaction } from '../types.ts';
 import { isoTime, type Lookup, scopeOf, warnings } from './lookup.ts';
-import type { Place } from './paging.ts';
-import { address, chainChoice, flag, limit, single } from './query.ts';
 
 const MAX_LIMIT = 100;
 

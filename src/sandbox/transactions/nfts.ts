@@ -1,6 +1,7 @@
+import type { Holding } from '../chain-data.ts';
 import { erc721, erc1155, spam } from '../evm/abi.ts';
 import { addressOf, ZERO_ADDRESS } from '../evm/random.ts';
-import type { Hex, Holding, Token } from '../types.ts';
+import type { Hex, Token } from '../types.ts';
 import {
   holdingsOnChain,
   isFull,

@@ -2,7 +2,7 @@ import type { TokenContract } from '../chain/ledger.ts';
 import { demoAddress } from '../demo-wallets.ts';
 import { erc20 } from '../evm/abi.ts';
 import type { Contracts } from '../evm/contracts.ts';
-import { isDust } from '../evm/odd-tokens.ts';
+import { DUST_TOKENS, dustAddress } from '../evm/odd-tokens.ts';
 import { addressOf, ZERO_ADDRESS } from '../evm/random.ts';
 import type { Approval, Hex, Token } from '../types.ts';
 import { callUnknown } from './edge-cases.ts';
@@ -122,10 +122,10 @@ const DUST_DROPS = 25;
 /** A part of the dust, in each of several transactions. */
 const dropDust = (drop: number): TransactionTemplate =>
   mint(({ tokens }) =>
-    [...tokens.values()]
-      .filter(isDust)
-      .map((token, at) => [token, dustAmount(at, token)] as const)
-      .filter((_, at) => at % DUST_DROPS === drop),
+    Array.from({ length: DUST_TOKENS / DUST_DROPS }, (_, step) => drop + step * DUST_DROPS).flatMap((at) => {
+      const token = tokens.get(dustAddress(at));
+      return token === undefined ? [] : [[token, dustAmount(at, token)] as const];
+    }),
   );
 
 const script = (

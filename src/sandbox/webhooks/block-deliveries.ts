@@ -1,6 +1,7 @@
+import type { ChainReader } from '../chain-data.ts';
 import { activitiesOf } from '../lookups/activity-items.ts';
 import type { EventAsset } from '../lookups/assets.ts';
-import type { Block, ChainReader, Transaction } from '../types.ts';
+import type { Block, Transaction } from '../types.ts';
 import { balanceEvents, type OnchainEvent, type TransactionEvent, transactionEvents } from './events.ts';
 import type { Store } from './store.ts';
 import type { Filters, Webhook, WebhookType } from './webhook.ts';

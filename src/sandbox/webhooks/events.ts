@@ -1,7 +1,8 @@
+import type { ChainReader } from '../chain-data.ts';
 import { ZERO_ADDRESS } from '../evm/random.ts';
 import type { Activity } from '../lookups/activity-items.ts';
 import { type EventAsset, isoSeconds, knownAsset, NATIVE, usdValue } from '../lookups/assets.ts';
-import type { ChainReader, Hex, Transaction, Transfer } from '../types.ts';
+import type { Hex, Transaction, Transfer } from '../types.ts';
 import type { Side } from './webhook.ts';
 
 type EventBase = {

@@ -1,5 +1,6 @@
+import type { ChainReader } from '../chain-data.ts';
 import type { Route } from '../http/http.ts';
-import type { Block, ChainReader, Hex } from '../types.ts';
+import type { Block, Hex } from '../types.ts';
 import { deliveriesOf } from './block-deliveries.ts';
 import type { Log } from './dispatcher.ts';
 import { createDispatcher } from './dispatcher.ts';
