@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startDeliveries } from './app/deliveries.ts';
 import { startServer } from './app/server.ts';
 import type { ReadPath } from './app/startup.ts';
-import { loadTraces, loadTrustedDocuments, type Startup, type Times } from './app/startup.ts';
+import { loadTraces, loadTrustedDocuments, PublicUrl, type Startup, type Times } from './app/startup.ts';
 import { startUpstream } from './app/upstream.ts';
 import type { Config } from './config/config.ts';
 import type { openSqliteLog } from './deliveries/sqlite/log.ts';
 import { type Clock, createShutdownDeadline, monotonicClock } from './lib/deadlines.ts';
 import type { Log } from './lib/log.ts';
 import { settlesWithin } from './lib/tasks.ts';
+import { lookups } from './lookups/registry.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/verify-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
@@ -60,17 +61,20 @@ export const startApp = async (
 
 type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'openLog' | 'opened'>;
 
+/** What of upstream fails by itself: each lookup, and the management of webhooks. */
+const RESOURCES = [...lookups.map(({ name }) => name), 'webhooks'];
+
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;
   const trusted = await loadTrustedDocuments(config.trustedDocuments);
   const cacheBudget = createCacheBudget(cacheBytesOf(config));
   const deadline = createShutdownDeadline();
   const traces = await loadTraces(config, log, opened, deadline);
-  const telemetry = createTelemetry(log, cacheBudget.bytes, traces);
-  const startup = { ...parts, telemetry, deadline };
+  const telemetry = createTelemetry(log, cacheBudget.bytes, traces, RESOURCES);
+  const startup = { ...parts, telemetry, deadline, publicUrl: new PublicUrl(config.publicUrl) };
   const redis = config.redis && (await (await import('./app/redis.ts')).startRedis(startup, config.redis));
   const deliveries = await startDeliveries(startup, redis);
-  const upstream = await startUpstream(startup, cacheBudget, deliveries.identity);
+  const upstream = await startUpstream(startup, cacheBudget, deliveries);
   const server = await startServer(startup, upstream, deliveries, trusted);
 
   const { gatewayKey, sandbox } = upstream;
@@ -97,5 +101,5 @@ const start = async (parts: Parts): Promise<App> => {
 };
 
 /** The memory for cached pages, in bytes; 0 if the settings allow no caching. */
-const cacheBytesOf = ({ cache: { headMs, tailMs, staleMs, collectiblesMs, maxMb } }: Config): number =>
-  Math.max(headMs, tailMs, staleMs, collectiblesMs) > 0 ? maxMb * 1024 * 1024 : 0;
+const cacheBytesOf = ({ cache: { headMs, tailMs, staleMs, newestMs, maxMb } }: Config): number =>
+  Math.max(headMs, tailMs, staleMs, ...Object.values(newestMs)) > 0 ? maxMb * 1024 * 1024 : 0;

@@ -7,24 +7,15 @@ import { SearchLimiter } from './deliveries/log/read-limits.ts';
 import { createTenantDeliveries } from './deliveries/tenant-deliveries.ts';
 import { Answer, type Answers } from './graph/answer/answer.ts';
 import type { CursorsOf } from './graph/pagination/cursor.ts';
-import type { Clock } from './lib/deadlines.ts';
 import { createDeadline } from './lib/deadlines.ts';
 import { createKeyedQueue, type KeyedQueue } from './lib/tasks.ts';
 import type { Trace } from './lib/trace.ts';
 import { textOfSet } from './lib/values.ts';
 import type { Chains } from './lookups/chains.ts';
-import type { Collectible } from './lookups/collectibles-rest.ts';
-import { createCollectiblesLoader } from './lookups/collectibles-rest.ts';
-import type { Transaction, TransactionsList } from './lookups/transactions-rest.ts';
-import { createTransactionsLoader } from './lookups/transactions-rest.ts';
 import type { Scope } from './scopes.ts';
-import type { PageCache } from './upstream/cache/page-cache.ts';
-import type { SharedPages } from './upstream/cache/shared-fetch.ts';
-import type { UpstreamClient } from './upstream/client/client.ts';
-import type { ChainPricing, Credential, RequestScope } from './upstream/client/request.ts';
+import type { Credential } from './upstream/client/request.ts';
 import { Usage } from './upstream/client/request.ts';
-import type { PageKernel } from './upstream/kernel/page-kernel.ts';
-import type { Freshness, WatchedLists } from './upstream/list-loader.ts';
+import type { LookupParts, OperationLookups } from './upstream/list-lookup.ts';
 import { ReadLog } from './upstream/read-log.ts';
 import type { DeliveredAddresses } from './webhooks/delivered-addresses.ts';
 import { createWebhookSession } from './webhooks/session.ts';
@@ -34,41 +25,33 @@ import { createWatchedWallets } from './webhooks/watched-wallets.ts';
 
 /** The parts that all operations share. */
 export type ContextParts = {
-  readonly answers: Answers;
-  readonly client: UpstreamClient;
-  /** Null if the plain parser reads all pages. */
-  readonly kernel: PageKernel | null;
-  readonly stores: {
-    readonly transactions: PageCache<Transaction>;
-    readonly collectibles: PageCache<Collectible>;
+  readonly upstream: LookupParts & {
+    readonly subscribed: SubscribedAddresses;
+    /** Null where the gateway can't know what is delivered to it. */
+    readonly delivered: DeliveredAddresses | null;
+    /** Null where this gateway is alone. */
+    readonly sharedKeys: SharedKeys | null;
   };
-  /** Null where this gateway is alone. */
-  readonly sharedPages: SharedPages | null;
-  readonly freshness: { readonly transactions: Freshness; readonly collectibles: Freshness };
-  /** Null if the gateway can't know what is delivered to it. */
-  readonly watchedTransactions: WatchedLists<TransactionsList> | null;
-  /** Null likewise. */
-  readonly delivered: DeliveredAddresses | null;
-  /** The deadline of an operation's upstream requests, all together, in milliseconds. */
-  readonly operationMs: number;
-  /** The most compute units that one operation may cost, whatever its estimate. */
-  readonly maxComputeUnits: number;
-  readonly pricing: ChainPricing;
-  readonly chains: Chains;
-  readonly log: DeliveryLog;
-  readonly changeNotifier: ChangeNotifier;
-  readonly feedCache: FeedCache;
-  readonly readerObserver: ReaderObserver;
-  readonly deliveryUrls: DeliveryUrls;
-  readonly subscribed: SubscribedAddresses;
-  /** The most wallets that one tenant may watch. */
-  readonly maxWatchedWallets: number;
-  readonly cursorsOf: CursorsOf;
-  /** Returns the URL at which upstream reaches this gateway. It is known once the gateway listens. */
-  readonly publicUrl: () => string;
-  /** Null where this gateway is alone. */
-  readonly sharedKeys: SharedKeys | null;
-  readonly now: Clock;
+  readonly deliveries: {
+    readonly log: DeliveryLog;
+    readonly changeNotifier: ChangeNotifier;
+    readonly feedCache: FeedCache;
+    readonly readerObserver: ReaderObserver;
+    readonly deliveryUrls: DeliveryUrls;
+  };
+  readonly settings: {
+    readonly answers: Answers;
+    readonly chains: Chains;
+    readonly cursorsOf: CursorsOf;
+    /** The deadline of an operation's upstream requests, all together, in milliseconds. */
+    readonly operationMs: number;
+    /** The most compute units that one operation may cost, whatever its estimate. */
+    readonly maxComputeUnits: number;
+    /** The most wallets that one tenant may watch. */
+    readonly maxWatchedWallets: number;
+    /** Returns the URL at which upstream reaches this gateway. It is known once the gateway listens. */
+    readonly publicUrl: () => string;
+  };
 };
 
 /** The caller of an operation, and its rights. */
@@ -97,7 +80,7 @@ export const createContext = (parts: ContextParts) => {
   const all: SharedParts = {
     ...parts,
     keyedQueue: createKeyedQueue(),
-    verifiedKeys: createVerifiedKeys(parts.now, parts.sharedKeys),
+    verifiedKeys: createVerifiedKeys(parts.upstream.now, parts.upstream.sharedKeys),
     searchLimiter: new SearchLimiter(),
   };
   return (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) =>
@@ -114,7 +97,7 @@ type SharedParts = ContextParts & {
 export class Context {
   readonly upstream = new Usage();
   /** The pages that the operation has read so far. */
-  readonly reads = new ReadLog<Context>();
+  readonly reads = new ReadLog<OperationLookups>();
   readonly chains: Chains;
   /** The operation's own, once it runs. */
   trace: Trace;
@@ -133,21 +116,19 @@ export class Context {
   readonly #parts: SharedParts;
   readonly #caller: Caller;
   readonly #clientSignal: AbortSignal | null;
-  #requests: OperationRequests | null = null;
-  #transactions: ReturnType<typeof createTransactionsLoader> | null = null;
-  #collectibles: ReturnType<typeof createCollectiblesLoader> | null = null;
+  #lookups: OperationLookups | null = null;
   #webhooks: ReturnType<typeof createWebhookSession> | null = null;
   #deliveries: ReturnType<typeof createTenantDeliveries> | null = null;
 
   constructor(parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) {
     const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
-    this.chains = parts.chains;
+    this.chains = parts.settings.chains;
     this.trace = trace;
     this.billingKey = billingKey;
     this.scopes = scopes;
     this.expiresAt = expiresAt;
-    this.answer = new Answer(parts.answers, clientSignal);
-    this.cursorsOf = parts.cursorsOf;
+    this.answer = new Answer(parts.settings.answers, clientSignal);
+    this.cursorsOf = parts.settings.cursorsOf;
     // A subscription keeps these functions, and must not keep its first context: they don't refer to it.
     this.authorizationKey = () => JSON.stringify([tenant, cachePartition, textOfSet(scopes)]);
     this.forEvent = () => new Context(parts, caller, trace, null);
@@ -157,91 +138,52 @@ export class Context {
     this.#clientSignal = clientSignal;
   }
 
-  get transactions() {
-    const { kernel, stores, sharedPages, freshness, watchedTransactions } = this.#parts;
-    this.#transactions ??= createTransactionsLoader({
-      ...this.#operationRequests,
-      kernel,
-      onRead: (read, page, toStored) =>
-        this.reads.add(page, (other) => other.transactions.repeat(read), toStored),
-      store: stores.transactions,
-      sharedPages,
-      freshness: freshness.transactions,
-      watched: watchedTransactions,
-    });
-    return this.#transactions;
-  }
-
-  get collectibles() {
-    const { kernel, stores, sharedPages, freshness, pricing } = this.#parts;
-    this.#collectibles ??= createCollectiblesLoader({
-      ...this.#operationRequests,
-      kernel,
-      onRead: (read, page, toStored) =>
-        this.reads.add(page, (other) => other.collectibles.repeat(read), toStored),
-      store: stores.collectibles,
-      sharedPages,
-      freshness: freshness.collectibles,
-      watched: null,
-      pricing,
-    });
-    return this.#collectibles;
+  /** What its lookups are read with: one deadline and one limit of cost for all requests of the operation. */
+  get lookups(): OperationLookups {
+    if (this.#lookups) return this.#lookups;
+    const { upstream, settings } = this.#parts;
+    const { credential, cachePartition } = this.#caller;
+    const { answer, reads } = this;
+    const scope = {
+      credential,
+      deadline: createDeadline(settings.operationMs, () => answer.stopSignal, upstream.now),
+      usage: this.upstream,
+      maxComputeUnits: settings.maxComputeUnits,
+      trace: this.trace,
+    };
+    this.#lookups = { gateway: upstream, scope, cachePartition, reads };
+    return this.#lookups;
   }
 
   get webhooks() {
-    const { keyedQueue, verifiedKeys, subscribed, delivered } = this.#parts;
-    this.#webhooks ??= createWebhookSession({
-      ...this.#operationRequests,
-      keyedQueue,
-      verifiedKeys,
-      subscribed,
-      delivered,
-    });
+    const { keyedQueue, verifiedKeys, upstream } = this.#parts;
+    const { scope, cachePartition } = this.lookups;
+    this.#webhooks ??= createWebhookSession({ ...upstream, scope, cachePartition, keyedQueue, verifiedKeys });
     return this.#webhooks;
   }
 
   get watchedWallets() {
-    const { keyedQueue, maxWatchedWallets } = this.#parts;
+    const { keyedQueue, settings } = this.#parts;
     const { webhooks, deliveries } = this;
-    return createWatchedWallets({ webhooks, destination: deliveries, keyedQueue, max: maxWatchedWallets });
+    return createWatchedWallets({
+      webhooks,
+      destination: deliveries,
+      keyedQueue,
+      max: settings.maxWatchedWallets,
+    });
   }
 
   get deliveries() {
-    const parts = this.#parts;
+    const { deliveries, settings, searchLimiter } = this.#parts;
     this.#deliveries ??= createTenantDeliveries({
-      ...parts,
-      publicUrl: parts.publicUrl(),
+      ...deliveries,
+      searchLimiter,
+      publicUrl: settings.publicUrl(),
       tenant: this.#caller.tenant,
-      maxPageBytes: parts.answers.maxBytes / 3,
+      maxPageBytes: settings.answers.maxBytes / 3,
       client: this.billingKey,
       clientSignal: this.#clientSignal,
     });
     return this.#deliveries;
   }
-
-  /** One deadline and one limit of cost for all requests of the operation. */
-  get #operationRequests(): OperationRequests {
-    const { client, operationMs, maxComputeUnits, now } = this.#parts;
-    const { credential, cachePartition } = this.#caller;
-    const { answer } = this;
-    this.#requests ??= {
-      client,
-      cachePartition,
-      scope: {
-        credential,
-        deadline: createDeadline(operationMs, () => answer.stopSignal, now),
-        usage: this.upstream,
-        maxComputeUnits,
-        trace: this.trace,
-      },
-    };
-    return this.#requests;
-  }
 }
-
-/** What the loaders of one operation have in common. */
-type OperationRequests = {
-  readonly client: UpstreamClient;
-  readonly scope: RequestScope;
-  readonly cachePartition: string;
-};

@@ -2,10 +2,8 @@ import './graph/scalars.ts';
 import './graph/node.ts';
 import './lookups/chains-schema.ts';
 import './lookups/wallet.ts';
-import './lookups/transactions.ts';
-import './lookups/collectibles.ts';
+import './lookups/registry.ts';
 import './webhooks/schema/webhook.ts';
-import './webhooks/schema/lists.ts';
 import './webhooks/schema/lists.ts';
 import './webhooks/schema/mutations.ts';
 import './webhooks/schema/watched-wallets.ts';
@@ -25,7 +23,7 @@ const built = builder.toSchema({
   directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
 });
 
-/** The schema. Each feature adds itself to the builder when it is imported: a new lookup is one more import above. */
+/** The schema. Each feature adds itself to the builder when it is imported: all lookups by their registry. */
 export const schema = withWeighedFields(lexicographicSortSchema(built));
 
 /** The same schema for operations whose lists are written by plans. */

@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { cruise, type ICruiseResult, type IRegularForbiddenRuleType } from 'dependency-cruiser';
+import { lookups } from '../../src/lookups/registry.ts';
 
 /** Holds the imports of src/ against the flows of the house, and asserts that there was something to hold. */
 
@@ -40,6 +41,9 @@ const onlyFor = (room: string, importers: string): Rule =>
     { path: `^src/(?:${room})` },
   );
 
+/** The files of a lookup have its name. */
+const LOOKUPS = lookups.map(({ name }) => name).join('|');
+
 const FEATURES = 'lookups/|webhooks/|deliveries/';
 
 /** Which room may import from which. The flows are one-way; they meet in context.ts alone. */
@@ -59,13 +63,16 @@ const RULES: readonly Rule[] = [
   only('upstream/', 'upstream/|lib/'),
   only('upstream/client/', 'upstream/client/|lib/'),
   only('upstream/cache/', 'upstream/(?:cache/|client/|page\\.ts)|lib/'),
-  only('upstream/kernel/', 'upstream/(?:kernel/|parse/(?:list-order|record)\\.ts)|lib/'),
+  only('upstream/kernel/', 'upstream/(?:kernel/|parse/(?:derived|list-order|record)\\.ts)|lib/'),
 
   only('graph/', 'graph/|upstream/|lib/|context\\.ts|scopes\\.ts'),
   never('graph/', 'context\\.ts|scopes\\.ts', TYPES),
 
   only('(?:lookups/[a-z]+-rest|webhooks/rest)\\.ts', 'upstream/|lib/'),
-  never('lookups/(transactions|collectibles)', 'lookups/(?!wallet|chains|$1)'),
+  never(
+    `lookups/(${LOOKUPS})(?:-rest)?\\.ts`,
+    `lookups/(?!$1(?:-rest)?\\.ts)(?:${LOOKUPS}|registry)(?:-rest)?\\.ts`,
+  ),
   never(`(${FEATURES})`, FEATURES, {
     pathNot: [
       '^src/lookups/(transactions|wallet|chains-schema)\\.ts$',

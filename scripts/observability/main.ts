@@ -18,6 +18,7 @@ const metricFamilies = (): readonly MetricFamily[] => {
     createLog('error', () => {}),
     () => 0,
     null,
+    [],
     registry,
   );
   const declared = registry.getMetricsAsArray() as unknown as readonly Declared[];

@@ -1,15 +1,14 @@
 import { ConfigError } from '../config/config.ts';
+import type { ContextParts } from '../context.ts';
 import { FeedCache } from '../deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../deliveries/feed/change-notifier.ts';
 import {
   createDeliveryUrls,
   DeliverySecretError,
-  type DeliveryUrls,
   loadDeliverySecret,
   loadIdentity,
 } from '../deliveries/ingress/delivery-url.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
-import type { DeliveryLog } from '../deliveries/log/log.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
 import { closeToOthers } from '../lib/private-files.ts';
 import { settlesWithin } from '../lib/tasks.ts';
@@ -19,11 +18,7 @@ import type { Redis } from './redis.ts';
 import type { Startup } from './startup.ts';
 
 /** The delivery log, and what its readers share. */
-export type Deliveries = {
-  readonly log: DeliveryLog;
-  readonly changeNotifier: ChangeNotifier;
-  readonly feedCache: FeedCache;
-  readonly deliveryUrls: DeliveryUrls;
+export type Deliveries = ContextParts['deliveries'] & {
   /** The secret that makes cursors, the tenants of keys, and the names of what gateways share. It is never replaced. */
   readonly identity: string;
   /** What readiness looks at in addition to the log. */
@@ -42,6 +37,7 @@ export const startDeliveries = async (startup: Startup, redis: Redis | null): Pr
     log,
     changeNotifier: new ChangeNotifier(log),
     feedCache: new FeedCache(FEED_CACHE_BYTES),
+    readerObserver: startup.telemetry.readers,
     deliveryUrls: createDeliveryUrls(secrets, startup.config.deliveries.urlVersions),
     identity,
     checks,
@@ -94,7 +90,7 @@ const closeFolder = async ({ config, log: logger }: Startup): Promise<void> => {
  * Closes the log, and waits for that until the shutdown deadline. A slow disk does not fail the shutdown: every acknowledged
  * delivery is already durable, and the next start opens a log that was not closed.
  */
-const closeWithin = async ({ log: logger, deadline }: Startup, log: DeliveryLog): Promise<void> => {
+const closeWithin = async ({ log: logger, deadline }: Startup, log: Deliveries['log']): Promise<void> => {
   const closed = log.close();
   if (await settlesWithin([closed], deadline.remainingMs())) return closed;
   logger.warn('delivery log not closed before the shutdown deadline');

@@ -85,8 +85,8 @@ export const startSharedPages = async (
   { cacheUrls, urls }: Settings,
   parts: Parts,
 ): Promise<SharedCache | null> => {
-  const { headMs, tailMs, staleMs, collectiblesMs, maxMb } = startup.config.cache;
-  const ttlMs = Math.max(2 * headMs, 2 * tailMs, 2 * collectiblesMs, staleMs);
+  const { headMs, tailMs, staleMs, newestMs, maxMb } = startup.config.cache;
+  const ttlMs = Math.max(staleMs, ...[headMs, tailMs, ...Object.values(newestMs)].map((ms) => 2 * ms));
   if (ttlMs === 0 || maxMb === 0) return null;
   const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
   return connectFor(startup, variable, cacheUrls, (redis, observer) =>

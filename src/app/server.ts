@@ -2,7 +2,7 @@ import { isLoopback } from '../config/auth.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
-import { type Answers, createAnswers } from '../graph/answer/answer.ts';
+import { createAnswers } from '../graph/answer/answer.ts';
 import { createAnswerEstimate } from '../graph/answer/estimate.ts';
 import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
@@ -32,7 +32,10 @@ import { serveWebSockets } from '../server/websocket/server.ts';
 import type { Deliveries } from './deliveries.ts';
 import { createInvalidatingDeliveries } from './invalidating-deliveries.ts';
 import { createAuthenticate, type Startup } from './startup.ts';
-import { createWatchedTransactions, type Upstream, type WatchedTransactions } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
+
+/** The deadline of an operation, in upstream timeouts: all its upstream requests and their retries share it. */
+const TIMEOUTS_AN_OPERATION = 3;
 
 type Server = {
   /** The address that it listens on: `http://host:port`. */
@@ -60,14 +63,10 @@ export const startServer = async (
   deliveries: Deliveries,
   trusted: TrustedDocuments | null,
 ): Promise<Server> => {
-  const { config, log, now, readPath, times, telemetry, opened, deadline } = startup;
-  const { sandbox, gatewayKey, client, pricing, invalidation, sharedInvalidations, subscribed } = upstream;
+  const { config, log, now, readPath, times, telemetry, opened, deadline, publicUrl } = startup;
+  const { sandbox, gatewayKey, client, pricing, subscribed, delivered } = upstream;
   const { deliveryUrls } = deliveries;
   const { mode } = config.auth;
-  // The port may be chosen when it is bound, so the default of PUBLIC_URL is known only then.
-  let url = '';
-  const publicUrl = () => config.publicUrl ?? url;
-
   const authenticate = await createAuthenticate(config, gatewayKey, deliveries.identity, log, now);
   const maxAnswerBytes = config.maxAnswerMb * 1024 * 1024;
   const unsent = createUnsentLimit(
@@ -77,16 +76,26 @@ export const startServer = async (
     times.unsent,
   );
   const answers = createAnswers(maxAnswerBytes, unsent.isExceeded);
-  const watched = createWatchedTransactions(startup, upstream, deliveries, publicUrl);
   const invalidating = createInvalidatingDeliveries({
-    memory: invalidation,
-    shared: sharedInvalidations,
+    memory: upstream.invalidation,
+    shared: upstream.sharedInvalidations,
     cachePartitionOf: (tenant) => cachePartitionOf(mode, tenant),
-    unnamedBy: (webhookId, named) => watched?.delivered.unnamedBy(webhookId, named) ?? [],
+    unnamedBy: (webhookId, named) => delivered?.unnamedBy(webhookId, named) ?? [],
     now,
   });
-  const readDeliveries = { ...deliveries, log: invalidating.invalidateBeforeReading(deliveries.log) };
-  const contextOf = createOperationContext(startup, upstream, readDeliveries, answers, watched, publicUrl);
+  const contextOf = createContext({
+    upstream,
+    deliveries: { ...deliveries, log: invalidating.invalidateBeforeReading(deliveries.log) },
+    settings: {
+      answers,
+      chains: createChains(config.extraChains),
+      cursorsOf: createCursors(deliveries.identity),
+      operationMs: config.upstream.timeoutMs * TIMEOUTS_AN_OPERATION,
+      maxComputeUnits: config.cost.maxComputeUnits,
+      maxWatchedWallets: config.maxWatchedWallets,
+      publicUrl: () => publicUrl.get(),
+    },
+  });
   const mask = createErrorMask(telemetry.onUnexpectedError);
   /** What all transports share. */
   const shared = {
@@ -210,7 +219,8 @@ export const startServer = async (
     observer: telemetry.sockets,
   });
 
-  url = await listen(http, config);
+  const url = await listen(http, config);
+  publicUrl.listening(url);
   opened.defer(async () => {
     await Promise.all([http.stop(deadline), sockets.stop(deadline)]);
   });
@@ -218,7 +228,7 @@ export const startServer = async (
     // Where tokens name tenants, the sandbox's webhooks deliver to the tenant `demo`.
     const { tenant } =
       mode === 'jwt' ? { tenant: 'demo' } : await authenticate({ get: () => sandbox.apiKey });
-    sandbox.start((webhookId) => deliveryUrls.urlOf(publicUrl(), tenant, webhookId));
+    sandbox.start((webhookId) => deliveryUrls.urlOf(publicUrl.get(), tenant, webhookId));
   }
   return {
     url,
@@ -236,44 +246,3 @@ const listen = async (http: HttpServer, { host, port }: Config): Promise<string>
     throw new ConfigError([`HOST, PORT: ${host}:${port} cannot be bound: ${messageOf(error)}`]);
   }
 };
-
-/** The deadline of an operation, in upstream timeouts: all its upstream requests and their retries share it. */
-const TIMEOUTS_AN_OPERATION = 3;
-
-/** Creates the contexts of operations from the started parts. `publicUrl` is called once the gateway listens. */
-const createOperationContext = (
-  { config, now, telemetry }: Startup,
-  { client, kernel, stores, sharedPages, sharedLimits, pricing, subscribed }: Upstream,
-  { log, changeNotifier, feedCache, deliveryUrls, identity }: Deliveries,
-  answers: Answers,
-  watched: WatchedTransactions | null,
-  publicUrl: () => string,
-) =>
-  createContext({
-    answers,
-    client,
-    kernel,
-    stores,
-    sharedPages,
-    freshness: {
-      transactions: config.cache,
-      collectibles: { ...config.cache, headMs: config.cache.collectiblesMs },
-    },
-    watchedTransactions: watched?.lists ?? null,
-    delivered: watched?.delivered ?? null,
-    operationMs: config.upstream.timeoutMs * TIMEOUTS_AN_OPERATION,
-    maxComputeUnits: config.cost.maxComputeUnits,
-    pricing,
-    chains: createChains(config.extraChains),
-    log,
-    changeNotifier,
-    feedCache,
-    readerObserver: telemetry.readers,
-    deliveryUrls,
-    subscribed,
-    maxWatchedWallets: config.maxWatchedWallets,
-    cursorsOf: createCursors(identity),
-    publicUrl,
-    sharedKeys: sharedLimits?.keys ?? null,
-    now,
-  });

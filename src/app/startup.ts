@@ -39,6 +39,26 @@ export type Times = {
   readonly deliveryBody?: Pick<BodyLimits, 'timeoutMs'> | undefined;
 };
 
+/** The URL at which upstream reaches this gateway: `configured`, else the one that it listens on. */
+export class PublicUrl {
+  #url: string;
+  readonly #isConfigured: boolean;
+
+  constructor(configured: string | null) {
+    this.#url = configured ?? '';
+    this.#isConfigured = configured !== null;
+  }
+
+  /** The port may be chosen when it is bound. */
+  listening(url: string): void {
+    if (!this.#isConfigured) this.#url = url;
+  }
+
+  get(): string {
+    return this.#url;
+  }
+}
+
 /** What every stage of the start gets. */
 export type Startup = {
   readonly config: Config;
@@ -49,6 +69,7 @@ export type Startup = {
   readonly times: Times;
   /** Opens the delivery log where none is in Redis. */
   readonly openLog: typeof openSqliteLog | undefined;
+  readonly publicUrl: PublicUrl;
   readonly telemetry: Telemetry;
   /** Each stage adds what it has opened. What was opened last is closed first. */
   readonly opened: AsyncDisposableStack;

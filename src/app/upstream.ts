@@ -1,16 +1,14 @@
 import type { Config } from '../config/config.ts';
-import type { Collectible } from '../lookups/collectibles-rest.ts';
-import type { Transaction, TransactionsList } from '../lookups/transactions-rest.ts';
+import type { ContextParts } from '../context.ts';
+import { lookups } from '../lookups/registry.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Invalidations } from '../shared/invalidations.ts';
 import type { SharedLimits } from '../shared/limits.ts';
-import type { CacheBudget } from '../upstream/cache/entries.ts';
-import { createInvalidationBus, type InvalidationBus } from '../upstream/cache/entries.ts';
-import { createPageCache, type PageCache } from '../upstream/cache/page-cache.ts';
-import type { SharedPages } from '../upstream/cache/shared-fetch.ts';
+import type { CacheBudget, InvalidationBus } from '../upstream/cache/entries.ts';
+import { createInvalidationBus } from '../upstream/cache/entries.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client/client.ts';
-import { type ChainPricing, createChainPricing } from '../upstream/client/request.ts';
-import { createPageKernel, type PageKernel } from '../upstream/kernel/page-kernel.ts';
+import { createChainPricing } from '../upstream/client/request.ts';
+import { createPageKernel } from '../upstream/kernel/page-kernel.ts';
 import type { WatchedLists } from '../upstream/list-loader.ts';
 import { createBackgroundScope, createWebhookClient } from '../webhooks/client.ts';
 import { DeliveredAddresses } from '../webhooks/delivered-addresses.ts';
@@ -19,39 +17,27 @@ import type { Deliveries } from './deliveries.ts';
 import type { Startup } from './startup.ts';
 
 /** Upstream, as the gateway uses it. */
-export type Upstream = {
+export type Upstream = ContextParts['upstream'] & {
   /** Null when UPSTREAM_URL is set. */
   readonly sandbox: Sandbox | null;
   /** The gateway's own key; null when each client sends its own. */
   readonly gatewayKey: string | null;
-  readonly client: UpstreamClient;
-  /** Null where the plain parser reads all pages. */
-  readonly kernel: PageKernel | null;
-  readonly pricing: ChainPricing;
-  readonly cacheBudget: CacheBudget;
-  readonly invalidation: InvalidationBus;
-  /** Null where this gateway is alone. */
-  readonly sharedPages: SharedPages | null;
   readonly sharedLimits: SharedLimits | null;
   /** Of the pages that other gateways see; null where this gateway is alone. */
   readonly sharedInvalidations: Invalidations | null;
-  readonly stores: {
-    readonly transactions: PageCache<Transaction>;
-    readonly collectibles: PageCache<Collectible>;
-  };
-  readonly subscribed: SubscribedAddresses;
 };
 
 /**
  * Creates the upstream client. Without UPSTREAM_URL it starts the sandbox first. Pages are cached within `cacheBudget`, and
- * shared with other gateways under names that `secret` makes.
+ * shared with other gateways under names that the identity of the deliveries makes.
  */
 export const startUpstream = async (
   startup: Startup,
   cacheBudget: CacheBudget,
-  secret: string,
+  deliveries: Deliveries,
 ): Promise<Upstream> => {
   const { config, now, readPath, telemetry, opened } = startup;
+  const { identity: secret } = deliveries;
   const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
   if (url === undefined) throw new TypeError('Expected UPSTREAM_URL or a sandbox, got neither.');
@@ -76,8 +62,11 @@ export const startUpstream = async (
   const naming = { secret, upstreamUrl: url, gatewayKey: key };
   const shared =
     redis && (await redis.startSharedPages(startup, redis.settings, { ...naming, memory: invalidation }));
-  const createCache = <Value>(resource: 'transactions' | 'collectibles'): PageCache<Value> =>
-    createPageCache(cacheBudget, invalidation, telemetry.pages(resource), now, shared !== null);
+  const { watchedMs, newestMs, headMs } = config.cache;
+  const delivered =
+    watchedMs === 0 || key === null
+      ? null
+      : createDeliveredAddresses(startup, deliveries, client, invalidation, key);
   return {
     sandbox,
     gatewayKey,
@@ -88,11 +77,16 @@ export const startUpstream = async (
     invalidation,
     sharedPages: shared?.pages ?? null,
     sharedLimits,
+    sharedKeys: sharedLimits?.keys ?? null,
     sharedInvalidations: shared?.invalidations ?? null,
-    stores: { transactions: createCache('transactions'), collectibles: createCache('collectibles') },
+    freshnessOf: (lookup) => ({ ...config.cache, headMs: newestMs[lookup] ?? headMs }),
+    observerOf: telemetry.pages,
     subscribed: new SubscribedAddresses({
       ask: key === null ? null : createAddressLookup(client, { key, owner: 'gateway' }, now),
     }),
+    delivered,
+    watched: delivered && watchedLists(delivered, watchedMs),
+    now,
   };
 };
 
@@ -116,50 +110,37 @@ const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> 
 /** Longer than any attempt at one of upstream's lists of webhooks takes. */
 const LISTS_TIMEOUT_MS = 30_000;
 
-/**
- * Starts to learn which wallets' transactions are delivered here, so that their newest pages stay fresh until then. Null
- * where CACHE_WATCHED_MS is off, and where each client has its own key: nothing then lists its webhooks for the gateway.
- */
-export const createWatchedTransactions = (
-  { config, now }: Startup,
-  { client, gatewayKey, invalidation }: Upstream,
+/** Learns for which wallets each change of a list is delivered here, of the lists that deliveries can tell of. */
+const createDeliveredAddresses = (
+  { now, publicUrl }: Startup,
   { deliveryUrls }: Deliveries,
-  publicUrl: () => string,
-): WatchedTransactions | null => {
-  const { watchedMs } = config.cache;
-  if (watchedMs === 0 || gatewayKey === null || config.auth.mode === 'key') return null;
+  client: UpstreamClient,
+  invalidation: InvalidationBus,
+  key: string,
+): DeliveredAddresses => {
   const webhooks = () =>
     createWebhookClient({
       client,
-      scope: createBackgroundScope({ key: gatewayKey, owner: 'gateway' }, LISTS_TIMEOUT_MS, now),
+      scope: createBackgroundScope({ key, owner: 'gateway' }, LISTS_TIMEOUT_MS, now),
     });
   const delivered = new DeliveredAddresses(
     {
+      types: new Set(lookups.flatMap(({ watchedBy }) => watchedBy ?? [])),
       webhooks: () => webhooks().listAll(),
       addresses: (webhookId) => webhooks().listAllAddresses(webhookId),
       deliversHere: ({ webhookId, url }) =>
-        url !== null && deliveryUrls.isUrlFor(publicUrl(), webhookId, url),
+        url !== null && deliveryUrls.isUrlFor(publicUrl.get(), webhookId, url),
     },
     now,
   );
   invalidation.listen((_partition, addresses) => delivered.named(addresses));
-  return {
-    lists: {
-      maxAgeMs: ({ address, chains }) => Math.min(watchedMs, delivered.deliveredForMs(address, chains)),
-      onNewest: (listName, { address }, { items, fetchedAt }) =>
-        delivered.fetched(
-          listName,
-          address,
-          items.length > 0 ? items.identity(0) : null,
-          Date.now() - fetchedAt,
-        ),
-    },
-    delivered,
-  };
+  return delivered;
 };
 
-/** What is delivered here, and what that means for pages of transactions. */
-export type WatchedTransactions = {
-  readonly lists: WatchedLists<TransactionsList>;
-  readonly delivered: DeliveredAddresses;
-};
+/** The newest page of such a list stays fresh until a delivery names its wallet, for `watchedMs` at most. */
+const watchedLists = (delivered: DeliveredAddresses, watchedMs: number): WatchedLists => ({
+  maxAgeMs: (type, { address, chains = null }) =>
+    Math.min(watchedMs, delivered.deliveredForMs(type, address, chains)),
+  onNewest: (listName, { address }, { items, fetchedAt }) =>
+    delivered.fetched(listName, address, items.length > 0 ? items.identity(0) : null, Date.now() - fetchedAt),
+});

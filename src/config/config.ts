@@ -10,6 +10,7 @@ import {
   headerValue,
   httpUrl,
   integerIn,
+  LOOKUP_VARIABLES,
   networks,
   origins,
   secretsOf,
@@ -61,8 +62,8 @@ export type Config = {
     readonly headMs: number;
     readonly tailMs: number;
     readonly staleMs: number;
-    /** As `headMs`, for a wallet's newest page of collectibles. */
-    readonly collectiblesMs: number;
+    /** As `headMs`, by the names of the lookups that have a variable of their own. */
+    readonly newestMs: { readonly [lookup: string]: number };
     /** As `headMs`, for a wallet's newest page of transactions while its transactions are delivered here. */
     readonly watchedMs: number;
     readonly maxMb: number;
@@ -102,12 +103,6 @@ export type Config = {
 
 /** The longest freshness of a cached page: a day. */
 const MAX_FRESH_MS = 86_400_000;
-
-/**
- * How many times longer than transactions a wallet's newest collectibles are fresh. They change rarely, and their request
- * costs a compute unit for each chain.
- */
-const COLLECTIBLES_FRESHNESS_FACTOR = 15;
 
 /** Lists every problem of an environment. Each names its variable and, unless that is a secret, its value. */
 export class ConfigError extends Error {
@@ -204,11 +199,11 @@ export const readConfig = (env: Environment): Config => {
       headMs,
       tailMs: integer('CACHE_TAIL_MS', 60_000, 0, MAX_FRESH_MS),
       staleMs: integer('CACHE_STALE_MS', 300_000, 0, MAX_FRESH_MS),
-      collectiblesMs: integer(
-        'CACHE_COLLECTIBLES_MS',
-        headMs * COLLECTIBLES_FRESHNESS_FACTOR,
-        0,
-        MAX_FRESH_MS,
+      newestMs: Object.fromEntries(
+        LOOKUP_VARIABLES.map(({ lookup, timesHead, variable }) => [
+          lookup,
+          integer(variable, headMs * timesHead, 0, MAX_FRESH_MS),
+        ]),
       ),
       watchedMs: integer('CACHE_WATCHED_MS', 30_000, 0, MAX_FRESH_MS),
       maxMb: integer('CACHE_MAX_MB', 256, 0, 1_000_000),

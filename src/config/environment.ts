@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isNetwork } from '../lib/ip-address.ts';
 import type { Chain } from '../lookups/known-chains.ts';
+import { lookups } from '../lookups/registry.ts';
 
-/** The environment variables that the gateway reads. docs/configuration.md has the table. */
-export const VARIABLES = [
+const FIXED = [
   'HOST',
   'PORT',
   'UPSTREAM_URL',
@@ -35,7 +35,6 @@ export const VARIABLES = [
   'CACHE_TAIL_MS',
   'CACHE_STALE_MS',
   'CACHE_MAX_MB',
-  'CACHE_COLLECTIBLES_MS',
   'CACHE_WATCHED_MS',
   'MAX_COMPUTE_UNITS',
   'MAX_ANSWER_MB',
@@ -76,7 +75,23 @@ export const VARIABLES = [
   'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
 ] as const;
 
-export type Variable = (typeof VARIABLES)[number];
+/** Says how long the newest page of one lookup is fresh. */
+type LookupVariable = `CACHE_${string}_MS`;
+
+type FixedVariable = (typeof FIXED)[number];
+export type Variable = FixedVariable | LookupVariable;
+
+/** The variable of each lookup that has one: see `timesHead` of ListDefinition. */
+export const LOOKUP_VARIABLES = lookups.flatMap(({ name, timesHead }) =>
+  timesHead === undefined
+    ? []
+    : [{ lookup: name, timesHead, variable: `CACHE_${name.toUpperCase()}_MS` as const }],
+);
+
+/** The environment variables that the gateway reads. docs/configuration.md has the table. */
+export const VARIABLES: readonly Variable[] = FIXED.flatMap((name): readonly Variable[] =>
+  name === 'CACHE_MAX_MB' ? [name, ...LOOKUP_VARIABLES.map(({ variable }) => variable)] : [name],
+);
 
 export type Environment = { readonly [name in Variable]?: string | undefined };
 

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import { type Environment, VARIABLES, type Variable } from './environment.ts';
+import { type Environment, LOOKUP_VARIABLES, VARIABLES, type Variable } from './environment.ts';
 import type { SamplerConfig, TracesConfig } from './traces.ts';
 
 type TracesVariable = Extract<Variable, `OTEL_${string}`>;
@@ -64,7 +64,7 @@ export type Setting = {
 export const settingsOf = (env: Environment, config: Config): readonly Setting[] =>
   VARIABLES.map((name) => ({
     name,
-    value: textOf(VALUES[name](config, env)),
+    value: textOf(VALUES[name]?.(config, env) ?? null),
     from: env[name] ? 'environment' : 'default',
   }));
 
@@ -125,7 +125,12 @@ const VALUES: { readonly [name in Variable]: (config: Config, env: Environment) 
   CACHE_TAIL_MS: ({ cache }) => cache.tailMs,
   CACHE_STALE_MS: ({ cache }) => cache.staleMs,
   CACHE_MAX_MB: ({ cache }) => cache.maxMb,
-  CACHE_COLLECTIBLES_MS: ({ cache }) => cache.collectiblesMs,
+  ...Object.fromEntries(
+    LOOKUP_VARIABLES.map(({ lookup, variable }) => [
+      variable,
+      ({ cache }: Config) => cache.newestMs[lookup] ?? null,
+    ]),
+  ),
   CACHE_WATCHED_MS: ({ cache }) => cache.watchedMs,
   MAX_COMPUTE_UNITS: ({ cost }) => cost.maxComputeUnits,
   MAX_ANSWER_MB: ({ maxAnswerMb }) => maxAnswerMb,

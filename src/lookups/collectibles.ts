@@ -1,35 +1,30 @@
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { streamsLists } from '../graph/incremental.ts';
-import { connect } from '../graph/pagination/connection.ts';
-import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
 import { derivedField } from '../graph/plan/derived-field.ts';
-import { selectsBelow } from '../graph/selection.ts';
-import { type ChainArgs, chainArguments, chainsParameter } from './chains-schema.ts';
+import { globalId, wordOf } from '../upstream/parse/derived.ts';
+import { chainArguments } from './chains-schema.ts';
 import {
   type Attribute,
-  COLLECTIBLES,
   type Collectible as CollectibleShape,
+  collectiblesLookup,
   type Explanation,
   type Metadata,
-  RESOURCE,
-  requestsFor,
 } from './collectibles-rest.ts';
+import { listField } from './list-field.ts';
 import { Wallet } from './wallet.ts';
-
-const paging = pageArguments(5000, 'collectibles');
-const DETAILS: ReadonlySet<string> = new Set(['spamScore', 'explanations']);
 
 const Collectible = builder.objectRef<CollectibleShape>('Collectible');
 const CollectibleMetadata = builder.objectRef<Metadata>('CollectibleMetadata');
 const CollectibleAttribute = builder.objectRef<Attribute>('CollectibleAttribute');
 
+const STANDARDS = {
+  ERC721: { description: 'Each token is unique.' },
+  ERC1155: { description: 'A wallet can hold an amount of each token.' },
+} as const;
+
 const TokenStandard = builder.enumType('TokenStandard', {
   description: 'The interface that a token contract implements.',
-  values: {
-    ERC721: { description: 'Each token is unique.' },
-    ERC1155: { description: 'A wallet can hold an amount of each token.' },
-  },
+  values: STANDARDS,
 });
 
 Collectible.implement({
@@ -38,19 +33,18 @@ Collectible.implement({
     id: t.id({
       description:
         "A key for client caches: unique for a wallet, a chain, a contract and a token id. `node` can't refetch it.",
-      ...derivedField(({ owner, chainId, contractAddress, tokenId }: CollectibleShape) =>
-        Buffer.from(`Collectible:${owner}:${chainId}:${contractAddress}:${tokenId}`).toString('base64'),
-      ),
+      ...derivedField(globalId('Collectible', 'owner', 'chainId', 'contractAddress', 'tokenId')),
     }),
     contractAddress: t.expose('contractAddress', {
       type: 'Address',
       description: 'The address of the token contract.',
     }),
-    tokenStandard: t.expose('tokenStandard', {
+    tokenStandard: t.field({
       type: TokenStandard,
       nullable: true,
       description:
         'The token standard. Null for any other standard, and when the service omits it: see tokenStandardName.',
+      ...derivedField(wordOf('tokenStandardName', STANDARDS, 'compact')),
     }),
     tokenStandardName: t.exposeString('tokenStandardName', {
       nullable: true,
@@ -141,53 +135,24 @@ CollectibleAttribute.implement({
   }),
 });
 
-const CollectibleConnection = lookupConnectionType(
-  { name: 'Collectible', list: "a wallet's collectibles" },
-  Collectible,
-  COLLECTIBLES,
-);
-
-builder.objectField(Wallet, 'collectibles', (t) =>
-  t.field({
-    type: CollectibleConnection,
-    nullable: true,
-    description:
-      "The NFTs of the wallet, in the service's order. The service sends spam details when the operation selects `spamScore` or `explanations`: there is no argument for it. Null, with an error, when the lookup fails.",
-    authScopes: { wallets: true },
-    args: {
-      ...paging.args,
-      ...chainArguments,
-      includeSpam: t.arg.boolean({
+export const collectibles = listField(Wallet, collectiblesLookup, {
+  item: Collectible,
+  items: "a wallet's collectibles",
+  description:
+    "The NFTs of the wallet, in the service's order. The service sends spam details when the operation selects `spamScore` or `explanations`: there is no argument for it. Null, with an error, when the lookup fails.",
+  args: {
+    ...chainArguments,
+    ...builder.args((t) => ({
+      includeSpam: t.boolean({
         required: true,
         defaultValue: false,
         description: 'Whether to include collectibles that the service classifies as spam.',
       }),
-    },
-    extensions: withCost<PageArgs & ChainArgs & { includeSpam: boolean }>({
-      count: paging.sizeOf,
-      lookup: ({ first, after, chainIds, chainTags, includeSpam }, pricing) => {
-        const chains = chainsParameter(chainIds, chainTags);
-        const requests = requestsFor(paging.sizeOf({ first }));
-        return {
-          list: [chains, includeSpam, after],
-          computeUnits: requests * pricing.priceOf(RESOURCE, chains),
-          advice: 'Collectibles cost one compute unit for each chain: select fewer chains by chainIds.',
-        };
-      },
-    }),
-    resolve: ({ address }, { first, after, chainIds, chainTags, includeSpam }, context, info) => {
-      const chains = chainsParameter(chainIds, chainTags);
-      context.chains.assertKnown(chainIds, chainTags);
-      return connect({
-        read: context.collectibles.read({ address, chains, includeSpam }, selectsBelow(info, DETAILS)),
-        cursors: context.cursorsOf(['collectibles', address, chains, includeSpam]),
-        first: paging.sizeOf({ first }),
-        after,
-        streams: streamsLists(info),
-      });
-    },
-  }),
-);
+    })),
+  },
+  list: ({ address }, chains, { includeSpam }) => ({ address, chains, includeSpam }),
+  advice: 'Collectibles cost one compute unit for each chain: select fewer chains by chainIds.',
+});
 
 const FEATURES = {
   TRADE_VOLUME: { description: 'The number of trades since launch: very few suggest spam.' },
@@ -198,8 +163,6 @@ const FEATURES = {
   SUSPICIOUS_WORDS: { description: 'Whether names, symbols or URIs contain terms that scams use.' },
   URL_SHORTENER_IN_URI: { description: 'Whether metadata URIs use link shorteners.' },
 } as const;
-
-type Feature = keyof typeof FEATURES;
 
 const SpamFeature = builder.enumType('SpamFeature', {
   description: 'A signal that contributes to the spam score.',
@@ -213,7 +176,7 @@ const SpamExplanation = builder.objectRef<Explanation>('SpamExplanation').implem
       type: SpamFeature,
       nullable: true,
       description: 'The signal. Null when this gateway does not know it: see featureName.',
-      ...derivedField(({ featureName }: Explanation) => knownFeature(featureName)),
+      ...derivedField(wordOf('featureName', FEATURES)),
     }),
     featureName: t.exposeString('featureName', {
       description: 'The name of the signal as the service wrote it.',
@@ -233,8 +196,3 @@ const SpamExplanation = builder.objectRef<Explanation>('SpamExplanation').implem
     }),
   }),
 });
-
-const knownFeature = (name: string): Feature | null => {
-  const constant = name.toUpperCase();
-  return Object.hasOwn(FEATURES, constant) ? (constant as Feature) : null;
-};

@@ -1,36 +1,29 @@
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { streamsLists } from '../graph/incremental.ts';
-import { connect } from '../graph/pagination/connection.ts';
-import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
 import { derivedField } from '../graph/plan/derived-field.ts';
-import { selectsBelow } from '../graph/selection.ts';
 import type { RawObject } from '../lib/json/exact-json.ts';
+import { chainIdOf, globalId, unlistedWord } from '../upstream/parse/derived.ts';
 import { MalformedFieldError } from '../upstream/parse/fields.ts';
-import { type ChainArgs, chainArguments, chainsParameter } from './chains-schema.ts';
+import { chainArguments } from './chains-schema.ts';
+import { listField } from './list-field.ts';
 import {
   type Decoded,
   type DecodedInput,
   type Log as LogShape,
-  PAGE_SIZE,
-  REQUEST_COST,
-  readTransaction,
-  requestsFor,
-  TRANSACTIONS,
+  readDelivered,
   type Transaction as TransactionShape,
+  transactionsLookup,
 } from './transactions-rest.ts';
 import { Wallet } from './wallet.ts';
 
-const paging = pageArguments(1000, 'transactions');
-const DETAILS: ReadonlySet<string> = new Set(['decoded']);
-
 export const Transaction = builder.objectRef<TransactionShape>('Transaction');
+const DIRECTIONS = {
+  SENDER: { description: 'The address sent the transaction.' },
+  RECEIVER: { description: 'The address received the transaction.' },
+} as const;
 export const TransactionDirection = builder.enumType('TransactionDirection', {
   description: 'Which side of a transaction an address is on.',
-  values: {
-    SENDER: { description: 'The address sent the transaction.' },
-    RECEIVER: { description: 'The address received the transaction.' },
-  },
+  values: DIRECTIONS,
 });
 const Log = builder.objectRef<LogShape>('Log');
 const DecodedCall = builder.objectRef<Decoded>('DecodedCall');
@@ -40,7 +33,7 @@ const DecodedInputType = builder.objectRef<DecodedInput>('DecodedInput');
 /** Returns the transaction of a delivery; null when it can't be parsed. */
 export const readDeliveredTransaction = (raw: RawObject): TransactionShape | null => {
   try {
-    return readTransaction(raw, null);
+    return readDelivered(raw);
   } catch (error) {
     if (error instanceof MalformedFieldError) return null;
     throw error;
@@ -53,9 +46,7 @@ Transaction.implement({
     id: t.id({
       description:
         "A key for client caches: unique for a wallet, a chain and a hash. `node` can't refetch it.",
-      ...derivedField(({ address, chain, hash }: TransactionShape) =>
-        Buffer.from(`Transaction:${address}:${chain}:${hash}`).toString('base64'),
-      ),
+      ...derivedField(globalId('Transaction', 'address', 'chain', 'hash')),
     }),
     address: t.expose('address', {
       type: 'Address',
@@ -67,7 +58,7 @@ Transaction.implement({
       nullable: true,
       description:
         'The id of the chain. Null in a lookup when this gateway does not know the name of the chain: `chains` lists those it knows.',
-      ...derivedField(({ chain, chainId }: TransactionShape, { chains }) => chainId ?? chains.idOf(chain)),
+      ...derivedField(chainIdOf('chainId', 'chain')),
     }),
     hash: t.expose('hash', { type: 'Hex', description: "The transaction's hash." }),
     blockHash: t.expose('blockHash', {
@@ -131,11 +122,12 @@ Transaction.implement({
       description:
         'The EIP-2718 transaction type: 0, 1, 2 and so on. Null in a delivery, where the service omits it.',
     }),
-    direction: t.expose('direction', {
+    direction: t.field({
       type: TransactionDirection,
       nullable: true,
       description:
         'Which side of the transaction `address` is on. The service says it in deliveries. Null when the service omits it, as in a lookup.',
+      ...derivedField(unlistedWord('direction', DIRECTIONS)),
     }),
     decoded: t.expose('decoded', {
       type: DecodedCall,
@@ -205,38 +197,12 @@ DecodedInputType.implement({
   }),
 });
 
-const TransactionConnection = lookupConnectionType(
-  { name: 'Transaction', list: "a wallet's transactions" },
-  Transaction,
-  TRANSACTIONS,
-);
-
-builder.objectField(Wallet, 'transactions', (t) =>
-  t.field({
-    type: TransactionConnection,
-    nullable: true,
-    description:
-      'The transactions of the wallet, newest first. The service decodes them when the operation selects `decoded` anywhere below: there is no argument for it. Null, with an error, when the lookup fails.',
-    authScopes: { wallets: true },
-    args: { ...paging.args, ...chainArguments },
-    extensions: withCost<PageArgs & ChainArgs>({
-      count: paging.sizeOf,
-      lookup: ({ first, after, chainIds, chainTags }) => ({
-        list: [chainsParameter(chainIds, chainTags), after],
-        computeUnits: requestsFor(paging.sizeOf({ first })) * REQUEST_COST,
-        advice: `Each ${PAGE_SIZE} transactions cost one compute unit: ask for fewer by first.`,
-      }),
-    }),
-    resolve: ({ address }, { first, after, chainIds, chainTags }, context, info) => {
-      const chains = chainsParameter(chainIds, chainTags);
-      context.chains.assertKnown(chainIds, chainTags);
-      return connect({
-        read: context.transactions.read({ address, chains }, selectsBelow(info, DETAILS)),
-        cursors: context.cursorsOf(['transactions', address, chains]),
-        first: paging.sizeOf({ first }),
-        after,
-        streams: streamsLists(info),
-      });
-    },
-  }),
-);
+export const transactions = listField(Wallet, transactionsLookup, {
+  item: Transaction,
+  items: "a wallet's transactions",
+  description:
+    'The transactions of the wallet, newest first. The service decodes them when the operation selects `decoded` anywhere below: there is no argument for it. Null, with an error, when the lookup fails.',
+  args: chainArguments,
+  list: ({ address }, chains) => ({ address, chains }),
+  advice: `Each ${transactionsLookup.pageSizes.older} transactions cost one compute unit: ask for fewer by first.`,
+});

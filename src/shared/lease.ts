@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { readScript } from '../redis/client.ts';
 import type { PageLease } from '../upstream/cache/shared-fetch.ts';
-import type { PageRequest } from '../upstream/page.ts';
+import type { Details, PageRequest } from '../upstream/page.ts';
 import { encodeBody, type PageNames } from './names.ts';
 import type { RunShared } from './run.ts';
 
@@ -16,7 +16,7 @@ type Parts = {
   readonly request: PageRequest;
   readonly token: string;
   readonly generation: string;
-  readonly details: boolean;
+  readonly details: Details;
   /** How long a page may be served at most. */
   readonly ttlMs: number;
   readonly generationMs: number;
@@ -26,7 +26,7 @@ type Parts = {
 
 /** A lease that this gateway has. It is renewed while the page is fetched. */
 export class HeldLease implements PageLease {
-  readonly details: boolean;
+  readonly details: Details;
   readonly #parts: Parts;
   readonly #startedAt = performance.now();
   readonly #renewal: NodeJS.Timeout;
@@ -55,10 +55,10 @@ export class HeldLease implements PageLease {
     const body = await encodeBody(chunks);
     if (isOutdated() || body === null || !stored.add(names.keys[1], body.bytes.length)) return this.release();
     clearInterval(this.#renewal);
-    const detailsMs = request.details ? detailsMsOf(request) : 0;
+    const detailsMs = request.details === '' ? 0 : detailsMsOf(request);
     await run('store', END_LEASE, names.keys, [
       ...[token, generation, names.page],
-      ...[Math.ceil(performance.now() - this.#startedAt), limit, this.details ? '1' : '0'],
+      ...[Math.ceil(performance.now() - this.#startedAt), limit, this.details],
       ...[followsOf(request), fetchedAt, detailsMs, ttlMs, generationMs],
       ...[body.encoding, body.bytes],
     ]);

@@ -22,7 +22,7 @@ export type Names = {
 };
 
 /** Changes when older gateways could not read what is stored. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Deliveries concern the same addresses again and again, and an HMAC takes ten microseconds. */
 const REMEMBERED_ADDRESSES = 10_000;

@@ -85,7 +85,7 @@ class RedisPages implements SharedPages {
 
   async getStale(request: PageRequest): Promise<SharedPage | null> {
     const [generation, page] = this.#options.names.pageOf(request).keys;
-    const args = [request.staleIfErrorMs, request.limit, request.details ? '1' : '0', followsOf(request)];
+    const args = [request.staleIfErrorMs, request.limit, request.details, followsOf(request)];
     return pageIn(await this.#run('find', FIND_STALE, [generation, page], args));
   }
 
@@ -97,7 +97,7 @@ class RedisPages implements SharedPages {
   ): Promise<SharedResult | Waiting | null> {
     const token = newToken();
     const reply = await this.#run('find', FIND, names.keys, [
-      ...[maxAgeMs, request.limit, request.details ? '1' : '0', followsOf(request)],
+      ...[maxAgeMs, request.limit, request.details, followsOf(request)],
       ...[awaited, token, LEASE_MS, this.#generationMs, this.#channel, detailsMsOf(request)],
     ]);
     if (!Array.isArray(reply)) return null;
@@ -107,7 +107,7 @@ class RedisPages implements SharedPages {
       const [, generation, details] = reply;
       const { ttlMs, invalidations } = this.#options;
       const isOutdated = () => invalidations.isPending(request.cachePartition, request.address);
-      const held = { generation: String(generation), details: String(details) === '1' };
+      const held = { generation: String(generation), details: String(details) };
       const parts = {
         run: this.#run,
         stored: this.#stored,
@@ -139,7 +139,7 @@ const pageIn = (reply: RedisReply | undefined): SharedPage | null => {
     fetchedAt: Number(fetchedAt),
     follows: followed === '-' ? null : followed.slice(1),
     limit: Number(limit),
-    details: String(details) === '1',
+    details: String(details),
     invalidated: Number(isCurrent) !== 1,
   };
 };

@@ -55,14 +55,15 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 
 /**
  * Creates the observers of all parts: each counts what its part reports, and logs it. `cacheBytes` returns the memory of
- * cached pages. `traces` makes spans of the same reports; null where traces are off. A metric's label has few values, which
- * the gateway chooses: never a name, an address, a key or a URL. Default for `registry`, which holds the metrics: an empty
- * one.
+ * cached pages. `traces` makes spans of the same reports; null where traces are off. `resources` are those of upstream. A
+ * metric's label has few values, which the gateway chooses: never a name, an address, a key or a URL. Default for
+ * `registry`, which holds the metrics: an empty one.
  */
 export const createTelemetry = (
   log: Log,
   cacheBytes: () => number,
   traces: Traces | null,
+  resources: readonly string[],
   registry = new Registry(),
 ) => {
   return {
@@ -74,7 +75,7 @@ export const createTelemetry = (
     onUnexpectedError: createUnexpectedErrorLine(log),
     onComputeUnitRejection: createBudgetMetrics(registry),
     upstream: combine<UpstreamObserver>(
-      createUpstreamMetrics(registry),
+      createUpstreamMetrics(registry, resources),
       createUpstreamLines(log),
       traces?.upstream,
     ),
@@ -118,8 +119,7 @@ const createScrape = (registry: MetricRegistry) => {
 };
 
 const createPageObserver =
-  (metrics: ReturnType<typeof createCacheMetrics>, traces: Traces | null) =>
-  (resource: 'transactions' | 'collectibles') =>
+  (metrics: ReturnType<typeof createCacheMetrics>, traces: Traces | null) => (resource: string) =>
     combine<PageObserver>(metrics(resource), traces?.pages(resource));
 
 /** Returns the observer of all connections to the Redis that a variable names. */

@@ -10,10 +10,14 @@ import type { UpstreamError } from '../upstream/client/errors.ts';
 import type { UpstreamObserver } from '../upstream/client/observer.ts';
 import type { Sink } from './combine.ts';
 
-/** Each has a circuit breaker, whose series exist from the start: `increase()` would not count a first opening otherwise. */
-const RESOURCES = ['transactions', 'collectibles', 'webhooks'];
-
-export const createUpstreamMetrics = (registry: Registry): Sink<UpstreamObserver> => {
+/**
+ * Counts requests. Each of the resources has a circuit breaker, whose series exist from the start: `increase()` would not
+ * count a first opening otherwise.
+ */
+export const createUpstreamMetrics = (
+  registry: Registry,
+  resources: readonly string[],
+): Sink<UpstreamObserver> => {
   const registers = [registry];
   const requests = new Counter({
     name: 'gateway_upstream_requests_total',
@@ -69,7 +73,7 @@ export const createUpstreamMetrics = (registry: Registry): Sink<UpstreamObserver
     labelNames: ['resource'],
     registers,
   });
-  for (const resource of RESOURCES) {
+  for (const resource of resources) {
     open.set({ resource }, 0);
     openings.inc({ resource }, 0);
   }
@@ -115,7 +119,7 @@ export const createCacheMetrics = (registry: Registry, bytes: () => number) => {
       this.set(bytes());
     },
   });
-  return (resource: 'transactions' | 'collectibles'): Sink<PageObserver> => ({
+  return (resource: string): Sink<PageObserver> => ({
     served: (result) => pages.inc({ resource, result: inSnakeCase(result) }),
   });
 };

@@ -7,8 +7,15 @@ import type { UpstreamClient } from './client/client.ts';
 import type { UpstreamRequest, Usage } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
-import type { Page, PageItems } from './page.ts';
-import { type Fetch, maxAgeOf, type PageRequest } from './page.ts';
+import {
+  type Details,
+  type Fetch,
+  maxAgeOf,
+  type Page,
+  type PageItems,
+  type PageRequest,
+  unionOf,
+} from './page.ts';
 import type { PageParser } from './parse/page-parser.ts';
 
 /** Which page of a list. */
@@ -61,25 +68,35 @@ export type LoaderParts<List, Value> = {
   readonly cachePartition: string;
   readonly freshness: Freshness;
   /** Null if no deliveries report changes. */
-  readonly watched: WatchedLists<List> | null;
+  readonly watched: WatchedLists | null;
+  /** The type of webhook whose deliveries report every change of the resource; null for none. */
+  readonly watchedBy: string | null;
 };
 
 /** The lists all of whose changes are delivered here. */
-export type WatchedLists<List> = {
-  /** The age in milliseconds up to which a newest page is fresh unless a delivery has invalidated it; 0 for other lists. */
-  maxAgeMs(list: List): number;
+export type WatchedLists = {
+  /**
+   * The age in milliseconds up to which a newest page is fresh unless a delivery has invalidated it; 0 for a list whose
+   * changes webhooks of this type do not report.
+   */
+  maxAgeMs(type: string, list: AnyList): number;
   /** Called with the newest page of a list. `listName` identifies the list among all. */
-  onNewest(listName: string, list: List, page: Page<unknown>): void;
+  onNewest(listName: string, list: AnyList, page: Page<unknown>): void;
 };
 
 /** Milliseconds that a list's newest page and its older ones are fresh, and that any page may be served instead of a failure. */
 export type Freshness = { readonly headMs: number; readonly tailMs: number; readonly staleMs: number };
 
-/** Identifies a list, as plain JSON: an address in lower case, and filters. */
-type AnyList = { readonly address: string };
+/** Identifies a list as plain JSON. The order of its properties is that in the names of cursors and cached pages. */
+export type AnyList = {
+  /** What the list is of: an address in lower case, or another text. A delivery that names it invalidates the pages. */
+  readonly address: string;
+  /** Upstream's `chain_ids`: ids and tags, comma-separated; null for upstream's default. */
+  readonly chains?: string | null;
+};
 
 /** The parameters of a page request in addition to those of its list. */
-export type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
+type PageParameters = Pick<PageRequest, 'offset' | 'limit' | 'details'>;
 
 /** An upstream resource that answers with pages of a list. */
 export type ListResource<List extends AnyList, Value> = {
@@ -90,14 +107,13 @@ export type ListResource<List extends AnyList, Value> = {
   /** Compute units of one request by the contract. */
   readonly cost: (list: List) => number;
   readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
-  readonly parser: PageParser<List, Value>;
+  readonly parser: PageParser<Value>;
   /** Called with the compute units that upstream billed for a request. */
   readonly onBilled?: (list: List, computeUnits: number) => void;
 };
 
 export type ListLoader<List, Value> = {
-  /** `details` requests decoded data or spam details with each page. */
-  read(list: List, details: boolean): ReadPage<Value>;
+  read(list: List, details: Details): ReadPage<Value>;
   /** Makes a read of another operation. If this operation makes it as well, it gets the same promise, once. */
   repeat(read: ListRead<List>): Promise<Page<Value>>;
 };
@@ -120,6 +136,7 @@ export const createListLoader = <List extends AnyList, Value>(
     cachePartition,
     freshness,
     watched,
+    watchedBy,
   }: LoaderParts<List, Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
@@ -145,13 +162,13 @@ export const createListLoader = <List extends AnyList, Value>(
       };
       const { body, bytes, computeUnits } = await client.read(request, parse, ownScope);
       onBilled?.(list, computeUnits);
-      const fetched = await parser.toPage(body, { list, limit: page.limit, fetchedAt });
-      if (page.offset === null) watched?.onNewest(nameOf(list), list, fetched);
+      const fetched = await parser.toPage(body, { subject: list.address, limit: page.limit, fetchedAt });
+      if (page.offset === null && watchedBy !== null) watched?.onNewest(nameOf(list), list, fetched);
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
     },
     async read(bytes, { limit, fetchedAt }) {
       const body = await parser.parseBody(new ReceivedBody([bytes], 'application/json', null), limit, kernel);
-      const page = await parser.toPage(body, { list, limit, fetchedAt });
+      const page = await parser.toPage(body, { subject: list.address, limit, fetchedAt });
       return { page, memoryBytes: page.items.memoryBytes(bytes.length) };
     },
   });
@@ -205,7 +222,7 @@ export const createListLoader = <List extends AnyList, Value>(
     read: (list, details) => {
       const { address } = list;
       const listName = nameOf(list);
-      const whileWatched = watchedAgeOf(watched, list);
+      const whileWatched = watched && watchedBy !== null ? watchedAgeOf(watched, watchedBy, list) : never;
       return async ({ offset, follows, freshness: kind }) => {
         const limit = pageSize(offset);
         const watchedMs = kind === 'head' ? whileWatched : never;
@@ -266,8 +283,10 @@ class StoredRead<Value> implements PageRead {
 const never = (): number => 0;
 
 /** A request may outlive its operation: a function that is made here holds nothing of the operation. */
-const watchedAgeOf = <List>(watched: WatchedLists<List> | null, list: List): (() => number) =>
-  watched ? () => watched.maxAgeMs(list) : never;
+const watchedAgeOf =
+  (watched: WatchedLists, type: string, list: AnyList): (() => number) =>
+  () =>
+    watched.maxAgeMs(type, list);
 
 const pageKey = ({ list, offset, follows }: PageRequest): string => JSON.stringify([list, offset, follows]);
 
@@ -286,7 +305,7 @@ const merge = <List>(keys: readonly ListRead<List>[]): ListRead<List> => {
     request: {
       ...first.request,
       limit: Math.max(...requests.map(({ limit }) => limit)),
-      details: requests.some(({ details }) => details),
+      details: unionOf(requests.map(({ details }) => details)),
       maxAgeMs: Math.min(...requests.map(({ maxAgeMs }) => maxAgeMs)),
       watchedMs: () => Math.min(...requests.map(maxAgeOf)),
       staleIfErrorMs: Math.min(...requests.map(({ staleIfErrorMs }) => staleIfErrorMs)),

@@ -61,10 +61,31 @@ export type ItemsWriter = {
 export const valuesOf = <Value>(items: PageItems<Value>): (Value | MalformedFieldError)[] =>
   Array.from({ length: items.length }, (_, index) => items.value(index));
 
+/**
+ * What a request asks upstream to add to the items of a page, such as decoded data: names in their order, comma-separated;
+ * '' for nothing. A page that has more details than are asked for serves as well, and requests merge to one for all.
+ */
+export type Details = string;
+
+export const NO_DETAILS: Details = '';
+
+export const detailsOf = (names: Iterable<string>): Details => [...new Set(names)].toSorted().join();
+
+export const namesIn = (details: Details): readonly string[] => (details === '' ? [] : details.split(','));
+
+export const unionOf = (all: readonly Details[]): Details => {
+  const [first = NO_DETAILS, ...others] = new Set(all);
+  return others.length === 0 ? first : detailsOf([first, ...others].flatMap(namesIn));
+};
+
+/** Whether a page with details `had` has all that are `wanted`. The Redis scripts compare them alike. */
+export const hasDetails = (had: Details, wanted: Details): boolean =>
+  wanted === NO_DETAILS || had === wanted || namesIn(wanted).every((name) => namesIn(had).includes(name));
+
 export type PageRequest = {
   /** The group of clients that share the page: see `LoaderParts`. */
   readonly cachePartition: string;
-  /** The address of the list, in lower case. Its invalidation invalidates the page. */
+  /** What the list is of: an address in lower case, or another text. A delivery that names the address invalidates the page. */
   readonly address: string;
   /** Identifies the list: resource, `cachePartition`, address and filters. */
   readonly list: string;
@@ -76,8 +97,8 @@ export type PageRequest = {
    */
   readonly follows: string | null;
   readonly limit: number;
-  /** Whether the page must have decoded data or spam details. */
-  readonly details: boolean;
+  /** What the page must have in addition to the usual fields of its items. */
+  readonly details: Details;
   /** A cached page up to this age, in milliseconds, is fresh; 0 asks for a page that is fetched from now on. */
   readonly maxAgeMs: number;
   /** As `maxAgeMs`, at this moment, if deliveries report every change of the list; 0 if they don't. */
@@ -92,7 +113,7 @@ export type SharedMeta = {
   readonly ageMs: number;
   readonly follows: string | null;
   readonly limit: number;
-  readonly details: boolean;
+  readonly details: Details;
   /** Whether a delivery has invalidated it since. */
   readonly invalidated: boolean;
 };

@@ -5,14 +5,17 @@ import { filtersOf, type Webhook } from './rest.ts';
 
 /** Upstream's own lists, read with the gateway's key. They cost no compute units. */
 export type WebhookLists = {
+  /** The types of webhooks whose deliveries tell each change of a list. */
+  readonly types: ReadonlySet<string>;
   webhooks(): Promise<readonly Webhook[]>;
   addresses(webhookId: string): Promise<readonly string[]>;
   /** Whether the webhook's URL is a delivery URL of this gateway, of any tenant. */
   deliversHere(webhook: Webhook): boolean;
 };
 
-/** A webhook that delivers here every transaction of its addresses. */
+/** A webhook that delivers here every event of its type and addresses. */
 type Delivering = {
+  readonly type: Webhook['type'];
   readonly updatedAt: string | null;
   /** Null: all chains. */
   readonly chainIds: readonly number[] | null;
@@ -37,12 +40,12 @@ const MAX_WEBHOOKS = 1000;
 const MAX_ADDRESSES = 100_000;
 
 /**
- * Knows the wallets all of whose transactions are delivered to this gateway: those of an active webhook of the gateway's
- * key, of type transactions and with no filter except chains. A page of such a wallet is fresh until a delivery names the
+ * Knows the wallets all of whose transactions, or other events, are delivered to this gateway: those of an active webhook of the
+ * gateway's key, of that type and with no filter except chains. A page of such a wallet is fresh until a delivery names the
  * wallet.
  *
  * Webhooks that this gateway creates or changes are known from upstream's answers. Others are read from upstream's lists,
- * once deliveries arrive while newest pages are still being fetched. If a newer page shows transactions that no delivery has
+ * once deliveries arrive while newest pages are still being fetched. If a newer page shows items that no delivery has
  * named, the wallet does not count for ten minutes, or until a delivery names it.
  */
 export class DeliveredAddresses {
@@ -69,17 +72,19 @@ export class DeliveredAddresses {
   }
 
   /**
-   * For how many milliseconds all new transactions of the address have been delivered here; 0 if they are not. `chains` are
-   * ids and tags, comma-separated, as in a request for transactions; null for upstream's default.
+   * For how many milliseconds all events of the type have been delivered here for the address; 0 if they are not. `chains`
+   * are ids and tags, comma-separated, as in a request for a list; null for upstream's default.
    */
-  deliveredForMs(address: string, chains: string | null): number {
+  deliveredForMs(type: string, address: string, chains: string | null): number {
     const now = this.#now();
     if (this.#fetches >= WORTH_READING && now - this.#begunAt > REFRESH_MS && !this.#isReading)
       void this.#read();
     const webhooks = this.#byAddress.get(address);
     if (!webhooks || this.#silent.has(address)) return 0;
-    const times = webhooks.map(({ chainIds, since, shownAt }) =>
-      now - shownAt <= TRUSTED_MS && includesChains(chainIds, chains) ? now - since : 0,
+    const times = webhooks.map((webhook) =>
+      webhook.type === type && now - webhook.shownAt <= TRUSTED_MS && includesChains(webhook.chainIds, chains)
+        ? now - webhook.since
+        : 0,
     );
     return Math.max(...times);
   }
@@ -166,14 +171,14 @@ export class DeliveredAddresses {
     }
   }
 
-  async #readAddresses({ webhookId, updatedAt, chainIds }: Webhook): Promise<Delivering> {
+  async #readAddresses({ webhookId, type, updatedAt, chainIds }: Webhook): Promise<Delivering> {
     const now = this.#now();
     const known = this.#webhooks.get(webhookId);
     const isSame = known !== undefined && known.updatedAt === updatedAt && isEqual(known.chainIds, chainIds);
     if (isSame && now - known.addressesReadAt < ADDRESSES_MS) return { ...known, shownAt: now };
     const addresses = await this.#lists.addresses(webhookId);
     const since = isSame && isEqual(known.addresses, addresses) ? known.since : this.#now();
-    return { updatedAt, chainIds, addresses, addressesReadAt: now, shownAt: now, since };
+    return { type, updatedAt, chainIds, addresses, addressesReadAt: now, shownAt: now, since };
   }
 
   /** Upstream has just shown the webhook. */
@@ -181,15 +186,17 @@ export class DeliveredAddresses {
     const isFull =
       this.#webhooks.size >= MAX_WEBHOOKS || this.#byAddress.size + addresses.length > MAX_ADDRESSES;
     if (isFull || !this.#delivers(webhook)) return;
-    const { webhookId, updatedAt, chainIds } = webhook;
+    const { webhookId, type, updatedAt, chainIds } = webhook;
     if (this.#isReading) this.#changed.add(webhookId);
     const now = this.#now();
-    const shown = { updatedAt, chainIds, addresses, addressesReadAt: now, shownAt: now, since: now };
+    const shown = { type, updatedAt, chainIds, addresses, addressesReadAt: now, shownAt: now, since: now };
     this.#keep(new Map([...this.#webhooks, [webhookId, shown]]));
   }
 
   #delivers(webhook: Webhook): boolean {
-    return deliversAll(webhook) && this.#lists.deliversHere(webhook);
+    const { active, type } = webhook;
+    const isComplete = active && filtersOf(webhook).length === 0;
+    return isComplete && type !== null && this.#lists.types.has(type) && this.#lists.deliversHere(webhook);
   }
 
   #keep(webhooks: ReadonlyMap<string, Delivering>): void {
@@ -206,10 +213,6 @@ export class DeliveredAddresses {
 }
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
-
-/** Whether the webhook delivers each transaction of its addresses on its chains. */
-const deliversAll = (webhook: Webhook): boolean =>
-  webhook.active && webhook.type === 'TRANSACTIONS' && filtersOf(webhook).length === 0;
 
 const includesChains = (delivered: readonly number[] | null, asked: string | null): boolean => {
   if (delivered === null) return true;

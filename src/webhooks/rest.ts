@@ -219,7 +219,7 @@ export const readWebhook = (body: unknown): Webhook => {
 
 /** Parses one page of the webhooks. Rejects with UpstreamError `invalidResponse` if the body is not such a page. */
 export const readWebhooksPage = (body: unknown, fetchedAt: number): Promise<Page<Webhook>> =>
-  parsePage(body, WEBHOOKS, { list: null, limit: PAGE_SIZE, fetchedAt });
+  parsePage(body, WEBHOOKS, { subject: '', limit: PAGE_SIZE, fetchedAt });
 
 /** Parses one page of a webhook's addresses. Rejects with UpstreamError `invalidResponse` if the body is not such a page. */
 export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Page<Subscribed>> =>
@@ -228,7 +228,7 @@ export const readAddressesPage = (body: unknown, fetchedAt: number): Promise<Pag
       ? { ...body, addresses: body.addresses.map((address: unknown) => ({ address })) }
       : body,
     ADDRESSES,
-    { list: null, limit: PAGE_SIZE, fetchedAt },
+    { subject: '', limit: PAGE_SIZE, fetchedAt },
   );
 
 const readFields = (raw: RawObject): Webhook => {
@@ -259,14 +259,14 @@ const readFields = (raw: RawObject): Webhook => {
 const readChainIds: Reader<readonly number[]> = (value, field) =>
   readList(value, field).map((id) => readChainId(id, field));
 
-const WEBHOOKS: ItemReader<null, Webhook> = {
+const WEBHOOKS: ItemReader<Webhook> = {
   itemsField: 'webhooks',
   read: readFields,
   identity: ['webhookId'],
   order: UNORDERED,
 };
 
-const ADDRESSES: ItemReader<null, Subscribed> = {
+const ADDRESSES: ItemReader<Subscribed> = {
   itemsField: 'addresses',
   read: (raw) => ({ address: readAddress(raw.address, 'address') }),
   identity: ['address'],

@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { VARIABLES, type Variable } from '../../src/config/environment.ts';
+import { LOOKUP_VARIABLES, VARIABLES, type Variable } from '../../src/config/environment.ts';
 import { need } from '../support/available.ts';
 import { folderOf } from '../support/folder.ts';
 import { root } from '../support/pages.ts';
@@ -54,7 +54,7 @@ const rowsIn = (stdout: string): ReadonlyMap<string, readonly [value: string, fr
 const SECRET = 'a-secret-that-is-never-shown-0123456789';
 
 /** A value of each variable that is not its default, and how it is shown. */
-const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: string]>> = {
+const EXAMPLES: { readonly [name in Variable]: readonly string[] } = {
   HOST: ['127.0.0.2'],
   PORT: ['4321'],
   UPSTREAM_URL: ['https://api.example.com/base'],
@@ -92,7 +92,7 @@ const EXAMPLES: Readonly<Record<Variable, readonly [value: string, shown?: strin
   CACHE_TAIL_MS: ['1002'],
   CACHE_STALE_MS: ['1003'],
   CACHE_MAX_MB: ['104'],
-  CACHE_COLLECTIBLES_MS: ['1005'],
+  ...Object.fromEntries(LOOKUP_VARIABLES.map(({ variable }, index) => [variable, [String(2000 + index)]])),
   CACHE_WATCHED_MS: ['1006'],
   MAX_COMPUTE_UNITS: ['107'],
   MAX_ANSWER_MB: ['18'],
@@ -154,7 +154,7 @@ test('--check shows each variable that is set, from the environment, and no secr
   await using folder = await folderOf({ 'documents.json': '{}' });
   const shown = new Map<string, string>();
   for (const names of [VARIABLES.filter((name) => !APART.includes(name)), ['AUTH' as const, ...APART]]) {
-    const env = Object.fromEntries(names.map((name) => [name, EXAMPLES[name][0]]));
+    const env = Object.fromEntries(names.map((name) => [name, EXAMPLES[name]?.[0] ?? '']));
     const { code, stdout, stderr } = await run(['--check'], env, folder.path('.'));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).not.toContain(SECRET);
@@ -162,7 +162,7 @@ test('--check shows each variable that is set, from the environment, and no secr
     for (const [name, [, from]] of rows) expect([name, from === 'environment']).toEqual([name, name in env]);
     for (const name of names) shown.set(name, rows.get(name)?.[0] ?? '');
   }
-  for (const name of VARIABLES) expect([name, shown.get(name)]).toEqual([name, EXAMPLES[name].at(-1)]);
+  for (const name of VARIABLES) expect([name, shown.get(name)]).toEqual([name, EXAMPLES[name]?.at(-1)]);
 });
 
 test('--check shows every variable that is not set, with its default', async () => {
@@ -173,7 +173,7 @@ test('--check shows every variable that is not set, with its default', async () 
   expect([...new Set([...rows.values()].map(([, from]) => from))]).toEqual(['default']);
   const { port, cache } = readConfig({});
   expect(rows.get('PORT')?.[0]).toBe(String(port));
-  expect(rows.get('CACHE_COLLECTIBLES_MS')?.[0]).toBe(String(cache.collectiblesMs));
+  expect(rows.get('CACHE_COLLECTIBLES_MS')?.[0]).toBe(String(cache.newestMs.collectibles));
   expect(rows.get('UPSTREAM_API_KEY')?.[0]).toBe('not set');
 });
 

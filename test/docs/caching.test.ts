@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { PAGE_SIZE as COLLECTIBLES, FIRST_PAGE_SIZE } from '../../src/lookups/collectibles-rest.ts';
-import { PAGE_SIZE as TRANSACTIONS } from '../../src/lookups/transactions-rest.ts';
+import { lookups } from '../../src/lookups/registry.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
 test('docs/caching-and-cost.md has the size of each upstream page', async () => {
@@ -8,8 +7,7 @@ test('docs/caching-and-cost.md has the size of each upstream page', async () => 
     list,
     ...(items.match(/\d[\d,]*/g) ?? []).map((number) => Number(number.replace(',', ''))),
   ]);
-  expect(sizes).toEqual([
-    ['transactions', TRANSACTIONS],
-    ['collectibles', FIRST_PAGE_SIZE, COLLECTIBLES],
-  ]);
+  expect(sizes).toEqual(
+    lookups.map(({ name, pageSizes }) => [name, ...new Set([pageSizes.newest, pageSizes.older])]),
+  );
 });

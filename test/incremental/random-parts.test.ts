@@ -9,15 +9,17 @@ import {
   visit,
 } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
+import { lookups } from '../../src/lookups/registry.ts';
 import { schema } from '../../src/schema.ts';
 import { askInParts, EVENT_STREAM, MULTIPART, mergeParts, NEWEST } from '../support/clients/parts.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { startGateway } from '../support/gateway/start.ts';
 import { randomBody } from '../support/lookups/random-body.ts';
 import { RandomDocument } from '../support/lookups/random-document.ts';
+import { sampleItems } from '../support/lookups/samples.ts';
 import { runs } from '../support/runs.ts';
-import { collection, freshAddress, history } from '../support/upstream/builders.ts';
-import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
+import { freshAddress } from '../support/upstream/builders.ts';
+import { serving } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** All parts together are the answer to the document without the directives, at the same cost: for any document, in each format. */
@@ -33,7 +35,6 @@ const gateway = made.use(
     UPSTREAM_TIMEOUT_MS: '60000',
     CACHE_HEAD_MS: '600000',
     CACHE_TAIL_MS: '600000',
-    CACHE_COLLECTIBLES_MS: '600000',
     MAX_COMPUTE_UNITS: '1000000',
     LOG_LEVEL: 'error',
   }),
@@ -41,8 +42,10 @@ const gateway = made.use(
 
 const newWallet = (): string => {
   const address = freshAddress();
-  fake.transactions.set(address, servingTransactions(history(230)));
-  fake.collectibles.set(address, servingCollectibles(collection(30)));
+  for (const lookup of lookups) {
+    const count = lookup.name === 'transactions' ? 230 : 30;
+    fake.scriptsOf(lookup).set(address, serving(lookup, sampleItems(lookup, count)));
+  }
   return address;
 };
 
@@ -50,9 +53,10 @@ const newWallet = (): string => {
 const oddWallet = (gen: GeneratorValue): string => {
   const address = freshAddress();
   const headers = { 'content-type': 'application/json' };
-  const [transactions, collectibles] = [randomBody(gen, 'transactions'), randomBody(gen, 'collectibles')];
-  fake.transactions.set(address, () => ({ text: transactions, headers }));
-  fake.collectibles.set(address, () => ({ text: collectibles, headers }));
+  for (const lookup of lookups) {
+    const text = randomBody(gen, lookup);
+    fake.scriptsOf(lookup).set(address, () => ({ text, headers }));
+  }
   return address;
 };
 

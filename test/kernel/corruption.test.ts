@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ListName, randomBody, usualBody } from '../support/kernel/bodies.ts';
+import { lookups } from '../../src/lookups/registry.ts';
+import { randomBody, usualBody } from '../support/kernel/bodies.ts';
 import { compare, newCounts } from '../support/kernel/differential.ts';
 import { createRandom, type Random } from '../support/kernel/random.ts';
 import { runs } from '../support/runs.ts';
@@ -26,8 +27,8 @@ const corrupt = (body: Buffer, random: Random): Buffer => {
   return bytes;
 };
 
-test.each<ListName>(['transactions', 'collectibles'])(
-  'refuses whatever JSON.parse refuses, and reads the rest of corrupted pages of %s as the plain reader does',
+test.each(lookups)(
+  'refuses whatever JSON.parse refuses, and reads the rest of corrupted pages of $name as the plain reader does',
   async (list) => {
     const counts = newCounts();
     const bodies = Array.from({ length: 400 }, (_, index) => {
@@ -40,6 +41,6 @@ test.each<ListName>(['transactions', 'collectibles'])(
     }
     expect(counts.refused).toBeGreaterThan(counts.bodies / 8);
     expect(counts.bodies - counts.refused - counts.left).toBeGreaterThan(counts.bodies / 8);
-    if (process.env.FC_RUNS) process.stdout.write(`${list} ${JSON.stringify(counts)}\n`);
+    if (process.env.FC_RUNS) process.stdout.write(`${list.name} ${JSON.stringify(counts)}\n`);
   },
 );

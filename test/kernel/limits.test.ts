@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { type ListName, usualBody } from '../support/kernel/bodies.ts';
-import { kernel, LISTS } from '../support/kernel/differential.ts';
+import { collectibles } from '../../src/lookups/collectibles.ts';
+import { lookups } from '../../src/lookups/registry.ts';
+import { transactions } from '../../src/lookups/transactions.ts';
+import type { AnyLookup } from '../../src/upstream/list-lookup.ts';
+import { usualBody } from '../support/kernel/bodies.ts';
+import { kernel } from '../support/kernel/differential.ts';
 import { CHAIN_IDS, cursorAt, randomPlan } from '../support/kernel/plans.ts';
 import { createRandom } from '../support/kernel/random.ts';
 import { addressOf, collectible, collection, transaction } from '../support/upstream/builders.ts';
 
 const VALUES = { subject: addressOf(1), chainIds: CHAIN_IDS, cursorOf: cursorAt };
 
-const index = (list: ListName, body: string, maxItems = 2500) =>
-  kernel.index([Buffer.from(body)], LISTS[list], maxItems);
+const index = (list: AnyLookup, body: string, maxItems = 2500) =>
+  kernel.index([Buffer.from(body)], list, maxItems);
 
 /** The page of one transaction, with `json` as a further member of it. */
 const transactionWith = (json: string): string =>
@@ -16,7 +20,7 @@ const transactionWith = (json: string): string =>
 
 /** The kernel goes on as before, whatever it refused. */
 const isUnharmed = () => {
-  const page = index('transactions', JSON.stringify({ transactions: [transaction()] }));
+  const page = index(transactions, JSON.stringify({ transactions: [transaction()] }));
   expect(page?.length).toBe(1);
   expect(page?.isOdd(0)).toBe(false);
 };
@@ -25,20 +29,20 @@ describe('bodies', () => {
   test('of up to 32 MB are indexed, and larger ones refused', () => {
     const bodyOf = (bytes: number) =>
       JSON.stringify({ entries: [collectible({ name: 'x'.repeat(bytes) }), collectible({ token_id: '2' })] });
-    const page = index('collectibles', bodyOf(32 * 1024 * 1024 - 1000));
+    const page = index(collectibles, bodyOf(32 * 1024 * 1024 - 1000));
     expect(page?.length).toBe(2);
     expect(page?.identity(1)).toBe(`1:${addressOf(0xc011)}:2`);
     expect(page?.json(0)).toHaveLength(
       32 * 1024 * 1024 - 1000 + JSON.stringify(collectible({ name: '' })).length,
     );
-    expect(index('collectibles', bodyOf(32 * 1024 * 1024))).toBe(null);
+    expect(index(collectibles, bodyOf(32 * 1024 * 1024))).toBe(null);
     isUnharmed();
   });
 
   test('of more items than requested are refused', () => {
     const body = JSON.stringify({ entries: collection(20) });
-    expect(index('collectibles', body, 20)?.length).toBe(20);
-    expect(index('collectibles', body, 19)).toBe(null);
+    expect(index(collectibles, body, 20)?.length).toBe(20);
+    expect(index(collectibles, body, 19)).toBe(null);
     isUnharmed();
   });
 
@@ -49,7 +53,7 @@ describe('bodies', () => {
     ['names', `{${Array.from({ length: 60_000 }, (_, name) => `"${name}":1`).join()}}`, 'further'],
     ['shapes', `[${Array.from({ length: 60_000 }, (_, name) => `{"a":1,"${name}":1}`).join()}]`, 'further'],
   ])('of very many %s are refused', (_what, json, name) => {
-    expect(index('transactions', transactionWith(json).replace('"further"', `"${name}"`))).toBe(null);
+    expect(index(transactions, transactionWith(json).replace('"further"', `"${name}"`))).toBe(null);
     isUnharmed();
   });
 
@@ -59,16 +63,16 @@ describe('bodies', () => {
     ['digits', '1'.repeat(1_000_000)],
     ['numbers that a float would change', `[${Array(100_000).fill('1e20').join()}]`],
   ])('of many %s are indexed', (_what, json) => {
-    const page = index('transactions', transactionWith(json));
+    const page = index(transactions, transactionWith(json));
     expect(page?.isOdd(0)).toBe(false);
   });
 });
 
 describe('pages', () => {
   test('take the memory that they say', () => {
-    const page = index('collectibles', usualBody('collectibles', 100));
+    const page = index(collectibles, usualBody(collectibles, 100));
     expect(page?.image.buffer.buffer.byteLength).toBe(page?.bytes);
-    expect(page?.bytes).toBeLessThan(3 * usualBody('collectibles', 100).length);
+    expect(page?.bytes).toBeLessThan(3 * usualBody(collectibles, 100).length);
   });
 
   test('with numbers that the host writes are odd beyond ten thousand of them', () => {
@@ -76,18 +80,18 @@ describe('pages', () => {
     const entries = [1, 2, 3].map((number) =>
       collectible({ token_id: String(number), explanations: [{ feature: 'a', value: values }] }),
     );
-    const page = index('collectibles', JSON.stringify({ entries }));
+    const page = index(collectibles, JSON.stringify({ entries }));
     expect([0, 1, 2].map((item) => page?.isOdd(item))).toEqual([false, true, true]);
   });
 
   test('are written from any part, one after the other, small ones and one of more than 4 MB', () => {
-    expect(usualBody('collectibles', 2500).length).toBeGreaterThan(4 * 1024 * 1024);
+    expect(usualBody(collectibles, 2500).length).toBeGreaterThan(4 * 1024 * 1024);
     const random = createRandom(5);
-    const kept = (['transactions', 'collectibles'] as const).flatMap((list) =>
-      [3, 30, 200, ...(list === 'collectibles' ? [2500] : [])].map((count) => {
+    const kept = lookups.flatMap((list) =>
+      [3, 30, 200, ...(list === collectibles ? [2500] : [])].map((count) => {
         const page = index(list, usualBody(list, count));
-        const plan = randomPlan(LISTS[list].table, random);
-        const compiled = kernel.compile(plan, LISTS[list]);
+        const plan = randomPlan(list, random);
+        const compiled = kernel.compile(plan, list);
         if (page === null || compiled === null) throw new Error('Expected a page and a plan.');
         const itemsOf = (from: number, to: number): string[] => {
           const texts: string[] = [];
@@ -113,12 +117,9 @@ describe('pages', () => {
   test('leave an item to the object writer that no output has room for', () => {
     const names = ['a', 'x'.repeat(3 * 1024 * 1024), 'b'];
     const body = JSON.stringify({ entries: names.map((name) => collectible({ name })) });
-    const page = index('collectibles', body);
+    const page = index(collectibles, body);
     const fields = [{ kind: 'property', key: 'name', property: 'name', plan: null }] as const;
-    const plan = kernel.compile(
-      { kind: 'nodes', node: { typeName: 'Collectible', fields } },
-      LISTS.collectibles,
-    );
+    const plan = kernel.compile({ kind: 'nodes', node: { typeName: 'Collectible', fields } }, collectibles);
     if (page === null || plan === null) throw new Error('Expected a page and a plan.');
     const write = (from: number) => {
       const { bytes, next, isOdd } = kernel.write(plan, page, from, 3, VALUES);

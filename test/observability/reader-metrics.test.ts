@@ -12,6 +12,7 @@ const createSilentTelemetry = () =>
     createLog('error', () => {}),
     () => 0,
     null,
+    [],
   );
 
 test('the lag is that of the slowest reader, as of the scrape, and of those that are there still', async () => {

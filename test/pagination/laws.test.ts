@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lookups } from '../../src/lookups/registry.ts';
 import { keysOf, walk } from '../support/clients/walk.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
+import { sampleItems, sampleOf } from '../support/lookups/samples.ts';
 import { runs } from '../support/runs.ts';
-import { collection, freshAddress, history } from '../support/upstream/builders.ts';
+import { freshAddress, history } from '../support/upstream/builders.ts';
 import { caches } from '../support/upstream/cache-configs.ts';
-import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
+import { serving, servingTransactions } from '../support/upstream/paging.ts';
 import { anyBlockSize, anyLength, anyScheme } from '../support/upstream/paging-schemes.ts';
 import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
 
@@ -23,33 +25,23 @@ describe.each(caches)('however upstream cuts its pages, $name', ({ env }) => {
     await fake[Symbol.asyncDispose]();
   });
 
-  test('walks by 1, by 3 and by the maximum return the same transactions: all of them, once, newest first', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyScheme, anyLength, anyBlockSize, async (scheme, length, blockSize) => {
-        const address = freshAddress();
-        const items = history(length, blockSize);
-        fake.transactions.set(address, servingTransactions(items, scheme));
-        const hashes = items.map(({ hash }) => hash);
-        for (const first of [1, 3, 1000])
-          expect(keysOf(await walk(gateway, 'transactions', address, first))).toEqual(hashes);
-      }),
-      { numRuns: runs(25) },
-    );
-  });
-
-  test('walks by 1, by 3 and by the maximum return the same collectibles: all of them, once', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyScheme, anyLength, async (scheme, length) => {
-        const address = freshAddress();
-        const items = collection(length);
-        fake.collectibles.set(address, servingCollectibles(items, scheme));
-        const tokenIds = items.map(({ token_id }) => token_id);
-        for (const first of [1, 3, 5000])
-          expect(keysOf(await walk(gateway, 'collectibles', address, first))).toEqual(tokenIds);
-      }),
-      { numRuns: runs(25) },
-    );
-  });
+  test.each(lookups)(
+    'walks by 1, by 3 and by the maximum return the same $name: all of them, once, in the order of upstream',
+    async (lookup) => {
+      const { name, maxItems } = lookup;
+      const [, key] = sampleOf(lookup).key;
+      await fc.assert(
+        fc.asyncProperty(anyScheme, anyLength, anyBlockSize, async (scheme, length, atOnce) => {
+          const address = freshAddress();
+          const items = sampleItems(lookup, length, atOnce);
+          fake.scriptsOf(lookup).set(address, serving(lookup, items, scheme));
+          for (const first of [1, 3, maxItems])
+            expect(keysOf(await walk(gateway, name, address, first))).toEqual(items.map((item) => item[key]));
+        }),
+        { numRuns: runs(25) },
+      );
+    },
+  );
 
   test('a page is full while items follow it, and hasNextPage is false exactly at the end', async () => {
     await fc.assert(

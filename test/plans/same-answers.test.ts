@@ -1,6 +1,7 @@
 import fc, { type GeneratorValue } from 'fast-check';
 import { assertObjectType, type GraphQLSchema, parse } from 'graphql';
 import { afterAll, expect, test, vi } from 'vitest';
+import { lookups } from '../../src/lookups/registry.ts';
 import { plannedSchema, schema } from '../../src/schema.ts';
 import { byKey, withKey } from '../support/gateway/keys.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
@@ -8,7 +9,7 @@ import { randomBody } from '../support/lookups/random-body.ts';
 import { RandomDocument } from '../support/lookups/random-document.ts';
 import { runs } from '../support/runs.ts';
 import { freshAddress } from '../support/upstream/builders.ts';
-import { startFakeService } from '../support/upstream/fake-service.ts';
+import { type SeenRequest, startFakeService } from '../support/upstream/fake-service.ts';
 
 /** The lists that plans write are, with all around them, what the executor makes: for any document and any body. */
 
@@ -21,10 +22,11 @@ afterAll(() => made.disposeAsync());
 
 const bodies = new Map<string, string>();
 const service = made.use(
-  await startFakeService({
-    transactions: ({ address }) => json(bodies.get(`transactions ${address}`)),
-    collectibles: ({ address }) => json(bodies.get(`collectibles ${address}`)),
-  }),
+  await startFakeService(
+    Object.fromEntries(
+      lookups.map(({ name }) => [name, ({ address }: SeenRequest) => json(bodies.get(`${name} ${address}`))]),
+    ),
+  ),
 );
 const json = (text = '{}') => ({ text, headers: { 'content-type': 'application/json' } });
 
@@ -35,7 +37,6 @@ const settings = {
   DELIVERY_SECRET: 'the same for both gateways',
   CACHE_HEAD_MS: '3600000',
   CACHE_TAIL_MS: '3600000',
-  CACHE_COLLECTIBLES_MS: '3600000',
   MAX_COMPUTE_UNITS: '1000000',
   LOG_LEVEL: 'error',
 };
@@ -44,8 +45,7 @@ const plain = made.use(await startGateway(settings, { readPath: 'plain' }));
 
 const newWallet = (gen: GeneratorValue): string => {
   const address = freshAddress();
-  bodies.set(`transactions ${address}`, randomBody(gen, 'transactions'));
-  bodies.set(`collectibles ${address}`, randomBody(gen, 'collectibles'));
+  for (const lookup of lookups) bodies.set(`${lookup.name} ${address}`, randomBody(gen, lookup));
   return address;
 };
 

@@ -6,6 +6,7 @@ import {
   GraphQLInt,
   GraphQLObjectType,
   GraphQLSchema,
+  isObjectType,
   isScalarType,
   isSpecifiedScalarType,
   lexicographicSortSchema,
@@ -16,11 +17,11 @@ import { derivedField } from '../../src/graph/plan/derived-field.ts';
 import { createPlannedSchema } from '../../src/graph/plan/planned-schema.ts';
 import { withPlannedLists } from '../../src/graph/plan/planned-types.ts';
 import { parseExactJson } from '../../src/lib/json/exact-json.ts';
-import { COLLECTIBLES } from '../../src/lookups/collectibles-rest.ts';
-import { TRANSACTIONS } from '../../src/lookups/transactions-rest.ts';
+import { lookups } from '../../src/lookups/registry.ts';
 import { schema as ownSchema } from '../../src/schema.ts';
-import { type IndexedList, SUBJECT } from '../../src/upstream/kernel/compile-list.ts';
+import type { IndexedList } from '../../src/upstream/kernel/compile-list.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';
+import { type Derived, globalId, unlistedWord, wordOf } from '../../src/upstream/parse/derived.ts';
 import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
 import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import type { ListPlan } from '../../src/upstream/parse/record.ts';
@@ -45,27 +46,28 @@ const start = (schema: GraphQLSchema) => {
 const without = <Value>(entries: Readonly<Record<string, Value>>, name: string): Record<string, Value> =>
   Object.fromEntries(Object.entries(entries).filter(([key]) => key !== name));
 
-describe.each<[name: string, list: IndexedList]>([
-  ['Transaction', TRANSACTIONS],
-  ['Collectible', COLLECTIBLES],
-])('the list of each %s', (name, list) => {
+describe.each(lookups)('the list of $name', (list) => {
+  const ofList = (schema: GraphQLSchema) =>
+    Object.values(schema.getTypeMap())
+      .filter(isObjectType)
+      .filter(({ extensions }) => extensions.plannedList === list);
   const startWith = (changed: IndexedList) => {
     const schema = lexicographicSortSchema(ownSchema);
-    assertObjectType(schema.getType(`${name}Connection`)).extensions = withPlannedLists(changed);
+    for (const connection of ofList(schema)) connection.extensions = withPlannedLists(changed);
     return start(schema);
   };
+
+  test('is in the schema', () => {
+    expect(ofList(ownSchema)).not.toEqual([]);
+  });
 
   test('is written as it stands', () => {
     expect(() => startWith(list)).not.toThrow();
   });
 
-  test.each(Object.keys(list.derived))('without the derived entry %s stops the start', (coordinate) => {
-    expect(() => startWith({ ...list, derived: without(list.derived, coordinate) })).toThrow(coordinate);
-  });
-
   test.each(Object.keys(list.table.fields))('without the property %s stops the start', (property) => {
     const table = { ...list.table, fields: without(list.table.fields, property) };
-    expect(() => startWith({ ...list, table })).toThrow(new RegExp(`${name}\\.\\w+: .*${property}`));
+    expect(() => startWith({ ...list, table })).toThrow(new RegExp(`\\w+\\.\\w+: .*${property}`));
   });
 });
 
@@ -75,12 +77,16 @@ type Change = (schema: GraphQLSchema) => void;
 
 const unchanged: Change = () => {};
 
+const listOf = (table: RecordTable): IndexedList => ({
+  itemsField: 'things',
+  identity: ['id'],
+  order: UNORDERED,
+  subject: 'wallet',
+  table,
+});
+
 /** A schema with one planned list, of things with these fields. They are properties unless `change` changes them. */
-const thingsSchema = (
-  list: Pick<IndexedList, 'table' | 'derived'>,
-  fields: string,
-  change = unchanged,
-): GraphQLSchema => {
+const thingsSchema = (table: RecordTable, fields: string, change = unchanged): GraphQLSchema => {
   const declared = SCALARS.filter((scalar) => !isSpecifiedScalarType(scalar)).map(
     ({ name }) => `scalar ${name}`,
   );
@@ -95,8 +101,7 @@ const thingsSchema = (
     type Query { things: ThingConnection }
   `);
   const connection = assertObjectType(schema.getType('ThingConnection'));
-  const whole: IndexedList = { itemsField: 'things', identity: ['id'], order: UNORDERED, ...list };
-  connection.extensions = withPlannedLists(whole);
+  connection.extensions = withPlannedLists(listOf(table));
   for (const name of ['Thing', 'Part'])
     for (const field of Object.values(assertObjectType(schema.getType(name)).getFields()))
       field.extensions = { pothosExposedField: field.name };
@@ -125,16 +130,10 @@ const THING = {
   },
 } as const satisfies RecordTable;
 
-const COLOR = { kind: 'word', property: 'text', words: ['RED', 'BLUE'], isCompact: false } as const;
+const COLOR = wordOf('text', { RED: 'red', BLUE: 'blue' });
 const SCOPED = { pothosOptions: { authScopes: { wallets: true } } };
 
-type Case = [
-  what: string,
-  fields: string,
-  problem: string | null,
-  change?: Change | undefined,
-  derived?: IndexedList['derived'],
-];
+type Case = [what: string, fields: string, problem: string | null, change?: Change | undefined];
 
 const assertStart = (schema: GraphQLSchema, problem: string | null): void => {
   if (problem === null) expect(() => start(schema)).not.toThrow();
@@ -150,16 +149,19 @@ const scoped =
     const field = fieldOf(schema, type, name);
     field.extensions = { ...field.extensions, ...SCOPED };
   };
-const derivedThing: Change = (schema) => {
-  const { extensions } = derivedField(() => 'RED');
-  fieldOf(schema, 'Thing', 'x').extensions = extensions;
-};
+const made =
+  (derived: Derived): Change =>
+  (schema) => {
+    fieldOf(schema, 'Thing', 'x').extensions = derivedField(derived).extensions;
+  };
 
 describe('a field of an item', () => {
   test.each<Case>([
     ['that is a property is written', 'id: ID! text: String number: Float', null],
     ['that is a list is written', 'topics: [Hex!]!', null],
     ['of records is written', 'part: Part parts: [Part!]! others: [Part!]', null],
+    ['that is what the list is of is written', 'wallet: Address!', null],
+    ['that is what the list is of as BigInt is refused', 'wallet: BigInt', 'Thing.wallet'],
     ['that has arguments is refused', 'text(unit: String): String', 'Thing.text'],
     [
       'with a resolver of its own is refused',
@@ -194,75 +196,41 @@ describe('a field of an item', () => {
     ['that is a record as a non-null one is refused', 'part: Part!', 'Thing.part'],
     ['that is a lenient list as a non-null one is refused', 'others: [Part]!', 'Thing.others'],
   ])('%s', (_what, fields, problem, change) => {
-    assertStart(thingsSchema({ table: THING, derived: {} }, fields, change), problem);
+    assertStart(thingsSchema(THING, fields, change), problem);
   });
 });
 
 describe('a derived field of an item', () => {
   test.each<Case>([
-    ['is written by its entry', 'x: Color', null, derivedThing, { 'Thing.x': COLOR }],
-    ['without an entry is refused', 'x: Color', 'Thing.x', derivedThing, {}],
-    [
-      'that may be null as a non-null one is refused',
-      'x: Color!',
-      'Thing.x',
-      derivedThing,
-      { 'Thing.x': COLOR },
-    ],
-    [
-      'whose enum has another value is refused',
-      'x: Color',
-      'Thing.x',
-      derivedThing,
-      { 'Thing.x': { ...COLOR, words: ['RED'] } },
-    ],
+    ['is written by its entry', 'x: Color', null, made(COLOR)],
+    ['that may be null as a non-null one is refused', 'x: Color!', 'Thing.x', made(COLOR)],
+    ['whose enum has another value is refused', 'x: Color', 'Thing.x', made(wordOf('text', { RED: 'red' }))],
     [
       'whose enum has other values inside is refused',
       'x: Color',
       'Thing.x',
       (schema) => {
-        derivedThing(schema);
+        made(COLOR)(schema);
         for (const value of assertEnumType(schema.getType('Color')).getValues()) value.value = 'another';
       },
-      { 'Thing.x': COLOR },
     ],
-    [
-      'of another scalar is refused',
-      'x: BigInt',
-      'Thing.x',
-      derivedThing,
-      { 'Thing.x': { kind: 'subject' } },
-    ],
-    [
-      'that is null as a non-null one is refused',
-      'x: String!',
-      'Thing.x',
-      undefined,
-      { 'Thing.x': { kind: 'null' } },
-    ],
+    ['of another scalar is refused', 'x: BigInt', 'Thing.x', made(globalId('Thing', 'id'))],
+    ['that is null as a non-null one is refused', 'x: String!', 'Thing.x', made(unlistedWord('x', {}))],
+    ['made of what the list is of is written', 'x: ID!', null, made(globalId('Thing', 'wallet', 'id'))],
     [
       'of a property that the table does not have is refused',
       'x: ID!',
       'Thing.x',
-      derivedThing,
-      { 'Thing.x': { kind: 'globalId', typeName: 'Thing', parts: [SUBJECT, 'missing'] } },
+      made(globalId('Thing', 'missing')),
     ],
-    ['that the schema does not have is refused', 'text: String', 'Thing.y', undefined, { 'Thing.y': COLOR }],
-    [
-      'that is a property of the table as well is refused',
-      'text: String',
-      'Thing.text',
-      undefined,
-      { 'Thing.text': { kind: 'null' } },
-    ],
-  ])('%s', (_what, fields, problem, change, derived = {}) => {
-    assertStart(thingsSchema({ table: THING, derived }, fields, change), problem);
+  ])('%s', (_what, fields, problem, change) => {
+    assertStart(thingsSchema(THING, fields, change), problem);
   });
 });
 
 describe('a connection', () => {
   const startConnection = (change: (schema: GraphQLSchema) => void) =>
-    start(thingsSchema({ table: THING, derived: {} }, 'text: String', change));
+    start(thingsSchema(THING, 'text: String', change));
 
   test.each([
     ['ThingConnection', 'nodes'],
@@ -340,7 +308,7 @@ describe.each(Object.keys(KINDS).filter(isKind))('a value of the kind %s', (kind
   const table = { name: 'thing', fields } as const satisfies RecordTable;
   const values = JSONS.map((json) => ({ json, value: readAs(table, json) }));
   const kernel = createPageKernel();
-  const list: IndexedList = { itemsField: 'things', identity: ['id'], order: UNORDERED, table, derived: {} };
+  const list = listOf(table);
   const plan: ListPlan = {
     kind: 'nodes',
     node: { typeName: 'Thing', fields: [{ kind: 'property', key: 'v', property: 'v', plan: null }] },
@@ -361,7 +329,7 @@ describe.each(Object.keys(KINDS).filter(isKind))('a value of the kind %s', (kind
 
   const accepted = SCALARS.filter(({ name }) => {
     try {
-      start(thingsSchema({ table, derived: {} }, `v: ${name}`));
+      start(thingsSchema(table, `v: ${name}`));
       return true;
     } catch (error) {
       expect(error).toHaveProperty(

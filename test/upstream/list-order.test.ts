@@ -28,12 +28,18 @@ const BODY = JSON.stringify({
 });
 
 const ranksBy = async (order: ListOrder<'seen' | 'value'>, isIndexed: boolean) => {
-  const list = { itemsField: 'balances', table: TABLE, identity: ['token'], order, derived: {} } as const;
-  const parser = createPageParser<{ address: string }, ReturnType<typeof read>>(list, { ...list, read });
+  const list = {
+    itemsField: 'balances',
+    table: TABLE,
+    subject: 'wallet',
+    identity: ['token'],
+    order,
+  } as const;
+  const parser = createPageParser<ReturnType<typeof read>>(list, { ...list, read });
   const received = new ReceivedBody([Buffer.from(BODY)], 'application/json', null);
   const body = await parser.parseBody(received, 100, isIndexed ? createPageKernel() : null);
   expect('page' in body).toBe(isIndexed);
-  const { items } = await parser.toPage(body, { list: { address: '0x' }, limit: 100, fetchedAt: 0 });
+  const { items } = await parser.toPage(body, { subject: '0x', limit: 100, fetchedAt: 0 });
   expect(items.order).toBe(order.kind);
   return Array.from({ length: items.length }, (_, index) => items.rank(index));
 };

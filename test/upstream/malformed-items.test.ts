@@ -5,7 +5,7 @@ import type { ItemReader } from '../../src/upstream/parse/items.ts';
 import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import { parsePage } from '../../src/upstream/parse/page-parser.ts';
 
-const reader: ItemReader<null, { readonly hash: string }> = {
+const reader: ItemReader<{ readonly hash: string }> = {
   itemsField: 'entries',
   read({ hash }) {
     if (typeof hash !== 'string') throw malformed('hash', 'a string', hash);
@@ -17,7 +17,7 @@ const reader: ItemReader<null, { readonly hash: string }> = {
 
 test('no stack is captured for a malformed item: for a million of them that took half a minute', async () => {
   const { items } = await parsePage({ entries: Array(1000).fill({}), next_offset: null }, reader, {
-    list: null,
+    subject: '',
     limit: 1000,
     fetchedAt: 0,
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { transactions } from '../../src/lookups/transactions.ts';
 import { hasEscaped, redactChunks, redactText, secretOf } from '../../src/upstream/client/redact-key.ts';
 import { heldKey, startGateway } from '../support/gateway/start.ts';
-import { kernel, LISTS } from '../support/kernel/differential.ts';
+import { kernel } from '../support/kernel/differential.ts';
 import { freshAddress, transaction, transactionsEnvelope } from '../support/upstream/builders.ts';
 import { startFakeService } from '../support/upstream/fake-service.ts';
 import { toJson } from '../support/upstream/json.ts';
@@ -83,7 +84,7 @@ test('the kernel leaves a body with the secret to the plain parser, wherever it 
   const bodyWith = (padding: string, text: string) =>
     Buffer.from(`${padding}{"transactions":[],"next_offset":"${text}"}${' '.repeat(40)}`);
   const index = (body: Buffer, looked: Buffer | null) =>
-    kernel.index([body.subarray(0, 9), body.subarray(9)], LISTS.transactions, 10, looked);
+    kernel.index([body.subarray(0, 9), body.subarray(9)], transactions, 10, looked);
   for (let at = 0; at < 40; at += 1) {
     const padding = ' '.repeat(at);
     expect(index(bodyWith(padding, `${secret}`), secret)).toBe(null);

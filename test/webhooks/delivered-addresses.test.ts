@@ -37,6 +37,7 @@ const start = (...initial: Webhook[]) => {
   };
   const delivered = new DeliveredAddresses(
     {
+      types: new Set(['TRANSACTIONS']),
       async webhooks() {
         lists.reads.push('webhooks');
         if (lists.fails) throw new Error('unavailable');
@@ -61,7 +62,7 @@ const start = (...initial: Webhook[]) => {
     /** Lets the time pass, and the lists be read if they are due. */
     async wait(ms: number) {
       now += ms;
-      delivered.deliveredForMs(A, null);
+      delivered.deliveredForMs('TRANSACTIONS', A, null);
       await sleep(1);
     },
   };
@@ -82,11 +83,11 @@ test('the lists are read once deliveries arrive and ten newest pages are fetched
   await wait(0);
   expect(lists.reads).toEqual(['webhooks', 'one']);
   await wait(1000);
-  expect(delivered.deliveredForMs(A, null)).toBe(1000);
-  expect(delivered.deliveredForMs(B, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(1000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', B, null)).toBe(0);
   await wait(30_000);
   expect(lists.reads).toEqual(['webhooks', 'one', 'webhooks']);
-  expect(delivered.deliveredForMs(A, null)).toBe(31_000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(31_000);
 });
 
 test.each<[string, Partial<Webhook>]>([
@@ -103,7 +104,7 @@ test.each<[string, Partial<Webhook>]>([
   begin();
   await wait(0);
   await wait(1000);
-  expect(delivered.deliveredForMs(A, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(0);
 });
 
 test('a webhook of some chains counts for lookups of these chains alone', async () => {
@@ -111,26 +112,27 @@ test('a webhook of some chains counts for lookups of these chains alone', async 
   begin();
   await wait(0);
   await wait(1000);
-  for (const chains of ['1', '10', '1,10']) expect(delivered.deliveredForMs(A, chains), chains).toBe(1000);
+  for (const chains of ['1', '10', '1,10'])
+    expect(delivered.deliveredForMs('TRANSACTIONS', A, chains), chains).toBe(1000);
   for (const chains of [null, '2', '1,2', 'mainnet', '1,mainnet'])
-    expect(delivered.deliveredForMs(A, chains), `${chains}`).toBe(0);
+    expect(delivered.deliveredForMs('TRANSACTIONS', A, chains), `${chains}`).toBe(0);
 });
 
 test('a webhook that this gateway creates or changes delivers since then, as upstream answered', async () => {
   const { delivered, lists, wait } = start();
   delivered.created(webhook('one'), [A]);
   await wait(1000);
-  expect(delivered.deliveredForMs(A, null)).toBe(1000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(1000);
   delivered.changing('one');
-  expect(delivered.deliveredForMs(A, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(0);
   await wait(1000);
   delivered.changed(webhook('one', { chainIds: [1] }));
   await wait(1000);
-  expect([null, '1'].map((chains) => delivered.deliveredForMs(A, chains))).toEqual([0, 1000]);
+  expect([null, '1'].map((chains) => delivered.deliveredForMs('TRANSACTIONS', A, chains))).toEqual([0, 1000]);
   delivered.changing('one');
   delivered.changed(webhook('one', { active: false }));
   await wait(1000);
-  expect(delivered.deliveredForMs(A, '1')).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, '1')).toBe(0);
   expect(lists.reads).toEqual([]);
 });
 
@@ -142,13 +144,13 @@ test('a webhook whose addresses this gateway changes counts once the lists are r
   delivered.changing('one');
   delivered.forget('one');
   // This lookup begins to read the lists, which may be older than the next change.
-  expect(delivered.deliveredForMs(A, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(0);
   delivered.forget('one');
   await sleep(1);
   await wait(10);
   expect(lists.reads.filter((read) => read === 'webhooks')).toHaveLength(3);
   await wait(10);
-  expect(delivered.deliveredForMs(A, null)).toBe(10);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(10);
 });
 
 test('a webhook that has changed elsewhere delivers since the lists showed it', async () => {
@@ -158,11 +160,11 @@ test('a webhook that has changed elsewhere delivers since the lists showed it', 
   lists.all = [webhook('one', { updatedAt: '2' })];
   await wait(31_000);
   await wait(10);
-  expect(delivered.deliveredForMs(A, null)).toBe(10);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(10);
   lists.addresses.set('one', [A, B]);
   await wait(301_000);
   await wait(10);
-  expect([A, B].map((address) => delivered.deliveredForMs(address, null))).toEqual([10, 10]);
+  expect([A, B].map((address) => delivered.deliveredForMs('TRANSACTIONS', address, null))).toEqual([10, 10]);
 });
 
 test('lists that can not be read any more do not count after 90 s, and count again once they can', async () => {
@@ -171,13 +173,13 @@ test('lists that can not be read any more do not count after 90 s, and count aga
   await wait(0);
   lists.fails = true;
   await wait(89_000);
-  expect(delivered.deliveredForMs(A, null)).toBe(89_000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(89_000);
   await wait(2000);
-  expect(delivered.deliveredForMs(A, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(0);
   lists.fails = false;
   await wait(31_000);
   await wait(0);
-  expect(delivered.deliveredForMs(A, null)).toBeGreaterThan(89_000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBeGreaterThan(89_000);
 });
 
 test('a wallet whose new transactions no delivery has named does not count, until one names it', async () => {
@@ -188,24 +190,24 @@ test('a wallet whose new transactions no delivery has named does not count, unti
   fetched('first');
   await wait(1000);
   fetched('first');
-  expect(delivered.deliveredForMs(A, null)).toBe(1000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(1000);
   delivered.named([B, A]);
   await wait(1000);
   fetched('second');
-  expect(delivered.deliveredForMs(A, null)).toBe(2000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(2000);
   await wait(1000);
   fetched('third');
-  expect(delivered.deliveredForMs(A, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(0);
   delivered.named([A]);
-  expect(delivered.deliveredForMs(A, null)).toBe(3000);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(3000);
   await wait(1000);
   fetched('fourth');
   await wait(1000);
   fetched('fifth');
   await wait(599_000);
-  expect(delivered.deliveredForMs(A, null)).toBe(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBe(0);
   for (const _ of [1, 2]) await wait(1000);
-  expect(delivered.deliveredForMs(A, null)).toBeGreaterThan(0);
+  expect(delivered.deliveredForMs('TRANSACTIONS', A, null)).toBeGreaterThan(0);
 });
 
 test("a delivery that names none of its webhook's addresses may concern them all", async () => {

@@ -5,6 +5,7 @@ import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
 import type { CacheBudget } from '../../upstream/cache/entries.ts';
 import type { PageRead } from '../../upstream/list-loader.ts';
+import type { OperationLookups } from '../../upstream/list-lookup.ts';
 import type { Page } from '../../upstream/page.ts';
 import type { LoggedRead, ReadLog } from '../../upstream/read-log.ts';
 import { SerializedData } from './serialize.ts';
@@ -165,7 +166,7 @@ export class AnswersInFlight {
   }
 
   /** Adds the answer of an operation that is about to be executed. `reads` has the reads that it makes. */
-  begin(key: string, reads: ReadLog<Context>): AnswerInFlight {
+  begin(key: string, reads: ReadLog<OperationLookups>): AnswerInFlight {
     const flight = new AnswerInFlight(reads, () => {
       if (this.#flights.get(key) === flight) this.#flights.delete(key);
     });
@@ -176,13 +177,13 @@ export class AnswersInFlight {
 
 /** The answer of one operation while it is made. */
 class AnswerInFlight {
-  readonly #reads: ReadLog<Context>;
+  readonly #reads: ReadLog<OperationLookups>;
   readonly #onEnd: () => void;
   #followers = 0;
   #hasEnded = false;
   #data: SerializedData | null = null;
 
-  constructor(reads: ReadLog<Context>, onEnd: () => void) {
+  constructor(reads: ReadLog<OperationLookups>, onEnd: () => void) {
     this.#reads = reads;
     this.#onEnd = onEnd;
   }
@@ -227,7 +228,7 @@ class AnswerInFlight {
 class Following {
   readonly #follower: Context;
   readonly #onStop: () => void;
-  readonly #pages = new Map<LoggedRead<Context>, Promise<Page<unknown>>>();
+  readonly #pages = new Map<LoggedRead<OperationLookups>, Promise<Page<unknown>>>();
   #isStopped = false;
 
   constructor(follower: Context, onStop: () => void) {
@@ -241,7 +242,7 @@ class Following {
   };
 
   /** Resolves with whether all reads of a log got the same pages, when the log has ended or one of them has not. */
-  async repeat(log: ReadLog<Context>): Promise<boolean> {
+  async repeat(log: ReadLog<OperationLookups>): Promise<boolean> {
     for (let place = 0; ; place += 1) {
       const event = await log.at(place);
       if (event === null) return true;
@@ -252,8 +253,8 @@ class Following {
     }
   }
 
-  #start(read: LoggedRead<Context>): void {
-    const page = read.repeat(this.#follower);
+  #start(read: LoggedRead<OperationLookups>): void {
+    const page = read.repeat(this.#follower.lookups);
     this.#pages.set(read, page);
     // Operations that wait for the same request get its page in their order. One that is quicker has got it elsewhere.
     const stopIfFirst = () => read.page === undefined && this.stop();
@@ -261,7 +262,7 @@ class Following {
   }
 
   /** Resolves with null where the read fails. */
-  async #pageOf(read: LoggedRead<Context>): Promise<Page<unknown> | null> {
+  async #pageOf(read: LoggedRead<OperationLookups>): Promise<Page<unknown> | null> {
     try {
       return (await this.#pages.get(read)) ?? null;
     } catch {

@@ -29,7 +29,7 @@ export type ListCursors = {
 };
 
 /** `list` names the list in a fixed order: its kind, its owner, each filter in its canonical form. */
-export type CursorsOf = (list: readonly (string | boolean | null)[]) => ListCursors;
+export type CursorsOf = (list: readonly unknown[]) => ListCursors;
 
 /** Enough for two offsets of the maximum length, an identity and the digests. */
 const MAX_CURSOR_LENGTH = 16_384;

@@ -11,37 +11,34 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import { type DerivedField, type IndexedList, SUBJECT } from '../../upstream/kernel/compile-list.ts';
+import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
+import type { DerivedEntry } from '../../upstream/parse/derived.ts';
 import type { FieldKind, RecordTable, TableField } from '../../upstream/parse/record.ts';
 import type { BuilderTypes } from '../builder.ts';
-import { deriveOf } from './derived-field.ts';
+import { derivedOf } from './derived-field.ts';
 
 type AnyField = GraphQLField<unknown, unknown>;
 
 /**
- * Asserts that plans can write each field of an item, and of the records in it, and that each derived field of the list is
- * one of them. Throws TypeError, with the coordinate of the first field that they can't write. What passes is written as the
- * executor would: its values are already what its scalars make of them.
+ * Asserts that plans can write each field of an item, and of the records in it. Throws TypeError, with the coordinate of the
+ * first field that they can't write. What passes is written as the executor would: its values are already what its scalars
+ * make of them.
  */
 export const assertPlannable = (
   item: GraphQLObjectType,
-  { table, derived }: Pick<IndexedList, 'table' | 'derived'>,
+  { table, subject }: Pick<IndexedList, 'table' | 'subject'>,
 ): void => {
-  const unused = new Set(Object.keys(derived));
-
   const writtenOf = (type: GraphQLObjectType, field: AnyField, record: RecordTable): Written => {
     const at = `${type.name}.${field.name}`;
-    const property = deriveOf(field) ? null : exposedProperty(field);
+    const derived = derivedOf(field);
+    if (derived) return writtenByEntry(at, derived.entry, record, subject);
+    const property = exposedProperty(field);
     if (property === undefined)
       throw unwritable(at, 'a property (expose) or a derivedField', 'a resolver of its own');
-    const tableField = property === null ? undefined : record.fields[property];
+    const tableField = record.fields[property];
     if (tableField !== undefined) return writtenByTable(tableField);
-    const coordinate = property === null ? at : `${type.name}.${property}`;
-    const entry = derived[coordinate];
-    unused.delete(coordinate);
-    if (entry !== undefined) return writtenByEntry(at, entry, record);
-    const inTable = property === null ? '' : `the property ${property} in the table "${record.name}", or `;
-    throw unwritable(at, `${inTable}an entry "${coordinate}" in the list's derived`, 'none');
+    if (property === subject) return SUBJECT;
+    throw unwritable(at, `the property ${property} in the table "${record.name}"`, 'none');
   };
 
   const assertRecord = (type: GraphQLObjectType, record: RecordTable): void => {
@@ -57,12 +54,6 @@ export const assertPlannable = (
   };
 
   assertRecord(item, table);
-  for (const coordinate of unused)
-    throw unwritable(
-      coordinate,
-      'a field of an item that the table does not have',
-      'a derived entry for no such field',
-    );
 };
 
 /** Asserts that a field has the same value for all callers, whatever the document says. Throws TypeError. */
@@ -139,15 +130,21 @@ const writtenByTable = (field: TableField): Written => {
   return { record: field.records, isList: true, isNullable: field.mode === 'lenientOrNull' };
 };
 
-const writtenByEntry = (at: string, entry: DerivedField, { name, fields }: RecordTable): Written => {
+/** What a list is of may be an address or another text. */
+const SUBJECT: Written = { scalars: SCALARS.address, isList: false, isNullable: false };
+
+const writtenByEntry = (
+  at: string,
+  entry: DerivedEntry,
+  { name, fields }: RecordTable,
+  subject: string,
+): Written => {
   for (const property of propertiesOf(entry)) {
     const field = fields[property];
-    if (field === undefined || !('kind' in field))
-      throw unwritable(at, `the derived entry to be of values in the table "${name}"`, property);
+    if (property !== subject && (field === undefined || !('kind' in field)))
+      throw unwritable(at, `to be made of values in the table "${name}"`, property);
   }
   switch (entry.kind) {
-    case 'subject':
-      return { scalars: SCALARS.address, isList: false, isNullable: false };
     case 'globalId':
       return { scalars: TEXT, isList: false, isNullable: false };
     case 'chainId':
@@ -160,8 +157,8 @@ const writtenByEntry = (at: string, entry: DerivedField, { name, fields }: Recor
 };
 
 /** Returns the properties that a derived field is made of. */
-const propertiesOf = (entry: DerivedField): readonly string[] => {
-  if (entry.kind === 'globalId') return entry.parts.filter((part) => part !== SUBJECT);
+const propertiesOf = (entry: DerivedEntry): readonly string[] => {
+  if (entry.kind === 'globalId') return entry.parts;
   if (entry.kind === 'chainId') return [entry.id, entry.name];
   return entry.kind === 'word' ? [entry.property] : [];
 };

@@ -8,7 +8,7 @@ import {
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
 import { collectFields, type OperationInfo } from '../cost/operation-info.ts';
 import { exposedProperty } from './assert-plannable.ts';
-import { deriveOf } from './derived-field.ts';
+import { derivedOf } from './derived-field.ts';
 
 /** The part of an operation that decides which fields it selects. */
 export type SelectionInfo = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;
@@ -42,7 +42,8 @@ const compileRecord = (info: SelectionInfo, type: GraphQLObjectType, nodes: read
   fields: selectedFields(info, type, nodes).map(([key, name, uses]): PlanField => {
     if (name === '__typename') return { kind: 'typename', key };
     const field = type.getFields()[name];
-    if (field && deriveOf(field)) return { kind: 'derived', key, name: `${type.name}.${name}` };
+    const derived = field && derivedOf(field);
+    if (derived) return { kind: 'derived', key, field: derived };
     const property = field && exposedProperty(field);
     if (property === undefined) throw unknownField(type, name);
     const record = recordTypeOf(field?.type);

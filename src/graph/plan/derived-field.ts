@@ -1,20 +1,13 @@
 import type { GraphQLField } from 'graphql';
 import type { Context } from '../../context.ts';
+import type { Derived } from '../../upstream/parse/derived.ts';
 
-/** Computes the value of a field from its record alone, and from what an operation knows of chains. */
-export type Derive = (record: never, context: Pick<Context, 'chains'>) => unknown;
-
-/**
- * Returns the resolver of a field that is a function of its record. A plan calls the same function where it writes the
- * field without the executor.
- */
-export const derivedField = <Value, Output>(
-  derive: (record: Value, context: Pick<Context, 'chains'>) => Output,
-) => ({
-  extensions: { derive },
-  resolve: (record: Value, _args: unknown, context: Context): Output => derive(record, context),
+/** Returns what makes a field one that is made of its record: for the executor by a function, for plans by the kernel's entry. */
+export const derivedField = <Output>(derived: Derived<Output>) => ({
+  extensions: { derived },
+  resolve: (record: object, _args: unknown, context: Context): Output => derived.derive(record, context),
 });
 
-/** Returns the function of a field that `derivedField` made; undefined for any other field. */
-export const deriveOf = ({ extensions }: GraphQLField<unknown, unknown>): Derive | undefined =>
-  extensions.derive as Derive | undefined;
+/** Returns what `derivedField` said of a field; undefined for any other field. */
+export const derivedOf = ({ extensions }: GraphQLField<unknown, unknown>): Derived | undefined =>
+  extensions.derived as Derived | undefined;

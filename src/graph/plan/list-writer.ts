@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { RawJson } from '../../lib/json/stringify.ts';
 import type { KernelPlan } from '../../upstream/kernel/compile-plan.ts';
 import type { ItemsWriter } from '../../upstream/page.ts';
+import type { DeriveContext } from '../../upstream/parse/derived.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
-import type { Derive } from './derived-field.ts';
 
 /** A list that a plan writes. */
 export type PlannedList = { readonly runs: readonly PlannedRun[] };
@@ -149,9 +149,6 @@ const itemError = (
 ): GraphQLError =>
   new GraphQLError(message, { nodes: fieldNodes, path: [...responsePathAsArray(path), index], extensions });
 
-/** What derived fields are computed from, beside their record. */
-type DeriveContext = Parameters<Derive>[1];
-
 /** An item of a list, as a plain value. */
 type ListItem = {
   readonly node: unknown;
@@ -162,17 +159,14 @@ type ListItem = {
 /** Returns what the executor returns for an item. Its JSON is the item's part of the answer. */
 type ProjectItem = (item: ListItem, context: DeriveContext) => object;
 
-/** Finds the function of a derived field by its schema coordinate. */
-export type FindDerive = (coordinate: string) => Derive;
-
 /** Compiles a plan to a function of the plain values of its items. */
-export const createProjection = (plan: ListPlan, findDerive: FindDerive): ProjectItem => {
+export const createProjection = (plan: ListPlan): ProjectItem => {
   if (plan.kind === 'nodes') {
-    const project = recordReader(plan.node, findDerive);
+    const project = recordReader(plan.node);
     return ({ node }, context) => project(node as object, context);
   }
   const { typeName, fields } = plan;
-  return objectReader(fields, (field) => edgeFieldReader(typeName, field, findDerive));
+  return objectReader(fields, (field) => edgeFieldReader(typeName, field));
 };
 
 type Read<Source, Output = unknown> = (source: Source, context: DeriveContext) => Output;
@@ -195,26 +189,26 @@ const objectReader = <Field extends { readonly key: string }, Source>(
   };
 };
 
-const edgeFieldReader = (typeName: string, field: EdgeField, findDerive: FindDerive): Read<ListItem> => {
+const edgeFieldReader = (typeName: string, field: EdgeField): Read<ListItem> => {
   if (field.kind === 'typename') return () => typeName;
   if (field.kind === 'cursor') return ({ cursor }) => cursor;
-  const project = recordReader(field.plan, findDerive);
+  const project = recordReader(field.plan);
   return ({ node }, context) => project(node as object, context);
 };
 
-const recordReader = ({ typeName, fields }: Plan, findDerive: FindDerive): Read<object, object> =>
-  objectReader(fields, (field) => fieldReader(typeName, field, findDerive));
+const recordReader = ({ typeName, fields }: Plan): Read<object, object> =>
+  objectReader(fields, (field) => fieldReader(typeName, field));
 
-const fieldReader = (typeName: string, field: PlanField, findDerive: FindDerive): Read<object> => {
+const fieldReader = (typeName: string, field: PlanField): Read<object> => {
   if (field.kind === 'typename') return () => typeName;
   if (field.kind === 'derived') {
-    const derive = findDerive(field.name);
-    return (record, context) => derive(record as never, context);
+    const { derive } = field.field;
+    return derive;
   }
   const { property, plan } = field;
   const read = (record: object): unknown => (record as Readonly<Record<string, unknown>>)[property] ?? null;
   if (plan === null) return read;
-  const project = recordReader(plan, findDerive);
+  const project = recordReader(plan);
   return (record, context) => {
     const value = read(record);
     if (value === null) return null;

@@ -19,14 +19,7 @@ import type { Context } from '../../context.ts';
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
 import type { VariableValues } from '../selection.ts';
 import { compileEdges, compileNodes, type SelectionInfo } from './compile.ts';
-import { deriveOf } from './derived-field.ts';
-import {
-  createProjection,
-  type FindDerive,
-  ListWriting,
-  type PlannedList,
-  writeList,
-} from './list-writer.ts';
+import { createProjection, ListWriting, type PlannedList, writeList } from './list-writer.ts';
 import { type PlannedField, plannedFields } from './planned-types.ts';
 
 /**
@@ -57,7 +50,6 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
   const publicFields = plannedFields(publicSchema);
   const documents = new WeakMap<DocumentNode, PlannedDocument | null>();
   const operations = new WeakMap<OperationDefinitionNode, DocumentPlans<ListWriting>>();
-  const findDerive = deriveFinder(schema);
 
   const inspect = (document: DocumentNode): PlannedDocument | null => {
     const known = documents.get(document);
@@ -80,7 +72,7 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
       fieldNodes,
       variableValues,
       (selection) => compile(selection, field.item, fieldNodes),
-      (plan: ListPlan) => new ListWriting(plan, createProjection(plan, findDerive)),
+      (plan: ListPlan) => new ListWriting(plan, createProjection(plan)),
     );
   };
 
@@ -95,18 +87,6 @@ export const createPlannedSchema = (schema: GraphQLSchema, publicSchema: GraphQL
     readsPagesAlone: (document) => inspect(document)?.readsPagesAlone === true,
   };
 };
-
-/** Finds the functions of derived fields by their coordinates. */
-const deriveFinder =
-  (schema: GraphQLSchema): FindDerive =>
-  (coordinate) => {
-    const [typeName = '', name = ''] = coordinate.split('.');
-    const type = schema.getType(typeName);
-    const field = isObjectType(type) ? type.getFields()[name] : undefined;
-    const derive = field && deriveOf(field);
-    if (!derive) throw new TypeError(`Expected ${coordinate} to be a derived field.`);
-    return derive;
-  };
 
 /** A document whose lists plans can write. */
 type PlannedDocument = {

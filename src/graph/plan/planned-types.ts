@@ -14,7 +14,11 @@ export const withPlannedLists = (list: IndexedList): { readonly plannedList: Ind
 });
 
 /** A field of a connection that plans write. */
-export type PlannedField = { readonly kind: 'nodes' | 'edges'; readonly item: GraphQLObjectType };
+export type PlannedField = {
+  readonly kind: 'nodes' | 'edges';
+  readonly item: GraphQLObjectType;
+  readonly list: IndexedList;
+};
 
 /**
  * Returns the fields of a schema that plans write. Throws TypeError, with the coordinate, where one of them or of their items
@@ -36,8 +40,8 @@ export const plannedFields = (
     for (const field of [nodes, edges]) assertPlain(type, field);
     assertEdge(edge);
     assertPlannable(node, list);
-    planned.set(nodes, { kind: 'nodes', item: node });
-    planned.set(edges, { kind: 'edges', item: edge });
+    planned.set(nodes, { kind: 'nodes', item: node, list });
+    planned.set(edges, { kind: 'edges', item: edge, list });
   }
   return planned;
 };

@@ -1,6 +1,6 @@
 -- Finds a page, or takes the lease to fetch it, or waits for the gateway that has the lease.
 -- KEYS: generation of the address, page, lease, channels that wait.
--- ARGV: 1 max age, 2 limit, 3 details, 4 follows, 5 the lease that was waited for, 6 a new token, 7 milliseconds of a
+-- ARGV: 1 max age, 2 limit, 3 details (names, comma-separated), 4 follows, 5 the lease that was waited for, 6 a new token, 7 milliseconds of a
 -- lease, 8 of a generation, 9 the channel of this gateway, 10 how long details stay, in milliseconds.
 -- Returns {'page', body, encoding, age, limit, details, follows, fetchedAt, generation is the same},
 -- {'wait', token, milliseconds} or {'lease', generation, details}.
@@ -8,9 +8,20 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local generation = redis.call('GET', KEYS[1])
 
+local function has(details, name)
+  return string.find(',' .. details .. ',', ',' .. name .. ',', 1, true) ~= nil
+end
+
+local function hasAll(details)
+  for name in string.gmatch(ARGV[3], '[^,]+') do
+    if not has(details, name) then return false end
+  end
+  return true
+end
+
 local function covers(limit, details, follows)
   return tonumber(limit) >= tonumber(ARGV[2])
-    and (ARGV[3] == '0' or details == '1')
+    and hasAll(details)
     and (ARGV[4] == '-' or ARGV[4] == follows)
 end
 
@@ -19,7 +30,7 @@ local page = redis.call('HMGET', KEYS[2], 'generation', 'startedAt', 'limit', 'd
 if generation and page[1] == generation and covers(page[3], page[4], page[5]) then
   local age = math.max(0, now - page[2])
   if age < tonumber(ARGV[1]) or page[6] == ARGV[5] then
-    if ARGV[3] == '1' then
+    if ARGV[3] ~= '' then
       redis.call('HSET', KEYS[2], 'keepDetailsUntil', string.format('%.0f', now + ARGV[10]))
     end
     local rest = redis.call('HMGET', KEYS[2], 'body', 'encoding', 'fetchedAt')
@@ -38,7 +49,14 @@ end
 generation = generation or ARGV[6]
 redis.call('SET', KEYS[1], generation, 'PX', ARGV[8])
 local details = ARGV[3]
-if page[7] and tonumber(page[7]) > now then details = '1' end
+if page[7] and tonumber(page[7]) > now then
+  local names = {}
+  for name in string.gmatch(details .. ',' .. page[4], '[^,]+') do
+    if not has(table.concat(names, ','), name) then names[#names + 1] = name end
+  end
+  table.sort(names)
+  details = table.concat(names, ',')
+end
 redis.call('DEL', KEYS[3])
 redis.call('HSET', KEYS[3], 'token', ARGV[6], 'generation', generation, 'limit', ARGV[2], 'details', details,
   'follows', ARGV[4])

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
+import { type Details, hasDetails, NO_DETAILS, unionOf } from '../page.ts';
 
 /** What a page was requested with, and whether it is still valid. Times are milliseconds of a monotonic clock. */
 export type EntryMeta = {
   follows: string | null;
   limit: number;
-  details: boolean;
+  details: Details;
   startedAt: number;
-  /** The time until which each refresh of this page has details too: see `retainDetails`. */
+  /** The time until which each refresh of this page has its details too: see `retainDetails`. */
   keepDetailsUntil: number;
   /** Whether a delivery has invalidated the page since it was requested. */
   invalidated: boolean;
@@ -18,21 +19,21 @@ export type EntryMeta = {
 type Request = {
   readonly follows: string | null;
   readonly limit: number;
-  readonly details: boolean;
+  readonly details: Details;
   readonly maxAgeMs: number;
   readonly staleIfErrorMs: number;
 };
 
 /** Whether the page has at least what is requested. */
 export const satisfies = (meta: EntryMeta, { follows, limit, details }: Request): boolean =>
-  meta.limit >= limit && (meta.details || !details) && (follows === null || meta.follows === follows);
+  meta.limit >= limit && hasDetails(meta.details, details) && (follows === null || meta.follows === follows);
 
 /** The time until which details of a page that is requested `now` could serve equal requests; 0 without details. */
 const detailsUntil = ({ details, maxAgeMs, staleIfErrorMs }: Request, now: number): number =>
-  details ? now + Math.max(maxAgeMs * 2, staleIfErrorMs) : 0;
+  details === NO_DETAILS ? 0 : now + Math.max(maxAgeMs * 2, staleIfErrorMs);
 
 /**
- * Makes refreshes of the page keep its details if `request` asks for them. So a caller that does not need details never
+ * Makes refreshes of the page keep its details if `request` asks for any. So a caller that does not need details never
  * evicts them for one that does.
  */
 export const retainDetails = (meta: EntryMeta, request: Request, now: number): void => {
@@ -46,9 +47,10 @@ export const createMeta = (
   now: number,
 ): EntryMeta => {
   const { follows, limit } = request;
-  const earlier = replaced.map((meta) => meta?.keepDetailsUntil ?? 0);
-  const keepDetailsUntil = Math.max(detailsUntil(request, now), ...earlier);
-  const details = request.details || keepDetailsUntil > now;
+  const earlier = replaced.filter((meta) => meta !== undefined);
+  const kept = earlier.filter((meta) => meta.keepDetailsUntil > now);
+  const keepDetailsUntil = Math.max(detailsUntil(request, now), ...kept.map((meta) => meta.keepDetailsUntil));
+  const details = unionOf([request.details, ...kept.map((meta) => meta.details)]);
   return { follows, limit, details, startedAt: now, keepDetailsUntil, invalidated: false, retryNotBefore: 0 };
 };
 

@@ -1,5 +1,5 @@
 import type { Trace } from '../../lib/trace.ts';
-import type { Fetch, Fetched, PageRequest, SharedMeta } from '../page.ts';
+import type { Details, Fetch, Fetched, PageRequest, SharedMeta } from '../page.ts';
 import { allowsStale } from './single-flight.ts';
 
 /** How the pages of a list are got. */
@@ -72,8 +72,8 @@ export type SharedPage = SharedMeta & {
 
 /** The right to fetch a page while other gateways wait for it. It ends with `store` or `release`, or with this process. */
 export type PageLease = {
-  /** Whether the page is to have details, because a caller of some gateway has asked for them lately. */
-  readonly details: boolean;
+  /** The details that the page is to have: also those that a caller of another gateway has asked for lately. */
+  readonly details: Details;
   /** Shares the page, unless a delivery has invalidated it meanwhile. Never throws. */
   store(body: readonly Buffer[], page: { readonly limit: number; readonly fetchedAt: number }): void;
   /** Lets another gateway go on. */

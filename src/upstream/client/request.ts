@@ -164,8 +164,8 @@ const statedCost = (headers: Headers): number | null => {
 
 /** Compute units of requests that upstream bills by chain. */
 export type ChainPricing = {
-  /** The cost of one request to a resource with this chain filter; null is upstream's default filter. */
-  priceOf(resource: string, chains: string | null): number;
+  /** The cost of one request to a resource with this chain filter; null is upstream's default filter. Default for `perChain`: 1. */
+  priceOf(resource: string, chains: string | null, perChain?: number): number;
   /** Records what upstream billed for one request. */
   record(resource: string, chains: string | null, computeUnits: number): void;
 };
@@ -174,17 +174,17 @@ export type ChainPricing = {
 const MAX_FILTERS = 1000;
 
 /**
- * A chain id costs one unit. Only upstream knows how many chains a tag has, so a tag counts as `defaultChainCount` chains
+ * A chain costs `perChain` units. Only upstream knows how many chains a tag has, so a tag counts as `defaultChainCount` chains
  * until upstream has billed a request to the same resource with the same filter.
  */
 export const createChainPricing = (defaultChainCount: number): ChainPricing => {
   const billed = new LRUCache<string, number>({ max: MAX_FILTERS });
 
   return {
-    priceOf(resource, chains) {
+    priceOf(resource, chains, perChain = 1) {
       const parts = chains === null ? ['default'] : chains.split(',');
       const tags = parts.filter((part) => !isChainId(part)).length;
-      const counted = parts.length - tags + tags * defaultChainCount;
+      const counted = (parts.length - tags + tags * defaultChainCount) * perChain;
       return tags === 0 ? counted : (billed.get(nameOf(resource, chains)) ?? counted);
     },
     record(resource, chains, computeUnits) {

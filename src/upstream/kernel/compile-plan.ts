@@ -1,12 +1,6 @@
+import type { DerivedEntry } from '../parse/derived.ts';
 import type { EdgeField, ListPlan, Plan, PlanField, TableField } from '../parse/record.ts';
-import {
-  type CompiledList,
-  type CompiledTable,
-  Image,
-  type IndexedList,
-  SUBJECT,
-  slotOf,
-} from './compile-list.ts';
+import { type CompiledList, type CompiledTable, Image, type IndexedList, slotOf } from './compile-list.ts';
 import type { Constants } from './module.ts';
 
 /** A plan as the kernel has it in its memory. It writes the pages of one list. */
@@ -104,31 +98,29 @@ class PlanCompiler {
 
   #fieldStep(field: PlanField, typeName: string, table: CompiledTable): Step {
     if (field.kind === 'typename') return literal(typeName);
-    if (field.kind === 'derived') return this.#derivedStep(field.name, table);
-    const coordinate = `${typeName}.${field.property}`;
+    if (field.kind === 'derived') return this.#derivedStep(field.field.entry, table);
     const found = table.fields.get(field.property);
-    if (!found) return this.#derivedStep(coordinate, table);
+    if (!found && field.property === this.#list.subject) return { kind: 'subject' };
+    if (!found) throw new TypeError(`Expected a property of the table, got ${field.property}.`);
     const { slot, table: inner } = found;
     if ((inner === null) !== (field.plan === null))
       throw new TypeError(
-        `Expected ${coordinate} to be a record in both the table and the plan, or in neither.`,
+        `Expected ${typeName}.${field.property} to be a record in both the table and the plan, or in neither.`,
       );
     if (inner === null || field.plan === null)
       return { kind: 'listOf' in found.field ? 'list' : 'span', slot };
     return { kind: nestedKind(found.field), slot, details: this.compileRecord(field.plan, inner) };
   }
 
-  #derivedStep(coordinate: string, table: CompiledTable): Step {
+  #derivedStep(field: DerivedEntry, table: CompiledTable): Step {
     const image = this.#image;
-    const field = this.#list.derived[coordinate];
-    if (!field) throw new TypeError(`Expected a field of the list, got ${coordinate}.`);
     switch (field.kind) {
-      case 'subject':
-        return { kind: 'subject' };
       case 'null':
         return { kind: 'literal', tail: 'null' };
       case 'globalId': {
-        const slots = field.parts.map((part) => (part === SUBJECT ? SUBJECT_SLOT : slotOf(table, part)));
+        const slots = field.parts.map((part) =>
+          part === this.#list.subject ? SUBJECT_SLOT : slotOf(table, part),
+        );
         const type = image.text(`${field.typeName}:`);
         const details = image.allocate(12 + slots.length * 4);
         image.set(details, type.address, type.length, slots.length, ...slots);

@@ -37,9 +37,6 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** An instance for a larger body is dropped after this time without work. */
 const LARGE_IDLE_MS = 1000;
 
-/** The room for the tables of one list. */
-const LIST_BYTES = 0x2000;
-
 /** Longer identities are those of odd items. */
 const MAX_IDENTITY = 256;
 
@@ -52,6 +49,7 @@ export const createPageKernel = (): PageKernel => {
   const shared = new KernelInstance(instantiate, capacityFor(SHARED_BODY_BYTES), pool);
   const { constants } = shared.kernel;
   const lists = new Map<IndexedList, CompiledList>();
+  let freeTables = constants.TABLES;
   const chainImages = new WeakMap<ReadonlyMap<string, number>, Buffer | null>();
   let large: KernelInstance | null = null;
   let dropLarge: NodeJS.Timeout | undefined;
@@ -76,9 +74,8 @@ export const createPageKernel = (): PageKernel => {
   const compiled = (list: IndexedList): CompiledList => {
     const known = lists.get(list);
     if (known) return known;
-    const address = constants.TABLES + lists.size * LIST_BYTES;
-    const end = Math.min(address + LIST_BYTES, constants.TABLES_END);
-    const made = compileList(list, address, end, constants);
+    const made = compileList(list, freeTables, constants.TABLES_END, constants);
+    freeTables += made.image.length;
     lists.set(list, made);
     return made;
   };

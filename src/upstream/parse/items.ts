@@ -75,17 +75,17 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
   }
 
   /** Reads the odd items of a page, for their identities and ranks. */
-  static async of<List extends { readonly address: string }, Value>(
+  static async of<Value>(
     page: IndexedPage,
     kernel: PageKernel,
-    reader: ItemReader<List, Value>,
-    list: List,
+    reader: ItemReader<Value>,
+    subject: string,
   ): Promise<IndexedItems<Value>> {
     const readOne: ReadOne<Value> = (index, rankBefore) =>
-      readItem(reader, list, parseExactJson(page.json(index)), index, rankBefore);
-    if (!hasOddItems(page)) return new IndexedItems(page, kernel, list.address, readOne, NO_ODD_ITEMS);
+      readItem(reader, subject, parseExactJson(page.json(index)), index, rankBefore);
+    if (!hasOddItems(page)) return new IndexedItems(page, kernel, subject, readOne, NO_ODD_ITEMS);
     const odd = new Map<number, OddItem>();
-    const items = new IndexedItems(page, kernel, list.address, readOne, odd);
+    const items = new IndexedItems(page, kernel, subject, readOne, odd);
     const slices = createTimeSlices(SLICE_MS);
     for (let index = 0; index < page.length; index += 1) {
       if (!page.isOdd(index)) continue;
@@ -221,27 +221,27 @@ export class ParsedItems<Value> implements PageItems<Value> {
 }
 
 /** How the items of a list are read. */
-export type ItemReader<List, Value> = {
+export type ItemReader<Value> = {
   /** The member of a page that has the items. */
   readonly itemsField: string;
-  /** Throws MalformedFieldError. */
-  readonly read: (raw: RawObject, list: List) => Value;
+  /** Reads an item of a list of `subject`, such as a wallet's address. Throws MalformedFieldError. */
+  readonly read: (raw: RawObject, subject: string) => Value;
   /** The properties that identify an item in its list, on whichever page it is. */
   readonly identity: readonly (keyof Value)[];
   readonly order: ListOrder<keyof Value>;
 };
 
 /** Reads the item at `index` of a page. `rankBefore` is the rank of the item before it; null for the first one. */
-export const readItem = <List, Value>(
-  reader: ItemReader<List, Value>,
-  list: List,
+export const readItem = <Value>(
+  reader: ItemReader<Value>,
+  subject: string,
   item: unknown,
   index: number,
   rankBefore: number | null,
 ): ParsedItem<Value> => {
   try {
     if (!isObject(item)) throw malformed('entry', 'an object', item);
-    const value = reader.read(item, list);
+    const value = reader.read(item, subject);
     return { identity: short(identityOf(value, reader.identity)), rank: rankOf(reader.order, value), value };
   } catch (error) {
     if (!(error instanceof MalformedFieldError)) throw error;

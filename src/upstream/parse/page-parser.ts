@@ -19,8 +19,9 @@ import {
 } from './items.ts';
 
 /** What a page was requested for. */
-type Requested<List> = {
-  readonly list: List;
+type Requested = {
+  /** What the list is of, such as a wallet's address. */
+  readonly subject: string;
   /** The number of items that were requested. A page with more is invalid. */
   readonly limit: number;
   /** In milliseconds since 1970. */
@@ -28,7 +29,7 @@ type Requested<List> = {
 };
 
 /** Parses the pages of one list, from the bytes of a body to its items. */
-export type PageParser<List, Value> = {
+export type PageParser<Value> = {
   /**
    * Parses the part of a body that does not depend on the list. `limit` is the number of requested items. The kernel indexes
    * the bytes; they are parsed if there is no kernel or it does not accept them. Rejects with UpstreamError
@@ -36,7 +37,7 @@ export type PageParser<List, Value> = {
    */
   parseBody(body: ReceivedBody, limit: number, kernel: PageKernel | null): Promise<PageBody>;
   /** Makes a page of a parsed body. Rejects as `parsePage` does. */
-  toPage(body: PageBody, requested: Requested<List>): Promise<Page<Value>>;
+  toPage(body: PageBody, requested: Requested): Promise<Page<Value>>;
 };
 
 /** The parsed JSON of a body, or the index of its bytes. */
@@ -48,10 +49,10 @@ type PageBody = { readonly json: unknown } | { readonly page: IndexedPage; reado
  */
 const MAX_INDEXED_BYTES = 8 * 1024 * 1024;
 
-export const createPageParser = <List extends { readonly address: string }, Value>(
+export const createPageParser = <Value>(
   indexedList: IndexedList,
-  reader: ItemReader<List, Value>,
-): PageParser<List, Value> => ({
+  reader: ItemReader<Value>,
+): PageParser<Value> => ({
   async parseBody(body, limit, kernel) {
     const isIndexable = kernel !== null && body.bytes <= MAX_INDEXED_BYTES && !body.hidesSecret;
     const page = isIndexable ? kernel.index(body.chunks, indexedList, limit, body.secret) : null;
@@ -62,7 +63,7 @@ export const createPageParser = <List extends { readonly address: string }, Valu
     if ('json' in body) return parsePage(body.json, reader, requested);
     const { page, kernel } = body;
     const envelope = orInvalidResponse(readEnvelope, (await parseEnvelope(page.envelope())) as RawObject);
-    const items = await IndexedItems.of(page, kernel, reader, requested.list);
+    const items = await IndexedItems.of(page, kernel, reader, requested.subject);
     return { ...envelope, fetchedAt: requested.fetchedAt, items };
   },
 });
@@ -77,10 +78,10 @@ const parseEnvelope = (text: string): unknown =>
  * Parses the envelope that all lists share, in slices between which other work runs. Rejects with UpstreamError
  * `invalidResponse` when the body is not such an envelope, or has more items than requested.
  */
-export const parsePage = async <List, Value>(
+export const parsePage = async <Value>(
   json: unknown,
-  reader: ItemReader<List, Value>,
-  { list, limit, fetchedAt }: Requested<List>,
+  reader: ItemReader<Value>,
+  { subject, limit, fetchedAt }: Requested,
 ): Promise<Page<Value>> => {
   const { itemsField } = reader;
   const items = orInvalidResponse((body) => {
@@ -98,7 +99,7 @@ export const parsePage = async <List, Value>(
   return {
     ...envelope,
     fetchedAt,
-    items: new ParsedItems(await readItems(items, reader, list), reader.order.kind),
+    items: new ParsedItems(await readItems(items, reader, subject), reader.order.kind),
   };
 };
 
@@ -117,16 +118,16 @@ const orInvalidResponse = <Body, Value>(read: (body: Body) => Value, body: Body)
 /** A page is parsed in slices of this length, so that other work runs meanwhile. */
 const SLICE_MS = 5;
 
-const readItems = async <List, Value>(
+const readItems = async <Value>(
   items: readonly unknown[],
-  reader: ItemReader<List, Value>,
-  list: List,
+  reader: ItemReader<Value>,
+  subject: string,
 ): Promise<ParsedItem<Value>[]> => {
   const slices = createTimeSlices(SLICE_MS);
   const read: ParsedItem<Value>[] = [];
   for (const [index, item] of items.entries()) {
     if (slices.isOver()) await slices.next();
-    read.push(readItem(reader, list, item, index, read.at(-1)?.rank ?? null));
+    read.push(readItem(reader, subject, item, index, read.at(-1)?.rank ?? null));
   }
   return read;
 };

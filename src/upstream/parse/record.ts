@@ -1,4 +1,5 @@
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
+import type { Derived } from './derived.ts';
 import {
   malformed,
   oneOf,
@@ -128,6 +129,11 @@ type KindValue<Kind extends FieldKind> = Kind extends 'number' | 'int' | 'chainI
       ? unknown
       : string;
 
+/** The value of a record of a list, which also says what the list is of. */
+export type ListedRecord<Table extends RecordTable, Subject extends string> = RecordValue<Table> & {
+  readonly [Property in Subject]: string;
+};
+
 /** A field that each record has. */
 export const required = <const From extends string, const Kind extends FieldKind>(
   from: From,
@@ -163,12 +169,7 @@ export type PlanField =
       /** What is written of a nested record, or of each record of a nested list; null for any other value. */
       readonly plan: Plan | null;
     }
-  | {
-      readonly kind: 'derived';
-      readonly key: string;
-      /** The schema coordinate of a field that is a function of its record: `Transaction.id`. */
-      readonly name: string;
-    };
+  | { readonly kind: 'derived'; readonly key: string; readonly field: Derived };
 
 /** What a list of items writes: of each item its node, or an edge with cursor and node. */
 export type ListPlan =
@@ -186,12 +187,22 @@ export type EdgeField =
  */
 export const readRecord = <Table extends RecordTable>(
   table: Table,
-): ((raw: RawObject) => RecordValue<Table>) => {
-  const fields = Object.entries(table.fields);
-  const readers = fields.map(([, field]) => readerOf(field));
-  const members = fields.map(([property, field], index) => `${quote(property)}: ${readingOf(field, index)}`);
+): ((raw: RawObject) => RecordValue<Table>) => compileReader(table, []);
+
+/** As `readRecord`, of the items of a list. What the list is of becomes the property `subject`. */
+export const readListed = <Table extends RecordTable, const Subject extends string>(
+  table: Table,
+  subject: Subject,
+): ((raw: RawObject, subject: string) => ListedRecord<Table, Subject>) =>
+  compileReader(table, [`${quote(subject)}: subject`]);
+
+/** `more` are members of the record beside the table's. */
+const compileReader = ({ fields }: RecordTable, more: readonly string[]) => {
+  const entries = Object.entries(fields);
+  const readers = entries.map(([, field]) => readerOf(field));
+  const members = entries.map(([property, field], index) => `${quote(property)}: ${readingOf(field, index)}`);
   // A loop over the table takes half as long again: engines optimize an object literal and names that are constant.
-  return new Function('read', `return (raw) => ({ ${members} });`)(readers);
+  return new Function('read', `return (raw, subject) => ({ ${[...members, ...more]} });`)(readers);
 };
 
 /** The source text that reads the field of `raw` with the reader at `index`. */

@@ -1,4 +1,5 @@
 import type { Gateway } from '../gateway/start.ts';
+import { sampleOf } from '../lookups/samples.ts';
 
 export type PageInfo = {
   hasNextPage: boolean;
@@ -13,30 +14,25 @@ type WalletPage = { wallet: { page: Page | null } };
 
 const pageInfo = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
 
-const documents = {
-  transactions: `query ($address: Address!, $first: Int, $after: String) {
+/** Pages of the list that a lookup adds to wallets. */
+const documentOf = (lookup: string): string => {
+  const [key] = sampleOf({ name: lookup }).key;
+  return `query ($address: Address!, $first: Int, $after: String) {
     wallet(address: $address) {
-      page: transactions(first: $first, after: $after) { edges { cursor node { key: hash } } ${pageInfo} }
+      page: ${lookup}(first: $first, after: $after) { edges { cursor node { key: ${key} } } ${pageInfo} }
     }
-  }`,
-  collectibles: `query ($address: Address!, $first: Int, $after: String) {
-    wallet(address: $address) {
-      page: collectibles(first: $first, after: $after) { edges { cursor node { key: tokenId } } ${pageInfo} }
-    }
-  }`,
+  }`;
 };
-
-export type Lookup = keyof typeof documents;
 
 /** Resolves with one page, and rejects if it is null. Errors of single items are ignored: their edges are null. */
 export const pageAt = async (
   gateway: Gateway,
-  lookup: Lookup,
+  lookup: string,
   address: string,
   first: number,
   after: string | null = null,
 ) => {
-  const { data, body } = await gateway.query<WalletPage>(documents[lookup], { address, first, after });
+  const { data, body } = await gateway.query<WalletPage>(documentOf(lookup), { address, first, after });
   if (!data?.wallet.page) throw new Error(`expected a page of ${lookup}, got ${body}`);
   return data.wallet.page;
 };
@@ -47,7 +43,7 @@ const mostPages = 500;
 /** Pages forward to the end, as Relay does, and calls `between` after each page. */
 export const walk = async (
   gateway: Gateway,
-  lookup: Lookup,
+  lookup: string,
   address: string,
   first: number,
   between: (page: number) => void = () => {},

@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExactJson } from '../../../src/lib/json/exact-json.ts';
-import { COLLECTIBLES, collectiblesParser } from '../../../src/lookups/collectibles-rest.ts';
-import { TRANSACTIONS, transactionsParser } from '../../../src/lookups/transactions-rest.ts';
 import { UpstreamError } from '../../../src/upstream/client/errors.ts';
 import type { IndexedPage } from '../../../src/upstream/kernel/indexed-page.ts';
 import { createPageKernel } from '../../../src/upstream/kernel/page-kernel.ts';
+import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
 import type { Page } from '../../../src/upstream/page.ts';
 import { MalformedFieldError } from '../../../src/upstream/parse/fields.ts';
-import type { ListName } from './bodies.ts';
 import { CHAIN_IDS, createItemWriter, cursorAt, randomPlan, wholePlan } from './plans.ts';
 import type { Random } from './random.ts';
 
@@ -18,19 +16,11 @@ const MAX_ITEMS = 50;
 
 export const kernel = createPageKernel();
 
-export const LISTS = { transactions: TRANSACTIONS, collectibles: COLLECTIBLES } as const;
-
 /** Returns the page as the plain reader reads it; the error of one that it refuses. */
-const readPlain = async (name: ListName, text: string): Promise<Page<object> | Error> => {
+const readPlain = async ({ parser }: AnyLookup, text: string): Promise<Page<object> | Error> => {
   try {
     const body = { json: parseExactJson(text) };
-    const requested = { limit: MAX_ITEMS, fetchedAt: 0 };
-    return name === 'transactions'
-      ? await transactionsParser.toPage(body, { ...requested, list: { address: WALLET, chains: null } })
-      : await collectiblesParser.toPage(body, {
-          ...requested,
-          list: { address: WALLET, chains: null, includeSpam: false },
-        });
+    return await parser.toPage(body, { subject: WALLET, limit: MAX_ITEMS, fetchedAt: 0 });
   } catch (error) {
     if (error instanceof UpstreamError || error instanceof SyntaxError) return error;
     throw error;
@@ -64,29 +54,28 @@ const messageOf = (page: Page<object> | Error): string =>
  * selection of the items, or `everything`.
  */
 export const compare = async (
-  name: ListName,
+  list: AnyLookup,
   body: Buffer,
   random: Random,
   counts: Counts,
   everything = false,
 ): Promise<void> => {
   counts.bodies += 1;
-  const list = LISTS[name];
   const at = random.below(body.length + 1);
   const page = kernel.index([body.subarray(0, at), body.subarray(at)], list, MAX_ITEMS);
   const text = body.toString();
-  const plain = isUtf8(body) ? await readPlain(name, text) : new SyntaxError('no UTF-8');
+  const plain = isUtf8(body) ? await readPlain(list, text) : new SyntaxError('no UTF-8');
   if (page === null) {
     if (plain instanceof Error) counts.refused += 1;
     else counts.left += 1;
     return;
   }
   if (plain instanceof SyntaxError) fail('what is no JSON of UTF-8', 'a page', plain.message, text);
-  const envelope = await readPlain(name, page.envelope());
+  const envelope = await readPlain(list, page.envelope());
   assertEqual('envelope', messageOf(envelope), messageOf(plain), text);
   if (plain instanceof Error) return;
   compareItems(page, plain, text, counts);
-  const plan = everything ? wholePlan(list.table, random) : randomPlan(list.table, random);
+  const plan = everything ? wholePlan(list, random) : randomPlan(list, random);
   compareWritten(page, plain, plan, random, text);
 };
 

@@ -1,8 +1,11 @@
-import type { GraphQLObjectType } from 'graphql';
-import { type Derive, deriveOf } from '../../../src/graph/plan/derived-field.ts';
+import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
+import { exposedProperty } from '../../../src/graph/plan/assert-plannable.ts';
+import { derivedOf } from '../../../src/graph/plan/derived-field.ts';
 import { createProjection } from '../../../src/graph/plan/list-writer.ts';
+import { plannedFields } from '../../../src/graph/plan/planned-types.ts';
 import { createChains } from '../../../src/lookups/chains.ts';
 import { schema } from '../../../src/schema.ts';
+import type { IndexedList } from '../../../src/upstream/kernel/compile-list.ts';
 import type {
   EdgeField,
   ListPlan,
@@ -22,62 +25,65 @@ export const CHAIN_IDS: ReadonlyMap<string, number> = new Map(
   chains.all.map(({ name, chainId }) => [name, chainId]),
 );
 
-/** The schema coordinates of all fields that are functions of their record. */
-const DERIVED = ['Transaction.id', 'Transaction.chainId', 'Collectible.id', 'SpamExplanation.feature'];
-
-const findDerive = (coordinate: string): Derive => {
-  const [type = '', field = ''] = coordinate.split('.');
-  const found = (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[field];
-  const derive = found && deriveOf(found);
-  if (!derive) throw new Error(`Expected ${coordinate} to be a derived field.`);
-  return derive;
+/** The type of a list's items; null for a list that the schema does not have. */
+const itemTypeOf = (list: IndexedList): GraphQLObjectType | null => {
+  for (const { kind, item, list: planned } of plannedFields(schema).values())
+    if (kind === 'nodes' && planned === list) return item;
+  return null;
 };
 
-/** The properties of a value that its table does not have. */
-const ADDED: Readonly<Record<string, readonly string[]>> = {
-  Transaction: ['address', 'direction'],
-  Collectible: ['tokenStandard'],
+/** The type of the records in a property. */
+const typeIn = (type: GraphQLObjectType | null, property: string): GraphQLObjectType | null => {
+  const fields = Object.values(type?.getFields() ?? {});
+  const field = fields.find((each) => exposedProperty(each) === property);
+  const named = field && getNamedType(field.type);
+  return isObjectType(named) ? named : null;
 };
 
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  transaction: 'Transaction',
-  collectible: 'Collectible',
-  explanation: 'SpamExplanation',
-};
-
-const recordPlan = (table: RecordTable, random: Random, every: boolean): Plan => {
-  const typeName = TYPE_NAMES[table.name] ?? `A_${table.name}`;
+const recordPlan = (
+  type: GraphQLObjectType | null,
+  table: RecordTable,
+  random: Random,
+  every: boolean,
+  more: readonly string[] = [],
+): Plan => {
   const fields: PlanField[] = [{ kind: 'typename', key: '__typename' }];
   for (const [property, field] of Object.entries(table.fields)) {
     const inner = 'record' in field ? field.record : 'records' in field ? field.records : null;
-    const plan = inner === null ? null : recordPlan(inner, random, every);
+    const plan = inner && recordPlan(typeIn(type, property), inner, random, every);
     fields.push({ kind: 'property', key: `p_${property}`, property, plan });
     if (random.once(6)) fields.push({ kind: 'property', key: `again_${property}`, property, plan });
   }
-  for (const property of ADDED[typeName] ?? [])
-    fields.push({ kind: 'property', key: property, property, plan: null });
-  for (const name of DERIVED)
-    if (name.startsWith(`${typeName}.`))
-      fields.push({ kind: 'derived', key: `d_${name.split('.')[1]}`, name });
+  for (const property of more) fields.push({ kind: 'property', key: property, property, plan: null });
+  for (const each of Object.values(type?.getFields() ?? {})) {
+    const derived = derivedOf(each);
+    if (derived) fields.push({ kind: 'derived', key: `d_${each.name}`, field: derived });
+  }
   const chosen = every ? fields : fields.filter(() => random.once(2));
-  return { typeName, fields: random.once(3) ? chosen.toSorted(() => random.below(3) - 1) : chosen };
+  return {
+    typeName: type?.name ?? `A_${table.name}`,
+    fields: random.once(3) ? chosen.toSorted(() => random.below(3) - 1) : chosen,
+  };
 };
 
+const itemPlan = (list: IndexedList, random: Random, every: boolean): Plan =>
+  recordPlan(itemTypeOf(list), list.table, random, every, [list.subject]);
+
 /** Returns a plan of all fields. */
-export const wholePlan = (table: RecordTable, random: Random): ListPlan => ({
+export const wholePlan = (list: IndexedList, random: Random): ListPlan => ({
   kind: 'nodes',
-  node: recordPlan(table, random, true),
+  node: itemPlan(list, random, true),
 });
 
 /** Returns a plan of many fields, or of some. */
-export const randomPlan = (table: RecordTable, random: Random): ListPlan => {
-  const node = recordPlan(table, random, random.once(3));
+export const randomPlan = (list: IndexedList, random: Random): ListPlan => {
+  const node = itemPlan(list, random, random.once(3));
   if (random.once(2)) return { kind: 'nodes', node };
   const fields: EdgeField[] = [
     { kind: 'cursor', key: 'cursor' },
     { kind: 'node', key: 'node', plan: node },
     { kind: 'typename', key: 't' },
-    { kind: 'node', key: 'other', plan: recordPlan(table, random, false) },
+    { kind: 'node', key: 'other', plan: itemPlan(list, random, false) },
   ];
   return { kind: 'edges', typeName: 'Edge', fields: fields.filter(() => !random.once(3)) };
 };
@@ -86,6 +92,6 @@ export const cursorAt = (index: number): string => `cursor-${index}_${'x'.repeat
 
 /** Returns the function that writes one item as the object writer does. */
 export const createItemWriter = (plan: ListPlan): ((node: object, index: number) => string) => {
-  const project = createProjection(plan, findDerive);
+  const project = createProjection(plan);
   return (node, index) => JSON.stringify(project({ node, cursor: cursorAt(index) }, { chains }));
 };

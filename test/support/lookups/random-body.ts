@@ -1,5 +1,7 @@
 import fc, { type GeneratorValue } from 'fast-check';
-import { addressOf, collectible, type Fields, hashOf, timeAt, transaction } from '../upstream/builders.ts';
+import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import { addressOf, type Fields, hashOf, timeAt } from '../upstream/builders.ts';
+import { sampleOf } from './samples.ts';
 
 /** JSON text that stands for itself: spellings that JSON.stringify does not write. */
 class Spelled {
@@ -49,20 +51,14 @@ const VALUES: readonly unknown[] = [
   spelled(`${'['.repeat(150)}${']'.repeat(150)}`),
 ];
 
-/** Fields that the builders leave out. */
-const MORE_FIELDS = {
-  transactions: ['chain_id', 'gas_used', 'effective_gas_price', 'success', 'decoded', 'x_new'],
-  collectibles: ['description', 'image_url', 'last_sale_price', 'spam_score', 'explanations', 'x_new'],
-};
-
-type Lookup = keyof typeof MORE_FIELDS;
-
 /** Makes the text of one page. Of most pages, some items have values that are odd, or that can't be parsed. */
-export const randomBody = (gen: GeneratorValue, lookup: Lookup): string => {
+export const randomBody = (gen: GeneratorValue, lookup: AnyLookup): string => {
+  const { itemsField: list, table } = lookup;
+  const known = Object.values(table.fields).map(({ from }) => from);
   const upTo = (max: number): number => gen(fc.integer, { min: 0, max });
   const value = () => copyOf(VALUES[upTo(VALUES.length - 1)]);
   const change = (item: Fields): void => {
-    const names = [...Object.keys(item), ...MORE_FIELDS[lookup]];
+    const names = [...new Set([...Object.keys(item), ...known, 'x_new'])];
     const name = names[upTo(names.length - 1)] ?? '';
     const inner = Array.isArray(item[name]) ? item[name][0] : item[name];
     if (typeof inner === 'object' && inner !== null && upTo(2) > 0) {
@@ -73,7 +69,7 @@ export const randomBody = (gen: GeneratorValue, lookup: Lookup): string => {
   /** How many of nine items are changed: most pages have few odd items or none. */
   const changed = [0, 1, 1, 5][upTo(3)] ?? 0;
   const item = (index: number): unknown => {
-    const made: Fields = structuredClone(lookup === 'transactions' ? busyTransaction(index) : picture(index));
+    const made = structuredClone(sampleOf(lookup).item(index));
     if (upTo(8) >= changed) return made;
     for (let changes = upTo(2); changes >= 0; changes -= 1) change(made);
     return upTo(10) === 0 ? value() : made;
@@ -81,7 +77,6 @@ export const randomBody = (gen: GeneratorValue, lookup: Lookup): string => {
   // A long list is written in slices.
   const length = upTo(9) === 0 ? 60 : upTo(6);
   const items = Array.from({ length }, (_, index) => item(length - index));
-  const list = lookup === 'transactions' ? 'transactions' : 'entries';
   const envelope: Fields = { [list]: items, request_time: timeAt(100), response_time: timeAt(101) };
   if (upTo(5) === 0) envelope.errors = [value()];
   if (upTo(30) === 0) envelope[upTo(1) === 0 ? list : 'next_offset'] = value();
@@ -94,24 +89,6 @@ const copyOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(copyOf);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyOf(inner)]));
 };
-
-const log = (number: number): Fields => ({
-  address: addressOf(number),
-  data: '0x00',
-  topics: [hashOf(number), hashOf(7)],
-  decoded: {},
-});
-
-const busyTransaction = (index: number): Fields =>
-  transaction({ hash: hashOf(index), block_time: timeAt(index), logs: [log(index), log(index + 1)] });
-
-const picture = (index: number): Fields =>
-  collectible({
-    token_id: String(index),
-    metadata: { uri: 'https://x.example/1', attributes: [{ key: 'Size', value: 'small' }] },
-    explanations: [{ feature: 'unique_buyers', value: 2, feature_score: 50, feature_weight: 0.5 }],
-    spam_score: 12.5,
-  });
 
 const write = (value: unknown, space: string): string => {
   if (value instanceof Spelled) return value.text;

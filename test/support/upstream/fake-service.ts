@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
+import { lookupAt } from '../lookups/samples.ts';
 import { toJson } from './json.ts';
 
 /** One request as the service saw it. */
@@ -42,6 +43,8 @@ export type Reply = {
 export type Answer = (request: SeenRequest) => Reply | Promise<Reply>;
 
 export type Script = {
+  /** By the names of lookups. */
+  [lookup: string]: Answer | undefined;
   transactions?: Answer;
   collectibles?: Answer;
   /** Everything else: webhook management, images. */
@@ -112,10 +115,7 @@ export const startFakeService = async (script: Script = {}) => {
 export type FakeService = Awaited<ReturnType<typeof startFakeService>>;
 
 const answerFor = (script: Script, path: string): Answer => {
-  const lookup = /\/v1\/evm\/(transactions|collectibles)\/[^/]+$/.exec(path)?.[1];
-  if (lookup === 'transactions') return script.transactions ?? unscripted;
-  if (lookup === 'collectibles') return script.collectibles ?? unscripted;
-  return script.other ?? unscripted;
+  return script[lookupAt(path)?.name ?? 'other'] ?? unscripted;
 };
 
 const describe = (request: IncomingMessage) => {

@@ -1,4 +1,8 @@
-import { collectiblesEnvelope, type Fields, transactionsEnvelope } from './builders.ts';
+import { collectibles } from '../../../src/lookups/collectibles.ts';
+import { transactions } from '../../../src/lookups/transactions.ts';
+import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
+import { sampleOf } from '../lookups/samples.ts';
+import { type Fields, timeAt } from './builders.ts';
 import type { Answer, SeenRequest } from './fake-service.ts';
 
 /** How a service may page. Any mix of these keeps the contract. */
@@ -13,19 +17,24 @@ export type PagingScheme = {
   trailingPage?: boolean;
 };
 
-type Item = Fields & { hash?: string; block_time?: string; token_id?: string };
+type Item = Fields & { block_time?: string };
 type Place = { page: number; position: number; after: { identity: string; time: string } | null };
 
 const encode = (place: Place) => Buffer.from(JSON.stringify(place)).toString('base64url');
 const decode = (offset: string): Place => JSON.parse(Buffer.from(offset, 'base64url').toString());
 
-const identity = (item: Item) => String(item.hash ?? item.token_id);
 const time = (item: Item) => String(item.block_time ?? '');
 
 /** One page of a newest-first list, which may change between pages. */
-const pageOf = (items: readonly Item[], scheme: PagingScheme, offset: string | null, limit: number) => {
+const pageOf = (
+  items: readonly Item[],
+  identity: (item: Item) => string,
+  scheme: PagingScheme,
+  offset: string | null,
+  limit: number,
+) => {
   const place: Place = offset ? decode(offset) : { page: 0, position: 0, after: null };
-  const start = scheme.by === 'position' ? place.position : placeAfter(items, place.after);
+  const start = scheme.by === 'position' ? place.position : placeAfter(items, identity, place.after);
   const sizes = scheme.sizes ?? [limit];
   const end = start + Math.min(limit, sizes[place.page % sizes.length] ?? limit);
   const page = items.slice(start, end);
@@ -39,7 +48,7 @@ const pageOf = (items: readonly Item[], scheme: PagingScheme, offset: string | n
   return { page, next: more ? { next_offset: encode(next) } : endOf(scheme) };
 };
 
-const placeAfter = (items: readonly Item[], after: Place['after']) => {
+const placeAfter = (items: readonly Item[], identity: (item: Item) => string, after: Place['after']) => {
   if (!after) return 0;
   const found = items.findIndex((item) => identity(item) === after.identity);
   if (found >= 0) return found + 1;
@@ -54,18 +63,22 @@ const endOf = ({ end = 'absent' }: PagingScheme) =>
 const limitOf = ({ query }: SeenRequest, usual: number, most: number) =>
   Math.min(Number(query.get('limit') ?? usual), most);
 
-/** Serves a wallet's transactions, newest first, from a list that may change while it is paged. */
-export const servingTransactions =
-  (items: readonly Item[], scheme: PagingScheme = { by: 'item' }): Answer =>
+/** Serves one list of a wallet, which may change while it is paged. */
+export const serving =
+  (lookup: AnyLookup, items: readonly Item[], scheme: PagingScheme = { by: 'item' }): Answer =>
   (request) => {
-    const { page, next } = pageOf(items, scheme, request.query.get('offset'), limitOf(request, 100, 100));
-    return { json: transactionsEnvelope(page, { wallet_address: request.address, ...next }) };
+    const { itemsField, pageSizes } = lookup;
+    const [, key] = sampleOf(lookup).key;
+    const limit = limitOf(request, pageSizes.newest, pageSizes.older);
+    const offset = request.query.get('offset');
+    const { page, next } = pageOf(items, (item) => String(item[key]), scheme, offset, limit);
+    const times = { request_time: timeAt(100), response_time: timeAt(101) };
+    const { address } = request;
+    return { json: { [itemsField]: page, address, wallet_address: address, ...times, ...next } };
   };
 
-/** The same for a wallet's collectibles. */
-export const servingCollectibles =
-  (items: readonly Item[], scheme: PagingScheme = { by: 'item' }): Answer =>
-  (request) => {
-    const { page, next } = pageOf(items, scheme, request.query.get('offset'), limitOf(request, 250, 2500));
-    return { json: collectiblesEnvelope(page, { address: request.address, ...next }) };
-  };
+export const servingTransactions = (items: readonly Item[], scheme?: PagingScheme): Answer =>
+  serving(transactions, items, scheme);
+
+export const servingCollectibles = (items: readonly Item[], scheme?: PagingScheme): Answer =>
+  serving(collectibles, items, scheme);

@@ -1,18 +1,26 @@
+import { lookups } from '../../../src/lookups/registry.ts';
+import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
 import { type Answer, startFakeService } from './fake-service.ts';
-import { servingCollectibles, servingTransactions } from './paging.ts';
+import { serving } from './paging.ts';
 
 /** A fake service with a script for each wallet; any other address is an empty wallet, as at the real one. */
 export const startFakeWallets = async () => {
-  const transactions = new Map<string, Answer>();
-  const collectibles = new Map<string, Answer>();
-  const empty = { transactions: servingTransactions([]), collectibles: servingCollectibles([]) };
-  const service = await startFakeService({
-    transactions: (request) => (transactions.get(request.address) ?? empty.transactions)(request),
-    collectibles: (request) => (collectibles.get(request.address) ?? empty.collectibles)(request),
+  const scripts = new Map(lookups.map((lookup) => [lookup.name, new Map<string, Answer>()]));
+  const scriptsOf = ({ name }: Pick<AnyLookup, 'name'>): Map<string, Answer> => {
+    const found = scripts.get(name);
+    if (found === undefined) throw new TypeError(`Expected the name of a lookup, got ${name}.`);
+    return found;
+  };
+  const answers = lookups.map((lookup): [string, Answer] => {
+    const empty = serving(lookup, []);
+    return [lookup.name, (request) => (scriptsOf(lookup).get(request.address) ?? empty)(request)];
   });
+  const service = await startFakeService(Object.fromEntries(answers));
   return Object.assign(service, {
-    transactions,
-    collectibles,
+    /** The scripts of one lookup, by the addresses of wallets. */
+    scriptsOf,
+    transactions: scriptsOf({ name: 'transactions' }),
+    collectibles: scriptsOf({ name: 'collectibles' }),
     requestsFor: (address: string) => service.requests.filter((request) => request.address === address),
   });
 };

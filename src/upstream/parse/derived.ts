@@ -1,0 +1,87 @@
+/** A field that upstream does not send, stated once for both writers: what the kernel makes it of, and the same as a function. */
+export type Derived<Output = unknown> = {
+  readonly entry: DerivedEntry;
+  /** Makes the field of a record as the plain reader reads it. */
+  readonly derive: (record: object, context: DeriveContext) => Output;
+};
+
+/** What the kernel makes a derived field of: properties of its record. */
+export type DerivedEntry =
+  | { readonly kind: 'globalId'; readonly typeName: string; readonly parts: readonly string[] }
+  | { readonly kind: 'chainId'; readonly id: string; readonly name: string }
+  | {
+      readonly kind: 'word';
+      readonly property: string;
+      readonly words: readonly string[];
+      readonly isCompact: boolean;
+    }
+  | { readonly kind: 'null' };
+
+/** What a derived field is made of beside its record. */
+export type DeriveContext = { readonly chains: { idOf(name: string): number | null } };
+
+/** Base64 of the type and the values of the properties, with colons between. */
+export const globalId = (typeName: string, ...parts: readonly string[]): Derived<string> => ({
+  entry: { kind: 'globalId', typeName, parts },
+  derive(record) {
+    let text = typeName;
+    for (const part of parts) text += `:${propertyOf(record, part)}`;
+    return Buffer.from(text).toString('base64');
+  },
+});
+
+/** The id in property `id`; where it is null, that of the chain whose name is in property `name`. */
+export const chainIdOf = (id: string, name: string): Derived<number | null> => ({
+  entry: { kind: 'chainId', id, name },
+  derive(record, { chains }) {
+    const chainId = propertyOf(record, id);
+    return typeof chainId === 'number' ? chainId : chains.idOf(String(propertyOf(record, name)));
+  },
+});
+
+/** The values of an enum, by their names. */
+type Words<Word extends string> = { readonly [Name in Word]: unknown };
+
+/**
+ * The one of `words` that the property is in capitals; null for any other. As `compact`, characters other than letters and
+ * digits don't count: `ERC-721` is ERC721.
+ */
+export const wordOf = <Word extends string>(
+  property: string,
+  words: Words<Word>,
+  spelling: 'exact' | 'compact' = 'exact',
+): Derived<Word | null> => {
+  const isWord = isOneOf(words);
+  const isCompact = spelling === 'compact';
+  return {
+    entry: { kind: 'word', property, words: Object.keys(words), isCompact },
+    derive(record) {
+      const name = String(propertyOf(record, property) ?? '').toUpperCase();
+      const word = isCompact ? name.replace(/[^A-Z0-9]/g, '') : name;
+      return isWord(word) ? word : null;
+    },
+  };
+};
+
+/** The one of `words` that the property is. Null in a list: only records from elsewhere have it, such as those of deliveries. */
+export const unlistedWord = <Word extends string>(
+  property: string,
+  words: Words<Word>,
+): Derived<Word | null> => {
+  const isWord = isOneOf(words);
+  return {
+    entry: { kind: 'null' },
+    derive(record) {
+      const word = propertyOf(record, property);
+      return isWord(word) ? word : null;
+    },
+  };
+};
+
+const isOneOf =
+  <Word extends string>(words: Words<Word>) =>
+  (name: unknown): name is Word =>
+    typeof name === 'string' && Object.hasOwn(words, name);
+
+const propertyOf = (record: object, property: string): unknown =>
+  (record as Readonly<Record<string, unknown>>)[property];
