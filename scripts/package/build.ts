@@ -1,13 +1,13 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join } from 'node:path';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Plugin, rolldown } from 'rolldown';
+import { collectFiles } from '../../src/server/browsers/console-files.ts';
 import { parseCommandLine } from '../command-line.ts';
 
 /**
- * Writes what a package has and a checkout has not: dist/ and npm-shrinkwrap.json. dist/ is src/ as JavaScript. Node runs
- * src/ itself in a checkout, but strips no types below node_modules. The types become spaces, as they do when Node strips
- * them, so a stack trace names the lines of src/.
+ * Writes dist/, the program of a package: src/ and all that it imports, as a few files of JavaScript that need no
+ * node_modules. What is loaded on demand is a chunk of its own. Source maps name the lines of src/ in stack traces.
  */
 
 parseCommandLine('Usage: npm run build', {});
@@ -16,32 +16,78 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FROM = join(ROOT, 'src');
 const TO = join(ROOT, 'dist');
 
-/** What a program names another module by: in an import, or in the URL of a worker's. */
-const MODULE = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
+/** The program, and those of its threads. */
+const PROGRAMS = [
+  'main.ts',
+  'deliveries/sqlite/threads/writer-thread.ts',
+  'deliveries/sqlite/threads/reader-thread.ts',
+  'server/browsers/console-assets-worker.ts',
+];
 
-/** The gateway serves the console's modules to browsers, and strips them itself. */
-const isServed = (path: string): boolean => path.startsWith('console/');
+const nameOf = (path: string): string => basename(path, '.ts');
 
-const isProgram = (path: string): boolean => path.endsWith('.ts') && !isServed(path);
+/** A file that a module names beside itself: a thread's program, WebAssembly, a script for Redis. */
+const NEIGHBOUR = /new URL\((['"`])([^'"`]+)\1, import\.meta\.url\)/g;
 
-/** Only checks read these. */
-const isForChecks = (path: string): boolean => /(?:\.graphql|tsconfig\.json)$/.test(path);
+/** Everything that is loaded is in one folder, so a module's neighbours are named from there. */
+const neighbours: Plugin = {
+  name: 'neighbours',
+  transform: {
+    filter: { id: new RegExp(`^${FROM}/`), code: 'import.meta.url' },
+    handler: (code, id) => ({
+      code: code.replaceAll(NEIGHBOUR, (_url, quote: string, name: string) => {
+        const path = relative(FROM, join(dirname(id), name));
+        return `new URL(${quote}./${PROGRAMS.includes(path) ? `${nameOf(path)}.js` : path}${quote}, import.meta.url)`;
+      }),
+      map: null,
+    }),
+  },
+};
+
+/** What the console's page loads is collected here, since a package has neither its sources nor its libraries. */
+const consoleFiles: Plugin = {
+  name: 'console-files',
+  load: {
+    filter: { id: /\/console-files\.ts$/ },
+    handler: () => `export const collectFiles = () => (${JSON.stringify(collectFiles())});`,
+  },
+};
 
 await rm(TO, { recursive: true, force: true });
-const entries = await readdir(FROM, { recursive: true, withFileTypes: true });
-for (const entry of entries) {
-  if (!entry.isFile()) continue;
-  const source = join(entry.parentPath, entry.name);
-  const path = source.slice(FROM.length + 1);
-  if (isForChecks(path)) continue;
-  const target = join(TO, isProgram(path) ? path.replace(/\.ts$/, '.js') : path);
-  await mkdir(dirname(target), { recursive: true });
-  if (!isProgram(path)) await cp(source, target);
-  else {
-    const stripped = stripTypeScriptTypes(await readFile(source, 'utf8'));
-    await writeFile(target, stripped.replaceAll(MODULE, '$1$2.js$1'));
-  }
-}
+const bundle = await rolldown({
+  input: Object.fromEntries(PROGRAMS.map((path) => [nameOf(path), join(FROM, path)])),
+  platform: 'node',
+  // ws looks for these, and does without them.
+  external: ['bufferutil', 'utf-8-validate'],
+  plugins: [neighbours, consoleFiles],
+});
+const { output } = await bundle.write({
+  dir: TO,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+  comments: false,
+});
 
-// npm publishes no package-lock.json. It names no registry: see .npmrc.
-await cp(join(ROOT, 'package-lock.json'), join(ROOT, 'npm-shrinkwrap.json'));
+await bundle.close();
+
+for (const path of await readdir(FROM, { recursive: true }))
+  if (/\.(?:lua|wasm)$/.test(path)) await cp(join(FROM, path), join(TO, path));
+
+/** The folder of the package that a module is of; null for one of src/. */
+const packageOf = (id: string): string | null =>
+  /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? null;
+
+const licenceOf = async (folder: string): Promise<string> => {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? '' : `\n\n${(await readFile(join(folder, file), 'utf8')).trim()}`;
+  return `## ${name} ${version} (${license})${text}\n`;
+};
+
+const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+const packages = new Set(modules.map(packageOf).filter((folder) => folder !== null));
+const licences = await Promise.all([...packages].toSorted().map(licenceOf));
+await writeFile(join(TO, 'LICENSES.md'), `# Packages in this program\n\n${licences.join('\n')}`);

@@ -110,6 +110,9 @@ export const createAuthenticate = async (
   return authenticateByToken(gatewayKey, createTokens({ ...auth, isTenant, log, now }));
 };
 
+const isMissingPackage = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+
 /** The last spans are exported in this time, unless the shutdown deadline comes first. */
 const FLUSH_MS = 2000;
 
@@ -121,8 +124,14 @@ export const loadTraces = async (
   deadline: ShutdownDeadline,
 ): Promise<Traces | null> => {
   if (settings === null) return null;
-  // A gateway without traces does not load OpenTelemetry's SDK.
-  const { startTraces } = await import('../telemetry/start-traces.ts');
+  // A gateway without traces does not load OpenTelemetry, and an installation without packages for development has none.
+  const { startTraces } = await import('../telemetry/start-traces.ts').catch((error: unknown) => {
+    throw isMissingPackage(error)
+      ? new ConfigError([
+          'OTEL_EXPORTER_OTLP_ENDPOINT: expected the packages of OpenTelemetry, which `npm ci` installs in a checkout, got none',
+        ])
+      : error;
+  });
   const traces = await startTraces(settings, upstream.url, log);
   opened.defer(async () => {
     const isFlushed = await traces.stop(Math.min(FLUSH_MS, deadline.remainingMs()));

@@ -63,9 +63,8 @@ test('docker build is given a file and a context that the folder of the commands
 test('containers and units start what npm start starts', () => {
   const [, settings = '', flags = ''] = /^(.*) exec node (.*)$/.exec(scripts.start) ?? [];
   expect(dockerfile).toContain(`ENV ${settings}\n`);
-  expect(dockerfile).toContain(
-    `CMD ${JSON.stringify(['node', ...flags.split(' ')]).replaceAll(',', ', ')}\n`,
-  );
+  const bundled = flags.replace('src/main.ts', '--enable-source-maps dist/main.js').split(' ');
+  expect(dockerfile).toContain(`CMD ${JSON.stringify(['node', ...bundled]).replaceAll(',', ', ')}\n`);
   // The package's program has the same: see test/cli/package.test.ts.
   expect(unit).toMatch(/^ExecStart=\/opt\/gateway\/bin\/evm-graphql-gateway$/m);
 });

