@@ -2,14 +2,13 @@
  * How a lookup writes its numbers in JSON. Each service behind the lookups has its own way, and clients must read them
  * all: whole numbers beyond 2^53, exponents, and points where nothing follows.
  */
-export type NumberStyle = 'fifteen digits' | 'doubles' | 'pointed doubles';
+export type NumberStyle = 'fifteen digits' | 'pointed doubles';
 
 /** A text that JSON.stringify writes as it is. The types of ECMAScript do not have it yet. */
 const rawJson: (text: string) => unknown = Reflect.get(JSON, 'rawJSON');
 
 /** The members that hold integers, in every lookup. */
 const INTEGERS = new Set([
-  'block_number',
   'chain_id',
   'chain_ids',
   'decimals',
@@ -38,12 +37,15 @@ const pointed = (value: number): string => {
 
 const WRITERS: Readonly<Record<NumberStyle, (value: number) => string>> = {
   'fifteen digits': fifteenDigits,
-  doubles: String,
   'pointed doubles': pointed,
 };
 
-/** The JSON of a body. Undefined members are left out. */
-export const writeJson = (body: unknown, style: NumberStyle): string =>
-  JSON.stringify(body, (key, value: unknown) =>
-    typeof value === 'number' && !INTEGERS.has(key) ? rawJson(WRITERS[style](value)) : value,
-  );
+/** The JSON of a body. Undefined members are left out. Without a style, numbers are written as JavaScript does. */
+export const writeJson = (body: unknown, style?: NumberStyle): string => {
+  if (style === undefined) return JSON.stringify(body);
+  const write = WRITERS[style];
+  return JSON.stringify(body, (key, value: unknown) => {
+    if (INTEGERS.has(key)) return Array.isArray(value) ? value.map((each) => rawJson(String(each))) : value;
+    return typeof value === 'number' ? rawJson(write(value)) : value;
+  });
+};

@@ -88,7 +88,7 @@ export const operationOf = (lookup: Lookup, service: Service): Operation => {
     answer({ query }, path, fault) {
       try {
         const { body, chains } = lookup.answer({ ...service, path, query, fault });
-        const written = writeJson(ended(body, fault), lookup.numbers ?? 'doubles');
+        const written = writeJson(ended(body, fault), lookup.numbers);
         return { ...json(200, null, lookup.computeUnits(chains)), body: written };
       } catch (problem) {
         if (problem instanceof MalformedQuery) return text(400, problem.message);
