@@ -23,13 +23,3 @@ test('the documents of README.md and docs/ are of this schema', () => {
   expect(documents.length).toBeGreaterThan(10);
   expect(documents.flatMap((document) => validate(schema, parse(document)))).toEqual([]);
 });
-
-test.each([
-  'README.md',
-  'docs/subscriptions.md',
-  'docs/webhooks-and-deliveries.md',
-  'docs/resuming-clients.md',
-])('%s shows a document', (path) => {
-  const page = pages.find((candidate) => candidate.path === path);
-  expect(page && documentsOf(page)).not.toEqual([]);
-});

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { PEERS_BY_NAME } from '../../scripts/bench/lookups/subjects.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 import { readPage, rowsOf } from '../support/pages.ts';
 
@@ -7,11 +6,6 @@ const page = await readPage('docs/performance.md');
 
 test('docs/performance.md has every workload of the bench, in its order, and no other', () => {
   expect(rowsOf(page, 'workload')).toEqual(WORKLOADS.map(({ name, title }) => [name, title]));
-});
-
-test('docs/performance.md says of every server that is compared what it does', () => {
-  const servers = rowsOf(page, 'server').map(([title]) => title);
-  expect(servers).toEqual(expect.arrayContaining(Object.values(PEERS_BY_NAME).map(({ title }) => title)));
 });
 
 test('docs/performance.md has a result of every workload', () => {
