@@ -90,19 +90,18 @@ test('the events of one wallet, or of one type, are those alone', async (context
   await page.getByText('No event has arrived yet').waitFor();
 });
 
-test('ten thousand events a minute leave the page responsive', async (context) => {
+test('hundreds of events in a few seconds leave the page responsive', async (context) => {
   needBrowser(context);
   await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
   const { deliveryUrl: url } = await deliveriesOf(gateway.url);
   await using opened = await openPage(`${gateway.url}/#/live`);
   const { page } = opened;
   await isLive(page);
-  const seconds = 5;
-  for (let number = 1; number <= 100 * seconds; number += 1)
+  for (let number = 1; number <= 300; number += 1)
     expect(await deliver(url, { type: 'activities', body: activity(number, WALLET) })).toBe(200);
-  await page.getByText('500 arrived while this view is open').waitFor();
+  await page.getByText('300 arrived while this view is open').waitFor();
   const numbers = await numbersOn(page);
-  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 500 - index));
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 300 - index));
   // The list is bounded, and another view is one click away.
   expect(numbers.length).toBeLessThanOrEqual(200);
   await page.getByRole('link', { name: 'Cost' }).click();
