@@ -72,7 +72,8 @@ test('a client that reads nothing of a compressed answer is cut', async () => {
   using open = new DisposableStack();
   const codings = ['zstd', 'br', 'gzip'];
   for (const coding of codings) {
-    const socket = await stalled(impatient.url, requestOf(queryOf('a', 'b', 'c'), coding));
+    // Together they stay below the limit for unsent answers, even if one is sent uncompressed.
+    const socket = await stalled(impatient.url, requestOf(queryOf('a', 'b'), coding));
     open.defer(() => void socket.destroy());
   }
   const cuts = () => impatient.logLines.filter((line) => line.includes('slow reader disconnected'));
