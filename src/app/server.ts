@@ -3,7 +3,6 @@ import { type Config, ConfigError } from '../config/config.ts';
 import { type Caller, createContext } from '../context.ts';
 import { createIngress } from '../deliveries/ingress/ingress.ts';
 import { createAnswers } from '../graph/answer/answer.ts';
-import { createAnswerEstimate } from '../graph/answer/estimate.ts';
 import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
 import { createCursors } from '../graph/pagination/cursor.ts';
@@ -144,7 +143,6 @@ export const startServer = async (
     planned: readPath === 'fast' ? plannedSchema : null,
     createContext: contextOf,
     estimate: createEstimate(schema, pricing),
-    estimateAnswer: createAnswerEstimate(schema),
     sharedAnswers: createSharedAnswers(upstream.cacheBudget, telemetry.sharedAnswers),
     knownAnswers: createKnownAnswers(upstream.cacheBudget),
     maxAnswerBytes,

@@ -1,8 +1,9 @@
 import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createAnswerEstimate } from '../../src/graph/answer/estimate.ts';
+import { createEstimate } from '../../src/graph/cost/estimate.ts';
 import { schema } from '../../src/schema.ts';
 import { ALL_SCOPES } from '../../src/scopes.ts';
+import { createChainPricing } from '../../src/upstream/client/request.ts';
 import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { listenToEvents } from '../support/clients/event-stream.ts';
 import { listenTo, subscribeMessage } from '../support/clients/raw-socket.ts';
@@ -39,7 +40,7 @@ const TRANSACTION = everyFieldOf('Transaction');
 const COLLECTIBLE = everyFieldOf('Collectible');
 
 describe('the estimate', () => {
-  const estimate = createAnswerEstimate(schema);
+  const estimate = createEstimate(schema, createChainPricing(14));
   const megabytesOf = (query: string, variableValues: Record<string, unknown> = {}) =>
     estimate({ document: parse(query), variableValues }, ALL_SCOPES).bytes / MB;
   const hundred = Array.from({ length: 100 }, (_, index) => addressOf(index + 1));

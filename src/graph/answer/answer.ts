@@ -3,8 +3,8 @@ import { BufferLease, BufferPool } from '../../lib/buffers.ts';
 import { onAbort } from '../../lib/deadlines.ts';
 import { createTimeSlices, type TimeSlices } from '../../lib/fair-slices.ts';
 import { createMemoryBudget, type MemoryBudget, type Reservation } from '../../lib/memory-budget.ts';
+import type { OperationEstimate } from '../cost/estimate.ts';
 import { answerLimitReached, tooManyParts } from './errors.ts';
-import type { AnswerEstimate } from './estimate.ts';
 import { SlicedList, type SlicedWork, StreamedList, type Weight, weightOfJson } from './weights.ts';
 
 /** What the answers of all operations share. */
@@ -65,7 +65,7 @@ export class Answer implements SlicedWork {
   /** The lookups that the operation has begun. */
   lookups = 0;
   /** The estimate of the answer before the operation runs; null for an event. */
-  estimate: AnswerEstimate | null = null;
+  estimate: OperationEstimate | null = null;
   /** Whether a list of the answer is written already, see graph/plan/. The data then has RawJson in it. */
   hasWrittenLists = false;
   /** The errors of the items of written lists. The executor has the others. */

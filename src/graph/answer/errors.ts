@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
+import type { AnswerEstimate } from '../cost/estimate.ts';
 import { clientError, shownPath } from '../errors.ts';
-import type { AnswerEstimate } from './estimate.ts';
 
 /** Returns the error of an operation whose answer is estimated above the limit. */
 export const answerTooLarge = (maxBytes: number, estimate: AnswerEstimate): GraphQLError =>

@@ -4,16 +4,27 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
+  isLeafType,
+  isListType,
   isObjectType,
   type SelectionSetNode,
+  TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/client/request.ts';
 import type { GlobalId } from '../global-id.ts';
-import { type BilledLookup, billableTypes, evaluateCost } from './field-cost.ts';
-import { collectFields, type Operation, readOperation } from './operation-info.ts';
-import { rememberEstimates } from './remembered-estimates.ts';
+import { isStreamed, labelBytes } from '../selection.ts';
+import { type BilledLookup, billableTypes, DEFAULT_ITEMS, defaultBytes, evaluateCost } from './field-cost.ts';
+import {
+  collectFields,
+  collectParts,
+  type Operation,
+  type OperationInfo,
+  readOperation,
+} from './operation-info.ts';
+import { type Prices, rememberEstimates } from './remembered-estimates.ts';
 
 /** The field with the largest part of a cost. */
 type CostliestField = {
@@ -24,109 +35,281 @@ type CostliestField = {
   readonly advice: string | undefined;
 };
 
+/** The most that an operation may cost upstream. */
 export type Cost = {
   readonly computeUnits: number;
   /** Null for an operation that costs nothing. */
   readonly costliest: CostliestField | null;
 };
 
-/** Returns the most that an operation may cost a caller with these scopes. A field outside them costs nothing. */
-export type Estimate = (operation: Operation, scopes: ReadonlySet<Scope>) => Cost;
+type PartsPerItem = Pick<WeakMap<FieldNode, number>, 'get'>;
+
+/** A field, by its path in the answer, and its bytes in all objects together. */
+type Heaviest = { readonly field: string; readonly bytes: number };
+
+/** The size that an answer is expected to have, before it is made. */
+export type AnswerEstimate = {
+  readonly bytes: number;
+  readonly heaviest: Heaviest;
+  /** The number of lookups, in all objects together. */
+  readonly lookups: number;
+  /** The number of deferred fragments and streamed lists, in all objects together. */
+  readonly laterParts: number;
+  /** The number of objects with fields of a deferred fragment beside those of another part. */
+  readonly dividedObjects: number;
+  /** What each item of a list adds to both numbers, where no argument limits its length. Null where no item adds any. */
+  readonly partsPerItem: PartsPerItem | null;
+};
+
+/** What an operation may cost, and the size of its answer. */
+export type OperationEstimate = Cost & AnswerEstimate;
+
+/** Estimates an operation of a caller with these scopes. A field outside them costs nothing. */
+export type Estimate = (operation: Operation, scopes: ReadonlySet<Scope>) => OperationEstimate;
+
+/**
+ * Estimates an operation from its document and variables, and from what the fields declare (see FieldCost).
+ * - The cost is an upper bound: no page is cached, each list is as long as its arguments allow, and each upstream page is full.
+ * - In the answer each paged list counts at its maximum length; inner lists and texts count at their usual size.
+ *
+ * An operation that will not run costs nothing and has 0 bytes.
+ */
+export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Estimate => {
+  const billable = billableTypes(schema);
+  return rememberEstimates(pricing, (operation, scopes, prices) => {
+    const root = readOperation(schema, operation, scopes);
+    if (root === null) return NOTHING;
+    const estimator = new Estimator(root.info, billable, prices);
+    return estimator.result(estimator.objectBytes(root.type, [root.selectionSet], ROOT));
+  });
+};
+
+const NOTHING: OperationEstimate = {
+  computeUnits: 0,
+  costliest: null,
+  bytes: 0,
+  heaviest: { field: '', bytes: 0 },
+  lookups: 0,
+  laterParts: 0,
+  dividedObjects: 0,
+  partsPerItem: null,
+};
 
 /** The cost of one list of one object, and the field that reads it. */
 type LineItem = BilledLookup & { readonly path: string };
 
 /** The object with this key; or `times` objects whose ids are not known yet, as for the items of a list. */
-type CostNode = { readonly type: GraphQLObjectType; readonly key: string; readonly times: number };
+type BilledObject = { readonly key: string; readonly times: number };
 
-/**
- * Estimates cost from an operation's document and variables, and from what the fields declare (see FieldCost). The
- * estimate is an upper bound: no page is cached, each list is as long as its arguments allow, and each upstream page is
- * full. An operation that will not run costs nothing.
- */
-export const createEstimate = (schema: GraphQLSchema, pricing: ChainPricing): Estimate => {
-  const billable = billableTypes(schema);
-  return rememberEstimates((operation, scopes) => {
-    const root = readOperation(schema, operation, scopes);
-    const prices = new ReadPrices(pricing);
-    if (root === null) return { value: total([]), isCurrent: prices.areCurrent };
-    const { info, type, selectionSet } = root;
-    const lineItems = new Map<string, LineItem>();
-
-    /** Lookups of one list of one object count once, at the larger cost. */
-    const charge = (list: string, item: LineItem, objects: readonly CostNode[]): void => {
-      for (const { key, times } of objects) {
-        const line = `${key}.${list}`;
-        const computeUnits = item.computeUnits * times;
-        if (computeUnits > (lineItems.get(line)?.computeUnits ?? 0))
-          lineItems.set(line, { ...item, computeUnits });
-      }
-    };
-    const visitObjects = (
-      objects: readonly CostNode[],
-      selectionSets: readonly SelectionSetNode[],
-      path: readonly string[],
-    ): void => {
-      for (const [parent, sameType] of Map.groupBy(objects, (object) => object.type))
-        for (const [name, nodes] of collectFields(info, parent, selectionSets))
-          visitField(parent, sameType, nodes, [...path, name]);
-    };
-    const visitField = (
-      parent: GraphQLObjectType,
-      objects: readonly CostNode[],
-      nodes: readonly FieldNode[],
-      path: readonly string[],
-    ): void => {
-      const [node] = nodes;
-      const field = node && parent.getFields()[node.name.value];
-      if (!field) return;
-      const declared = evaluateCost(field, node, info, (cost, args) => ({
-        lookup: cost.lookup?.(args, prices),
-        returns: cost.returns?.(args),
-        count: cost.count?.(args) ?? 1,
-        name: `${field.name}${JSON.stringify(args)}`,
-      }));
-      if (declared === null) return;
-      const { lookup, returns } = declared;
-      if (lookup)
-        charge(`${field.name}${JSON.stringify(lookup.list)}`, { ...lookup, path: path.join('.') }, objects);
-      const returned = getNamedType(field.type);
-      if (!billable.has(returned)) return;
-      visitObjects(
-        returns
-          ? knownObjects(schema, returned, returns)
-          : unknownObjects(schema, returned, objects, declared),
-        nodes.flatMap((each) => each.selectionSet ?? []),
-        path,
-      );
-    };
-
-    visitObjects([{ type, key: '', times: 1 }], [selectionSet], []);
-    return { value: total([...lineItems.values()]), isCurrent: prices.areCurrent };
-  });
+/** The place of an object in the answer. */
+type Place = {
+  readonly path: string;
+  /** How many such objects the answer has. */
+  readonly times: number;
+  /** The length of the object's lists, as its connection's field declares it; null for another object. */
+  readonly items: number | null;
+  /** What other parts select of the object, where a deferred fragment selects it. */
+  readonly others: readonly SelectionSetNode[];
+  /** The objects whose lookups are billed. An object that is named twice is there once. */
+  readonly billed: readonly BilledObject[];
 };
 
-/** The prices that an estimate has read: they may change later. */
-class ReadPrices {
-  readonly #pricing: ChainPricing;
-  readonly #read: { readonly resource: string; readonly chains: string | null; readonly price: number }[] =
-    [];
+const ROOT: Place = { path: '', times: 1, items: null, others: [], billed: [{ key: '', times: 1 }] };
 
-  constructor(pricing: ChainPricing) {
-    this.#pricing = pricing;
+/** What a field declares of one use of it. */
+type Declared = {
+  readonly lookup: BilledLookup | undefined;
+  readonly returns: readonly GlobalId[] | null;
+  readonly count: number | null;
+  readonly items: number;
+  readonly bytes: number | null;
+  /** Names this use of the field: equal names are equal lists. */
+  readonly name: string;
+};
+
+/** The size of `"":` and of a comma. */
+const NAME_BYTES = 4;
+const BRACES = 2;
+const COMMA = 1;
+const NULL = 4;
+/** The size of what is around the data of a part, beside its path and label. */
+const PART_BYTES = 60;
+
+const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
+  nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+
+/** Returns the bytes that a part of the answer has beside its data. */
+const partBytes = ({ path }: Place, label: number): number => PART_BYTES + Buffer.byteLength(path) + label;
+
+/** Walks an operation once, as its answer is made. */
+class Estimator {
+  readonly #info: OperationInfo;
+  readonly #billable: ReadonlySet<GraphQLNamedType>;
+  readonly #prices: Prices;
+  /** By the object and the list. */
+  readonly #lineItems = new Map<string, LineItem>();
+  #heaviest: Heaviest & { readonly declaresCount: boolean } = { field: '', bytes: 0, declaresCount: false };
+  #lookups = 0;
+  #laterParts = 0;
+  #dividedObjects = 0;
+  #partsPerItem: WeakMap<FieldNode, number> | null = null;
+
+  constructor(info: OperationInfo, billable: ReadonlySet<GraphQLNamedType>, prices: Prices) {
+    this.#info = info;
+    this.#billable = billable;
+    this.#prices = prices;
   }
 
-  priceOf(resource: string, chains: string | null): number {
-    const price = this.#pricing.priceOf(resource, chains);
-    this.#read.push({ resource, chains, price });
-    return price;
+  /** `bytes` are those of the root. */
+  result(bytes: number): OperationEstimate {
+    const { field, bytes: heaviestBytes } = this.#heaviest;
+    return {
+      ...totalOf([...this.#lineItems.values()]),
+      bytes,
+      heaviest: { field, bytes: heaviestBytes },
+      lookups: this.#lookups,
+      laterParts: this.#laterParts,
+      dividedObjects: this.#dividedObjects,
+      partsPerItem: this.#partsPerItem,
+    };
   }
 
-  readonly areCurrent = (): boolean =>
-    this.#read.every(({ resource, chains, price }) => this.#pricing.priceOf(resource, chains) === price);
+  /** Returns the bytes of one such object. */
+  objectBytes(type: GraphQLObjectType, sets: readonly SelectionSetNode[], place: Place): number {
+    const parts = collectParts(this.#info, type, sets);
+    const elsewhere = collectFields(this.#info, type, place.others);
+    this.#laterParts += (parts.length - 1) * place.times;
+    if (place.others.length > 0) this.#dividedObjects += place.times;
+    let bytes = parts.length * BRACES + (place.others.length > 0 ? partBytes(place, 0) : 0);
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) bytes += partBytes(place, part.labelBytes);
+      const isDeferred = index > 0 || place.others.length > 0;
+      const others = isDeferred ? [elsewhere, ...parts.toSpliced(index, 1).map(({ fields }) => fields)] : [];
+      for (const [name, nodes] of part.fields) {
+        const path = place.path === '' ? name : `${place.path}.${name}`;
+        const inner = { ...place, path, others: setsOf(others.flatMap((fields) => fields.get(name) ?? [])) };
+        bytes += name.length + NAME_BYTES + this.#fieldBytes(type, nodes, inner);
+      }
+    }
+    return bytes;
+  }
+
+  #fieldBytes(parent: GraphQLObjectType, nodes: readonly FieldNode[], place: Place): number {
+    const [node] = nodes;
+    const field = node && this.#info.schema.getField(parent, node.name.value);
+    if (!field) return 0;
+    if (field === TypeNameMetaFieldDef) return parent.name.length + BRACES;
+    const isLater = isStreamed(node, this.#info.variableValues);
+    if (isLater) this.#laterParts += place.times;
+    const type = getNamedType(field.type);
+    const declared = evaluateCost(field, node, this.#info, (cost, args): Declared => {
+      const { items = DEFAULT_ITEMS, bytes = null } = cost;
+      const lookup = cost.lookup?.(args, this.#prices);
+      const [returns, count] = [cost.returns?.(args) ?? null, cost.count?.(args) ?? null];
+      const name = this.#billable.has(type) ? `${field.name}${JSON.stringify(args)}` : field.name;
+      return { lookup, returns, count, items, bytes, name };
+    });
+    if (declared === null) return NULL;
+    if (declared.lookup)
+      this.#charge(`${field.name}${JSON.stringify(declared.lookup.list)}`, declared.lookup, place);
+    const sets = setsOf(nodes);
+    const bytes = isListType(getNullableType(field.type))
+      ? BRACES +
+        (isLater ? partBytes(place, labelBytes(node)) : 0) +
+        this.#itemBytes(type, node, sets, place, declared)
+      : this.#valueBytes(type, sets, { ...place, items: declared.count }, declared);
+    this.#compare(place, bytes, declared.count !== null);
+    return bytes;
+  }
+
+  #itemBytes(
+    type: GraphQLNamedType,
+    node: FieldNode,
+    sets: readonly SelectionSetNode[],
+    place: Place,
+    declared: Declared,
+  ): number {
+    const { returns, items } = declared;
+    if (returns === null) {
+      const count = declared.count ?? place.items ?? items;
+      const inner = { ...place, times: place.times * count, items: null };
+      const before = this.#laterParts + this.#dividedObjects;
+      const bytes = count * (COMMA + this.#valueBytes(type, sets, inner, declared));
+      const added = this.#laterParts + this.#dividedObjects - before;
+      if (added > 0 && declared.count === null && place.items === null) {
+        this.#partsPerItem ??= new WeakMap();
+        this.#partsPerItem.set(node, added / inner.times);
+      }
+      return bytes;
+    }
+    const byType = Map.groupBy(returns, ({ typename }) => typename);
+    return [...byType].reduce((sum, [typename, { length }]) => {
+      const returned = this.#info.schema.getType(typename);
+      if (!isObjectType(returned)) return sum;
+      const inner = { ...place, times: place.times * length, items: null };
+      return sum + length * (COMMA + this.#returnedBytes(returned, sets, inner, declared));
+    }, 0);
+  }
+
+  /** An abstract type counts as the largest of its possible types, and costs what objects of all of them cost. */
+  #valueBytes(
+    type: GraphQLNamedType,
+    sets: readonly SelectionSetNode[],
+    place: Place,
+    declared: Declared,
+  ): number {
+    if (isLeafType(type)) return declared.bytes ?? defaultBytes(type);
+    if (isObjectType(type)) return this.#returnedBytes(type, sets, place, declared);
+    if (!isAbstractType(type)) return 0;
+    const possible = this.#info.schema.getPossibleTypes(type);
+    return Math.max(0, ...possible.map((each) => this.#returnedBytes(each, sets, place, declared)));
+  }
+
+  /** Returns the bytes of one object that a field returns. `place` is the field's, with the number of its objects. */
+  #returnedBytes(
+    type: GraphQLObjectType,
+    sets: readonly SelectionSetNode[],
+    place: Place,
+    declared: Declared,
+  ): number {
+    return this.objectBytes(type, sets, { ...place, billed: this.#billedObjects(type, place, declared) });
+  }
+
+  #billedObjects(
+    type: GraphQLObjectType,
+    { billed }: Place,
+    { returns, count, name }: Declared,
+  ): readonly BilledObject[] {
+    if (!this.#billable.has(type)) return [];
+    if (returns === null)
+      return billed.map(({ key, times }) => ({ key: `${key}.${name}`, times: times * (count ?? 1) }));
+    const keys = returns.flatMap(({ typename, id }) => (typename === type.name ? `${typename}:${id}` : []));
+    return [...new Set(keys)].map((key) => ({ key, times: 1 }));
+  }
+
+  /** Lookups of one list of one object count once, at the larger cost. */
+  #charge(list: string, lookup: BilledLookup, { path, times, billed }: Place): void {
+    this.#lookups += times;
+    for (const object of billed) {
+      const line = `${object.key}.${list}`;
+      const computeUnits = lookup.computeUnits * object.times;
+      if (computeUnits > (this.#lineItems.get(line)?.computeUnits ?? 0))
+        this.#lineItems.set(line, { ...lookup, path, computeUnits });
+    }
+  }
+
+  /** The heaviest is the heaviest field that declares how many items it returns. Where no field does, the heaviest root field. */
+  #compare({ path, times }: Place, bytesEach: number, declaresCount: boolean): void {
+    const bytes = bytesEach * times;
+    const known = this.#heaviest;
+    const isHeavier = declaresCount
+      ? !known.declaresCount || bytes > known.bytes
+      : !path.includes('.') && !known.declaresCount && bytes > known.bytes;
+    if (isHeavier) this.#heaviest = { field: path, bytes, declaresCount };
+  }
 }
 
-const total = (items: readonly LineItem[]): Cost => {
+const totalOf = (items: readonly LineItem[]): Cost => {
   const fields = [...Map.groupBy(items, ({ path }) => path)].map(([path, ofField]) => ({
     path,
     computeUnits: sumOf(ofField),
@@ -138,35 +321,3 @@ const total = (items: readonly LineItem[]): Cost => {
 
 const sumOf = (items: readonly LineItem[]): number =>
   items.reduce((sum, { computeUnits }) => sum + computeUnits, 0);
-
-const possibleTypes = (schema: GraphQLSchema, type: GraphQLNamedType): readonly GraphQLObjectType[] => {
-  if (isAbstractType(type)) return schema.getPossibleTypes(type);
-  return isObjectType(type) ? [type] : [];
-};
-
-/** Returns each object once, however often `ids` names it. An id of another type returns no object. */
-const knownObjects = (
-  schema: GraphQLSchema,
-  returned: GraphQLNamedType,
-  ids: readonly GlobalId[],
-): CostNode[] => {
-  const types = new Map(possibleTypes(schema, returned).map((type) => [type.name, type]));
-  const objects = new Map<string, CostNode>();
-  for (const { typename, id } of ids) {
-    const type = types.get(typename);
-    const key = `${typename}:${id}`;
-    if (type) objects.set(key, { type, key, times: 1 });
-  }
-  return [...objects.values()];
-};
-
-/** An object of an abstract type may be of any of its possible types: each of them counts. */
-const unknownObjects = (
-  schema: GraphQLSchema,
-  returned: GraphQLNamedType,
-  parents: readonly CostNode[],
-  { name, count }: { readonly name: string; readonly count: number },
-): CostNode[] =>
-  possibleTypes(schema, returned).flatMap((type) =>
-    parents.map((parent) => ({ type, key: `${parent.key}.${name}`, times: parent.times * count })),
-  );

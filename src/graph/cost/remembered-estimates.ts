@@ -10,7 +10,31 @@ import {
 import { LRUCache } from 'lru-cache';
 import { textOfSet } from '../../lib/values.ts';
 import type { Scope } from '../../scopes.ts';
+import type { ChainPricing } from '../../upstream/client/request.ts';
 import type { Operation } from './operation-info.ts';
+
+/** The prices of upstream requests. */
+export type Prices = Pick<ChainPricing, 'priceOf'>;
+
+/** The prices that an estimate has read: they may change later. */
+class ReadPrices implements Prices {
+  readonly #pricing: Prices;
+  readonly #read: { readonly resource: string; readonly chains: string | null; readonly price: number }[] =
+    [];
+
+  constructor(pricing: Prices) {
+    this.#pricing = pricing;
+  }
+
+  priceOf(resource: string, chains: string | null): number {
+    const price = this.#pricing.priceOf(resource, chains);
+    this.#read.push({ resource, chains, price });
+    return price;
+  }
+
+  readonly areCurrent = (): boolean =>
+    this.#read.every(({ resource, chains, price }) => this.#pricing.priceOf(resource, chains) === price);
+}
 
 /** An estimate, and whether it is still the one that would be made. */
 type Estimated<Value> = { readonly value: Value; isCurrent(): boolean };
@@ -26,8 +50,13 @@ const ENTRY_BYTES = 512;
 
 /** Remembers estimates of operations, by what they depend on of their variables. */
 export const rememberEstimates = <Value extends object>(
-  estimate: (operation: Operation, scopes: Scopes) => Estimated<Value>,
+  pricing: ChainPricing,
+  make: (operation: Operation, scopes: Scopes, prices: Prices) => Value,
 ): ((operation: Operation, scopes: Scopes) => Value) => {
+  const estimate = (operation: Operation, scopes: Scopes): Estimated<Value> => {
+    const prices = new ReadPrices(pricing);
+    return { value: make(operation, scopes, prices), isCurrent: prices.areCurrent };
+  };
   const operations = new WeakMap<OperationDefinitionNode, Known>();
   const remembered = new LRUCache<string, Estimated<Value>>({
     maxSize: MAX_BYTES,

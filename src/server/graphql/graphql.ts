@@ -1,6 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
-import type { EstimateAnswer } from '../../graph/answer/estimate.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
 import type { PlannedSchema } from '../../graph/plan/planned-schema.ts';
@@ -55,7 +54,6 @@ type Options = Omit<
   readonly createContext: (caller: Caller, trace: Trace, clientSignal: AbortSignal | null) => Context;
   readonly estimate: Estimate;
   readonly maxComputeUnits: number;
-  readonly estimateAnswer: EstimateAnswer;
   readonly sharedAnswers: SharedAnswers;
   readonly knownAnswers: KnownAnswers;
   /** Null when the executor makes every list of an answer. */

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { Answer } from '../../../graph/answer/answer.ts';
 import { answerTooLarge, tooManyParts } from '../../../graph/answer/errors.ts';
-import type { EstimateAnswer } from '../../../graph/answer/estimate.ts';
 import { serializeAnswer } from '../../../graph/answer/serialize.ts';
+import type { Estimate } from '../../../graph/cost/estimate.ts';
 import { clientError } from '../../../graph/errors.ts';
 import { onAbort } from '../../../lib/deadlines.ts';
 import type { ExecuteFn, OperationPlugin } from '../operation-plugin.ts';
@@ -18,19 +18,19 @@ const MAX_DIVIDED_OBJECTS = 10_000;
 const MAX_LOOKUPS_AT_ONCE = 50;
 
 type Options = {
-  readonly estimateAnswer: EstimateAnswer;
+  readonly estimate: Estimate;
   /** The largest answer. */
   readonly maxAnswerBytes: number;
 };
 
 /**
- * Limits the size of an answer. The size is estimated before the operation runs and measured while it runs. A large
+ * Limits the size of an answer. The size is estimated before the operation runs, for later plugins too, and measured while it runs. A large
  * answer is serialised in slices, and its transport gets its data as JSON.
  */
-export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): OperationPlugin => ({
+export const useAnswerLimit = ({ estimate, maxAnswerBytes }: Options): OperationPlugin => ({
   onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
     const { answer, scopes, parts } = args.contextValue;
-    answer.estimate = estimateAnswer(args, scopes);
+    answer.estimate = estimate(args, scopes);
     const { laterParts, dividedObjects } = answer.estimate;
     if (answer.estimate.bytes > maxAnswerBytes)
       return setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
@@ -46,9 +46,10 @@ export const useAnswerLimit = ({ estimateAnswer, maxAnswerBytes }: Options): Ope
     setExecuteFn((given) => serializeAnswer(execute(given), answer));
   },
   onSubscribe({ args, setResultAndStopExecution }) {
-    const estimate = estimateAnswer(args, args.contextValue.scopes);
-    if (estimate.bytes > maxAnswerBytes)
-      setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, estimate)] });
+    const { answer, scopes } = args.contextValue;
+    answer.estimate = estimate(args, scopes);
+    if (answer.estimate.bytes > maxAnswerBytes)
+      setResultAndStopExecution({ errors: [answerTooLarge(maxAnswerBytes, answer.estimate)] });
   },
 });
 

@@ -1,17 +1,16 @@
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Cost, Estimate } from '../../../graph/cost/estimate.ts';
+import type { Cost } from '../../../graph/cost/estimate.ts';
 import { clientError, shownPath } from '../../../graph/errors.ts';
 import type { MaybePromise } from '../../../lib/values.ts';
 import { atMostEntries } from '../../../lib/values.ts';
 import type { Usage } from '../../../upstream/client/request.ts';
-import type { OperationPlugin } from '../operation-plugin.ts';
+import type { OperationContext, OperationPlugin } from '../operation-plugin.ts';
 
 /** The limit that an operation exceeds: the cost of one operation, or the budget of its client. */
 export type ComputeUnitLimit = 'operation' | 'client';
 
 type Options = {
-  readonly estimate: Estimate;
   /** The most that one operation may cost. */
   readonly maxComputeUnits: number;
   /** Null when clients have no budget. */
@@ -21,7 +20,7 @@ type Options = {
 
 /** Rejects an operation whose estimated cost exceeds a limit, before it makes any upstream request. */
 export const useComputeUnitLimits = (options: Options): OperationPlugin => {
-  const { estimate, maxComputeUnits, budgets, onComputeUnitRejection } = options;
+  const { maxComputeUnits, budgets, onComputeUnitRejection } = options;
   const rejectComplex = (cost: Cost): GraphQLError | null => {
     if (cost.computeUnits <= maxComputeUnits) return null;
     onComputeUnitRejection('operation');
@@ -40,8 +39,8 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
   };
   return {
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
-      const { billingKey, upstream, scopes } = args.contextValue;
-      const cost = estimate(args, scopes);
+      const { billingKey, upstream } = args.contextValue;
+      const cost = costOf(args.contextValue);
       const complex = rejectComplex(cost);
       if (complex) return setResultAndStopExecution({ errors: [complex] });
       if (budgets === null) return undefined;
@@ -68,13 +67,19 @@ export const useComputeUnitLimits = (options: Options): OperationPlugin => {
       };
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
-      const { billingKey, scopes } = args.contextValue;
-      const cost = estimate(args, scopes);
+      const { billingKey } = args.contextValue;
+      const cost = costOf(args.contextValue);
       const rejection = rejectComplex(cost) ?? (await charge(billingKey, cost));
       if (rejection) setResultAndStopExecution({ errors: [rejection] });
       return undefined;
     },
   };
+};
+
+/** The limit of answers has estimated each operation before. */
+const costOf = ({ answer: { estimate } }: OperationContext): Cost => {
+  if (estimate === null) throw new TypeError('Expected an operation that is estimated, got none.');
+  return estimate;
 };
 
 /**
