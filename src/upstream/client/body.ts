@@ -198,6 +198,9 @@ const MAX_IGNORED_MS = 1000;
  */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
+/** If upstream sends more of them for one request, the connection counts as broken. */
+const MAX_INTERIM = 100;
+
 /**
  * Receives the response to one request from undici's dispatcher. That costs about half as much as a response with a stream.
  */
@@ -215,6 +218,7 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   #controller: Controller | null = null;
   /** Why the request is aborted, even before it has a connection. */
   #reason: Error | null = null;
+  #interim = 0;
   /** The rest of a large body; null for any other. */
   #rest: PromiseWithResolvers<void> | null = null;
   #ignoring: NodeJS.Timeout | undefined;
@@ -259,13 +263,18 @@ export class ResponseReceiver implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, statusCode: number, headers: ResponseHead['headers']): void {
-    // An interim response; the final one follows.
-    if (statusCode < 200) return;
+    if (statusCode < 200) return void this.#countInterim();
     this.#head = { statusCode, headers };
     this.#options.bill.answered(statusCode, headers);
     if (!this.#ignores) return;
     this.#first.resolve(this.#head);
     this.#ignoring = setTimeout(() => this.#discardRest(), MAX_IGNORED_MS).unref();
+  }
+
+  /** Interim responses come before the final one. Endless ones would keep the connection. */
+  #countInterim(): void {
+    this.#interim += 1;
+    if (this.#interim > MAX_INTERIM) this.abort(new Error('Too many interim responses.'));
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
