@@ -12,8 +12,10 @@ import { type InstalledPackage, installPackage, npm, unpackPackage } from '../su
 import { folderOf } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { spawnProgram } from '../support/gateway/spawn.ts';
+import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
 import { startOtlpReceiver } from '../support/observability/otlp-receiver.ts';
 import { root } from '../support/pages.ts';
+import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** What `npm pack` makes, installed where nothing else of the project is, and started by its program. */
 
@@ -268,4 +270,21 @@ test('traces are exported, and GraphiQL is served, by chunks of their own', asyn
   const page = await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } });
   expect(await page.text()).toContain('GraphiQL');
   await eventually(() => receiver.exports.length > 0);
+});
+
+test('over Redis it delivers, and with tokens it looks up, by chunks of their own', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using gateway = await start({ REDIS_URL: redis.url });
+  await using dashboard = subscribe(gateway.url);
+  await eventually(() => dashboard.edges.length >= 3);
+
+  await using guarded = await start(byToken);
+  const answers = [await tokenOf(), 'none'].map(async (token) => {
+    const reply = await fetch(`${guarded.url}/graphql?query=%7B__typename%7D`, { headers: bearer(token) });
+    return reply.text();
+  });
+  const [accepted, rejected] = await Promise.all(answers);
+  expect(accepted).toContain('"data":{"__typename":"Query"}');
+  expect(rejected).toContain('"UNAUTHENTICATED"');
 });
