@@ -19,7 +19,7 @@ export const LOWER_U: u32 = 0x75;
 /** Four bytes as one little-endian word. */
 export const NULL_WORD: u32 = 0x6c6c_756e;
 export const TRUE_WORD: u32 = 0x6575_7274;
-const FALS_WORD: u32 = 0x736c_6166;
+export const FALS_WORD: u32 = 0x736c_6166;
 
 export function byteAt(p: usize): u32 {
   return load<u8>(p);

@@ -1,18 +1,21 @@
 import { encodeBase64 } from './base64';
-import { BACKSLASH, byteAt, QUOTE } from './bytes';
+import { BACKSLASH, byteAt, isDigit, MINUS, QUOTE, ZERO } from './bytes';
 import { copyBytes, isSame } from './copy';
 import { CHAINS, TEXTS } from './layout';
-import { emit, emitByte, emitNull, ODD, stopItem } from './output';
+import { emit, emitBoolean, emitByte, emitNull, ODD, stopItem } from './output';
 import { hasBackslash } from './scanner';
 import { spanLength, spanStart } from './slot';
 
 /** Fields that upstream does not send as they are: they are made of others. */
 
-/** Of a global id: the span of its type with a colon, how many parts, then their slots; SUBJECT for the list's address. */
+/** Of a global id: the span of its type with a colon, how many parts, their slots, SUBJECT for the list's address; the JSON for a part that is null. */
 const ID_TYPE: usize = 0;
 const ID_PARTS: usize = 8;
-const ID_SLOTS: usize = 12;
+const ID_NULL: usize = 12;
+const ID_SLOTS: usize = 20;
 const SUBJECT: u32 = 0xffff_ffff;
+/** The offset of a property that the record does not have. */
+const NO_SLOT: u32 = 0xffff_fffe;
 
 const MAX_ID: usize = 1024;
 const id = memory.data(1024 + 32);
@@ -31,11 +34,18 @@ export function writeGlobalId(details: usize, record: usize): void {
   for (let part: u32 = 0; part < parts; part += 1) {
     const offset = load<u32>(details + ID_SLOTS + ((<usize>part) << 2));
     if (part > 0) addText(colon, 1);
-    addJson(offset === SUBJECT ? TEXTS : record + <usize>offset);
+    const slot = offset === SUBJECT ? TEXTS : slotAt(record, offset);
+    addJson(spanStart(slot) === 0 ? details + ID_NULL : slot);
   }
   if (Id.length > MAX_ID) return stopItem(ODD);
   const length = encode();
   emit(encoded, length);
+}
+
+const noValue = memory.data<u32>([0, 0]);
+
+function slotAt(record: usize, offset: u32): usize {
+  return offset === NO_SLOT ? noValue : record + <usize>offset;
 }
 
 const colon = memory.data<u8>([0x3a]);
@@ -62,6 +72,34 @@ function encode(): usize {
   const length = encodeBase64(encoded + 1, id, Id.length);
   store<u8>(encoded + 1 + length, QUOTE);
   return length + 2;
+}
+
+/** Of low liquidity: the slots of what upstream says of it, of the pool's size in dollars, and of the token's address. */
+const STATED: usize = 0;
+const POOL_SIZE: usize = 4;
+const TOKEN: usize = 8;
+
+/** Dollars of fewer digits before the point are less than 10,000. */
+const LIQUID_DIGITS: usize = 5;
+
+/** Writes what upstream says; else whether the pool is small; else false for the chain's own currency, which has no address; else null. */
+export function writeLowLiquidity(details: usize, record: usize): void {
+  const stated = slotAt(record, load<u32>(details, STATED));
+  if (spanStart(stated) !== 0) return emit(spanStart(stated), spanLength(stated));
+  const size = slotAt(record, load<u32>(details, POOL_SIZE));
+  if (spanStart(size) !== 0) return emitBoolean(isSmall(spanStart(size) + 1));
+  if (spanStart(slotAt(record, load<u32>(details, TOKEN))) === 0) emitBoolean(false);
+  else emitNull();
+}
+
+/** Whether a decimal is less than 10,000. */
+function isSmall(start: usize): bool {
+  if (byteAt(start) === MINUS) return true;
+  let p = start;
+  while (byteAt(p) === ZERO) p += 1;
+  let digits: usize = 0;
+  while (isDigit(byteAt(p + digits))) digits += 1;
+  return digits < LIQUID_DIGITS;
 }
 
 /** CHAINS: a mask, then entries of a hash table: the span of a name in quotes, and the span of its id. */

@@ -1,3 +1,4 @@
+import { FALS_WORD, TRUE_WORD } from './bytes';
 import { copyBytes } from './copy';
 import { OUTPUT, OUTPUT_END } from './layout';
 
@@ -41,6 +42,12 @@ export function emitByte(byte: u32): void {
 export function emitNull(): void {
   store<u32>(Output.top, 0x6c6c_756e);
   Output.top += 4;
+}
+
+export function emitBoolean(isTrue: bool): void {
+  store<u32>(Output.top, isTrue ? TRUE_WORD : FALS_WORD);
+  store<u8>(Output.top, 0x65, 4);
+  Output.top += isTrue ? 4 : 5;
 }
 
 export function emitEmptyList(): void {

@@ -22,6 +22,11 @@ export enum Step {
   globalId,
   chainId,
   word,
+  /** An object of fields of the same record; null where each of some slots is. */
+  view,
+  /** Whether the slot has a value. */
+  isNull,
+  lowLiquidity,
 }
 
 export const STEPS: usize = 4;

@@ -62,7 +62,7 @@ export function readRecord(start: usize, table: usize, record: usize): usize {
       seen |= bit;
       guess = field + NEXT;
       p = valueAfterName(p + <usize>load<u32>(field, NAME_LENGTH));
-      p = readField(p, field, record + <usize>load<u32>(field, SLOT_OFFSET));
+      p = readField(p, field, record);
     }
     p = afterSpace(p);
     next = byteAt(p);
@@ -95,8 +95,11 @@ function skipUnknown(p: usize, table: usize): usize {
 }
 
 /** Reads the value at `p` into the slot of its field. Returns its end. */
-function readField(p: usize, field: usize, slot: usize): usize {
+function readField(p: usize, field: usize, record: usize): usize {
   const kind = <i32>load<u32>(field, KIND);
+  if (kind === Kind.inline)
+    return byteAt(p) === OBJECT ? readRecord(p, load<u32>(field, TABLE), record) : skip(p);
+  const slot = record + <usize>load<u32>(field, SLOT_OFFSET);
   const isRequired = load<u32>(field, IS_REQUIRED) !== 0;
   const end = kind >= Kind.hexList ? readNested(p, kind, field, slot) : readScalar(p, kind, isRequired, slot);
   if (end > LEFT_OUT) return end;

@@ -13,6 +13,7 @@ export enum Kind {
   hex,
   address,
   addressOrEmpty,
+  addressOrNative,
   string,
   integer,
   integerOrSide,
@@ -32,6 +33,8 @@ export enum Kind {
   skipOthers,
   lenient,
   lenientOrNull,
+  /** Its fields are those of the record that it is in. */
+  inline,
 }
 
 /** Of a table: how many fields, the bytes of a record, the bits of required fields, of those that make it present. */

@@ -16,7 +16,7 @@ import { readTime } from './time';
 
 /** Reads a value of any kind but lists and records. Returns its end; 0 where it is left to the host; LEFT_OUT for null. */
 export function readScalar(p: usize, kind: i32, isRequired: bool, slot: usize): usize {
-  if (kind <= Kind.addressOrEmpty) return readHexKind(p, kind, isRequired, slot);
+  if (kind <= Kind.addressOrNative) return readHexKind(p, kind, isRequired, slot);
   if (kind >= Kind.json) return readLax(p, kind, slot);
   if (isNull(p)) return isRequired ? 0 : p + 4;
   switch (kind) {
@@ -47,11 +47,13 @@ function readHexKind(p: usize, kind: i32, isRequired: bool, slot: usize): usize 
     return end;
   }
   if (isNull(p)) return isRequired ? 0 : p + 4;
-  return kind === Kind.addressOrEmpty && load<u16>(p) === EMPTY ? p + 2 : 0;
+  if (kind >= Kind.addressOrEmpty && load<u16>(p) === EMPTY) return p + 2;
+  return kind === Kind.addressOrNative && load<u64>(p) === NATIVE ? p + 8 : 0;
 }
 
-/** `""` as a little-endian word. */
+/** `""` and `"native"` as little-endian words. */
 const EMPTY: u16 = 0x2222;
+const NATIVE: u64 = 0x2265_7669_7461_6e22;
 
 /** Values that no form makes malformed. */
 function readLax(p: usize, kind: i32, slot: usize): usize {

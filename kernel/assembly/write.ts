@@ -1,7 +1,7 @@
 import { COMMA, LIST, LIST_END, OBJECT_END } from './bytes';
-import { writeChainId, writeGlobalId, writeWord } from './derived';
+import { writeChainId, writeGlobalId, writeLowLiquidity, writeWord } from './derived';
 import { OUTPUT, PLAN, RESULT, TEXTS } from './layout';
-import { DONE, emit, emitByte, emitEmptyList, emitNull, ODD, Output, stopItem } from './output';
+import { DONE, emit, emitBoolean, emitByte, emitEmptyList, emitNull, ODD, Output, stopItem } from './output';
 import {
   STEP_BYTES,
   STEP_DETAILS,
@@ -91,11 +91,31 @@ function writeStep(kind: i32, step: usize, slot: usize, record: usize): void {
       return writeSpan(TEXTS);
     case Step.globalId:
       return writeGlobalId(details, record);
+    case Step.view:
+      return writeView(details, record);
+    case Step.isNull:
+      return emitBoolean(first === 0);
+    case Step.lowLiquidity:
+      return writeLowLiquidity(details, record);
     case Step.chainId:
       return first === 0 ? writeChainId(record + <usize>load<u32>(details)) : emit(first, spanLength(slot));
     default:
       return first === 0 ? emitNull() : writeWord(details, first, spanLength(slot));
   }
+}
+
+/** Of a view: its plan, how many slots decide whether it is null, then these slots. */
+const VIEW_PLAN: usize = 0;
+const VIEW_SLOTS: usize = 4;
+const VIEW_FIRST: usize = 8;
+
+function writeView(details: usize, record: usize): void {
+  const slots = load<u32>(details, VIEW_SLOTS);
+  let isPresent = slots === 0;
+  for (let index: u32 = 0; index < slots && !isPresent; index += 1)
+    isPresent = spanStart(record + <usize>load<u32>(details + ((<usize>index) << 2), VIEW_FIRST)) !== 0;
+  if (isPresent) writeRecord(load<u32>(details, VIEW_PLAN), record);
+  else emitNull();
 }
 
 function writeRecords(plan: usize, first: usize): void {

@@ -17,7 +17,7 @@ import {
 import { type Details, namesIn } from './page.ts';
 import type { ListOrder } from './parse/list-order.ts';
 import { createPageParser, type PageParser } from './parse/page-parser.ts';
-import { type ListedRecord, type RecordTable, readListed } from './parse/record.ts';
+import { type ListedRecord, type RecordTable, type RecordValue, readListed } from './parse/record.ts';
 import type { ReadLog } from './read-log.ts';
 
 /** What a request costs, whatever its page holds: for each request, or for each chain that it asks for. */
@@ -51,9 +51,9 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
   /** The property of an item that is what its list is of: the address of the wallet. The table does not have it. */
   readonly subject: Subject;
   /** The required properties that identify an item on whichever page it is. Four at most. */
-  readonly identity: readonly (keyof Table['fields'] & string)[];
+  readonly identity: readonly (keyof RecordValue<Table> & string)[];
   /** The order that upstream promises. */
-  readonly order: ListOrder<keyof Table['fields'] & string>;
+  readonly order: ListOrder<keyof RecordValue<Table> & string>;
 };
 
 /** What is known of a lookup without its types. */

@@ -22,16 +22,10 @@ import { schema as ownSchema } from '../../src/schema.ts';
 import type { IndexedList } from '../../src/upstream/kernel/compile-list.ts';
 import { createPageKernel } from '../../src/upstream/kernel/page-kernel.ts';
 import { type Derived, globalId, unlistedWord, wordOf } from '../../src/upstream/parse/derived.ts';
-import { MalformedFieldError } from '../../src/upstream/parse/fields.ts';
+import { type FieldKind, MalformedFieldError } from '../../src/upstream/parse/fields.ts';
 import { UNORDERED } from '../../src/upstream/parse/list-order.ts';
 import type { ListPlan } from '../../src/upstream/parse/record.ts';
-import {
-  type FieldKind,
-  nullable,
-  type RecordTable,
-  readRecord,
-  required,
-} from '../../src/upstream/parse/record.ts';
+import { nullable, type RecordTable, readRecord, required } from '../../src/upstream/parse/record.ts';
 import { writeJson } from '../support/kernel/hand-written-json.ts';
 import { VALUES } from '../support/kernel/values.ts';
 
@@ -265,6 +259,7 @@ const KINDS: Readonly<Record<FieldKind, true>> = {
   string: true,
   address: true,
   addressOrEmpty: true,
+  addressOrNative: true,
   hex: true,
   integer: true,
   decimal: true,

@@ -13,48 +13,105 @@ import {
 } from 'graphql';
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { DerivedEntry } from '../../upstream/parse/derived.ts';
-import type { FieldKind, RecordTable, TableField } from '../../upstream/parse/record.ts';
+import type { FieldKind } from '../../upstream/parse/fields.ts';
+import type { RecordTable, TableField, View } from '../../upstream/parse/record.ts';
 import type { BuilderTypes } from '../builder.ts';
-import { derivedOf } from './derived-field.ts';
+import { derivedOf, viewedBy } from './derived-field.ts';
 
 type AnyField = GraphQLField<unknown, unknown>;
 
 /**
- * Asserts that plans can write each field of an item, and of the records in it. Throws TypeError, with the coordinate of the
- * first field that they can't write. What passes is written as the executor would: its values are already what its scalars
- * make of them.
+ * Returns the fields of an item that plans can write: all of its own, those of the records in it, and of its views those
+ * that need no request. Throws TypeError, with the coordinate of the first field of an item or a record that they can't
+ * write. What passes is written as the executor would: its values are already what its scalars make of them.
  */
 export const assertPlannable = (
   item: GraphQLObjectType,
   { table, subject }: Pick<IndexedList, 'table' | 'subject'>,
-): void => {
-  const writtenOf = (type: GraphQLObjectType, field: AnyField, record: RecordTable): Written => {
+): ReadonlySet<AnyField> => {
+  const writable = new Set<AnyField>();
+
+  const writtenOf = (type: GraphQLObjectType, field: AnyField, scope: Scope): Written => {
     const at = `${type.name}.${field.name}`;
+    assertPlain(type, field);
     const derived = derivedOf(field);
-    if (derived) return writtenByEntry(at, derived.entry, record, subject);
+    if (derived) return writtenByEntry(at, derived.entry, scope);
+    const view = viewedBy(field);
+    if (view)
+      return { view: viewScope(at, view, scope), isList: false, isNullable: view.presentIf !== undefined };
     const property = exposedProperty(field);
     if (property === undefined)
-      throw unwritable(at, 'a property (expose) or a derivedField', 'a resolver of its own');
-    const tableField = record.fields[property];
-    if (tableField !== undefined) return writtenByTable(tableField);
-    if (property === subject) return SUBJECT;
-    throw unwritable(at, `the property ${property} in the table "${record.name}"`, 'none');
+      throw unwritable(at, 'a property (expose), a derivedField or a viewField', 'a resolver of its own');
+    const written = scope.find(property);
+    if (written !== null) return written;
+    throw unwritable(at, `the property ${property} in ${scope.name}`, 'none');
   };
 
-  const assertRecord = (type: GraphQLObjectType, record: RecordTable): void => {
+  const assertField = (type: GraphQLObjectType, field: AnyField, scope: Scope): void => {
+    const written = writtenOf(type, field, scope);
+    if (!isWrittenAs(field.type, written))
+      throw unwritable(`${type.name}.${field.name}`, shownType(written), `${field.type}`);
+    writable.add(field);
+    const named = getNamedType(field.type);
+    if (!isObjectType(named)) return;
+    if (written.record) assertRecord(named, scopeOf(written.record, subject));
+    if (written.view) addViewed(named, written.view);
+  };
+
+  const assertRecord = (type: GraphQLObjectType, scope: Scope): void => {
     assertOpen(type.name, type);
+    for (const field of Object.values(type.getFields())) assertField(type, field, scope);
+  };
+
+  /** A type that is viewed has fields of its own, which the executor resolves. */
+  const addViewed = (type: GraphQLObjectType, scope: Scope): void => {
     for (const field of Object.values(type.getFields())) {
-      assertPlain(type, field);
-      const written = writtenOf(type, field, record);
-      if (!isWrittenAs(field.type, written))
-        throw unwritable(`${type.name}.${field.name}`, shownType(written), `${field.type}`);
-      const named = getNamedType(field.type);
-      if (written.record && isObjectType(named)) assertRecord(named, written.record);
+      const isMade = derivedOf(field) ?? viewedBy(field) ?? exposedProperty(field);
+      if (isMade !== undefined) assertField(type, field, scope);
     }
   };
 
-  assertRecord(item, table);
+  assertRecord(item, scopeOf(table, subject));
+  return writable;
 };
+
+/** The properties of a record, or of a view of one. */
+type Scope = {
+  readonly name: string;
+  /** Returns what is written of a property; null where there is no such property. */
+  find(property: string): Written | null;
+};
+
+const scopeOf = ({ name, fields }: RecordTable, subject: string): Scope => {
+  const inline = Object.values(fields).map((field) => ('inline' in field ? field.inline : {}));
+  const all: RecordTable['fields'] = Object.assign({}, ...inline, fields);
+  return {
+    name: `the table "${name}"`,
+    find(property) {
+      const field = all[property];
+      if (field && !('inline' in field)) return writtenByTable(field);
+      return property === subject ? SUBJECT : null;
+    },
+  };
+};
+
+/** What a view does not have is null. */
+const viewScope = (at: string, { properties, presentIf = [] }: View, scope: Scope): Scope => {
+  const unknown = [...Object.values(properties), ...presentIf].find(
+    (property) => scope.find(property) === null,
+  );
+  if (unknown !== undefined) throw unwritable(at, `properties of ${scope.name}`, unknown);
+  const own = new Map(Object.entries(properties));
+  return {
+    name: `a view of ${scope.name}`,
+    find: (property) => {
+      const of = own.get(property);
+      return of === undefined ? ABSENT : scope.find(of);
+    },
+  };
+};
+
+const ABSENT: Written = { isList: false, isNullable: true };
 
 /** Asserts that a field has the same value for all callers, whatever the document says. Throws TypeError. */
 export const assertPlain = ({ name }: GraphQLObjectType, field: AnyField): void => {
@@ -83,6 +140,8 @@ type Written = {
   readonly scalars?: readonly ScalarName[];
   readonly words?: readonly string[];
   readonly record?: RecordTable;
+  /** Of an object that is made of its record: what its properties are. */
+  readonly view?: Scope;
   readonly isList: boolean;
   readonly isNullable: boolean;
 };
@@ -96,6 +155,7 @@ const SCALARS: { readonly [Kind in FieldKind]: readonly ScalarName[] } = {
   string: [...TEXT, 'URL'],
   address: [...TEXT, 'Address'],
   addressOrEmpty: [...TEXT, 'Address'],
+  addressOrNative: [...TEXT, 'Address'],
   hex: [...TEXT, 'Hex'],
   integer: [...TEXT, 'BigInt', 'Decimal'],
   decimal: [...TEXT, 'Decimal'],
@@ -114,13 +174,14 @@ const SCALARS: { readonly [Kind in FieldKind]: readonly ScalarName[] } = {
 /** A field of these kinds may be null though it is required. */
 const NULLABLE: ReadonlySet<FieldKind> = new Set([
   'addressOrEmpty',
+  'addressOrNative',
   'integerOrSide',
   'lenientString',
   'json',
   'texts',
 ]);
 
-const writtenByTable = (field: TableField): Written => {
+const writtenByTable = (field: WrittenField): Written => {
   if ('kind' in field) {
     const isNullable = !field.required || NULLABLE.has(field.kind);
     return { scalars: SCALARS[field.kind], isList: false, isNullable };
@@ -130,19 +191,17 @@ const writtenByTable = (field: TableField): Written => {
   return { record: field.records, isList: true, isNullable: field.mode === 'lenientOrNull' };
 };
 
+/** A field that has a value of its own. */
+type WrittenField = Exclude<TableField, { readonly inline: unknown }>;
+
 /** What a list is of may be an address or another text. */
 const SUBJECT: Written = { scalars: SCALARS.address, isList: false, isNullable: false };
 
-const writtenByEntry = (
-  at: string,
-  entry: DerivedEntry,
-  { name, fields }: RecordTable,
-  subject: string,
-): Written => {
+const writtenByEntry = (at: string, entry: DerivedEntry, scope: Scope): Written => {
   for (const property of propertiesOf(entry)) {
-    const field = fields[property];
-    if (property !== subject && (field === undefined || !('kind' in field)))
-      throw unwritable(at, `to be made of values in the table "${name}"`, property);
+    const made = scope.find(property);
+    if (made === null || made.record || made.view || made.isList)
+      throw unwritable(at, `to be made of values in ${scope.name}`, property);
   }
   switch (entry.kind) {
     case 'globalId':
@@ -152,7 +211,13 @@ const writtenByEntry = (
     case 'word':
       return { words: entry.words, isList: false, isNullable: true };
     case 'null':
-      return { isList: false, isNullable: true };
+      return ABSENT;
+    case 'isNull':
+      return { scalars: SCALARS.boolean, isList: false, isNullable: false };
+    case 'lowLiquidity':
+      return { scalars: SCALARS.boolean, isList: false, isNullable: true };
+    case 'value':
+      return { scalars: SCALARS[entry.as], isList: false, isNullable: entry.isNullable };
   }
 };
 
@@ -160,19 +225,21 @@ const writtenByEntry = (
 const propertiesOf = (entry: DerivedEntry): readonly string[] => {
   if (entry.kind === 'globalId') return entry.parts;
   if (entry.kind === 'chainId') return [entry.id, entry.name];
-  return entry.kind === 'word' ? [entry.property] : [];
+  if (entry.kind === 'lowLiquidity') return [entry.stated, entry.poolSize, entry.address];
+  if (entry.kind === 'value') return entry.properties;
+  return entry.kind === 'null' ? [] : [entry.property];
 };
 
 const isWrittenAs = (
   type: GraphQLOutputType,
-  { scalars, words, record, isList, isNullable }: Written,
+  { scalars, words, record, view, isList, isNullable }: Written,
 ): boolean => {
   if (isNullable && isNonNullType(type)) return false;
-  if (!scalars && !words && !record) return true;
+  if (!scalars && !words && !record && !view) return true;
   const whole = getNullableType(type);
   if (isListType(whole) !== isList) return false;
   const value = isListType(whole) ? getNullableType(whole.ofType) : whole;
-  if (record) return isObjectType(value);
+  if (record ?? view) return isObjectType(value);
   if (words) return isEnumType(value) && isOfWords(value, words);
   return isScalarType(value) && (scalars ?? []).some((scalar) => scalar === value.name);
 };
@@ -186,8 +253,9 @@ const isOfWords = (type: GraphQLEnumType, words: readonly string[]): boolean => 
   );
 };
 
-const shownType = ({ scalars, words, record, isList, isNullable }: Written): string => {
+const shownType = ({ scalars, words, record, view, isList, isNullable }: Written): string => {
   const value =
-    scalars?.join(' or ') ?? (words ? `an enum of ${words.join()}` : record ? 'an object type' : 'any type');
+    scalars?.join(' or ') ??
+    (words ? `an enum of ${words.join()}` : (record ?? view) ? 'an object type' : 'any type');
   return `${isNullable ? 'a nullable type: ' : ''}${isList ? 'a list of ' : ''}${value}`;
 };

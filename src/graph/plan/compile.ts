@@ -8,7 +8,7 @@ import {
 import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
 import { collectFields, type OperationInfo } from '../cost/operation-info.ts';
 import { exposedProperty } from './assert-plannable.ts';
-import { derivedOf } from './derived-field.ts';
+import { derivedOf, viewedBy } from './derived-field.ts';
 
 /** The part of an operation that decides which fields it selects. */
 export type SelectionInfo = Pick<OperationInfo, 'schema' | 'fragments' | 'variableValues'>;
@@ -44,10 +44,12 @@ const compileRecord = (info: SelectionInfo, type: GraphQLObjectType, nodes: read
     const field = type.getFields()[name];
     const derived = field && derivedOf(field);
     if (derived) return { kind: 'derived', key, field: derived };
+    const view = field && viewedBy(field);
+    const nested = recordTypeOf(field?.type);
+    if (view && nested) return { kind: 'view', key, view, plan: compileRecord(info, nested, uses) };
     const property = field && exposedProperty(field);
     if (property === undefined) throw unknownField(type, name);
-    const record = recordTypeOf(field?.type);
-    const plan = record && compileRecord(info, record, uses);
+    const plan = nested && compileRecord(info, nested, uses);
     return { kind: 'property', key, property, plan };
   }),
 });

@@ -1,6 +1,7 @@
 import type { GraphQLField } from 'graphql';
 import type { Context } from '../../context.ts';
 import type { Derived } from '../../upstream/parse/derived.ts';
+import { type View, viewOf } from '../../upstream/parse/record.ts';
 
 /** Returns what makes a field one that is made of its record: for the executor by a function, for plans by the kernel's entry. */
 export const derivedField = <Output>(derived: Derived<Output>) => ({
@@ -11,3 +12,20 @@ export const derivedField = <Output>(derived: Derived<Output>) => ({
 /** Returns what `derivedField` said of a field; undefined for any other field. */
 export const derivedOf = ({ extensions }: GraphQLField<unknown, unknown>): Derived | undefined =>
   extensions.derived as Derived | undefined;
+
+/**
+ * Returns what makes a field an object of properties of its record: `properties` says which of them each property of the
+ * object is. The object has no others, so that it never causes a request; it is null where all of `presentIf` are.
+ */
+export const viewField = <Source, Target>(
+  properties: { readonly [Property in keyof Target]?: keyof Source & string },
+  presentIf?: readonly (keyof Source & string)[],
+) => {
+  const view: View = { properties: properties as View['properties'], ...(presentIf && { presentIf }) };
+  // Whether the view is ever null, the type of the field says.
+  return { extensions: { view }, resolve: (record: Source & object) => viewOf(view, record) as never };
+};
+
+/** Returns what `viewField` said of a field; undefined for any other field. */
+export const viewedBy = ({ extensions }: GraphQLField<unknown, unknown>): View | undefined =>
+  extensions.view as View | undefined;

@@ -4,7 +4,13 @@ import { RawJson } from '../../lib/json/stringify.ts';
 import type { KernelPlan } from '../../upstream/kernel/compile-plan.ts';
 import type { ItemsWriter } from '../../upstream/page.ts';
 import type { DeriveContext } from '../../upstream/parse/derived.ts';
-import type { EdgeField, ListPlan, Plan, PlanField } from '../../upstream/parse/record.ts';
+import {
+  type EdgeField,
+  type ListPlan,
+  type Plan,
+  type PlanField,
+  viewOf,
+} from '../../upstream/parse/record.ts';
 
 /** A list that a plan writes. */
 export type PlannedList = { readonly runs: readonly PlannedRun[] };
@@ -204,6 +210,14 @@ const fieldReader = (typeName: string, field: PlanField): Read<object> => {
   if (field.kind === 'derived') {
     const { derive } = field.field;
     return derive;
+  }
+  if (field.kind === 'view') {
+    const { view, plan } = field;
+    const project = recordReader(plan);
+    return (record, context) => {
+      const object = viewOf(view, record);
+      return object && project(object, context);
+    };
   }
   const { property, plan } = field;
   const read = (record: object): unknown => (record as Readonly<Record<string, unknown>>)[property] ?? null;

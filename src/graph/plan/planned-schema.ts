@@ -3,13 +3,16 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLNamedType,
   GraphQLNonNull,
   type GraphQLResolveInfo,
   GraphQLScalarType,
   type GraphQLSchema,
+  getNamedType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  type SelectionNode,
   TypeInfo,
   TypeNameMetaFieldDef,
   visit,
@@ -117,14 +120,18 @@ const inspectDocument = (
   let readsPagesAlone = true;
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const typeInfo = new TypeInfo(schema);
-  const onField = ({ name }: FieldNode): void => {
+  const fragments = fragmentsIn(document);
+  const onField = (node: FieldNode): void => {
     const parent = typeInfo.getParentType();
     const field = typeInfo.getFieldDef();
     if (field === TypeNameMetaFieldDef) return;
-    if (!field || name.value.startsWith('__')) isKnown = false;
+    if (!field || node.name.value.startsWith('__')) isKnown = false;
     else if (isObjectType(parent) && roots.includes(parent) && field.extensions.isOfPages !== true)
       readsPagesAlone = false;
-    else if (lists.has(field)) hasLists = true;
+    const list = field && lists.get(field);
+    if (!list) return;
+    hasLists = true;
+    isKnown &&= isWrittenWhole(node, getNamedType(field.type), list.writable, fragments);
   };
   const onDirective = ({ name, arguments: args = [] }: DirectiveNode): void => {
     if (name.value !== 'skip' && name.value !== 'include') isKnown = false;
@@ -132,6 +139,40 @@ const inspectDocument = (
   };
   visit(document, visitWithTypeInfo(typeInfo, { Field: onField, Directive: onDirective }));
   return hasLists && isKnown ? { conditions: [...conditions], readsPagesAlone } : null;
+};
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+const fragmentsIn = ({ definitions }: DocumentNode): Fragments =>
+  new Map(
+    definitions
+      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((fragment) => [fragment.name.value, fragment]),
+  );
+
+/** Whether a field of this type, and everything below it, is among the fields that plans write. */
+const isWrittenWhole = (
+  node: FieldNode,
+  type: GraphQLNamedType,
+  writable: PlannedField['writable'],
+  fragments: Fragments,
+): boolean => {
+  const visited = new Set<string>();
+  const isWritten = (of: GraphQLNamedType, selections: readonly SelectionNode[] = []): boolean =>
+    selections.every((selection) => {
+      if (selection.kind === Kind.INLINE_FRAGMENT) return isWritten(of, selection.selectionSet.selections);
+      const { value: name } = selection.name;
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        if (visited.has(`${of.name} ${name}`)) return true;
+        visited.add(`${of.name} ${name}`);
+        return isWritten(of, fragments.get(name)?.selectionSet.selections);
+      }
+      // A fragment on an interface may have fields for other types.
+      const field = isObjectType(of) ? of.getFields()[name] : undefined;
+      if (field === undefined) return true;
+      return writable.has(field) && isWritten(getNamedType(field.type), selection.selectionSet?.selections);
+    });
+  return isWritten(type, node.selectionSet?.selections);
 };
 
 /** The most fields that the compiled plans of one document have together. A plan of a larger one is kept alone. */
@@ -143,7 +184,7 @@ type Compiled<Use> = { readonly use: Use; readonly fields: number };
 /** The plans of one document, compiled once for each combination of what `@skip` and `@include` say. */
 export class DocumentPlans<Use> {
   readonly #schema: GraphQLSchema;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #fragments: Fragments;
   readonly #conditions: readonly string[];
   readonly #fieldNumbers = new Map<FieldNode, number>();
   /** Oldest first. */
@@ -153,11 +194,7 @@ export class DocumentPlans<Use> {
   /** `conditions` are the variables that decide `@skip` and `@include`. */
   constructor(schema: GraphQLSchema, document: DocumentNode, conditions: readonly string[]) {
     this.#schema = schema;
-    this.#fragments = new Map(
-      document.definitions
-        .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
-        .map((fragment) => [fragment.name.value, fragment]),
-    );
+    this.#fragments = fragmentsIn(document);
     this.#conditions = conditions;
   }
 

@@ -18,6 +18,8 @@ export type PlannedField = {
   readonly kind: 'nodes' | 'edges';
   readonly item: GraphQLObjectType;
   readonly list: IndexedList;
+  /** The fields below that plans write. */
+  readonly writable: ReadonlySet<GraphQLField<unknown, unknown>>;
 };
 
 /**
@@ -39,9 +41,9 @@ export const plannedFields = (
     assertOpen(type.name, type);
     for (const field of [nodes, edges]) assertPlain(type, field);
     assertEdge(edge);
-    assertPlannable(node, list);
-    planned.set(nodes, { kind: 'nodes', item: node, list });
-    planned.set(edges, { kind: 'edges', item: edge, list });
+    const writable = new Set([...assertPlannable(node, list), ...Object.values(edge.getFields())]);
+    planned.set(nodes, { kind: 'nodes', item: node, list, writable });
+    planned.set(edges, { kind: 'edges', item: edge, list, writable });
   }
   return planned;
 };

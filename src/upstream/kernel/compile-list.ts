@@ -10,7 +10,7 @@ export type CompiledTable = {
   readonly fields: ReadonlyMap<string, CompiledField>;
 };
 
-type CompiledField = {
+export type CompiledField = {
   readonly slot: number;
   readonly field: TableField;
   /** The table of its records; null for any other field. */
@@ -81,35 +81,48 @@ class TableCompiler {
   compile(table: RecordTable): CompiledTable {
     const known = this.#compiled.get(table);
     if (known) return known;
-    const entries = Object.entries(table.fields);
-    const count = entries.length;
-    if (count > MAX_FIELDS) throw new RangeError(`Expected at most ${MAX_FIELDS} fields.`);
-    const address = this.#image.allocate(HEAD_BYTES + count * FIELD_BYTES);
-    const addressOf = (index: number) => address + HEAD_BYTES + (index % count) * FIELD_BYTES;
     const fields = new Map<string, CompiledField>();
-    for (const [index, [property, field]] of entries.entries())
-      fields.set(property, this.#compileField(field, index, addressOf(index), addressOf(index + 1)));
-    const required = bitsOf(entries, isNeeded);
-    const present = bitsOf(entries, ({ from }) => table.presentIf?.includes(from) ?? false);
-    this.#image.set(address, count, SLOTS + count * SLOT_BYTES, required, present, addressOf(0));
-    const compiled = { address, fields };
+    const compiled = { address: this.#compileFields(table.fields, table.presentIf ?? [], fields), fields };
     this.#compiled.set(table, compiled);
     return compiled;
   }
 
-  /** `next` is the address of the field that is guessed to come after it. */
-  #compileField(field: TableField, index: number, address: number, next: number): CompiledField {
-    const inner = 'record' in field ? field.record : 'records' in field ? field.records : null;
-    const table = inner === null ? null : this.compile(inner);
-    const kind = this.#kinds.get(kindOf(field));
-    if (kind === undefined) throw new TypeError(`Expected a kind of field that the kernel knows.`);
-    const slot = SLOTS + index * SLOT_BYTES;
-    setName(this.#image, address, field.from);
-    const words = [kind, Number(isNeeded(field)), table?.address ?? 0, slot, 1 << index, next];
-    this.#image.set(address + NAME_BYTES + 8, ...words);
-    return { slot, field, table };
+  /** Compiles the fields of an object, whose slots lie in a record behind those of `compiled`. Returns their address. */
+  #compileFields(
+    fields: RecordTable['fields'],
+    presentIf: readonly string[],
+    compiled: Map<string, CompiledField>,
+  ): number {
+    const entries = Object.entries(fields);
+    const count = entries.length;
+    if (count > MAX_FIELDS) throw new RangeError(`Expected at most ${MAX_FIELDS} fields.`);
+    const address = this.#image.allocate(HEAD_BYTES + count * FIELD_BYTES);
+    const addressOf = (index: number) => address + HEAD_BYTES + (index % count) * FIELD_BYTES;
+    for (const [index, [property, field]] of entries.entries()) {
+      const slot = slotAt(compiled.size);
+      const table = this.#innerTable(field);
+      if (!('inline' in field)) compiled.set(property, { slot, field, table });
+      const inner = 'inline' in field ? this.#compileFields(field.inline, [], compiled) : table?.address;
+      const kind = this.#kinds.get(kindOf(field));
+      if (kind === undefined) throw new TypeError(`Expected a kind of field that the kernel knows.`);
+      setName(this.#image, addressOf(index), field.from);
+      // The last word is the address of the field that is guessed to come after it.
+      const words = [kind, Number(isNeeded(field)), inner ?? 0, slot, 1 << index, addressOf(index + 1)];
+      this.#image.set(addressOf(index) + NAME_BYTES + 8, ...words);
+    }
+    const required = bitsOf(entries, isNeeded);
+    const present = bitsOf(entries, ({ from }) => presentIf.includes(from));
+    this.#image.set(address, count, slotAt(compiled.size), required, present, addressOf(0));
+    return address;
+  }
+
+  #innerTable(field: TableField): CompiledTable | null {
+    if ('record' in field) return this.compile(field.record);
+    return 'records' in field ? this.compile(field.records) : null;
   }
 }
+
+const slotAt = (index: number): number => SLOTS + index * SLOT_BYTES;
 
 /** A bit for each of the fields. */
 const bitsOf = (
@@ -118,7 +131,7 @@ const bitsOf = (
 ): number => entries.reduce((bits, [, field], index) => (has(field) ? bits | (1 << index) : bits), 0);
 
 /** Returns where the slot of a property lies in a record. Throws TypeError for one that the table does not have. */
-export const slotOf = ({ fields }: CompiledTable, property: string): number => {
+const slotOf = ({ fields }: CompiledTable, property: string): number => {
   const field = fields.get(property);
   if (!field) throw new TypeError(`Expected a property of the table, got ${property}.`);
   return field.slot;
@@ -126,6 +139,7 @@ export const slotOf = ({ fields }: CompiledTable, property: string): number => {
 
 const kindOf = (field: TableField): string => {
   if ('kind' in field) return field.kind;
+  if ('inline' in field) return 'inline';
   return 'listOf' in field ? 'hexList' : field.mode;
 };
 

@@ -1,6 +1,12 @@
 import type { DerivedEntry } from '../parse/derived.ts';
-import type { EdgeField, ListPlan, Plan, PlanField, TableField } from '../parse/record.ts';
-import { type CompiledList, type CompiledTable, Image, type IndexedList, slotOf } from './compile-list.ts';
+import type { EdgeField, ListPlan, Plan, PlanField, TableField, View } from '../parse/record.ts';
+import {
+  type CompiledField,
+  type CompiledList,
+  type CompiledTable,
+  Image,
+  type IndexedList,
+} from './compile-list.ts';
 import type { Constants } from './module.ts';
 
 /** A plan as the kernel has it in its memory. It writes the pages of one list. */
@@ -19,9 +25,33 @@ type Step = {
   readonly tail?: string;
 };
 
+/** Finds the properties of a record, or of a view of one: `subject` for what the list is of, null for one that is always null. */
+type Scope = (property: string) => CompiledField | 'subject' | null;
+
+/** Throws TypeError for a property that the table does not have. */
+const scopeOf =
+  ({ fields }: CompiledTable, subject: string): Scope =>
+  (property) => {
+    const field = fields.get(property);
+    if (field) return field;
+    if (property === subject) return 'subject';
+    throw new TypeError(`Expected a property of the table, got ${property}.`);
+  };
+
 const STEPS = 4;
 const STEP_BYTES = 24;
 const SUBJECT_SLOT = 0xffff_ffff;
+const NO_SLOT = 0xffff_fffe;
+
+/** Returns where the slot of a property lies in a record. Throws RangeError for one that is no value of the record. */
+const slotIn = (scope: Scope, property: string): number => {
+  const found = scope(property);
+  if (found === null || found === 'subject')
+    throw new RangeError(
+      `Expected a value of the record, got the property ${property}: it is written from values.`,
+    );
+  return found.slot;
+};
 
 /** Returns null for a plan that is larger than the kernel has room for. Throws TypeError for a field that the list does not have. */
 export const compilePlan = (
@@ -32,8 +62,9 @@ export const compilePlan = (
 ): KernelPlan | null => {
   const compiler = new PlanCompiler(list, constants);
   try {
-    if (plan.kind === 'nodes') compiler.compileRecord(plan.node, compiled.table);
-    else compiler.compileEdge(plan.typeName, plan.fields, compiled.table);
+    const item = scopeOf(compiled.table, list.subject);
+    if (plan.kind === 'nodes') compiler.compileRecord(plan.node, item);
+    else compiler.compileEdge(plan.typeName, plan.fields, item);
     return compiler.finish();
   } catch (error) {
     if (error instanceof RangeError) return null;
@@ -63,14 +94,14 @@ class PlanCompiler {
     };
   }
 
-  compileRecord({ typeName, fields }: Plan, table: CompiledTable): number {
-    return this.#compile(fields, (field) => this.#fieldStep(field, typeName, table));
+  compileRecord({ typeName, fields }: Plan, scope: Scope): number {
+    return this.#compile(fields, (field) => this.#fieldStep(field, typeName, scope));
   }
 
-  compileEdge(typeName: string, fields: readonly EdgeField[], table: CompiledTable): number {
+  compileEdge(typeName: string, fields: readonly EdgeField[], scope: Scope): number {
     return this.#compile(fields, (field) => {
       if (field.kind === 'typename') return literal(typeName);
-      if (field.kind === 'node') return { kind: 'node', details: this.compileRecord(field.plan, table) };
+      if (field.kind === 'node') return { kind: 'node', details: this.compileRecord(field.plan, scope) };
       this.#needsCursors = true;
       return { kind: 'cursor' };
     });
@@ -96,12 +127,13 @@ class PlanCompiler {
     this.#image.set(address, this.#steps.get(kind) ?? 0, slot, text.address, text.length, details);
   }
 
-  #fieldStep(field: PlanField, typeName: string, table: CompiledTable): Step {
+  #fieldStep(field: PlanField, typeName: string, scope: Scope): Step {
     if (field.kind === 'typename') return literal(typeName);
-    if (field.kind === 'derived') return this.#derivedStep(field.field.entry, table);
-    const found = table.fields.get(field.property);
-    if (!found && field.property === this.#list.subject) return { kind: 'subject' };
-    if (!found) throw new TypeError(`Expected a property of the table, got ${field.property}.`);
+    if (field.kind === 'derived') return this.#derivedStep(field.field.entry, scope);
+    if (field.kind === 'view') return this.#viewStep(field.view, field.plan, scope);
+    const found = scope(field.property);
+    if (found === 'subject') return { kind: 'subject' };
+    if (found === null) return NULL;
     const { slot, table: inner } = found;
     if ((inner === null) !== (field.plan === null))
       throw new TypeError(
@@ -109,28 +141,62 @@ class PlanCompiler {
       );
     if (inner === null || field.plan === null)
       return { kind: 'listOf' in found.field ? 'list' : 'span', slot };
-    return { kind: nestedKind(found.field), slot, details: this.compileRecord(field.plan, inner) };
+    return {
+      kind: nestedKind(found.field),
+      slot,
+      details: this.compileRecord(field.plan, scopeOf(inner, this.#list.subject)),
+    };
   }
 
-  #derivedStep(field: DerivedEntry, table: CompiledTable): Step {
+  #viewStep({ properties, presentIf = [] }: View, plan: Plan, scope: Scope): Step {
+    const own = new Map(Object.entries(properties));
+    const address = this.compileRecord(plan, (property) => {
+      const of = own.get(property);
+      return of === undefined ? null : scope(of);
+    });
+    const slots = presentIf.map((property) => slotIn(scope, property));
+    const details = this.#image.allocate(8 + slots.length * 4);
+    this.#image.set(details, address, slots.length, ...slots);
+    return { kind: 'view', details };
+  }
+
+  #derivedStep(field: DerivedEntry, scope: Scope): Step {
     const image = this.#image;
+    const slot = (property: string): number => slotIn(scope, property);
     switch (field.kind) {
       case 'null':
-        return { kind: 'literal', tail: 'null' };
-      case 'globalId': {
-        const slots = field.parts.map((part) =>
-          part === this.#list.subject ? SUBJECT_SLOT : slotOf(table, part),
+        return NULL;
+      case 'value':
+        throw new RangeError('The field is written from values.');
+      case 'isNull':
+        if (scope(field.property) === null) return { kind: 'literal', tail: 'true' };
+        return { kind: 'isNull', slot: slot(field.property) };
+      case 'lowLiquidity': {
+        const details = image.allocate(12);
+        const properties = [field.stated, field.poolSize, field.address];
+        image.set(
+          details,
+          ...properties.map((property) => (scope(property) === null ? NO_SLOT : slot(property))),
         );
+        return { kind: 'lowLiquidity', details };
+      }
+      case 'globalId': {
+        const slots = field.parts.map((part) => {
+          const found = scope(part);
+          return found === 'subject' ? SUBJECT_SLOT : (found?.slot ?? NO_SLOT);
+        });
         const type = image.text(`${field.typeName}:`);
-        const details = image.allocate(12 + slots.length * 4);
-        image.set(details, type.address, type.length, slots.length, ...slots);
+        const absent = field.absent === null ? NO_TEXT : image.text(JSON.stringify(field.absent));
+        const details = image.allocate(20 + slots.length * 4);
+        const texts = [type.address, type.length, slots.length, absent.address, absent.length];
+        image.set(details, ...texts, ...slots);
         return { kind: 'globalId', details };
       }
       case 'chainId': {
         this.#needsChainIds = true;
         const details = image.allocate(4);
-        image.set(details, slotOf(table, field.name));
-        return { kind: 'chainId', slot: slotOf(table, field.id), details };
+        image.set(details, slot(field.name));
+        return { kind: 'chainId', slot: slot(field.id), details };
       }
       case 'word': {
         const words = field.words.map((word) => image.text(word));
@@ -138,11 +204,14 @@ class PlanCompiler {
         image.set(details, Number(field.isCompact), words.length);
         for (const [index, { address, length }] of words.entries())
           image.set(details + 8 + index * 8, address, length);
-        return { kind: 'word', slot: slotOf(table, field.property), details };
+        return { kind: 'word', slot: slot(field.property), details };
       }
     }
   }
 }
+
+const NULL: Step = { kind: 'literal', tail: 'null' };
+const NO_TEXT = { address: 0, length: 0 };
 
 const literal = (text: string): Step => ({ kind: 'literal', tail: JSON.stringify(text) });
 

@@ -1,3 +1,5 @@
+import type { FieldKind } from './fields.ts';
+
 /** A field that upstream does not send, stated once for both writers: what the kernel makes it of, and the same as a function. */
 export type Derived<Output = unknown> = {
   readonly entry: DerivedEntry;
@@ -7,7 +9,13 @@ export type Derived<Output = unknown> = {
 
 /** What the kernel makes a derived field of: properties of its record. */
 export type DerivedEntry =
-  | { readonly kind: 'globalId'; readonly typeName: string; readonly parts: readonly string[] }
+  | {
+      readonly kind: 'globalId';
+      readonly typeName: string;
+      readonly parts: readonly string[];
+      /** What stands for a part that is null; null where none may be. */
+      readonly absent: string | null;
+    }
   | { readonly kind: 'chainId'; readonly id: string; readonly name: string }
   | {
       readonly kind: 'word';
@@ -15,18 +23,69 @@ export type DerivedEntry =
       readonly words: readonly string[];
       readonly isCompact: boolean;
     }
+  | { readonly kind: 'isNull'; readonly property: string }
+  | {
+      readonly kind: 'lowLiquidity';
+      readonly stated: string;
+      readonly poolSize: string;
+      readonly address: string;
+    }
+  /** The kernel can't write it: lists that select it are written from values. */
+  | {
+      readonly kind: 'value';
+      readonly properties: readonly string[];
+      /** The kind of value that it makes. */
+      readonly as: FieldKind;
+      readonly isNullable: boolean;
+    }
   | { readonly kind: 'null' };
 
 /** What a derived field is made of beside its record. */
 export type DeriveContext = { readonly chains: { idOf(name: string): number | null } };
 
 /** Base64 of the type and the values of the properties, with colons between. */
-export const globalId = (typeName: string, ...parts: readonly string[]): Derived<string> => ({
-  entry: { kind: 'globalId', typeName, parts },
+export const globalId = (typeName: string, ...parts: readonly string[]): Derived<string> =>
+  globalIdOr(null, typeName, ...parts);
+
+/** As `globalId`, with `absent` in the place of each property that is null. */
+export const globalIdOr = (
+  absent: string | null,
+  typeName: string,
+  ...parts: readonly string[]
+): Derived<string> => ({
+  entry: { kind: 'globalId', typeName, parts, absent },
   derive(record) {
     let text = typeName;
-    for (const part of parts) text += `:${propertyOf(record, part)}`;
+    for (const part of parts) text += `:${propertyOf(record, part) ?? absent}`;
     return Buffer.from(text).toString('base64');
+  },
+});
+
+/** Whether a property is null. */
+export const isNullOf = (property: string): Derived<boolean> => ({
+  entry: { kind: 'isNull', property },
+  derive: (record) => (propertyOf(record, property) ?? null) === null,
+});
+
+/** Pools below this size in dollars give prices that nobody should rely on, by upstream's own rule. */
+const LIQUID_USD = 10_000;
+
+/**
+ * Whether a token's price is unreliable: what upstream states; else whether its pool has less than 10,000 US dollars; else
+ * false for the chain's own currency, which has no address; else null.
+ */
+export const lowLiquidityOf = (
+  stated: string,
+  poolSize: string,
+  address: string,
+): Derived<boolean | null> => ({
+  entry: { kind: 'lowLiquidity', stated, poolSize, address },
+  derive(record) {
+    const said = propertyOf(record, stated);
+    if (typeof said === 'boolean') return said;
+    const size = propertyOf(record, poolSize) ?? null;
+    if (size !== null) return Number(size) < LIQUID_USD;
+    return (propertyOf(record, address) ?? null) === null ? false : null;
   },
 });
 

@@ -7,6 +7,39 @@ import { isWithin } from '../../lib/json/size.ts';
  * returns null for an absent field and for null, since deployments send either.
  */
 
+/** How one value of upstream's JSON is read. */
+export type FieldKind =
+  | 'string'
+  /** A 20-byte address in lower case. */
+  | 'address'
+  /** As `address`; "" counts as null. */
+  | 'addressOrEmpty'
+  /** As `addressOrEmpty`; "native" counts as null: the chain's own currency has no address. */
+  | 'addressOrNative'
+  /** 0x-prefixed hex in lower case. */
+  | 'hex'
+  /** An integer as a decimal string. */
+  | 'integer'
+  /** A decimal number as a string. */
+  | 'decimal'
+  | 'number'
+  /** A number that is an integer of 32 bits with a sign. */
+  | 'int'
+  | 'boolean'
+  /** ISO 8601 in UTC with milliseconds. */
+  | 'time'
+  | 'chainId'
+  /** Any JSON of at most 200 levels. */
+  | 'json'
+  /** As `integer`; null where a delivery names a side, SENDER or RECEIVER in any case. */
+  | 'integerOrSide'
+  /** Null for anything but a string. */
+  | 'lenientString'
+  /** A string as it is, any other JSON as its JSON text. */
+  | 'text'
+  /** Any JSON. Numbers and booleans become strings, even in lists of lists; objects stay unchanged. */
+  | 'texts';
+
 export class MalformedFieldError extends Error {
   readonly field: string;
   readonly problem: string;

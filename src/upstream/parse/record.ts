@@ -1,6 +1,7 @@
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
 import type { Derived } from './derived.ts';
 import {
+  type FieldKind,
   malformed,
   oneOf,
   type Reader,
@@ -24,37 +25,6 @@ import {
  * readers of a record follow its table, so that they can't differ. The order of the fields is the order in which they are
  * read: the first malformed one is the record's error.
  */
-
-/** How one value of upstream's JSON is read. */
-export type FieldKind =
-  | 'string'
-  /** A 20-byte address in lower case. */
-  | 'address'
-  /** As `address`; "" counts as null. */
-  | 'addressOrEmpty'
-  /** 0x-prefixed hex in lower case. */
-  | 'hex'
-  /** An integer as a decimal string. */
-  | 'integer'
-  /** A decimal number as a string. */
-  | 'decimal'
-  | 'number'
-  /** A number that is an integer of 32 bits with a sign. */
-  | 'int'
-  | 'boolean'
-  /** ISO 8601 in UTC with milliseconds. */
-  | 'time'
-  | 'chainId'
-  /** Any JSON of at most 200 levels. */
-  | 'json'
-  /** As `integer`; null where a delivery names a side, SENDER or RECEIVER in any case. */
-  | 'integerOrSide'
-  /** Null for anything but a string. */
-  | 'lenientString'
-  /** A string as it is, any other JSON as its JSON text. */
-  | 'text'
-  /** Any JSON. Numbers and booleans become strings, even in lists of lists; objects stay unchanged. */
-  | 'texts';
 
 /** One value. Unless it is required, an absent field and null are null. */
 type ScalarField = {
@@ -92,7 +62,13 @@ type RecordsField = {
   readonly mode: 'strict' | 'skipOthers' | 'lenient' | 'lenientOrNull';
 };
 
-export type TableField = ScalarField | ListField | RecordField | RecordsField;
+/** An object whose fields are properties of the record that it is in. All are null where it is no object. */
+type InlineField = {
+  readonly from: string;
+  readonly inline: { readonly [property: string]: ScalarField & { readonly required: false } };
+};
+
+export type TableField = ScalarField | ListField | RecordField | RecordsField | InlineField;
 
 export type RecordTable = {
   /** Names the record, in one word. */
@@ -103,11 +79,23 @@ export type RecordTable = {
 };
 
 /** The value of a record, by its table. */
-export type RecordValue<Table extends RecordTable> = {
-  readonly [Property in keyof Table['fields']]: FieldValue<Table['fields'][Property]>;
+export type RecordValue<Table extends RecordTable> = OwnValues<Table['fields']> &
+  (InlineValues<Table['fields']> extends (value: infer Values) => void ? Values : unknown);
+
+type OwnValues<Fields> = {
+  readonly [Property in keyof Fields as Fields[Property] extends InlineField ? never : Property]: FieldValue<
+    Fields[Property]
+  >;
 };
 
-type FieldValue<Field extends TableField> = Field extends ScalarField
+/** A function of the values of each inline field: what all of them take is the values of all. */
+type InlineValues<Fields> = {
+  readonly [Property in keyof Fields]: Fields[Property] extends InlineField
+    ? (value: OwnValues<Fields[Property]['inline']>) => void
+    : never;
+}[keyof Fields];
+
+type FieldValue<Field> = Field extends ScalarField
   ? ScalarValue<Field>
   : Field extends ListField
     ? readonly string[]
@@ -169,7 +157,28 @@ export type PlanField =
       /** What is written of a nested record, or of each record of a nested list; null for any other value. */
       readonly plan: Plan | null;
     }
-  | { readonly kind: 'derived'; readonly key: string; readonly field: Derived };
+  | { readonly kind: 'derived'; readonly key: string; readonly field: Derived }
+  | { readonly kind: 'view'; readonly key: string; readonly view: View; readonly plan: Plan };
+
+/** An object that is made of properties of the record that it is a field of. */
+export type View = {
+  /** The record's property for each of the object's. The object's others are null. */
+  readonly properties: { readonly [property: string]: string };
+  /** The object is null where all of these properties of the record are. Default: it is never null. */
+  readonly presentIf?: readonly string[];
+};
+
+/** Returns the object of a view; null where it has none. */
+export const viewOf = (
+  { properties, presentIf }: View,
+  record: object,
+): Readonly<Record<string, unknown>> | null => {
+  const values = record as Readonly<Record<string, unknown>>;
+  if (presentIf?.every((property) => values[property] === null)) return null;
+  return Object.fromEntries(
+    Object.entries(properties).map(([property, of]) => [property, values[of] ?? null]),
+  );
+};
 
 /** What a list of items writes: of each item its node, or an edge with cursor and node. */
 export type ListPlan =
@@ -198,24 +207,36 @@ export const readListed = <Table extends RecordTable, const Subject extends stri
 
 /** `more` are members of the record beside the table's. */
 const compileReader = ({ fields }: RecordTable, more: readonly string[]) => {
-  const entries = Object.entries(fields);
-  const readers = entries.map(([, field]) => readerOf(field));
-  const members = entries.map(([property, field], index) => `${quote(property)}: ${readingOf(field, index)}`);
+  const readers: Reader<unknown>[] = [];
+  const objects: string[] = [];
+  const membersOf = ([property, field]: readonly [string, TableField], of: string): string[] => {
+    if (!('inline' in field))
+      return [`${quote(property)}: ${readingOf(field, of, readers.push(readerOf(field)) - 1)}`];
+    const object = `object${objects.length}`;
+    objects.push(`const ${object} = objectOf(raw[${quote(field.from)}]);`);
+    return Object.entries(field.inline).flatMap((entry) => membersOf(entry, object));
+  };
+  const members = Object.entries(fields).flatMap((entry) => membersOf(entry, 'raw'));
   // A loop over the table takes half as long again: engines optimize an object literal and names that are constant.
-  return new Function('read', `return (raw, subject) => ({ ${[...members, ...more]} });`)(readers);
+  const body = `${objects.join(' ')} return { ${[...members, ...more]} };`;
+  return new Function('read', 'objectOf', `return (raw, subject) => { ${body} };`)(readers, objectOf);
 };
 
-/** The source text that reads the field of `raw` with the reader at `index`. */
-const readingOf = (field: TableField, index: number): string => {
+const NO_FIELDS: RawObject = {};
+
+const objectOf = (value: unknown): RawObject => (isObject(value) ? value : NO_FIELDS);
+
+/** The source text that reads the field of an object with the reader at `index`. */
+const readingOf = (field: TableField, of: string, index: number): string => {
   const name = quote(field.from);
-  const reading = `read[${index}](raw[${name}], ${name})`;
+  const reading = `read[${index}](${of}[${name}], ${name})`;
   const isNullable = 'kind' in field && !field.required;
-  return isNullable ? `raw[${name}] == null ? null : ${reading}` : reading;
+  return isNullable ? `${of}[${name}] == null ? null : ${reading}` : reading;
 };
 
 const quote = (text: string): string => JSON.stringify(text);
 
-const readerOf = (field: TableField): Reader<unknown> => {
+const readerOf = (field: Exclude<TableField, InlineField>): Reader<unknown> => {
   if ('kind' in field) return READERS[field.kind];
   if ('listOf' in field)
     return (value, name) => readList(value, name).map((item) => readHex(item, field.item));
@@ -260,6 +281,7 @@ const READERS: { readonly [Kind in FieldKind]: Reader<unknown> } = {
   string: readString,
   address: readAddress,
   addressOrEmpty: (value, field) => (value === '' ? null : readAddress(value, field)),
+  addressOrNative: (value, field) => (value === '' || value === 'native' ? null : readAddress(value, field)),
   hex: readHex,
   integer: readInteger,
   decimal: readDecimal,
