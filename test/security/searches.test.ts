@@ -1,8 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { address, temporaryDirectory } from '../deliveries/support/builders.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { address } from '../deliveries/support/builders.ts';
 import { storeMany } from '../deliveries/support/stored.ts';
 import { postFrom } from '../support/clients/post-from.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
@@ -19,20 +21,22 @@ const NEVER = 'filter: { types: [ACTIVITIES], chainIds: [1, 3, 5, 7] }';
 
 const ATTACK = `{ ${Array.from({ length: ALIASES }, (_, n) => `a${n}: deliveries(${NEVER}) { head }`).join(' ')} }`;
 
-const startFull = async () => {
-  const dataDir = await temporaryDirectory();
+let dataDir: string;
+let gateway: Awaited<ReturnType<typeof spawnGateway>>;
+let url: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'gateway-searches-'));
   const database = storeMany(dataDir, { tenants: 1, each: STORED });
   database.exec("UPDATE tenant SET name = 'default'");
   database.close();
-  const gateway = await spawnGateway({
-    UPSTREAM_URL: nowhere,
-    UPSTREAM_API_KEY: heldKey,
-    AUTH: 'open',
-    DATA_DIR: dataDir,
-  });
-  onTestFinished(() => gateway[Symbol.asyncDispose]());
-  return { ...gateway, dataDir };
-};
+  const env = { UPSTREAM_URL: nowhere, UPSTREAM_API_KEY: heldKey, AUTH: 'open', DATA_DIR: dataDir };
+  gateway = await spawnGateway(env);
+  url = gateway.url;
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true });
+});
 
 type Reply = {
   data: Record<string, object | null>;
@@ -57,8 +61,22 @@ const isFair = ({ data, errors = [] }: Reply): boolean =>
   Object.keys(data).length === ALIASES &&
   errors.every(({ extensions }) => extensions.code === 'RATE_LIMITED');
 
+test('a subscription with a rare filter goes on to what matches, from far behind', async () => {
+  const { deliveries } = (await ask(url, '{ deliveries(first: 1) { edges { cursor } } }')).data as {
+    deliveries: { edges: [{ cursor: string }] };
+  };
+  const after = deliveries.edges[0].cursor;
+  await using rare = subscribe(url, { after, filter: { address: address(STORED - 5) } });
+  await eventually(() => rare.edges.length === 1);
+  expect(rare.edges[0]?.node.payload).toEqual({ number: STORED - 5 });
+  // Meanwhile, nothing is added: what waits for a segment gets into one all the same.
+  const database = new DatabaseSync(join(dataDir, 'deliveries.db'), { readOnly: true });
+  const indexed = database.prepare('SELECT indexed FROM tenant');
+  await vi.waitFor(() => expect(Number(indexed.get()?.indexed)).toBeGreaterThan(STORED - 4096), 120_000);
+  database.close();
+});
+
 test('100 clients with filters that never match leave the gateway ready, and others served', async () => {
-  const { url } = await startFull();
   const attack = Promise.all(attackers(url, 100));
   const isOver = attack.then(
     () => true,
@@ -81,17 +99,7 @@ test('100 clients with filters that never match leave the gateway ready, and oth
   expect((await attack).filter((reply) => !isFair(reply))).toEqual([]);
 });
 
-test('a stop during 100 such operations ends with 0', async () => {
-  const gateway = await startFull();
-  const attack = attackers(gateway.url, 100);
-  const answers = Promise.allSettled(attack);
-  await Promise.race(attack);
-  expect(await gateway.end('SIGTERM')).toBe(0);
-  await answers;
-});
-
 test('what clients searched for that are gone is searched no more', async () => {
-  const { url } = await startFull();
   const clientSignal = new AbortController();
   const attack = Promise.allSettled(attackers(url, 100, clientSignal.signal));
   await pause(500);
@@ -103,18 +111,11 @@ test('what clients searched for that are gone is searched no more', async () => 
   expect(data.deliveries).toEqual({ head: expect.any(String) });
 });
 
-test('a subscription with a rare filter goes on to what matches, from far behind', async () => {
-  const { url, dataDir } = await startFull();
-  const { deliveries } = (await ask(url, '{ deliveries(first: 1) { edges { cursor } } }')).data as {
-    deliveries: { edges: [{ cursor: string }] };
-  };
-  const after = deliveries.edges[0].cursor;
-  await using rare = subscribe(url, { after, filter: { address: address(STORED - 5) } });
-  await eventually(() => rare.edges.length === 1);
-  expect(rare.edges[0]?.node.payload).toEqual({ number: STORED - 5 });
-  // Meanwhile, nothing is added: what waits for a segment gets into one all the same.
-  const database = new DatabaseSync(join(dataDir, 'deliveries.db'), { readOnly: true });
-  const indexed = database.prepare('SELECT indexed FROM tenant');
-  await vi.waitFor(() => expect(Number(indexed.get()?.indexed)).toBeGreaterThan(STORED - 4096), 120_000);
-  database.close();
+/** The last, since it stops the gateway. */
+test('a stop during 100 such operations ends with 0', async () => {
+  const attack = attackers(url, 100);
+  const answers = Promise.allSettled(attack);
+  await Promise.race(attack);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  await answers;
 });
