@@ -2,6 +2,7 @@ import './graph/scalars.ts';
 import './graph/node.ts';
 import './lookups/chains-schema.ts';
 import './lookups/wallet.ts';
+import './lookups/token.ts';
 import './lookups/registry.ts';
 import './webhooks/schema/webhook.ts';
 import './webhooks/schema/lists.ts';

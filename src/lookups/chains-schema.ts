@@ -2,7 +2,7 @@ import { builder } from '../graph/builder.ts';
 import { badUserInput } from '../graph/errors.ts';
 import type { Chain as ChainShape } from './known-chains.ts';
 
-const Chain = builder.objectRef<ChainShape>('Chain').implement({
+export const Chain = builder.objectRef<ChainShape>('Chain').implement({
   description: 'A chain that this gateway knows.',
   fields: (t) => ({
     chainId: t.expose('chainId', {

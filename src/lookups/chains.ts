@@ -7,6 +7,8 @@ export type Chains = {
   readonly all: readonly Chain[];
   /** The ids of all chains by upstream's names for them. */
   readonly idsByName: ReadonlyMap<string, number>;
+  /** The chain with this id; null for an unknown one. */
+  find(chainId: number): Chain | null;
   /** The id of the chain with upstream's name for it; null for an unknown name. */
   idOf(name: string): number | null;
   /** Throws BAD_USER_INPUT for an unknown id or tag, since a lookup by it would find nothing. */
@@ -49,6 +51,7 @@ export const createChains = (extra: readonly Chain[]): Chains => {
   return {
     all,
     idsByName,
+    find: (chainId) => byId.get(chainId) ?? null,
     idOf: (name) => idsByName.get(name) ?? null,
     assertKnown(chainIds, chainTags) {
       const ids = [...new Set(chainIds)].filter((id) => !byId.has(id)).slice(0, MAX_LISTED);

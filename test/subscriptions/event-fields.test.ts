@@ -6,7 +6,7 @@ import { type Gateway, heldKey, nowhere, startGateway } from '../support/gateway
 import { addressOf } from '../support/upstream/builders.ts';
 import { change } from '../webhooks/support/documents.ts';
 
-const TOKEN = 'address symbol name decimals logo priceUsd';
+const TOKEN = 'id chainId address isNative symbol name decimals logo priceUsd poolSizeUsd lowLiquidity';
 
 /** The fields of an event that an activity feed shows beside addresses, time and amount. */
 const FEED = `{
@@ -26,12 +26,17 @@ const FEED = `{
 }`;
 
 type Token = {
+  id: string;
+  chainId: number;
+  isNative: boolean;
   address: string | null;
   symbol: string | null;
   name: string | null;
   decimals: number | null;
   logo: string | null;
   priceUsd: string | null;
+  poolSizeUsd: string | null;
+  lowLiquidity: boolean | null;
 };
 type Side = { value: string | null; token: Token | null } | null;
 type Shown = {
@@ -131,13 +136,29 @@ test('one query over the sandbox has the data of a feed: tokens, both sides of s
   }
 });
 
-const NOTHING = { address: null, symbol: null, name: null, decimals: null, logo: null, priceUsd: null };
+/** A token of which an item says nothing else. Without an address it is the chain's own currency. */
+const NOTHING = {
+  id: btoa('Token:10:native'),
+  chainId: 10,
+  address: null,
+  isNative: true,
+  symbol: null,
+  name: null,
+  decimals: null,
+  logo: null,
+  priceUsd: null,
+  poolSizeUsd: null,
+  lowLiquidity: false,
+};
+
+const CONTRACT = { isNative: false, lowLiquidity: null };
 
 test('the formats of other deployments are read: strings for numbers, amounts, names beside the metadata', async () => {
   const [event] = await shown({
     activities: [
       {
         type: 'swap',
+        chain_id: 10,
         token_symbol: 'ONE',
         token_metadata: { decimals: '18', price_usd: '0.5', logo: 'ipfs://bafy/one.png' },
         from_token_address: addressOf(1).toUpperCase().replace('0X', '0x'),
@@ -155,7 +176,10 @@ test('the formats of other deployments are read: strings for numbers, amounts, n
   expect(event).toMatchObject({
     token: { ...NOTHING, symbol: 'ONE', decimals: 18, priceUsd: '0.5', logo: 'ipfs://bafy/one.png' },
     swap: {
-      from: { value: '12', token: { ...NOTHING, address: addressOf(1), symbol: 'ONE' } },
+      from: {
+        value: '12',
+        token: { ...NOTHING, ...CONTRACT, id: idOf(10, addressOf(1)), address: addressOf(1), symbol: 'ONE' },
+      },
       to: { value: '255', token: { ...NOTHING, name: 'Two', decimals: 6 } },
     },
     spender: addressOf(0xab),
@@ -165,11 +189,40 @@ test('the formats of other deployments are read: strings for numbers, amounts, n
   });
 });
 
+const idOf = (chainId: number, address: string): string => btoa(`Token:${chainId}:${address}`);
+
+test('a token has the identity that it has everywhere, or is null', async () => {
+  const known = { token_metadata: { symbol: 'T', pool_size: 9999.5 } };
+  const events = await shown({
+    activities: [
+      { chain_id: 1, asset_type: 'erc20', token_address: addressOf(7), ...known },
+      { chain_id: 1, asset_type: 'native', ...known },
+      { chain_id: 1, asset_type: 'ERC20', ...known },
+      { asset_type: 'erc20', token_address: addressOf(7), ...known, from_token_symbol: 'T' },
+      { chain_id: 1, from_token_address: 'native', to_token_address: '', to_token_value: 1 },
+    ],
+  });
+  expect(events).toMatchObject([
+    { token: { id: idOf(1, addressOf(7)), isNative: false, poolSizeUsd: '9999.5', lowLiquidity: true } },
+    { token: { id: btoa('Token:1:native'), address: null, isNative: true, symbol: 'T' } },
+    { token: null },
+    { token: null, swap: null },
+    {
+      token: null,
+      swap: {
+        from: { token: { id: btoa('Token:1:native') } },
+        to: { token: { isNative: true }, value: '1' },
+      },
+    },
+  ]);
+});
+
 test('a malformed or absent value is null, and affects no other field', async () => {
   const events = await shown({
     activities: [
       {
         type: 'swap',
+        chain_id: 10,
         value: '7',
         spender: 'nobody',
         call_type: 3,
@@ -186,6 +239,7 @@ test('a malformed or absent value is null, and affects no other field', async ()
       },
       {
         type: 'call',
+        chain_id: 10,
         value: '8',
         token_metadata: [],
         function: null,

@@ -540,7 +540,7 @@ export const DeleteWebhook: Operation<DeleteWebhookMutation, DeleteWebhookMutati
 
 export const Deliveries: Operation<DeliveriesSubscription, DeliveriesSubscriptionVariables> = {
   name: 'Deliveries',
-  hash: '402e3504db8ef80e3dcce599ef8ebf24a85d9ac490b0a484586b296d8d9da1b7',
+  hash: 'fce23f6f414b83c982828df8daba27a6ae3b17e07e10f98ba10f3ba0b0f734a8',
   text: `subscription Deliveries($after: String!, $filter: DeliveryFilter) {
   deliveries(after: $after, filter: $filter) {
     cursor
@@ -550,7 +550,7 @@ export const Deliveries: Operation<DeliveriesSubscription, DeliveriesSubscriptio
   }
 }
 
-fragment TokenParts on TokenInfo {
+fragment TokenParts on Token {
   address
   name
   symbol
@@ -640,7 +640,7 @@ fragment DeliveryParts on WebhookDelivery {
 
 export const RecentDeliveries: Operation<RecentDeliveriesQuery, RecentDeliveriesQueryVariables> = {
   name: 'RecentDeliveries',
-  hash: '8e7e37feeb7990a0576bd36d3b07890c6a07ef87221ae30c22ea01a4ab7e39d3',
+  hash: 'f5ff97853863e1317bf748f2bc387cf5c9baa763e37940842a8af33cbb12b551',
   text: `query RecentDeliveries($last: Int!, $filter: DeliveryFilter) {
   deliveries(last: $last, filter: $filter) {
     head
@@ -653,7 +653,7 @@ export const RecentDeliveries: Operation<RecentDeliveriesQuery, RecentDeliveries
   }
 }
 
-fragment TokenParts on TokenInfo {
+fragment TokenParts on Token {
   address
   name
   symbol

@@ -38,37 +38,40 @@ type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
 /** The delivery's fields that apply to all its events. */
 type Frame = { readonly chainId: number | null; readonly subscribedAddress: string | null };
 
-const activityFields = (raw: RawObject, { chainId, subscribedAddress }: Frame) => ({
-  type: oneOf(ACTIVITY_TYPES, raw.type),
-  /** Upstream's text, even for an unknown type. */
-  typeName: textOf(raw.type),
-  chainId: smallIntegerOf(raw.chain_id) ?? chainId,
-  blockNumber: integerOf(raw.block_number),
-  blockTime: isoTimeOf(raw.block_time),
-  transactionHash: hexOf(raw.tx_hash),
-  transactionFrom: addressOf(raw.tx_from),
-  transactionTo: addressOf(raw.tx_to),
-  /** In wei. */
-  transactionValue: integerOf(raw.tx_value),
-  assetType: oneOf(ASSET_TYPES, raw.asset_type),
-  tokenAddress: addressOf(raw.token_address),
-  tokenId: integerOf(raw.id),
-  from: addressOf(raw.from),
-  to: addressOf(raw.to),
-  value: integerOf(raw.value),
-  valueUsd: decimalOf(raw.value_usd),
-  /** The delivery's: the item has no such field. */
-  subscribedAddress,
-  /** The address that an approval lets spend. */
-  spender: addressOf(raw.spender),
-  /** Upstream's text. */
-  callType: textOf(raw.call_type),
-  data: hexOf(raw.data),
-  /** The decoded call, as upstream wrote it. */
-  function: raw.function ?? null,
-  token: readToken(raw),
-  swap: readSwap(raw),
-});
+const activityFields = (raw: RawObject, { chainId: delivered, subscribedAddress }: Frame) => {
+  const chainId = smallIntegerOf(raw.chain_id) ?? delivered;
+  return {
+    type: oneOf(ACTIVITY_TYPES, raw.type),
+    /** Upstream's text, even for an unknown type. */
+    typeName: textOf(raw.type),
+    chainId,
+    blockNumber: integerOf(raw.block_number),
+    blockTime: isoTimeOf(raw.block_time),
+    transactionHash: hexOf(raw.tx_hash),
+    transactionFrom: addressOf(raw.tx_from),
+    transactionTo: addressOf(raw.tx_to),
+    /** In wei. */
+    transactionValue: integerOf(raw.tx_value),
+    assetType: oneOf(ASSET_TYPES, raw.asset_type),
+    tokenAddress: addressOf(raw.token_address),
+    tokenId: integerOf(raw.id),
+    from: addressOf(raw.from),
+    to: addressOf(raw.to),
+    value: integerOf(raw.value),
+    valueUsd: decimalOf(raw.value_usd),
+    /** The delivery's: the item has no such field. */
+    subscribedAddress,
+    /** The address that an approval lets spend. */
+    spender: addressOf(raw.spender),
+    /** Upstream's text. */
+    callType: textOf(raw.call_type),
+    data: hexOf(raw.data),
+    /** The decoded call, as upstream wrote it. */
+    function: raw.function ?? null,
+    token: readToken(raw, chainId),
+    swap: readSwap(raw, chainId),
+  };
+};
 
 const balanceChangeFields = (raw: RawObject) => {
   const asset = isObject(raw.asset) ? raw.asset : {};
@@ -91,7 +94,7 @@ const balanceChangeFields = (raw: RawObject) => {
     tokenDecimals: token.decimals,
     tokenLogo: token.logo,
     lowLiquidity: booleanOf(asset.low_liquidity),
-    poolSizeUsd: decimalOf(asset.pool_size_usd),
+    poolSizeUsd: token.poolSizeUsd,
   };
 };
 

@@ -90,8 +90,8 @@ export const oneOf = <Name extends string>(names: readonly Name[], value: unknow
   return names.find((known) => known === name) ?? null;
 };
 
-/** An item's token; a field that the item lacks, or that can't be read, is null. */
-export type TokenInfo = {
+/** What an item says of its token; a field that the item lacks, or that can't be read, is null. */
+type TokenFields = {
   /** Null for the native asset. */
   readonly address: string | null;
   readonly symbol: string | null;
@@ -100,11 +100,16 @@ export type TokenInfo = {
   readonly logo: string | null;
   /** The price of one whole token. */
   readonly priceUsd: string | null;
+  /** The liquidity behind the price. */
+  readonly poolSizeUsd: string | null;
 };
+
+/** A token, which its chain and its address identify. */
+type Token = TokenFields & { readonly chainId: number };
 
 /** A token that was sold or bought in a swap. */
 export type SwapSide = {
-  readonly token: TokenInfo | null;
+  readonly token: Token | null;
   /** In the token's smallest unit. */
   readonly value: string | null;
 };
@@ -120,6 +125,7 @@ const namesWith = (prefix: string) => ({
   decimals: `${prefix}decimals`,
   logo: `${prefix}logo`,
   priceUsd: `${prefix}price_usd`,
+  poolSizeUsd: `${prefix}pool_size`,
   value: `${prefix}value`,
   amount: `${prefix}amount`,
 });
@@ -130,38 +136,49 @@ const TOKEN = namesWith('token_');
 const FROM_TOKEN = namesWith('from_token_');
 const TO_TOKEN = namesWith('to_token_');
 /** The fields of an asset have no prefix, except two. */
-const ASSET: Names = { ...namesWith(''), address: TOKEN.address, metadata: TOKEN.metadata };
+const ASSET: Names = {
+  ...namesWith(''),
+  address: TOKEN.address,
+  metadata: TOKEN.metadata,
+  poolSizeUsd: 'pool_size_usd',
+};
 
 /**
  * Reads the token from `token_address` and `token_metadata`. A field that the metadata lacks is read from the item instead,
- * as `token_symbol` and so on. Null when the item has no field of the token.
+ * as `token_symbol` and so on. Null when the item has no field of the token, and when its chain or address is unknown.
  */
-export const readToken = (raw: RawObject): TokenInfo | null => tokenUnlessEmpty(raw, TOKEN);
+export const readToken = (raw: RawObject, chainId: number | null): Token | null => {
+  const token = tokenUnlessEmpty(raw, TOKEN, chainId);
+  // Without an address it is the native asset, unless the item says that it is a contract's.
+  return token?.address === null && textOf(raw.asset_type)?.toLowerCase().startsWith('erc') ? null : token;
+};
 
 /** Reads the token of a balance change's `asset`, whose fields have no prefix. */
-export const readAsset = (asset: RawObject): TokenInfo => tokenOf(asset, ASSET);
+export const readAsset = (asset: RawObject): TokenFields => tokenOf(asset, ASSET);
 
 /** Reads both sides of a swap; null when the item has neither. */
-export const readSwap = (raw: RawObject): Swap | null => {
-  const [from, to] = [readSide(raw, FROM_TOKEN), readSide(raw, TO_TOKEN)];
+export const readSwap = (raw: RawObject, chainId: number | null): Swap | null => {
+  const [from, to] = [readSide(raw, FROM_TOKEN, chainId), readSide(raw, TO_TOKEN, chainId)];
   return from === null && to === null ? null : { from, to };
 };
 
 /** Upstream does not document the name of the amount: both known names are read. */
-const readSide = (raw: RawObject, names: Names): SwapSide | null => {
+const readSide = (raw: RawObject, names: Names, chainId: number | null): SwapSide | null => {
   const side = {
-    token: tokenUnlessEmpty(raw, names),
+    token: tokenUnlessEmpty(raw, names, chainId),
     value: integerOf(raw[names.value]) ?? integerOf(raw[names.amount]),
   };
   return isEmpty(side) ? null : side;
 };
 
-const tokenUnlessEmpty = (item: RawObject, names: Names): TokenInfo | null => {
+const tokenUnlessEmpty = (item: RawObject, names: Names, chainId: number | null): Token | null => {
+  if (chainId === null) return null;
   const token = tokenOf(item, names);
-  return isEmpty(token) ? null : token;
+  const isNative = item[names.address] === 'native' || item[names.address] === '';
+  return isEmpty(token) && !isNative ? null : { chainId, ...token };
 };
 
-const tokenOf = (item: RawObject, names: Names): TokenInfo => {
+const tokenOf = (item: RawObject, names: Names): TokenFields => {
   const metadata = item[names.metadata];
   const details: RawObject = isObject(metadata) ? metadata : {};
   return {
@@ -171,6 +188,7 @@ const tokenOf = (item: RawObject, names: Names): TokenInfo => {
     decimals: int32Of(details.decimals) ?? int32Of(item[names.decimals]),
     logo: urlOf(details.logo) ?? urlOf(item[names.logo]),
     priceUsd: decimalOf(details.price_usd) ?? decimalOf(item[names.priceUsd]),
+    poolSizeUsd: decimalOf(details.pool_size) ?? decimalOf(item[names.poolSizeUsd]),
   };
 };
 

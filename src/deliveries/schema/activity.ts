@@ -1,11 +1,8 @@
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { Token } from '../../lookups/token.ts';
 import { ActivityType, AssetType } from '../../webhooks/schema/enums.ts';
 import type { ActivityEvent } from '../events/events.ts';
-import type {
-  Swap as SwapShape,
-  SwapSide as SwapSideShape,
-  TokenInfo as TokenInfoShape,
-} from '../events/fields.ts';
+import type { Swap as SwapShape, SwapSide as SwapSideShape } from '../events/fields.ts';
 
 export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
   description: 'An action of a subscribed address, or one that affected it.',
@@ -119,9 +116,10 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
         'The called function and its parameters, as the service wrote them. An integer beyond 2^53 is a string. Null when the call was not decoded.',
     }),
     token: t.expose('token', {
-      type: TokenInfo,
+      type: Token,
       nullable: true,
-      description: 'The asset that moved or was approved. Null when the service omits all of its fields.',
+      description:
+        'The asset that moved or was approved. Null when there is none, when the service omits all of its fields or its address, and when its chain is unknown.',
     }),
     swap: t.expose('swap', {
       type: Swap,
@@ -131,46 +129,13 @@ export const Activity = builder.objectRef<ActivityEvent>('Activity').implement({
   }),
 });
 
-const TokenInfo = builder.objectRef<TokenInfoShape>('TokenInfo').implement({
-  description: 'An asset as the service describes it.',
-  fields: (t) => ({
-    address: t.expose('address', {
-      type: 'Address',
-      nullable: true,
-      description: 'The token contract. Null for the native asset, and when the service omits it.',
-    }),
-    symbol: t.exposeString('symbol', {
-      nullable: true,
-      description: `The symbol, such as USDC. ${NULL_WHEN_OMITTED}`,
-    }),
-    name: t.exposeString('name', {
-      nullable: true,
-      description: `The name, such as USD Coin. ${NULL_WHEN_OMITTED}`,
-    }),
-    decimals: t.exposeInt('decimals', {
-      nullable: true,
-      description: `One whole token is 10 to this power of its smallest unit. ${NULL_WHEN_OMITTED}`,
-    }),
-    logo: t.expose('logo', {
-      type: 'URL',
-      nullable: true,
-      description: `The URL of the token's picture: http, https or ipfs. ${NULL_WHEN_OMITTED}`,
-    }),
-    priceUsd: t.expose('priceUsd', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'The price of one whole token in US dollars. Null when it is unknown.',
-    }),
-  }),
-});
-
 const SwapSide = builder.objectRef<SwapSideShape>('SwapSide').implement({
   description: 'One side of a swap.',
   fields: (t) => ({
     token: t.expose('token', {
-      type: TokenInfo,
+      type: Token,
       nullable: true,
-      description: `The token. ${NULL_WHEN_OMITTED}`,
+      description: 'The token. Null when the service omits all of its fields, and when its chain is unknown.',
     }),
     value: t.expose('value', {
       type: 'BigInt',
