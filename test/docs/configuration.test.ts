@@ -60,6 +60,7 @@ test('every name of a variable on any page is one that is read', async () => {
     'MALLOC_MMAP_THRESHOLD_',
     'FC_RUNS',
     'NODE_EXTRA_CA_CERTS',
+    'NODE_COMPILE_CACHE',
     'GATEWAY_1',
     'GATEWAY_2',
   ];
