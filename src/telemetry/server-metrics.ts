@@ -80,7 +80,7 @@ export const createBudgetMetrics = (registry: Registry) => {
 export const createConnectionMetrics = (registry: Registry): Sink<ConnectionObserver> => {
   const cuts = new Counter({
     name: 'gateway_connections_cut_total',
-    help: 'Connections of slow readers that were cut, by reason: stalled (the peer read nothing for half a minute, or for a minute where only an event waited), over_limit (all connections together left too much unsent).',
+    help: 'Connections of slow readers that were cut, by reason: stalled (the peer read nothing for a minute), over_limit (all connections together left too much unsent).',
     labelNames: ['reason'],
     registers: [registry],
   });

@@ -94,7 +94,7 @@ test('a client that reads nothing of its parts is cut', async () => {
     { UPSTREAM_URL: fake.url },
     {
       times: {
-        unsent: { ...UNSENT_TIMES, stallMs: 300, longStallMs: 300, checkEveryMs: 50, suspectMs: 100 },
+        unsent: { ...UNSENT_TIMES, stallMs: 300, checkEveryMs: 50 },
       },
     },
   );

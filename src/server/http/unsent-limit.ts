@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/deadlines.ts';
@@ -12,8 +11,8 @@ export type ConnectionObserver = {
 };
 
 /**
- * Cuts the connections of slow readers. A peer that reads nothing of an answer for half a minute is cut. Where all peers
- * together leave more than `maxBytes` of answers in the gateway's memory, those that leave most for longest are cut. A
+ * Cuts the connections of slow readers. A peer that reads nothing of what was written to it for a minute is cut. Where all
+ * peers together leave more than `maxBytes` of answers in the gateway's memory, those that leave most for longest are cut. A
  * peer that is reading its answer is cut for the others only where they leave twice as much.
  */
 export type UnsentLimit = {
@@ -26,27 +25,14 @@ export type UnsentLimit = {
 
 /** Times in milliseconds. */
 export type UnsentTimes = {
-  /** How long a peer may read nothing of an answer. */
+  /** How long a peer may read nothing. The operating system takes data from the gateway in steps of up to a megabyte. */
   readonly stallMs: number;
-  /**
-   * How long it may where only an event of a subscription is unsent: a subscription has one at a time. The same holds for a
-   * peer that was seen to read from the operating system's buffers: a slow peer may take that long for a step of 64 KB.
-   */
-  readonly longStallMs: number;
   readonly checkEveryMs: number;
-  /** The stall after which the operating system is asked whether the peer reads from its buffers, which may hold megabytes. */
-  readonly suspectMs: number;
   /** A connection whose peer has read something within this time is cut only where all together leave twice `maxBytes`. */
   readonly activeMs: number;
 };
 
-export const UNSENT_TIMES: UnsentTimes = {
-  stallMs: 30_000,
-  longStallMs: 60_000,
-  checkEveryMs: 1000,
-  suspectMs: 5000,
-  activeMs: 3000,
-};
+export const UNSENT_TIMES: UnsentTimes = { stallMs: 60_000, checkEveryMs: 1000, activeMs: 3000 };
 
 /** Less unsent data of a connection does not count against the memory limit. */
 const LARGE_BYTES = 64 * 1024;
@@ -56,9 +42,8 @@ export const createUnsentLimit = (
   maxBytes: number,
   observer: ConnectionObserver,
   now: Clock,
-  times = UNSENT_TIMES,
+  { stallMs, checkEveryMs, activeMs } = UNSENT_TIMES,
 ): UnsentLimit => {
-  const { stallMs, longStallMs, checkEveryMs, suspectMs, activeMs } = times;
   const connections = new Map<Socket, Progress>();
   /** The connections with a large unsent answer. An event of a subscription doesn't count: many connections share it. */
   const pending = new Set<Socket>();
@@ -74,16 +59,8 @@ export const createUnsentLimit = (
     socket.resetAndDestroy();
   };
 
-  /** Returns whether any peer has read nothing for `suspectMs`. */
-  const cutStalled = (queues: TcpQueues | null): boolean => {
-    let hasSuspect = false;
-    for (const [socket, progress] of connections) {
-      const quietMs = progress.quietMs(queues);
-      const isTolerated = progress.isSlow || !pending.has(socket);
-      if (quietMs >= (isTolerated ? longStallMs : stallMs)) cut(socket, 'stalled');
-      else hasSuspect ||= quietMs >= suspectMs;
-    }
-    return hasSuspect;
+  const cutStalled = (): void => {
+    for (const [socket, progress] of connections) if (progress.quietMs() >= stallMs) cut(socket, 'stalled');
   };
 
   const cutLargest = (): void => {
@@ -97,7 +74,7 @@ export const createUnsentLimit = (
         continue;
       }
       total += bytes;
-      const quietMs = connections.get(socket)?.quietMs(null) ?? 0;
+      const quietMs = connections.get(socket)?.quietMs() ?? 0;
       behind.push({
         socket,
         byteSeconds: bytes * (quietMs + checkEveryMs),
@@ -122,19 +99,11 @@ export const createUnsentLimit = (
           pending.delete(socket);
         });
       });
-      let isClosed = false;
-      let timer: NodeJS.Timeout;
-      const check = async (hasSuspect: boolean): Promise<void> => {
-        const hasSuspectStill = cutStalled(hasSuspect ? await readTcpQueues() : null);
+      const timer = setInterval(() => {
+        cutStalled();
         cutLargest();
-        if (!isClosed)
-          timer = setTimeout(check, hasSuspectStill ? suspectMs : checkEveryMs, hasSuspectStill).unref();
-      };
-      timer = setTimeout(check, checkEveryMs, false).unref();
-      server.once('close', () => {
-        isClosed = true;
-        clearTimeout(timer);
-      });
+      }, checkEveryMs).unref();
+      server.once('close', () => clearInterval(timer));
     },
     wrote(socket) {
       if (!socket || socket.writableLength <= LARGE_BYTES) return;
@@ -150,19 +119,15 @@ export const createUnsentLimit = (
   };
 };
 
-/** How far a peer has read what was written to its connection. */
+/**
+ * How far the operating system has taken what was written to a connection. The timeout of Node's sockets is no measure of
+ * that: what the peer sends extends it, and Yoga turns it off for event streams.
+ */
 class Progress {
   readonly #socket: Socket;
   readonly #now: Clock;
-  /** Bytes of whole writes that the operating system has accepted. */
-  #accepted = 0;
-  /** Bytes of the write under way that it has not accepted. */
-  #unaccepted = 0;
-  /** Bytes that it has accepted and the peer has not acknowledged; null while unknown. */
-  #queued: number | null = null;
+  #taken = 0;
   #changedAt: number;
-  /** Whether the peer was seen to read from the operating system's buffers while those accepted nothing more. */
-  isSlow = false;
 
   constructor(socket: Socket, now: Clock) {
     this.#socket = socket;
@@ -170,54 +135,21 @@ class Progress {
     this.#changedAt = now();
   }
 
-  /** How long the peer has read nothing, in milliseconds; 0 when everything is sent. */
-  quietMs(queues: TcpQueues | null): number {
+  /** How long nothing was taken, in milliseconds; 0 when everything is sent. */
+  quietMs(): number {
     const now = this.#now();
-    if (this.#socket.writableLength === 0) this.#queued = null;
-    if (this.#socket.writableLength === 0 || this.#hasChanged(queues)) this.#changedAt = now;
+    const { bytesWritten, writableLength } = this.#socket;
+    const taken = bytesWritten - writableLength - untakenBytesOf(this.#socket);
+    if (writableLength === 0 || taken !== this.#taken) this.#changedAt = now;
+    this.#taken = taken;
     return now - this.#changedAt;
-  }
-
-  #hasChanged(queues: TcpQueues | null): boolean {
-    const { bytesWritten, writableLength, localPort = 0, remotePort = 0 } = this.#socket;
-    const [accepted, unaccepted, queued] = [this.#accepted, this.#unaccepted, this.#queued];
-    this.#accepted = bytesWritten - writableLength;
-    this.#unaccepted = unacceptedBytesOf(this.#socket);
-    if (queues !== null) this.#queued = queues.of(localPort, remotePort);
-    const isReadFromBuffers = queued !== null && this.#queued !== queued;
-    this.isSlow ||= isReadFromBuffers;
-    return isReadFromBuffers || this.#accepted !== accepted || this.#unaccepted !== unaccepted;
   }
 }
 
-/** What is left of a large write. Node counts it in an undocumented property; without it, a write counts as a whole. */
-const unacceptedBytesOf = (
+/**
+ * What is left of the write under way, which is often a whole answer. Node counts it in an undocumented property alone;
+ * without that, a write would count once all of it is taken, and a peer that takes a minute for an answer would be cut.
+ */
+const untakenBytesOf = (
   socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null },
 ): number => socket._handle?.writeQueueSize ?? 0;
-
-/** Linux's tables of the sockets of this network namespace, one line a socket. */
-const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
-
-/**
- * A socket's line: local address and port, remote address and port, state, and the bytes that its peer has not
- * acknowledged. Sockets are identified by their two ports; those that share both count as one.
- */
-const LINE = /:([\dA-F]{4}) [\dA-F]+:([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/g;
-
-/** The bytes in the operating system's send buffer of each connection, which its peer has not acknowledged. */
-type TcpQueues = { of(localPort: number, remotePort: number): number };
-
-/** Reads the send buffers of all connections. Resolves with null on an operating system other than Linux. */
-const readTcpQueues = async (): Promise<TcpQueues | null> => {
-  const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1').catch(() => '')));
-  if (tables.every((text) => text === '')) return null;
-  const bytes = new Map<string, number>();
-  for (const text of tables)
-    for (const [, local = '', remote = '', queue = ''] of text.matchAll(LINE)) {
-      const ports = `${local}${remote}`;
-      bytes.set(ports, (bytes.get(ports) ?? 0) + Number.parseInt(queue, 16));
-    }
-  return { of: (local, remote) => bytes.get(`${hex(local)}${hex(remote)}`) ?? 0 };
-};
-
-const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
