@@ -9,7 +9,7 @@ import type { openSqliteLog } from './deliveries/sqlite/log.ts';
 import { type Clock, createShutdownDeadline, monotonicClock } from './lib/deadlines.ts';
 import type { Log } from './lib/log.ts';
 import { settlesWithin } from './lib/tasks.ts';
-import { lookups } from './lookups/registry.ts';
+import { itemLookups, lookups } from './lookups/registry.ts';
 import { authenticateAnyone } from './server/auth/authenticate.ts';
 import { reportOnKey } from './server/auth/verify-key.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
@@ -62,7 +62,7 @@ export const startApp = async (
 type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'openLog' | 'opened'>;
 
 /** What of upstream fails by itself: each lookup, and the management of webhooks. */
-const RESOURCES = [...lookups.map(({ name }) => name), 'webhooks'];
+const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'webhooks'];
 
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;

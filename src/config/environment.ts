@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isNetwork } from '../lib/ip-address.ts';
 import type { Chain } from '../lookups/known-chains.ts';
-import { lookups } from '../lookups/registry.ts';
+import { itemLookups, lookups } from '../lookups/registry.ts';
 
 const FIXED = [
   'HOST',
@@ -82,7 +82,7 @@ type FixedVariable = (typeof FIXED)[number];
 export type Variable = FixedVariable | LookupVariable;
 
 /** The variable of each lookup that has one: see `timesHead` of ListDefinition. */
-export const LOOKUP_VARIABLES = lookups.flatMap(({ name, timesHead }) =>
+export const LOOKUP_VARIABLES = [...lookups, ...itemLookups].flatMap(({ name, timesHead }) =>
   timesHead === undefined
     ? []
     : [{ lookup: name, timesHead, variable: `CACHE_${name.toUpperCase()}_MS` as const }],

@@ -20,8 +20,15 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
   readonly description: string;
   /** The arguments beside `first` and `after`: `chainArguments`, and those of the list. */
   readonly args: Args;
-  /** Returns the list of a parent. `chains` is what the arguments for chains select; null for upstream's default. */
-  readonly list: (parent: Parent, chains: string | null, args: InputShapeFromFields<Args>) => List;
+  /**
+   * Returns the list of a parent; null for a parent that has none. `chains` is what the arguments for chains select; null for
+   * upstream's default.
+   */
+  readonly list: (parent: Parent, chains: string | null, args: InputShapeFromFields<Args>) => List | null;
+  /** The chain that the list is on, where the parent says it. */
+  readonly chainOf?: (parent: Parent) => number;
+  /** Whether an empty list means that there is none: then the connection is null. Default: false. */
+  readonly isNullIfEmpty?: boolean;
   /** A sentence for a client whose operation is too expensive: how the list costs less. */
   readonly advice: string;
 };
@@ -33,7 +40,16 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
 export const listField = <Parent, List extends AnyList, Item extends object, Args extends InputFieldMap>(
   parent: ObjectRef<BuilderTypes, Parent>,
   lookup: ListLookup<List, Item>,
-  { item, items, description, args: own, list: listOf, advice }: Options<Parent, List, Item, Args>,
+  {
+    item,
+    items,
+    description,
+    args: own,
+    list: listOf,
+    chainOf,
+    isNullIfEmpty = false,
+    advice,
+  }: Options<Parent, List, Item, Args>,
 ): ListLookup<List, Item> => {
   type Values = PageArgs & ChainArgs & InputShapeFromFields<Args>;
   const { name, maxItems } = lookup;
@@ -42,19 +58,29 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   const details = Object.entries(lookup.details).map(
     ([detail, fields]) => [detail, new Set(fields)] as const,
   );
-  const resolve = (source: Parent, args: Values, context: Context, info: GraphQLResolveInfo) => {
+  const resolve = async (source: Parent, args: Values, context: Context, info: GraphQLResolveInfo) => {
     const { first, after, chainIds, chainTags } = args;
     const chains = chainsParameter(chainIds, chainTags);
     context.chains.assertKnown(chainIds, chainTags);
     const list = listOf(source, chains, args);
+    const size = paging.sizeOf({ first });
+    if (list === null) return null;
+    if (chainOf) context.chains.assertKnown([chainOf(source)]);
     const selected = details.filter(([, fields]) => selectsBelow(info, fields)).map(([detail]) => detail);
-    return connect({
-      read: lookup.read(context.lookups, list, detailsOf(selected)),
+    const readPage = lookup.read(context.lookups, list, detailsOf(selected));
+    let isEmpty = false;
+    const connection = await connect({
+      read: async (at) => {
+        const page = await readPage(at);
+        isEmpty ||= at.offset === null && page.items.length === 0 && page.nextOffset === null;
+        return page;
+      },
       cursors: context.cursorsOf([name, ...Object.values(list)]),
-      first: paging.sizeOf({ first }),
+      first: size,
       after,
       streams: streamsLists(info),
     });
+    return isNullIfEmpty && isEmpty ? null : connection;
   };
   builder.objectField(parent, name, (t) =>
     t.field({

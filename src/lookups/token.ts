@@ -10,7 +10,7 @@ import { Chain } from './chains-schema.ts';
 const MAX_TOKENS = 100;
 
 /** Stands for the address of a chain's own currency, in ids and in upstream's paths. */
-const NATIVE = 'native';
+export const NATIVE = 'native';
 
 /** What identifies a token. */
 type TokenKey = {
@@ -159,7 +159,7 @@ const tokenKeyOf = ({ id, contract, nativeOf }: TokenInputValue): TokenKey => {
 };
 
 /** What identifies a token, as a part of its global id and in keys of lists. */
-const textOf = ({ chainId, address }: Pick<TokenRecord, 'chainId' | 'address'>): string =>
+export const textOf = ({ chainId, address }: Pick<TokenRecord, 'chainId' | 'address'>): string =>
   `${chainId}:${address ?? NATIVE}`;
 
 /** Parses what `textOf` returns. Throws BAD_USER_INPUT. */

@@ -4,6 +4,7 @@ import type { SharedPages } from './cache/shared-fetch.ts';
 import { type PageSource, shareFetch } from './cache/shared-fetch.ts';
 import { ReceivedBody } from './client/body.ts';
 import type { UpstreamClient } from './client/client.ts';
+import { UpstreamError } from './client/errors.ts';
 import type { UpstreamRequest, Usage } from './client/request.ts';
 import { detachedScope, type RequestScope } from './client/request.ts';
 import type { PageKernel } from './kernel/page-kernel.ts';
@@ -108,6 +109,8 @@ export type ListResource<List extends AnyList, Value> = {
   readonly cost: (list: List) => number;
   readonly request: (list: List, page: PageParameters) => Pick<UpstreamRequest, 'path' | 'query'>;
   readonly parser: PageParser<Value>;
+  /** What stands for the body of a 404; null where a 404 is an error. */
+  readonly bodyOfAbsent: string | null;
   /** Called with the compute units that upstream billed for a request. */
   readonly onBilled?: (list: List, computeUnits: number) => void;
 };
@@ -140,7 +143,7 @@ export const createListLoader = <List extends AnyList, Value>(
   }: LoaderParts<List, Value>,
   resource: ListResource<List, Value>,
 ): ListLoader<List, Value> => {
-  const { name, pageSize, cost, parser, onBilled } = resource;
+  const { name, pageSize, cost, parser, bodyOfAbsent, onBilled } = resource;
 
   const sourceOf = (list: List): PageSource<Value> => ({
     async fetch(page, signal, trace) {
@@ -160,8 +163,12 @@ export const createListLoader = <List extends AnyList, Value>(
         if (sharedPages) chunks = received.sharedChunks();
         return parser.parseBody(received, page.limit, kernel);
       };
-      const { body, bytes, computeUnits } = await client.read(request, parse, ownScope);
-      onBilled?.(list, computeUnits);
+      const answer = await client.read(request, parse, ownScope).catch((error: unknown) => {
+        if (bodyOfAbsent === null || !(error instanceof UpstreamError) || error.status !== 404) throw error;
+        return null;
+      });
+      const { body, bytes } = answer ?? (await parseAbsent(bodyOfAbsent ?? '', parse));
+      if (answer) onBilled?.(list, answer.computeUnits);
       const fetched = await parser.toPage(body, { subject: list.address, limit: page.limit, fetchedAt });
       if (page.offset === null && watchedBy !== null) watched?.onNewest(nameOf(list), list, fetched);
       return { page: fetched, memoryBytes: fetched.items.memoryBytes(bytes), body: chunks };
@@ -237,6 +244,12 @@ export const createListLoader = <List extends AnyList, Value>(
       return page;
     },
   };
+};
+
+/** Parses what stands for the body of a 404: it is kept and shared as an answer. */
+const parseAbsent = async <Body>(text: string, parse: (body: ReceivedBody) => Promise<Body>) => {
+  const received = new ReceivedBody([Buffer.from(text)], 'application/json', null);
+  return { bytes: received.bytes, body: await parse(received) };
 };
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/deadlines.ts';
+import type { RawObject } from '../lib/json/exact-json.ts';
 import type { CacheBudget, InvalidationBus } from './cache/entries.ts';
 import { createPageCache, type PageCache, type PageObserver } from './cache/page-cache.ts';
 import type { SharedPages } from './cache/shared-fetch.ts';
@@ -54,7 +55,17 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
   readonly identity: readonly (keyof RecordValue<Table> & string)[];
   /** The order that upstream promises. */
   readonly order: ListOrder<keyof RecordValue<Table> & string>;
+  /** Another name of a member of an item, by its own name, which some deployments send instead. */
+  readonly otherNames?: Readonly<Record<string, string>>;
+  /** The body that a 404 stands for: upstream says so that there is no such list. Default: none, and it is an error. */
+  readonly bodyOfAbsent?: string;
 };
+
+/** What requests the pages of a lookup. */
+type RequestDefinition<List extends AnyList> = Pick<
+  ListDefinition<List, RecordTable, string>,
+  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'watchedBy' | 'bodyOfAbsent'
+>;
 
 /** What is known of a lookup without its types. */
 export type AnyLookup = IndexedList & {
@@ -111,9 +122,29 @@ export const listLookup = <
   definition: ListDefinition<List, Table, Subject>,
 ): ListLookup<List, ListedRecord<Table, Subject>> => {
   type Value = ListedRecord<Table, Subject>;
-  const { name, path, query, table, subject, pageSizes, price, watchedBy = null } = definition;
-  const read = readListed(table, subject);
-  const parser = createPageParser<Value>(definition, { ...definition, read });
+  const { table, subject, otherNames = {} } = definition;
+  const read = withOtherNames(otherNames, readListed(table, subject));
+  return lookupOf(definition, createPageParser<Value>(definition, { ...definition, read }));
+};
+
+const withOtherNames = <Value>(
+  names: Readonly<Record<string, string>>,
+  read: (raw: RawObject, subject: string) => Value,
+): typeof read => {
+  const entries = Object.entries(names);
+  if (entries.length === 0) return read;
+  return (raw, subject) => {
+    const own = entries.flatMap(([name, other]) => (raw[name] == null ? [[name, raw[other]]] : []));
+    return read({ ...raw, ...Object.fromEntries(own) }, subject);
+  };
+};
+
+/** As `listLookup`, for a lookup whose answers have a parser of their own. */
+export const lookupOf = <List extends AnyList, Value, Definition extends RequestDefinition<List>>(
+  definition: Definition & RequestDefinition<List>,
+  parser: PageParser<Value>,
+) => {
+  const { name, path, query, pageSizes, price, watchedBy = null, bodyOfAbsent = null } = definition;
   const stores = new WeakMap<LookupParts, PageCache<Value>>();
   const loaders = new WeakMap<OperationLookups, ListLoader<List, Value>>();
 
@@ -148,6 +179,7 @@ export const listLookup = <
       {
         name,
         parser,
+        bodyOfAbsent,
         pageSize: (offset) => (offset === null ? pageSizes.newest : pageSizes.older),
         cost: ({ chains = null }) => priceOfRequest(chains, pricing),
         request(list, { offset, limit, details }) {
@@ -175,11 +207,12 @@ export const listLookup = <
   return {
     ...definition,
     parser,
-    priceOf(items, chains, pricing) {
+    priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number {
       const requests =
         Math.min(1, items) + Math.ceil(Math.max(0, items - pageSizes.newest) / pageSizes.older);
       return requests * priceOfRequest(chains, pricing);
     },
-    read: (operation, list, details) => loaderOf(operation).read(list, details),
+    read: (operation: OperationLookups, list: List, details: Details) =>
+      loaderOf(operation).read(list, details),
   };
 };

@@ -43,6 +43,28 @@ test('a wallet that one gateway has fetched costs the other nothing', async (con
   expect(metrics.sum('gateway_page_cache_requests_total', { result: 'shared' })).toBe(1);
 });
 
+test('what the service says of a token costs the other nothing, nor does that it knows none', async (context) => {
+  await needRedis(context);
+  const redis = await startRedis();
+  await using gateways = await startTwo(redis.url);
+  const { fake, first, second } = gateways;
+  const [known, unknown] = [freshAddress(), freshAddress()];
+  fake.script.other = ({ address }) =>
+    address === known ? { json: { tokens: [{ price_usd: 1.5 }] } } : { status: 404, text: 'Token not found' };
+  const marketOf = (gateway: typeof first, address: string) =>
+    gateway.query(
+      `{ token(token: { contract: { chainId: 1, address: "${address}" } }) { market { priceUsd } } }`,
+    );
+  for (const [index, address] of [known, unknown].entries()) {
+    const fetched = await marketOf(first, address);
+    expect([fetched.errors, fetched.extensions.upstream.requests]).toEqual([undefined, 1]);
+    await hasRun(first, 'store', index + 1);
+    const shared = await marketOf(second, address);
+    expect([shared.errors, shared.extensions.upstream.requests]).toEqual([undefined, 0]);
+    expect(shared.data).toEqual(fetched.data);
+  }
+});
+
 test('100 clients of three gateways that want one cold page make one upstream request', async (context) => {
   await needRedis(context);
   const redis = await redisServers();

@@ -68,6 +68,27 @@ export const createPageParser = <Value>(
   },
 });
 
+/**
+ * The parser of answers that are one thing: the only item of their page. `read` returns null for an answer that says that
+ * there is none. It throws MalformedFieldError.
+ */
+export const createItemParser = <Value>(read: (body: unknown) => Value | null): PageParser<Value> => ({
+  parseBody: async (body) => ({ json: await parseJson(body) }),
+  async toPage(body, { fetchedAt }) {
+    if (!('json' in body)) throw new TypeError('Expected parsed JSON, got an index of bytes.');
+    const value = orInvalidResponse(read, body.json);
+    const items = value === null ? [] : [{ identity: '', rank: null, value }];
+    return {
+      items: new ParsedItems(items, 'unordered'),
+      nextOffset: null,
+      requestTime: null,
+      responseTime: null,
+      partialErrors: isObject(body.json) ? readPartialErrors(body.json) : null,
+      fetchedAt,
+    };
+  },
+});
+
 /** Most envelopes have few members, and take less time than a promise. */
 const SMALL_ENVELOPE_CHARACTERS = 4096;
 

@@ -10,15 +10,21 @@ export type PageInfo = {
 type Edge = { cursor: string; node: { key: string } | null };
 /** The edge of a malformed item is null. */
 export type Page = { edges: (Edge | null)[]; pageInfo: PageInfo };
-type WalletPage = { wallet: { page: Page | null } };
+type ParentPage = { parent: { page: Page | null } | null };
+
+const EMPTY: Page = {
+  edges: [],
+  pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+};
 
 const pageInfo = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
 
-/** Pages of the list that a lookup adds to wallets. */
+/** Pages of the list of a lookup. */
 const documentOf = (lookup: string): string => {
-  const [key] = sampleOf({ name: lookup }).key;
+  const { key: keys, parent = 'wallet(address: $address)' } = sampleOf({ name: lookup });
+  const [key] = keys;
   return `query ($address: Address!, $first: Int, $after: String) {
-    wallet(address: $address) {
+    parent: ${parent} {
       page: ${lookup}(first: $first, after: $after) { edges { cursor node { key: ${key} } } ${pageInfo} }
     }
   }`;
@@ -32,9 +38,15 @@ export const pageAt = async (
   first: number,
   after: string | null = null,
 ) => {
-  const { data, body } = await gateway.query<WalletPage>(documentOf(lookup), { address, first, after });
-  if (!data?.wallet.page) throw new Error(`expected a page of ${lookup}, got ${body}`);
-  return data.wallet.page;
+  const { data, errors, body } = await gateway.query<ParentPage>(documentOf(lookup), {
+    address,
+    first,
+    after,
+  });
+  if (errors === undefined && data?.parent?.page === null && sampleOf({ name: lookup }).isNullIfEmpty)
+    return EMPTY;
+  if (!data?.parent?.page) throw new Error(`expected a page of ${lookup}, got ${body}`);
+  return data.parent.page;
 };
 
 /** More pages than any list in the tests has: a longer walk is a loop. */

@@ -13,6 +13,10 @@ type Sample = {
   readonly key: readonly [client: string, upstream: string];
   /** The path of the list below `/v1/evm/`, up to what it is of. Default: the name of the lookup. */
   readonly path?: string;
+  /** The field of Query that has the list of `$address`. Default: its wallet. */
+  readonly parent?: string;
+  /** Whether the connection of an empty list is null. Default: false. */
+  readonly isNullIfEmpty?: boolean;
 };
 
 const decoded = (name: string) => ({
@@ -64,6 +68,19 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
         feature_score: 50,
         feature_weight: 0.25,
       })),
+    }),
+  },
+  holders: {
+    path: 'token-holders',
+    parent: 'token(token: { contract: { chainId: 1, address: $address } })',
+    isNullIfEmpty: true,
+    key: ['balance', 'balance'],
+    item: (number) => ({
+      wallet_address: addressOf(number),
+      balance: String(number * 10 ** 15),
+      share: number / 1e6,
+      first_acquired: timeAt(number),
+      has_initiated_transfer: number % 2 === 0,
     }),
   },
 };

@@ -1,0 +1,49 @@
+import { isObject } from '../lib/json/exact-json.ts';
+import { itemLookup } from '../upstream/item-lookup.ts';
+import { malformed, readList } from '../upstream/parse/fields.ts';
+import { nullable, type RecordTable, type RecordValue, readRecord } from '../upstream/parse/record.ts';
+
+const MARKET = {
+  name: 'market',
+  fields: {
+    symbol: nullable('symbol', 'lenientString'),
+    name: nullable('name', 'lenientString'),
+    decimals: nullable('decimals', 'int'),
+    logo: nullable('logo', 'lenientString'),
+    priceUsd: nullable('price_usd', 'decimal'),
+    poolSizeUsd: nullable('pool_size', 'decimal'),
+    totalSupply: nullable('total_supply', 'integer'),
+    fullyDilutedValueUsd: nullable('fully_diluted_value', 'decimal'),
+    marketCapUsd: nullable('market_cap', 'decimal'),
+  },
+} as const satisfies RecordTable;
+
+/** A token, as the key of what the service says about it. */
+type MarketOf = {
+  /** The chain's id and the token's address, or `native`, with a colon between. */
+  readonly address: string;
+  readonly chains: string;
+  /** The token's address, or `native`. */
+  readonly token: string;
+};
+
+const readMarket = readRecord(MARKET);
+
+/** What the service says about one token now. */
+export const marketLookup = itemLookup({
+  name: 'market',
+  path: ({ token }: MarketOf) => ['v1', 'evm', 'token-info', token],
+  query: () => ({}),
+  price: 2,
+  // Prices move, but an answer costs two compute units, and all clients share it.
+  timesHead: 15,
+  read(body) {
+    if (!isObject(body)) throw malformed('body', 'an object', body);
+    const [market] = readList(body.tokens, 'tokens');
+    if (market === undefined) return null;
+    if (!isObject(market)) throw malformed('tokens[0]', 'an object', market);
+    return readMarket(market);
+  },
+});
+
+export type TokenMarket = RecordValue<typeof MARKET>;
