@@ -8,7 +8,7 @@ import { type Invalidations, openInvalidations } from '../shared/invalidations.t
 import { openSharedLimits, type SharedLimits } from '../shared/limits.ts';
 import { createNames } from '../shared/names.ts';
 import { openSharedPages } from '../shared/pages.ts';
-import { SHARED_TIMES, type SharedObserver } from '../shared/run.ts';
+import { SHARED_TIMES, type SharedObserver, type SharedTimes } from '../shared/run.ts';
 import type { InvalidationBus } from '../upstream/cache/entries.ts';
 import type { SharedPages } from '../upstream/cache/shared-fetch.ts';
 import type { Startup } from './startup.ts';
@@ -38,7 +38,7 @@ export const startRedis = async (
   const connect = async (): Promise<RedisConnection> => {
     const { redis: observe, redisCommands } = startup.telemetry;
     const observer = { ...redisCommands, ...observe('REDIS_URL') };
-    const connection = await connectRedis({ urls, observer });
+    const connection = await connectRedis({ urls, times: startup.times.redis, observer });
     startup.opened.defer(() => connection.close());
     return connection;
   };
@@ -89,8 +89,8 @@ export const startSharedPages = async (
   const ttlMs = Math.max(staleMs, ...[headMs, tailMs, ...Object.values(newestMs)].map((ms) => 2 * ms));
   if (ttlMs === 0 || maxMb === 0) return null;
   const variable = cacheUrls === urls ? 'REDIS_URL' : 'REDIS_CACHE_URL';
-  return connectFor(startup, variable, cacheUrls, (redis, observer) =>
-    openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, observer }),
+  return connectFor(startup, variable, cacheUrls, (redis, observer, { leaseMs }) =>
+    openPages(redis, parts, { ttlMs, maxBytes: maxMb * 1024 * 1024, leaseMs, observer }),
   );
 };
 
@@ -108,16 +108,17 @@ export const startSharedLimits = async (
  * A connection with short timeouts, except at the start. Large pages and the log's writes never hold up another connection.
  */
 const connectFor = async <Opened>(
-  { opened, times, telemetry }: Startup,
+  { opened, times: changed, telemetry }: Startup,
   variable: Variable,
   urls: readonly string[],
-  open: (redis: RedisConnection, observer: SharedObserver) => Promise<Opened>,
+  open: (redis: RedisConnection, observer: SharedObserver, times: SharedTimes) => Promise<Opened>,
 ): Promise<Opened> => {
   try {
     const observer = telemetry.redis(variable);
-    const redis = await connectRedis({ urls, times: { ...SHARED_TIMES, ...times.shared }, observer });
+    const times = { ...SHARED_TIMES, ...changed.shared };
+    const redis = await connectRedis({ urls, times, observer });
     opened.defer(() => redis.close());
-    return await redis.prepare(() => open(redis, { ...telemetry.shared, ...observer }));
+    return await redis.prepare(() => open(redis, { ...telemetry.shared, ...observer }, times));
   } catch (error) {
     if (error instanceof RedisUnavailableError || error instanceof RedisReplyError)
       throw new ConfigError([`${variable}: ${messageOf(error)}`]);
@@ -125,7 +126,7 @@ const connectFor = async <Opened>(
   }
 };
 
-type Limits = Pick<Parameters<typeof openSharedPages>[0], 'ttlMs' | 'maxBytes' | 'observer'>;
+type Limits = Pick<Parameters<typeof openSharedPages>[0], 'ttlMs' | 'maxBytes' | 'leaseMs' | 'observer'>;
 
 const openPages = async (redis: RedisConnection, parts: Parts, limits: Limits): Promise<SharedCache> => {
   const { secret, upstreamUrl, gatewayKey, memory } = parts;

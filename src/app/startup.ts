@@ -23,6 +23,7 @@ import {
 import type { HttpTimes } from '../server/http/server.ts';
 import type { UnsentTimes } from '../server/http/unsent-limit.ts';
 import type { SocketTimes } from '../server/websocket/protocol.ts';
+import type { SharedTimes } from '../shared/run.ts';
 import type { Traces } from '../telemetry/start-traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
@@ -34,8 +35,10 @@ export type Times = {
   readonly keyVerification?: KeyVerificationTimes | undefined;
   /** For a peer to read the final message of its connection, in milliseconds. */
   readonly closeMs?: number | undefined;
+  /** Of the connection to the delivery log in Redis. */
+  readonly redis?: Partial<RedisTimes> | undefined;
   /** Of the connections over which gateways share pages and budgets. */
-  readonly shared?: Partial<RedisTimes> | undefined;
+  readonly shared?: Partial<SharedTimes> | undefined;
   readonly deliveryBody?: Pick<BodyLimits, 'timeoutMs'> | undefined;
 };
 

@@ -5,8 +5,6 @@ import type { Details, PageRequest } from '../upstream/page.ts';
 import { encodeBody, type PageNames } from './names.ts';
 import type { RunShared } from './run.ts';
 
-/** How long other gateways wait after a crash. */
-export const LEASE_MS = 2000;
 const RENEWALS_A_LEASE = 3;
 
 type Parts = {
@@ -17,6 +15,7 @@ type Parts = {
   readonly token: string;
   readonly generation: string;
   readonly details: Details;
+  readonly leaseMs: number;
   /** How long a page may be served at most. */
   readonly ttlMs: number;
   readonly generationMs: number;
@@ -34,7 +33,7 @@ export class HeldLease implements PageLease {
   constructor(parts: Parts) {
     this.details = parts.details;
     this.#parts = parts;
-    this.#renewal = setInterval(() => this.#renew(), LEASE_MS / RENEWALS_A_LEASE).unref();
+    this.#renewal = setInterval(() => this.#renew(), parts.leaseMs / RENEWALS_A_LEASE).unref();
   }
 
   release(): void {
@@ -65,8 +64,8 @@ export class HeldLease implements PageLease {
   }
 
   #renew(): void {
-    const { run, names, token } = this.#parts;
-    void run('renew', RENEW_LEASE, [names.keys[2]], [token, LEASE_MS]);
+    const { run, names, token, leaseMs } = this.#parts;
+    void run('renew', RENEW_LEASE, [names.keys[2]], [token, leaseMs]);
   }
 }
 

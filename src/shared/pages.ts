@@ -6,9 +6,9 @@ import type { SharedPage, SharedPages, SharedResult } from '../upstream/cache/sh
 import { clientGone } from '../upstream/client/errors.ts';
 import type { PageRequest } from '../upstream/page.ts';
 import type { Invalidations } from './invalidations.ts';
-import { detailsMsOf, FIND, FIND_STALE, followsOf, HeldLease, LEASE_MS, StoredPages } from './lease.ts';
+import { detailsMsOf, FIND, FIND_STALE, followsOf, HeldLease, StoredPages } from './lease.ts';
 import { decodeBody, type Names, type PageNames } from './names.ts';
-import { createRunShared, type RunShared, type SharedObserver } from './run.ts';
+import { createRunShared, type RunShared, type SharedObserver, type SharedTimes } from './run.ts';
 
 type Options = {
   readonly redis: RedisConnection;
@@ -18,6 +18,7 @@ type Options = {
   readonly ttlMs: number;
   /** What this gateway stores in Redis at a time, in bytes. */
   readonly maxBytes: number;
+  readonly leaseMs: SharedTimes['leaseMs'];
   readonly observer: SharedObserver;
 };
 
@@ -96,16 +97,16 @@ class RedisPages implements SharedPages {
     awaited: string,
   ): Promise<SharedResult | Waiting | null> {
     const token = newToken();
+    const { ttlMs, leaseMs, invalidations } = this.#options;
     const reply = await this.#run('find', FIND, names.keys, [
       ...[maxAgeMs, request.limit, request.details, followsOf(request)],
-      ...[awaited, token, LEASE_MS, this.#generationMs, this.#channel, detailsMsOf(request)],
+      ...[awaited, token, leaseMs, this.#generationMs, this.#channel, detailsMsOf(request)],
     ]);
     if (!Array.isArray(reply)) return null;
     const kind = String(reply[0]);
     if (kind === 'wait') return { kind, token: String(reply[1]), leftMs: Math.max(1, Number(reply[2])) };
     if (kind === 'lease') {
       const [, generation, details] = reply;
-      const { ttlMs, invalidations } = this.#options;
       const isOutdated = () => invalidations.isPending(request.cachePartition, request.address);
       const held = { generation: String(generation), details: String(details) };
       const parts = {
@@ -113,6 +114,7 @@ class RedisPages implements SharedPages {
         stored: this.#stored,
         generationMs: this.#generationMs,
         ttlMs,
+        leaseMs,
         isOutdated,
       };
       return { kind, lease: new HeldLease({ ...parts, ...held, names, request, token }) };

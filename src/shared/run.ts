@@ -34,8 +34,24 @@ export const createRunShared =
     }
   };
 
-/** A lookup waits this long for a slow Redis, once. After that the gateway goes on without it until it answers again. */
-export const SHARED_TIMES: RedisTimes = { commandMs: 500, connectMs: 5000, silentMs: 3000, pingMs: 1000 };
+export type SharedTimes = RedisTimes & {
+  /**
+   * How long other gateways wait for the page of a gateway that has crashed. One that does not get to renew its lease in this
+   * time is taken for crashed: another gateway then requests the page as well.
+   */
+  readonly leaseMs: number;
+};
+
+/**
+ * A lookup waits for `commandMs` for a slow Redis, once. After that the gateway goes on without it until it answers again.
+ */
+export const SHARED_TIMES: SharedTimes = {
+  commandMs: 500,
+  connectMs: 5000,
+  silentMs: 3000,
+  pingMs: 1000,
+  leaseMs: 2000,
+};
 
 /** What gateways ask of the Redis that they share. */
 type SharedTask = 'find' | 'store' | 'renew' | 'invalidate' | 'budget' | 'rate' | 'cooldown';

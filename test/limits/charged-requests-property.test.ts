@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { LEAVING } from '../support/clients/leaving-clients.ts';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
-import { bucketsIn, chargedTo, metricsOf, PER_MINUTE, startCharging } from '../support/gateway/charges.ts';
+import { chargedTo, metricsOf, startCharging, watchCharges } from '../support/gateway/charges.ts';
 import { scrape } from '../support/gateway/prometheus.ts';
 import type { Gateway } from '../support/gateway/start.ts';
 import { bearer, byToken, tokenOf } from '../support/gateway/tokens.ts';
@@ -141,9 +141,6 @@ const startAlone = async (timeoutMs: string): Promise<World & AsyncDisposable> =
   };
 };
 
-/** What takes a bucket to half of its budget, so that it is not full again before its case has ended. */
-const HALF = Math.floor(PER_MINUTE / 2);
-
 const startTwo = async (timeoutMs: string): Promise<World & AsyncDisposable> => {
   await using started = new AsyncDisposableStack();
   const service = started.use(await startBillingService());
@@ -151,16 +148,8 @@ const startTwo = async (timeoutMs: string): Promise<World & AsyncDisposable> => 
   const shared = { ...env(service, timeoutMs, 1000), REDIS_URL: redis.url };
   const first = started.use(await startCharging(shared));
   const second = started.use(await startCharging(shared));
+  const charges = started.use(await watchCharges(redis));
   const running = started.move();
-  const chargedSince = (before: Awaited<ReturnType<typeof bucketsIn>>) => async () => {
-    const now = new Map((await bucketsIn(redis)).map((bucket) => [bucket.name, bucket]));
-    const charges = before.map(({ name, level, at }) => {
-      const later = now.get(name) ?? expect.unreachable('the bucket is full again');
-      return level + ((later.at - at) * PER_MINUTE) / 60_000 - later.level;
-    });
-    // A sum of nothing may be -0.
-    return Math.round(sum(charges) * 100) / 100 + 0;
-  };
   return {
     gateways: [first, second],
     service,
@@ -170,21 +159,8 @@ const startTwo = async (timeoutMs: string): Promise<World & AsyncDisposable> => 
     },
     async newClients() {
       for (const gateway of [first, second]) gateway.advance(1000);
-      const credentials = await tokens();
-      const before = new Set((await bucketsIn(redis)).map(({ name }) => name));
-      service.treat([{ stated: HALF }]);
-      for (const each of credentials) {
-        const [address] = service.addWallets(1);
-        await first.data(
-          `{ wallet(address: "${address}") { transactions(first: 1) { nodes { hash } } } }`,
-          {},
-          each,
-        );
-      }
-      const halved = async () =>
-        (await bucketsIn(redis)).filter(({ name, level }) => !before.has(name) && level < HALF * 1.5);
-      await expect.poll(halved, { timeout: 60_000 }).toHaveLength(CLIENTS);
-      return { credentials, charged: chargedSince(await halved()) };
+      const before = charges.charged();
+      return { credentials: await tokens(), charged: async () => charges.charged() - before };
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -14,9 +14,8 @@ test("a gateway knows another one's tag, and asks the service nothing", async (c
   const redis = await startRedis();
   await using fake = await startFakeWallets();
   const env = { UPSTREAM_URL: fake.url, AUTH: 'open', REDIS_URL: redis.url, CACHE_HEAD_MS: '600000' };
-  const options = { times: { shared: { commandMs: 20_000, silentMs: 30_000 } } };
-  await using first = await startTrusting([DOCUMENT], env, options);
-  await using second = await startTrusting([DOCUMENT], env, options);
+  await using first = await startTrusting([DOCUMENT], env);
+  await using second = await startTrusting([DOCUMENT], env);
   const address = growing(fake);
   const answer = await first.get(DOCUMENT, { address });
   await hasRun(first, 'store');

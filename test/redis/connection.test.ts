@@ -76,7 +76,10 @@ test('a lost connection is opened again, with its subscriptions', async (context
   await vi.waitFor(() => expect(messages).toEqual(['one']), 60_000);
 
   await server.crash();
-  await vi.waitFor(() => expect(redis.send('key', ['GET', 'key'])).rejects.toThrow(RedisUnavailableError));
+  await vi.waitFor(
+    () => expect(redis.send('key', ['GET', 'key'])).rejects.toThrow(RedisUnavailableError),
+    120_000,
+  );
   await server.restart();
   await vi.waitFor(async () => {
     expect(await redis.send(null, ['PUBLISH', 'channel', 'two'])).toBe(1);

@@ -92,7 +92,7 @@ test.for([
         return ((await response.json()) as { data: { deliveries: { nodes: object[] } } }).data.deliveries
           .nodes;
       };
-      await vi.waitFor(async () => expect(await read()).toHaveLength(1));
+      await vi.waitFor(async () => expect(await read()).toHaveLength(1), 120_000);
     },
   ],
 ] as const)('nor one that %s and finds the event there', async ([, find], context) => {

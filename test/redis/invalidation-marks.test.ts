@@ -4,6 +4,7 @@ import { openInvalidations } from '../../src/shared/invalidations.ts';
 import { createNames } from '../../src/shared/names.ts';
 import { createInvalidationBus } from '../../src/upstream/cache/entries.ts';
 import { launchCluster } from '../support/redis/cluster.ts';
+import { PATIENT_TIMES } from '../support/redis/patience.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** What gateways tell each other of the deliveries whose addresses they have invalidated. */
@@ -12,7 +13,7 @@ const PARTITION = 'partition';
 const names = createNames('a-secret-of-all-gateways', 'http://localhost', null);
 
 const connect = async (urls: readonly string[]) => {
-  const redis = await connectRedis({ urls });
+  const redis = await connectRedis({ urls, times: PATIENT_TIMES });
   onTestFinished(() => redis.close());
   return redis;
 };

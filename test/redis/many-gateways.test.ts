@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { AppOptions } from '../../src/app.ts';
 import { eventually, subscribe } from '../support/clients/subscribe.ts';
 import {
   deliveryPathOf,
@@ -15,8 +16,8 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** Two gateways on one Redis are one. */
 
-const start = (redisUrl: string, env: Record<string, string> = {}) =>
-  startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL: redisUrl, ...env });
+const start = (redisUrl: string, env: Record<string, string> = {}, options?: AppOptions) =>
+  startGateway({ UPSTREAM_URL: nowhere, AUTH: 'open', REDIS_URL: redisUrl, ...env }, options);
 
 const warningsOf = ({ logLines }: { logLines: readonly string[] }) =>
   logLines.filter((line) => line.includes('"level":"warn"'));
@@ -130,7 +131,7 @@ test('while Redis is down, deliveries get 503, subscribers wait and lookups go o
 test('a Redis that does not answer, or is full, is a 503 with its reason in the log', async (context) => {
   await needRedis(context);
   const redis = await startRedis({ settings: ['--maxmemory', '8mb'] });
-  await using gateway = await start(redis.url);
+  await using gateway = await start(redis.url, {}, { times: { redis: {} } });
   const path = await deliveryPathOf(gateway.url);
   let status: number | null = 200;
   const noise = () => Array.from({ length: 3000 }, () => Math.random());

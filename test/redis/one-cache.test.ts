@@ -164,8 +164,8 @@ test('pages are shared and invalidated over a Cluster', async (context) => {
   const path = await deliveryPathOf(first.url);
   for (const [number, address] of addresses.entries()) {
     const before = newestOf(await poll(first, address));
-    await vi.waitFor(async () => expect((await usageOf(second, address)).requests).toBe(0), 20_000);
+    await vi.waitFor(async () => expect((await usageOf(second, address)).requests).toBe(0), 120_000);
     expect(await deliver(first.url + path, { body: activity(number, address) })).toBe(200);
-    await vi.waitFor(async () => expect(newestOf(await poll(second, address))).not.toBe(before), 20_000);
+    await vi.waitFor(async () => expect(newestOf(await poll(second, address))).not.toBe(before), 120_000);
   }
 });

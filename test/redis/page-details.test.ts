@@ -7,6 +7,7 @@ import { createCacheBudget, createInvalidationBus } from '../../src/upstream/cac
 import { createPageCache } from '../../src/upstream/cache/page-cache.ts';
 import { type Details, hasDetails, type PageRequest, unionOf } from '../../src/upstream/page.ts';
 import { CountedItems, pageOf } from '../pagination/support/counted-items.ts';
+import { PATIENT_TIMES } from '../support/redis/patience.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { requestScope } from '../support/upstream/request-scope.ts';
 
@@ -63,12 +64,12 @@ test('in memory', async () => {
 
 test('in Redis', async (context) => {
   await needRedis(context);
-  const redis = await connectRedis({ urls: [(await startRedis()).url] });
+  const redis = await connectRedis({ urls: [(await startRedis()).url], times: PATIENT_TIMES });
   onTestFinished(() => redis.close());
   const names = createNames('a-secret-of-all-gateways', 'http://localhost', null);
   const observer = { found() {}, ran() {}, refused() {} };
   const invalidations = await openInvalidations({ redis, names, memory: createInvalidationBus(), observer });
-  const limits = { ttlMs: 60_000, maxBytes: 1_000_000 };
+  const limits = { ttlMs: 60_000, maxBytes: 1_000_000, leaseMs: 60_000 };
   const pages = await openSharedPages({ redis, names, invalidations, observer, ...limits });
   const { signal } = new AbortController();
   for (const [asked, expected] of STEPS) {

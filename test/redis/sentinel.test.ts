@@ -11,6 +11,7 @@ import {
   store,
 } from '../support/gateway/on-redis.ts';
 import { nowhere, startGateway } from '../support/gateway/start.ts';
+import { PATIENT_TIMES } from '../support/redis/patience.ts';
 import { NAME, startSentinels, startWatchedRedis } from '../support/redis/sentinel.ts';
 import { needRedis, startRedis } from '../support/redis/server.ts';
 import { runs } from '../support/runs.ts';
@@ -20,7 +21,7 @@ import { runs } from '../support/runs.ts';
 const ENV = { UPSTREAM_URL: nowhere, AUTH: 'open' };
 
 const connect = async (url: string) => {
-  const redis = await connectRedis({ urls: [url] });
+  const redis = await connectRedis({ urls: [url], times: PATIENT_TIMES });
   onTestFinished(() => redis.close());
   return redis;
 };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import type { AppOptions } from '../../src/app.ts';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { freePort } from '../support/free-port.ts';
@@ -9,7 +10,8 @@ import { needRedis, startRedis } from '../support/redis/server.ts';
 
 /** What the gateway says of its Redis at start. */
 
-const start = (env: Record<string, string>) => startGateway({ UPSTREAM_URL: nowhere, ...env });
+const start = (env: Record<string, string>, options?: AppOptions) =>
+  startGateway({ UPSTREAM_URL: nowhere, ...env }, options);
 
 test('a Redis that is down is a named problem', async () => {
   const port = await freePort();
@@ -67,7 +69,7 @@ test('a Redis that answers late delays the start, and does not end it', async (c
   onTestFinished(() => void late.close());
   await once(late, 'listening');
   const { port } = late.address() as AddressInfo;
-  await using gateway = await start({ REDIS_URL: `redis://127.0.0.1:${port}` });
+  await using gateway = await start({ REDIS_URL: `redis://127.0.0.1:${port}` }, { times: { shared: {} } });
   expect(gateway.url).toMatch(/^http/);
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { activity } from '../../support/clients/deliver.ts';
+import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { needRedis } from '../../support/redis/server.ts';
 import { appendNumbers, delivery, HOUR_MS, range, readAll, TENANT } from '../support/builders.ts';
 import { redisOnOneServer } from '../support/stores.ts';
@@ -31,7 +32,7 @@ test('bodies of any size and content are read as they came, and usual ones take 
     bodies.map(() => 0),
   );
 
-  const connection = await connectRedis({ urls: [place] });
+  const connection = await connectRedis({ urls: [place], times: PATIENT_TIMES });
   const reply = await connection.send(null, ['XRANGE', `gateway:{${TENANT}}:stream`, '1-0', '50-0']);
   connection.close();
   const sizes = (reply as readonly [string, readonly Buffer[]][]).map(([, fields]) => fields[3]?.length ?? 0);
@@ -44,7 +45,7 @@ test('a body that is not what was stored is an error, not an answer', async () =
   const place = await redis.newPlace();
   const log = await redis.openLog({ place });
   await appendNumbers(log, [1, 2, 3]);
-  const connection = await connectRedis({ urls: [place] });
+  const connection = await connectRedis({ urls: [place], times: PATIENT_TIMES });
   const key = `gateway:{${TENANT}}:stream`;
   const reply = await connection.send(null, ['XRANGE', key, '2-0', '2-0']);
   const [[, [, header = Buffer.alloc(0)]] = ['', []]] = reply as [string, Buffer[]][];
@@ -63,14 +64,20 @@ test('retention finds a tenant by its age, also after Redis has lost the list of
   let now = 1000;
   const log = await redis.openLog({ place, now: () => now });
   await log.append([delivery(1, { receivedAt: now })]);
-  const connection = await connectRedis({ urls: [place] });
+  const connection = await connectRedis({ urls: [place], times: PATIENT_TIMES });
   onTestFinished(() => connection.close());
-  await vi.waitFor(async () => expect(await connection.send(null, ['DEL', 'gateway:tenants'])).toBe(1));
+  await vi.waitFor(
+    async () => expect(await connection.send(null, ['DEL', 'gateway:tenants'])).toBe(1),
+    120_000,
+  );
 
   const other = await redis.openLog({ place, now: () => now });
   now += HOUR_MS / 2;
   await other.append([delivery(2, { receivedAt: now })]);
-  await vi.waitFor(async () => expect(await connection.send(null, ['ZCARD', 'gateway:tenants'])).toBe(1));
+  await vi.waitFor(
+    async () => expect(await connection.send(null, ['ZCARD', 'gateway:tenants'])).toBe(1),
+    120_000,
+  );
   now += HOUR_MS / 2 + 1;
   await other.trim();
   expect((await readAll(log)).map(({ sequence }) => sequence)).toEqual([2]);
@@ -87,7 +94,7 @@ test.for(['DEL', 'another type'])(
     const log = await redis.openLog({ place, now: () => now });
     await log.append([delivery(1, { receivedAt: now })]);
     await log.trim();
-    const connection = await connectRedis({ urls: [place] });
+    const connection = await connectRedis({ urls: [place], times: PATIENT_TIMES });
     onTestFinished(() => connection.close());
     for (const key of ['gateway:tenants', 'gateway:seed']) {
       expect(await connection.send(null, ['DEL', key])).toBe(1);

@@ -6,6 +6,7 @@ import type { CursorExpiredError } from '../../../src/deliveries/log/errors.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { startForwarder } from '../../support/redis/forwarder.ts';
+import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { needRedis, startRedis } from '../../support/redis/server.ts';
 import { appendNumbers, numberOf, range, readAll, TENANT } from '../support/builders.ts';
 import { iterate } from '../support/iterate.ts';
@@ -17,7 +18,7 @@ const failOver = async () => {
   const name = await startForwarder(primary);
   const replication = await startForwarder(primary);
   await replica.run('REPLICAOF', '127.0.0.1', String(replication.port));
-  const redis = await connectRedis({ urls: [name.url] });
+  const redis = await connectRedis({ urls: [name.url], times: PATIENT_TIMES });
   onTestFinished(() => redis.close());
   const log = await openRedisLog({ redis, retentionHours: 1, retentionCount: 1000, now: () => 1_000_000 });
   onTestFinished(() => log.close());

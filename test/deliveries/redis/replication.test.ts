@@ -2,13 +2,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Replication } from '../../../src/deliveries/redis/replication.ts';
 import { APPENDING_CHANNEL, CHANNEL, Store } from '../../../src/deliveries/redis/store.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
+import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { needRedis, startRedis } from '../../support/redis/server.ts';
 
 /** Which tenants a gateway waits for replicas of. */
 
 /** `waitedFor` has each wait for replicas, in its order. Replicas never have anything of the `missing` tenants. */
 const listen = async (missing: readonly string[] = []) => {
-  const redis = await connectRedis({ urls: [(await startRedis()).url] });
+  const redis = await connectRedis({ urls: [(await startRedis()).url], times: PATIENT_TIMES });
   onTestFinished(() => redis.close());
   const store = new Store({ redis, writer: redis, minReplicas: 1, waitMs: 1000 });
   const replication = await Replication.listen(redis, store);

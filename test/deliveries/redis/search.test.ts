@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DeliveryLog, DeliveryRange } from '../../../src/deliveries/log/log.ts';
 import { openRedisLog } from '../../../src/deliveries/redis/log.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
+import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { needRedis } from '../../support/redis/server.ts';
 import { address, delivery, numberOf, range, TENANT } from '../support/builders.ts';
 import { redisOnOneServer } from '../support/stores.ts';
@@ -66,7 +67,7 @@ test('a rare filter finds all its deliveries, in either direction, also when the
 
 test('a search that retention overtakes is refused, and does not leave out what it has not looked at', async () => {
   const place = await redis.newPlace();
-  const connection = await connectRedis({ urls: [place] });
+  const connection = await connectRedis({ urls: [place], times: PATIENT_TIMES });
   onTestFinished(() => connection.close());
   const log = await openRedisLog({ redis: connection, retentionHours: 1, retentionCount: COUNT });
   onTestFinished(() => log.close());

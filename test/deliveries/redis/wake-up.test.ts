@@ -3,6 +3,7 @@ import { FeedCache } from '../../../src/deliveries/feed/cache.ts';
 import { ChangeNotifier } from '../../../src/deliveries/feed/change-notifier.ts';
 import { createDeliverySource } from '../../../src/deliveries/feed/feed.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
+import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { needRedis } from '../../support/redis/server.ts';
 import { delivery, numberOf, range } from '../support/builders.ts';
 import { iterateSource } from '../support/iterate.ts';
@@ -21,7 +22,7 @@ const NEVER = 2 ** 30;
 test('readers of many tenants share one connection, and miss nothing when it is lost', async () => {
   const place = await redis.newPlace();
   const here = await redis.openLog({ place });
-  const admin = await connectRedis({ urls: [place] });
+  const admin = await connectRedis({ urls: [place], times: PATIENT_TIMES });
   const clients = async () => String(await admin.send(null, ['CLIENT', 'LIST'])).split('\n').length;
   const before = await clients();
   const there = await redis.openLog({ place });

@@ -7,6 +7,7 @@ import { connectRedis, type RedisConnection } from '../../../src/redis/connectio
 import { openLogInSharedThreads } from '../../support/gateway/log-threads.ts';
 import { openMemoryLog } from '../../support/gateway/memory-log.ts';
 import { launchCluster } from '../../support/redis/cluster.ts';
+import { PATIENT_TIMES } from '../../support/redis/patience.ts';
 import { launchRedis, needRedis } from '../../support/redis/server.ts';
 import { temporaryDirectory } from './builders.ts';
 
@@ -80,7 +81,7 @@ const redisCluster = (): Store & { stop(): Promise<void> } => {
 };
 
 const openOn = async (urls: readonly string[], options: OpenOptions): Promise<DeliveryLog> => {
-  const redis: RedisConnection = await connectRedis({ urls });
+  const redis: RedisConnection = await connectRedis({ urls, times: PATIENT_TIMES });
   onTestFinished(() => redis.close());
   const log = await openRedisLog({ ...withDefaults(options), redis });
   onTestFinished(() => log.close());

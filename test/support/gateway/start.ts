@@ -5,6 +5,7 @@ import { type AppOptions, startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { clientOf } from '../clients/graphql-client.ts';
+import { PATIENT_TIMES } from '../redis/patience.ts';
 import { openLogInSharedThreads } from './log-threads.ts';
 import { forgetMemoryLog, openMemoryLog } from './memory-log.ts';
 
@@ -34,9 +35,13 @@ export const heldKey = 'held-by-the-gateway-4c1f9a';
 /** A service that is not there (nothing listens on the discard port): for what must be answered without one. */
 export const nowhere = 'http://127.0.0.1:9';
 
+/** On a busy machine a gateway that fetches a page may also be late to renew its lease. */
+const TIMES = { redis: PATIENT_TIMES, shared: { ...PATIENT_TIMES, leaseMs: 60_000 } };
+
 /**
  * A gateway of its own on a free port of 127.0.0.1. Its data folder goes when it goes, and its delivery log is in memory; with
- * DATA_DIR, the log is in SQLite. `env` is laid over these defaults; an undefined value unsets one.
+ * DATA_DIR, the log is in SQLite. `env` is laid over these defaults; an undefined value unsets one. It is patient with Redis
+ * unless `times` says otherwise.
  */
 export const startGateway = async (
   env: Record<string, string | undefined> = {},
@@ -68,6 +73,7 @@ export const startGateway = async (
       readPath: process.env.READ_PATH === 'plain' ? 'plain' : 'fast',
       openLog: env.DATA_DIR === undefined ? openMemoryLog : openLogInSharedThreads,
       ...options,
+      times: { ...TIMES, ...options.times },
     },
   );
   let stopped = false;

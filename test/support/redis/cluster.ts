@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
 import { connectRedis } from '../../../src/redis/connection.ts';
+import { PATIENT_TIMES } from './patience.ts';
 import { launchRedis } from './server.ts';
 
 const NODES = 3;
@@ -35,7 +36,7 @@ export const launchCluster = async () => {
     urls,
     nodes,
     async empty(): Promise<void> {
-      const redis = await connectRedis({ urls });
+      const redis = await connectRedis({ urls, times: PATIENT_TIMES });
       await redis.sendToPrimaries(['FLUSHALL']);
       redis.close();
     },

@@ -10,7 +10,7 @@ import { startRedis } from './server.ts';
 
 /** Gateways that share their pages over Redis, and wallets that show which gateway has fetched what. */
 
-/** Pages stay fresh for as long as a test takes; a busy machine may be slow to answer for Redis. */
+/** Pages stay fresh for as long as a test takes. */
 export const startOnRedis = (
   fake: FakeWallets,
   redisUrl: string,
@@ -19,7 +19,7 @@ export const startOnRedis = (
 ) =>
   startGateway(
     { UPSTREAM_URL: fake.url, AUTH: 'open', REDIS_URL: redisUrl, CACHE_HEAD_MS: '600000', ...env },
-    { times: { shared: { commandMs: 20_000, silentMs: 30_000 } }, ...(now && { now }) },
+    now && { now },
   );
 
 /** A wallet whose newest transaction is another one on each request. */
