@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,12 +58,21 @@ export const installPackage = async () => {
 
 export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
 
-/** Unpacks a package into a folder, and installs its dependencies, as docs/deploying.md says. */
-export const unpackPackage = async (tarball: string) => {
+/**
+ * Unpacks an installed package into a folder, and has npm say what the command of docs/deploying.md would install there.
+ * Those dependencies are linked: npm has installed them for the package by the same npm-shrinkwrap.json.
+ */
+export const unpackPackage = async ({ tarball, folder }: InstalledPackage) => {
   await using made = new AsyncDisposableStack();
   const { path } = made.use(await newFolder());
   await run('tar', ['-xzf', tarball, '-C', path, '--strip-components=1']);
-  await npm(['--prefix', path, 'ci', '--omit=dev'], path);
+  const { stdout } = await npm(['--prefix', path, 'ci', '--omit=dev', '--dry-run'], path);
+  const wouldInstall = new Map(
+    [...stdout.matchAll(/^add (\S+) (\S+)$/gm)].map(([, name = '', version = '']) => [name, version]),
+  );
+  await mkdir(join(path, 'node_modules'));
+  for (const name of wouldInstall.keys())
+    await symlink(join(folder, 'node_modules', name), join(path, 'node_modules', name));
   const kept = made.move();
-  return { path, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { path, wouldInstall, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 };
