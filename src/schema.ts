@@ -5,7 +5,7 @@ import './lookups/wallet.ts';
 import './lookups/token.ts';
 import './lookups/registry.ts';
 import './webhooks/schema/webhook.ts';
-import './webhooks/schema/lists.ts';
+import './webhooks/schema/payloads.ts';
 import './webhooks/schema/mutations.ts';
 import './webhooks/schema/watched-wallets.ts';
 import './deliveries/schema/fields.ts';

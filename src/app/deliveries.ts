@@ -10,7 +10,7 @@ import {
 } from '../deliveries/ingress/delivery-url.ts';
 import { LogOpenError } from '../deliveries/log/errors.ts';
 import { observeLog } from '../deliveries/log/observer.ts';
-import { closeToOthers } from '../lib/private-files.ts';
+import { closeToOthers } from '../lib/folders.ts';
 import { settlesWithin } from '../lib/tasks.ts';
 import { messageOf } from '../lib/values.ts';
 import type { OpenedLog } from './deliveries-in-redis.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isTenant } from '../deliveries/ingress/delivery-url.ts';
-import type { BodyLimits } from '../deliveries/ingress/request-body.ts';
+import type { BodyLimits } from '../deliveries/ingress/request.ts';
 import type { openSqliteLog } from '../deliveries/sqlite/log.ts';
 import type { Clock, ShutdownDeadline } from '../lib/deadlines.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { openInGraphiQL } from './api/graphiql.ts';
+import { html } from './components.ts';
 import { CostMeter, CostView } from './cost.ts';
-import { html } from './html.ts';
-import { LiveView } from './live/live-view.ts';
+import { LiveView } from './live-view.ts';
 import { settings } from './settings.ts';
 import { SignIn, SignOutButton } from './sign-in.ts';
 import { credentials, hrefOf, isSignedIn, ledger, route, useStore, VIEWS, type View } from './state.ts';

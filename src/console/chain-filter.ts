@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Chains, type ChainsQuery } from './__generated__/operations.ts';
 import { send } from './api/client.ts';
+import { html } from './components.ts';
 import { inWords } from './format.ts';
-import { html } from './html.ts';
 import { createStore, useStore } from './state.ts';
 
 type Chain = ChainsQuery['chains'][number];

@@ -1,9 +1,9 @@
-import type { ComponentChildren } from 'preact';
+import htm from 'htm';
+import { type ComponentChildren, h, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isTransient, type Problem, titleOf } from './api/client.ts';
 import type { Paged } from './api/use-connection.ts';
 import { formatCount, shorten, shortHex } from './format.ts';
-import { html } from './html.ts';
 import { nameOf } from './settings.ts';
 import { hrefOf } from './state.ts';
 
@@ -221,3 +221,6 @@ export const useNow = (): number => {
   }, []);
   return now;
 };
+
+/** A template as elements: text stays text, so that no value of the service becomes markup. */
+export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;

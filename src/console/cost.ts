@@ -1,7 +1,6 @@
 import { openInGraphiQL } from './api/graphiql.ts';
-import { BarChart, Empty } from './components.ts';
+import { BarChart, Empty, html } from './components.ts';
 import { formatCount, formatTime } from './format.ts';
-import { html } from './html.ts';
 import { settings } from './settings.ts';
 import { hrefOf, type LedgerEntry, ledger, useStore } from './state.ts';
 

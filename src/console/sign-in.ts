@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { html } from './components.ts';
 import { formatAge, formatTime, shorten } from './format.ts';
-import { html } from './html.ts';
 import { settings } from './settings.ts';
 import { credentials, signIn, signOut, useStore } from './state.ts';
 

@@ -1,8 +1,7 @@
 import { ErrorReply } from '@redis/client';
 import { messageOf } from '../lib/values.ts';
 import type { RedisArgument, RedisClient, RedisClientOptions, RedisReply, RedisTimes } from './client.ts';
-import { RedisReplyError, RedisUnavailableError } from './client.ts';
-import { createClusterClient, createSingleClient } from './cluster.ts';
+import { createClusterClient, createSingleClient, RedisReplyError, RedisUnavailableError } from './client.ts';
 import { SentinelClient } from './sentinel.ts';
 import { parseSentinelUrl } from './sentinel-url.ts';
 

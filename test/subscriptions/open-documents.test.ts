@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOpenDocuments } from '../../src/server/subscriptions/open-documents.ts';
+import { createOpenDocuments } from '../../src/server/subscriptions/shared-execution.ts';
 
 /** The documents of one client's open subscriptions have at most 50,000 tokens. */
 

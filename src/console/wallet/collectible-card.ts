@@ -4,9 +4,8 @@ import type {
   CollectiblePartsFragment,
   SpamFeature,
 } from '../__generated__/operations.ts';
-import { Address } from '../components.ts';
+import { Address, html } from '../components.ts';
 import { formatUnits, inWords, shorten, shortHex } from '../format.ts';
-import { html } from '../html.ts';
 import { settings } from '../settings.ts';
 
 /** Its name, or its symbol with its token id. */

@@ -8,9 +8,8 @@ import {
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
 import { useChains } from '../chain-filter.ts';
-import { Address, Dialog, Facts, Hash, useNow } from '../components.ts';
+import { Address, Dialog, Facts, Hash, html, useNow } from '../components.ts';
 import { formatTime, formatUnits, inWords, shorten } from '../format.ts';
-import { html } from '../html.ts';
 import { CollectibleCard, collectibleTitle, SpamScore } from './collectible-card.ts';
 import { DetailsState, type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { type LoadWalletPage, useDetails, useWalletList } from './use-wallet-list.ts';

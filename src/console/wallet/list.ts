@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { titleOf } from '../api/client.ts';
 import type { Paged } from '../api/use-connection.ts';
-import { Dialog, Empty, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
+import { Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
 import { formatAge, formatCount, formatTime, shorten } from '../format.ts';
-import { html } from '../html.ts';
 import type { Details, WalletList } from './use-wallet-list.ts';
 
 type Props = {

@@ -7,9 +7,8 @@ import {
 } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Bytes, Facts, Hash } from '../components.ts';
+import { Address, Bytes, Facts, Hash, html } from '../components.ts';
 import { formatCount, formatTime, formatUnits, inWords, shorten, shortHex } from '../format.ts';
-import { html } from '../html.ts';
 import { nameOf } from '../settings.ts';
 import { isAddress } from '../state.ts';
 import { DetailsState } from './list.ts';

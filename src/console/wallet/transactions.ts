@@ -2,7 +2,7 @@ import { useCallback, useState } from 'preact/hooks';
 import { type TransactionRowFragment, WalletTransactions } from '../__generated__/operations.ts';
 import { send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { Address, Hash, useNow } from '../components.ts';
+import { Address, Hash, html, useNow } from '../components.ts';
 import {
   formatAge,
   formatTime,
@@ -13,7 +13,6 @@ import {
   shorten,
   shortHex,
 } from '../format.ts';
-import { html } from '../html.ts';
 import { type Estimate, ListBody, ListHead, LoadAll } from './list.ts';
 import { TransactionDetails, transactionText } from './transaction-details.ts';
 import { type LoadWalletPage, useWalletList } from './use-wallet-list.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { UnwatchWallet, WatchedWallets, WatchWallet } from '../__generated__/operations.ts';
 import { type Problem, send, titleOf } from '../api/client.ts';
+import { html } from '../components.ts';
 import { shorten } from '../format.ts';
-import { html } from '../html.ts';
 import { settings } from '../settings.ts';
 import { createStore, credentials, useStore } from '../state.ts';
 

@@ -6,8 +6,7 @@ import {
 } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import { type Item, type LoadPage, type Paged, useConnection } from '../api/use-connection.ts';
-import { Address, Dialog, Empty, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
-import { html } from '../html.ts';
+import { Address, Dialog, Empty, html, LoadMore, ProblemNotice, Skeleton } from '../components.ts';
 import { eachOnce, FaultNotice, NO_FAULT, type Outcome, sendChange, useChange } from './change.ts';
 import { countOf, inAddresses, parseAddresses, wrongAddresses } from './draft.ts';
 import { TextField } from './form-fields.ts';

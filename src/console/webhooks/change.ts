@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Operation, WebhookErrorCode } from '../__generated__/operations.ts';
 import { type Problem, send } from '../api/client.ts';
 import type { Item } from '../api/use-connection.ts';
-import { ProblemNotice } from '../components.ts';
+import { html, ProblemNotice } from '../components.ts';
 import { shorten } from '../format.ts';
-import { html } from '../html.ts';
 import { fieldOf } from './webhook-words.ts';
 
 /** What has become of a change. */

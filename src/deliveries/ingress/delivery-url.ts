@@ -3,7 +3,7 @@ import { link, open, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { makeFolder } from '../../lib/make-folder.ts';
+import { makeFolder } from '../../lib/folders.ts';
 import { messageOf } from '../../lib/values.ts';
 
 /**

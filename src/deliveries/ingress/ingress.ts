@@ -10,14 +10,16 @@ import {
   type BodyResources,
   createBodyResources,
   IngressError,
+  isSigned,
   OutOfMemoryError,
   type RequestBody,
+  readHeaders,
   readRequestBody,
   sendError,
   UnavailableError,
+  uuidOf,
   type WriteHead,
-} from './request-body.ts';
-import { isSigned, readHeaders, uuidOf } from './request-head.ts';
+} from './request.ts';
 
 /** The outcome of a posted delivery: stored, duplicate, or the HTTP status by which it was refused. */
 type DeliveryOutcome = 'stored' | 'duplicate' | number;

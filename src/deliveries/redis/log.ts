@@ -1,6 +1,6 @@
 import { monotonicClock } from '../../lib/deadlines.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
-import { AppendLimit } from '../log/appends.ts';
+import { AppendLimit, AppendListeners, RecentGrowth } from '../log/appends.ts';
 import { encodeCursor } from '../log/cursor.ts';
 import { LogClosedError, ReadAbortedError } from '../log/errors.ts';
 import type {
@@ -20,9 +20,19 @@ import { packBatch, RedisAppendQueue } from './append-queue.ts';
 import { entryOf } from './entry.ts';
 import { RedisReader } from './reader.ts';
 import { Replication } from './replication.ts';
-import { APPEND, CHECK_CHANNEL, CHECK_KEYS, type OnMended, READ, SEED, Store, TRIM } from './store.ts';
+import {
+  APPEND,
+  CHANNEL,
+  CHECK_CHANNEL,
+  CHECK_KEYS,
+  growthIn,
+  type OnMended,
+  READ,
+  SEED,
+  Store,
+  TRIM,
+} from './store.ts';
 import { RedisTime, RedisTrimmer, Tenants } from './tenants.ts';
-import { WakeUp } from './wake-up.ts';
 
 export type RedisLogOptions = LogOptions & {
   readonly redis: RedisConnection;
@@ -200,3 +210,46 @@ const checkStore = async (store: Store): Promise<void> => {
   await store.run(TRIM, entries, [prefix, '0', '0', '0', '16']);
   await store.get(SEED);
 };
+
+/** A node of a Cluster may lose a message on its way to another one, without any sign of it. */
+const CLUSTER_RECHECK_MS = 30_000;
+
+/**
+ * Hears of every append of every gateway over one connection, however many tenants and readers there are. While that
+ * connection is lost, messages are; so whenever it is open again, all readers look.
+ */
+class WakeUp {
+  readonly listeners = new AppendListeners();
+  readonly #growth = new RecentGrowth();
+  readonly #isCluster: boolean;
+  #recheckedAt = performance.now();
+
+  private constructor(isCluster: boolean) {
+    this.#isCluster = isCluster;
+  }
+
+  static async listen(redis: RedisConnection): Promise<WakeUp> {
+    const wakeUp = new WakeUp(redis.isCluster);
+    redis.onReopened(() => wakeUp.#lost());
+    await redis.subscribe(CHANNEL, (message) => {
+      const { head, tenant } = growthIn(message);
+      wakeUp.#growth.add(tenant, head);
+      wakeUp.listeners.notify([tenant]);
+    });
+    return wakeUp;
+  }
+
+  /** See `changed` of the log. */
+  changed(mark: string | null): Changes {
+    if (this.#isCluster && performance.now() - this.#recheckedAt > CLUSTER_RECHECK_MS) {
+      this.#recheckedAt = performance.now();
+      this.#lost();
+    }
+    return this.#growth.since(mark);
+  }
+
+  #lost(): void {
+    this.#growth.missed();
+    this.listeners.notify(null);
+  }
+}

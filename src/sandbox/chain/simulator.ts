@@ -13,7 +13,7 @@ import { CHAINS } from '../chains.ts';
 import { DEMO_WALLETS } from '../demo-wallets.ts';
 import { decodeCall, decodeLog } from '../evm/abi.ts';
 import { Random } from '../evm/random.ts';
-import type { Block, Decoded, Hex, LogEntry, Token, Transaction } from '../types.ts';
+import type { Block, Decoded, Effect, Hex, LogEntry, Token, Transaction } from '../types.ts';
 import {
   BlockBuilder,
   blockRandom,
@@ -25,8 +25,7 @@ import {
 import { defiPositions, PROTOCOLS } from './defi.ts';
 import { Holdings, type Ledger } from './ledger.ts';
 import { priceAt } from './prices.ts';
-import { blockHash } from './transaction.ts';
-import { TransactionStore } from './transaction-store.ts';
+import { blockHash, type MinedTransaction } from './transaction.ts';
 
 export type ChainSimulatorOptions = {
   readonly seed: string;
@@ -212,3 +211,91 @@ export class ChainSimulator implements ChainData {
     }
   }
 }
+
+/**
+ * The live transactions that are stored of one account, beside its whole history. The oldest are deleted for new ones.
+ */
+const MAX_LIVE = { wallet: 1_500, counterparty: 40 };
+
+/** Transactions are deleted in batches of this part of what is stored, which keeps the cost of one more small. */
+const SLACK = 1 / 6;
+
+type Stored = {
+  readonly past: MinedTransaction[];
+  readonly live: MinedTransaction[];
+  readonly maxLive: number;
+};
+
+/**
+ * The transactions of every demo wallet and counterparty, in order. The whole history is stored. Of the live
+ * transactions only each account's newest are, so the memory is bounded by the number of accounts, however long the
+ * sandbox runs.
+ */
+class TransactionStore {
+  readonly #accounts = new Map<Hex, Stored>();
+
+  constructor(wallets: readonly Hex[], counterparties: readonly Hex[]) {
+    for (const account of counterparties)
+      this.#accounts.set(account, { past: [], live: [], maxLive: MAX_LIVE.counterparty });
+    for (const account of wallets)
+      this.#accounts.set(account, { past: [], live: [], maxLive: MAX_LIVE.wallet });
+  }
+
+  addPast(transaction: MinedTransaction): void {
+    for (const party of partiesOf(transaction)) this.#accounts.get(party)?.past.push(transaction);
+  }
+
+  addLive(transaction: MinedTransaction): void {
+    for (const party of partiesOf(transaction)) {
+      const stored = this.#accounts.get(party);
+      if (stored === undefined) continue;
+      const { live, maxLive } = stored;
+      live.push(transaction);
+      const slack = Math.ceil(maxLive * SLACK);
+      if (live.length > maxLive + slack) live.splice(0, slack);
+    }
+  }
+
+  /** The newest `limit` transactions of a wallet on the given chains that are older than the position. */
+  page(wallet: Hex, chainIds: ReadonlySet<number>, limit: number, after: Position | null): TransactionPage {
+    const transactions: MinedTransaction[] = [];
+    const { live, past } = this.#accounts.get(wallet) ?? { live: [], past: [] };
+    for (const list of [live, past]) {
+      for (let at = after === null ? list.length : countBefore(list, after); at > 0; at -= 1) {
+        const transaction = list[at - 1];
+        if (transaction === undefined || !chainIds.has(transaction.chain.id)) continue;
+        const last = transactions.at(-1);
+        if (transactions.length === limit && last !== undefined)
+          return { transactions, next: { time: last.blockTime, order: last.order } };
+        transactions.push(transaction);
+      }
+    }
+    return { transactions, next: null };
+  }
+}
+
+const isBefore = ({ blockTime, order }: MinedTransaction, position: Position) =>
+  blockTime < position.time || (blockTime === position.time && order < position.order);
+
+/** The number of transactions in an ordered list that precede the position, by binary search. */
+const countBefore = (list: readonly MinedTransaction[], position: Position): number => {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const transaction = list[middle];
+    if (transaction !== undefined && isBefore(transaction, position)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+/**
+ * The addresses that a transaction involves: its sender, its recipient and the owners of the assets that it touched.
+ */
+const partiesOf = ({ from, to, effects }: Transaction): ReadonlySet<Hex> =>
+  new Set([from, ...(to === null ? [] : [to]), ...effects.flatMap(touched)]);
+
+const touched = (effect: Effect): readonly Hex[] => {
+  if (effect.kind === 'transfer') return [effect.from, effect.to];
+  return [effect.kind === 'approval' ? effect.owner : effect.trader];
+};

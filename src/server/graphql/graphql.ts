@@ -1,4 +1,5 @@
-import type { GraphQLSchema } from 'graphql';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import type { Caller, Context } from '../../context.ts';
 import type { SharedAnswers } from '../../graph/answer/shared-answers.ts';
 import type { Estimate } from '../../graph/cost/estimate.ts';
@@ -7,17 +8,15 @@ import type { Trace } from '../../lib/trace.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { createCompressor } from '../http/compressor.ts';
-import { createTrace, setCommonHeaders, traceOf } from '../http/exchange.ts';
+import { createTrace, disconnectedSignalOf, setCommonHeaders, traceOf } from '../http/exchange.ts';
 import type { EventObserver } from '../subscriptions/frame.ts';
 import { useSharedExecution } from '../subscriptions/shared-execution.ts';
-import type { KnownAnswers } from './answers/conditional-gets.ts';
-import { useConditionalGets } from './answers/conditional-gets.ts';
-import { type AnswerRequest, createAnswer } from './answers/direct.ts';
-import { createReceive } from './answers/request.ts';
-import { createSendResult, useCompressibleAnswers } from './answers/response.ts';
+import { acceptedBy } from './answers/accept.ts';
+import { type KnownAnswers, useConditionalGets } from './answers/conditional-gets.ts';
+import { createReceive, type Receive } from './answers/request.ts';
+import { createSendResult, type SendResult, useCompressibleAnswers } from './answers/response.ts';
 import { createCorsHeaders, createCsrfCheck } from './cross-origin.ts';
-import type { MaskError } from './errors.ts';
-import { useErrorLimit, useErrorStatuses } from './errors.ts';
+import { type MaskError, useErrorLimit, useErrorStatuses } from './errors.ts';
 import {
   useOperationMemory,
   usePlannedExecution,
@@ -25,15 +24,13 @@ import {
   useShutdownTimeout,
   useSseAccept,
 } from './execution.ts';
-import { useIncrementalDelivery, useLastPart } from './incremental/plugin.ts';
+import { useIncrementalDelivery, useLastPart } from './incremental-delivery.ts';
 import { useAnswerLimit, useSocketMemory, useSubscriptionSize } from './limits/answer-size.ts';
-import type { ClientBudgets } from './limits/compute-units.ts';
-import { type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
-import type { Documents } from './limits/documents.ts';
+import { type ClientBudgets, type ComputeUnitLimit, useComputeUnitLimits } from './limits/compute-units.ts';
+import { type Documents, InvalidDocument } from './limits/documents.ts';
 import { createRequestMemory } from './limits/request-memory.ts';
-import type { Operations } from './observe.ts';
-import { useUpstreamExtension } from './observe.ts';
-import type { HttpContext, OperationContext, ServerContext } from './operation-plugin.ts';
+import { type Operations, useUpstreamExtension } from './observe.ts';
+import type { HttpContext, OperationContext, Received, ServerContext } from './operation-plugin.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { createYogaServer, type YogaOptions } from './yoga.ts';
@@ -136,4 +133,61 @@ export const createGraphQL = (options: Options): GraphQLServer => {
     await yoga(context.req, context.res, context);
   };
   return { schema, pipeline, contextOf, answer: createAnswer({ ...options, ...http, answerByYoga }) };
+};
+
+/** Answers an HTTP request. */
+type AnswerRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  shutdown: Pick<HttpContext, 'shutdownSignal'>,
+) => Promise<void>;
+
+type AnswerOptions = {
+  readonly schema: GraphQLSchema;
+  readonly pipeline: Pipeline;
+  readonly contextOf: <Given extends ServerContext>(given: Given) => OperationContext & Given;
+  readonly receive: Receive;
+  readonly sendResult: SendResult;
+  /** Whether ordinary POSTs are answered without the Fetch API. The answers are the same. */
+  readonly directPosts: boolean;
+  readonly answerByYoga: (context: HttpContext) => Promise<void>;
+};
+
+/**
+ * Answers the POST of a query or a mutation, for a client that accepts a single result, without the requests, responses and
+ * streams of the Fetch API, which cost several times as much as the rest. Yoga answers all other requests. Both receive a
+ * request, execute its operation and send its result by the same functions.
+ */
+const createAnswer = (options: AnswerOptions): AnswerRequest => {
+  const { schema, pipeline, contextOf, receive, sendResult, directPosts, answerByYoga } = options;
+
+  const execute = ({ document, params }: Received, contextValue: OperationContext) => {
+    const { operationName, variables: variableValues } = params;
+    return pipeline.execute({ schema, document, contextValue, operationName, variableValues });
+  };
+
+  return async (req, res, { shutdownSignal }) => {
+    const context: HttpContext = { req, res, shutdownSignal, clientSignal: disconnectedSignalOf(res) };
+    const { single, prefersEvents } = acceptedBy(req);
+    // Yoga does not find its route in every URL with a search.
+    const isOrdinary = req.method === 'POST' && req.url === '/graphql' && !prefersEvents;
+    if (!directPosts || !isOrdinary || single === null) return answerByYoga(context);
+    let ofResult: ServerContext & HttpContext = context;
+    let result: ExecutionResult;
+    try {
+      const received = await receive(req, res, context.clientSignal);
+      context.received = received;
+      if (received.type === 'subscription') return answerByYoga(context);
+      const contextValue = contextOf(context);
+      ofResult = contextValue;
+      const executed = execute(received, contextValue);
+      // Each wait takes a turn of the queue of microtasks.
+      result = executed instanceof Promise ? await executed : executed;
+    } catch (error) {
+      // The pipeline masks errors of every kind.
+      result = { errors: error instanceof InvalidDocument ? error.errors : [error as GraphQLError] };
+    }
+    const sent = sendResult(ofResult, pipeline.completeHttpResult(result, ofResult), single);
+    if (sent) await sent;
+  };
 };

@@ -5,7 +5,7 @@ import type { Caller, Context } from '../../context.ts';
 import type { MemoryBudget } from '../../lib/memory-budget.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { MaybePromise } from '../../lib/values.ts';
-import type { PartedAnswer, PartWriter } from './incremental/part-writer.ts';
+import type { PartedAnswer, PartWriter } from './part-writer.ts';
 
 /** What an operation runs with. */
 export type OperationArgs = ExecutionArgs & { readonly contextValue: OperationContext };

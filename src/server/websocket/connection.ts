@@ -33,7 +33,7 @@ export type Connection = Upgrade & {
   readonly onAnswer: () => void;
   /** How long its peer may take to close it, in milliseconds; undefined for the default. */
   readonly closeMs: number | undefined;
-  /** The memory for heavy answers to its operations, see server/graphql/limits/socket-memory.ts. */
+  /** The memory for heavy answers to its operations, see server/graphql/limits/answer-size.ts. */
   readonly answers: MemoryBudget;
   /** Aborts when the socket closes, or begins to: the peer may take long to answer the close frame. */
   readonly disconnected: AbortController;

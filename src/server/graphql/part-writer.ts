@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
-import { writeHeaderBlock } from '../../http/exchange.ts';
-import type { AcceptedParts, PartFormat } from '../answers/accept.ts';
+import { writeHeaderBlock } from '../http/exchange.ts';
+import type { AcceptedParts, PartFormat } from './answers/accept.ts';
 
 /** How a transport sends the parts of one answer. */
 export type PartWriter = {
