@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** The most bytes that idle buffers may hold together. */
 const MAX_IDLE_BYTES = 16 * 1024 * 1024;
 
@@ -134,3 +136,38 @@ export const ownBytes = (bytes: Buffer): Buffer => {
 /** The sum of the lengths, such as the bytes of several buffers. */
 export const totalLength = (parts: readonly { readonly length: number }[]): number =>
   parts.reduce((sum, { length }) => sum + length, 0);
+
+/**
+ * Collects the body of a request. `onChunk` is called with each chunk before it is kept. What it throws rejects, and so does
+ * the error that `stop` is called with; the rest of the body is then discarded. Rejects with the error of `incomplete` when
+ * the client disconnects.
+ */
+export const collectBody = (
+  request: Readable,
+  onChunk: (chunk: Buffer) => void,
+  incomplete: () => Error,
+): { readonly body: Promise<Buffer>; stop(error: unknown): void } => {
+  const { promise: body, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  const stop = (error: unknown): void => {
+    request.off('data', onData).resume();
+    chunks.length = 0;
+    reject(error);
+  };
+  const onData = (chunk: Buffer): void => {
+    try {
+      onChunk(chunk);
+      chunks.push(chunk);
+    } catch (error) {
+      stop(error);
+    }
+  };
+  const onClose = (): void => {
+    if (!request.readableEnded) reject(incomplete());
+  };
+  request.on('data', onData);
+  request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  if (request.destroyed) onClose();
+  else request.once('close', onClose);
+  return { body, stop };
+};

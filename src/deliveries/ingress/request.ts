@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { collectBody } from '../../lib/buffers.ts';
 import { createFairMemory, type FairMemory, type HeldMemory } from '../../lib/memory-budget.ts';
 import { Semaphore } from '../../lib/tasks.ts';
 import { messageOf } from '../../lib/values.ts';
@@ -194,41 +195,31 @@ export const readRequestBody = async (
   }
 };
 
-const collect = (
+const collect = async (
   request: IncomingMessage,
   { maxBytes, timeoutMs }: BodyLimits,
   memory: HeldMemory,
   evicted: Promise<never>,
 ): Promise<Buffer> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
   let size = 0;
-  const fail = (error: unknown) => {
-    clearTimeout(timer);
-    request.off('data', onData).off('end', onEnd).off('close', onClose);
-    chunks.length = 0;
-    reject(error);
+  const onChunk = ({ length }: Buffer): void => {
+    size += length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (!memory.tryGrow(length)) throw new OutOfMemoryError();
   };
-  const onData = (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > maxBytes) return fail(tooLarge(maxBytes));
-    if (!memory.tryGrow(chunk.length)) return fail(new OutOfMemoryError());
-    chunks.push(chunk);
-  };
-  const onEnd = () => {
-    clearTimeout(timer);
-    request.off('close', onClose);
-    memory.arrived();
-    const [only] = chunks;
-    resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
-  };
-  const onClose = () => fail(new IngressError(400, 'expected a complete body, got a part of it'));
+  const incomplete = () => new IngressError(400, 'expected a complete body, got a part of it');
+  const { body, stop } = collectBody(request, onChunk, incomplete);
   const onTimeout = () =>
-    fail(new IngressError(408, `expected a complete body within ${timeoutMs} ms, got a part of it`));
+    stop(new IngressError(408, `expected a complete body within ${timeoutMs} ms, got a part of it`));
   const timer = setTimeout(onTimeout, timeoutMs);
-  request.on('data', onData).on('end', onEnd).on('close', onClose);
-  evicted.catch(fail);
-  return promise;
+  evicted.catch(stop);
+  try {
+    const sent = await body;
+    memory.arrived();
+    return sent;
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 const decompressWithin = async (sent: Buffer, maxBytes: number): Promise<Buffer> => {
@@ -286,11 +277,9 @@ export class OutOfMemoryError extends UnavailableError {
   }
 }
 
-const LINGER_MS = 1000;
-
 /**
- * Sends the error. If the request's body has not been read to its end, closes the connection afterwards, with a delay: a
- * sender that is still sending would get a reset instead of the response. Meanwhile the rest of the body is discarded.
+ * Sends the error, and discards the rest of the body. Where that has not arrived, it is the connection's last response: the
+ * server closes the connection, with a delay in which the sender can read the response.
  */
 export const sendError = (
   request: IncomingMessage,
@@ -307,16 +296,6 @@ export const sendError = (
     ...error.headers,
     ...(request.complete ? {} : { connection: 'close' }),
   });
-  if (request.complete) {
-    response.end(body);
-    return;
-  }
-  response.write(body);
+  response.end(body);
   request.resume();
-  const finish = () => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(finish, LINGER_MS).unref();
-  request.once('end', finish).once('close', finish);
 };

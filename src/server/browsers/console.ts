@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
+import Negotiator from 'negotiator';
 
 /** Answers requests for the console's page and its files. Resolves to false, without answering, for any other path. */
 export type Console = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
@@ -18,11 +19,8 @@ const make = async (settings: ConsoleSettings): Promise<Made> => {
   return { files, page: consolePage(files, path, settings), path };
 };
 
-const acceptsGzip = ({ headers }: IncomingMessage): boolean =>
-  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''));
-
 const sendAsset = (request: IncomingMessage, response: ServerResponse, asset: Asset): void => {
-  const compressed = acceptsGzip(request);
+  const compressed = new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
   response.writeHead(200, {
     'content-type': asset.type,
     'cache-control': FOR_EVER,

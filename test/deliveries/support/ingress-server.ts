@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { createDeliveryUrls, type DeliveryUrls } from '../../../src/deliveries/ingress/delivery-url.ts';
 import { createIngress, type IngressParts } from '../../../src/deliveries/ingress/ingress.ts';
 import type { DeliveryLog } from '../../../src/deliveries/log/log.ts';
+import { closeAfterEarlyResponse } from '../../../src/server/http/exchange.ts';
 import { openLog, TENANT } from './builders.ts';
 
 export type IngressServer = {
@@ -27,6 +28,7 @@ export const startIngress = async (parts: Partial<IngressParts> = {}): Promise<I
     deliveryUrls,
   });
   const server = createServer((request, response) => {
+    closeAfterEarlyResponse(request, response);
     const path = request.url?.split('?')[0] ?? '';
     void ingress(request, response, path.split('/').slice(2));
   });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { badUserInput, clientError } from '../../../graph/errors.ts';
+import { collectBody } from '../../../lib/buffers.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { headersOf, traceOf } from '../../http/exchange.ts';
@@ -46,8 +47,8 @@ export const createReceive = (options: Options): Receive => {
   const readPost = async (request: IncomingMessage, response: ServerResponse, client: string) => {
     const length = request.headers['content-length'];
     if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-    if (isSmallBody(length)) return fromJson(await readBody(request, null));
-    const body = await readBody(request, (abort) => limitBody(requestMemory, client, response, abort));
+    if (isSmallBody(length)) return fromJson(await collectBody(request, () => {}, incomplete).body);
+    const body = await readLimited(request, (abort) => limitBody(requestMemory, client, response, abort));
     return parseBody(body.toString()).catch(throwNoJson);
   };
 
@@ -103,40 +104,18 @@ const parseParameter = (name: string, text: string | null): unknown => {
   }
 };
 
-/**
- * Reads a whole body within the limit that `limitFor` returns; null for a body that is not limited. Rejects if it exceeds
- * the limit, with the error by which the limit aborts it, or if the client disconnects; no client reads the error then.
- */
-const readBody = (
+/** The error is read by no client. */
+const incomplete = () => badUserInput('Expected a whole body, got a part of one.');
+
+/** Reads a whole body within the limit. Rejects with the error of the limit if the body exceeds it. */
+const readLimited = (
   request: IncomingMessage,
-  limitFor: ((abort: (error: GraphQLError) => void) => BodyLimit) | null,
-): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const onDisconnect = () => reject(badUserInput('Expected a whole body, got a part of one.'));
-    if (request.destroyed) return onDisconnect();
-    const chunks: Buffer[] = [];
-    /** The rest of the body is discarded. */
-    const fail = (error: unknown): void => {
-      request.off('data', onData).resume();
-      chunks.length = 0;
-      reject(error);
-    };
-    const limit = limitFor?.(fail) ?? null;
-    const onData = (chunk: Buffer): void => {
-      try {
-        limit?.add(chunk);
-        chunks.push(chunk);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    request.on('data', onData);
-    request.once('end', () => {
-      limit?.arrived();
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-    });
-    request.once('error', onDisconnect);
-  });
+  limitFor: (abort: (error: GraphQLError) => void) => BodyLimit,
+): Promise<Buffer> => {
+  const limit = limitFor((error) => stop(error));
+  const { body, stop } = collectBody(request, limit.add, incomplete);
+  return body.finally(limit.arrived);
+};
 
 const fromJson = (body: Buffer): unknown => {
   try {
