@@ -112,7 +112,11 @@ const createScrape = (registry: MetricRegistry) => {
     await delay(FIRST_LAG_MS);
   };
   return async () => {
-    began ??= begin();
+    // What can't be loaded now, such as without a free file descriptor, is loaded by a later scrape.
+    began ??= begin().catch((error: unknown) => {
+      began = null;
+      throw error;
+    });
     await began;
     return { type: registry.contentType, body: await registry.metrics() };
   };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, readdir, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -80,6 +80,20 @@ test('the console and each of its modules are there, until SIGINT ends it with 0
   expect(replies.filter(({ status, text }) => status !== 200 || text === '')).toEqual([]);
   expect(await gateway.end('SIGINT')).toBe(0);
   await expect(fetch(`${gateway.url}/health/live`)).rejects.toThrow('fetch failed');
+});
+
+test('metrics that can not be loaded at the first scrape come with a later one', async () => {
+  await using gateway = await start();
+  const dist = join(installed.home, 'dist');
+  const chunk = (await readdir(dist)).find((name) => /^prom-client-.*\.js$/.test(name));
+  if (chunk === undefined) return expect.unreachable();
+  const scrape = () => fetch(`${gateway.url}/metrics`);
+  await rename(join(dist, chunk), join(dist, 'elsewhere.js'));
+  expect((await scrape()).status).toBe(500);
+  await rename(join(dist, 'elsewhere.js'), join(dist, chunk));
+  const scraped = await scrape();
+  expect(scraped.status).toBe(200);
+  expect(await scraped.text()).toContain('nodejs_eventloop_lag_seconds');
 });
 
 test('its process is the gateway, on the Node of its dependency, with the settings of npm start', async (context) => {
