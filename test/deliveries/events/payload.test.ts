@@ -60,11 +60,13 @@ test('an activity is typed, exact and canonical', async () => {
       function: null,
       token: {
         address: address(3),
+        chainId: 8453,
         symbol: null,
         name: null,
         decimals: null,
         logo: null,
         priceUsd: null,
+        poolSizeUsd: null,
       },
       swap: null,
     },
