@@ -59,9 +59,9 @@ describe.each(LEAVING)('over %s', (_transport, ask) => {
     await eventually(() => fake.requests.length === 1);
     const second = await ask(gateway.url, collectiblesOf(queued));
     const held = async () => (await chargedTo(gateway)) === 1 + CHAINS;
-    await expect.poll(held, { timeout: 20_000 }).toBe(true);
+    await expect.poll(held).toBe(true);
     second.leave();
-    await expect.poll(() => chargedTo(gateway), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => chargedTo(gateway)).toBe(1);
     first.leave();
     await expectCharged(gateway, 1);
     expect(fake.requests).toHaveLength(1);
@@ -169,10 +169,10 @@ test('the client that started a request pays for it, also for what it costs once
   left.leave();
   const abandoned = async () =>
     (await scrape(gateway.url)).sum('gateway_operations_total', { code: 'ABANDONED' });
-  await expect.poll(abandoned, { timeout: 20_000 }).toBe(1);
+  await expect.poll(abandoned).toBe(1);
   release.resolve();
   expect(await stayed.answer).toContain('{"requests":1,"computeUnits":1,"cached":1}');
-  await expect.poll(() => chargedTo(gateway, starter), { timeout: 20_000 }).toBe(6);
+  await expect.poll(() => chargedTo(gateway, starter)).toBe(6);
   expect(await chargedTo(gateway, joiner)).toBe(1);
   expect(await metricsOf(gateway)).toEqual({ upstream: 7, operations: 7 });
 });
@@ -199,9 +199,7 @@ describe('a stale page that is refreshed costs its client what upstream states i
     await forget();
     gateway.advance(70_000);
     expect((await gateway.query(transactionsOf(address))).extensions.upstream.cached).toBe(1);
-    await expect
-      .poll(() => metricsOf(gateway), { timeout: 20_000 })
-      .toEqual({ upstream: 1 + LATER, operations: 1 + LATER });
+    await expect.poll(() => metricsOf(gateway)).toEqual({ upstream: 1 + LATER, operations: 1 + LATER });
     const running = made.move();
     return Object.assign(gateway, { [Symbol.asyncDispose]: () => running.disposeAsync() });
   };

@@ -46,12 +46,12 @@ test.for(['one Redis', 'a Cluster'])(
     for (const { addresses, mark } of deliveries) here.send(PARTITION, addresses, mark);
     const states = () =>
       new Set(deliveries.map(({ addresses, mark }) => there.stateOf(PARTITION, addresses, mark)));
-    await expect.poll(states, { timeout: 60_000 }).toEqual(new Set(['done']));
+    await expect.poll(states).toEqual(new Set(['done']));
     const [first, second] = deliveries;
     expect(there.stateOf(PARTITION, second?.addresses ?? [], first?.mark ?? '')).toBe('unknown');
 
     const sent = () => messages.join(' ').match(/0x\d+-\d+/g)?.length;
-    await expect.poll(sent, { timeout: 60_000 }).toBe(50 * 20);
+    await expect.poll(sent).toBe(50 * 20);
     for (const message of messages) {
       const numbersOf = (name: RegExp) => new Set(Array.from(message.matchAll(name), ([, number]) => number));
       expect(numbersOf(/mark-(\d+)/g)).toEqual(numbersOf(/0x(\d+)-/g));
@@ -70,7 +70,7 @@ test('a delivery that concerns addresses of others is known as done in all of th
   ];
   for (const [mark, addresses] of deliveries) here.send(PARTITION, addresses, mark);
   const states = () => deliveries.map(([mark, addresses]) => there.stateOf(PARTITION, addresses, mark));
-  await expect.poll(states, { timeout: 60_000 }).toEqual(['done', 'done', 'done']);
+  await expect.poll(states).toEqual(['done', 'done', 'done']);
 });
 
 test('deliveries are forgotten by the number of their addresses, and after 30 seconds', async (context) => {
@@ -84,5 +84,5 @@ test('deliveries are forgotten by the number of their addresses, and after 30 se
   for (let number = 0; number <= 100; number += 1) gateway.send(PARTITION, addresses, `mark-${number}`);
   expect([stateOf('mark-0'), stateOf('mark-1'), stateOf('mark-100')]).toEqual(['unknown', 'sent', 'sent']);
   vi.advanceTimersByTime(30_001);
-  await expect.poll(() => stateOf('mark-100'), { timeout: 60_000 }).toBe('unknown');
+  await expect.poll(() => stateOf('mark-100')).toBe('unknown');
 });

@@ -138,14 +138,12 @@ test.each(DAMAGES)(
       expect(codesOf(answer)).toEqual(['LOG_UNAVAILABLE']);
       expect(answer.errors?.[0]?.message).toBe('The log of deliveries can not be read now.');
     }
-    await expect
-      .poll(() => readiness(gateway), { timeout: 10_000 })
-      .toMatchObject([503, { reasons: [{ part: 'deliveries' }] }]);
+    await expect.poll(() => readiness(gateway)).toMatchObject([503, { reasons: [{ part: 'deliveries' }] }]);
     const refused = await fetch(url, { method: 'POST', body: '{"number":-1}' });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
 
     await mend();
-    await expect.poll(() => readiness(gateway), { timeout: 60_000 }).toEqual([200, { status: 'ready' }]);
+    await expect.poll(() => readiness(gateway)).toEqual([200, { status: 'ready' }]);
     expect(await deliver(url, { body: bodyOf(COUNT) })).toBe(200);
     const { deliveries } = await gateway.data<Read>(READ_ALL.replace(`${COUNT}`, `${COUNT + 1}`));
     expect(deliveries.nodes.map(({ payload }) => payload)).toEqual(

@@ -63,7 +63,5 @@ export const metricsOf = async ({ url }: Pick<Gateway, 'url'>) => {
 /** Waits until the budget of the one client and the metrics say the same: these compute units. */
 export const expectCharged = (gateway: Gateway, computeUnits: number) =>
   expect
-    .poll(async () => ({ budget: await chargedTo(gateway), ...(await metricsOf(gateway)) }), {
-      timeout: 20_000,
-    })
+    .poll(async () => ({ budget: await chargedTo(gateway), ...(await metricsOf(gateway)) }))
     .toEqual({ budget: computeUnits, upstream: computeUnits, operations: computeUnits });
