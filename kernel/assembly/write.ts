@@ -1,4 +1,5 @@
 import { COMMA, LIST, LIST_END, OBJECT_END } from './bytes';
+import { isSame } from './copy';
 import { writeChainId, writeGlobalId, writeLowLiquidity, writeWord } from './derived';
 import { OUTPUT, PLAN, RESULT, TEXTS } from './layout';
 import { DONE, emit, emitBoolean, emitByte, emitEmptyList, emitNull, ODD, Output, stopItem } from './output';
@@ -13,6 +14,7 @@ import {
   Step,
 } from './plan';
 import { ROW_IS_ODD, ROW_RECORD, rowAt } from './rows';
+import { hasBackslash } from './scanner';
 import { IS_LIST, spanLength, spanStart } from './slot';
 
 /** In RESULT: the end of the output, and why it ends there. */
@@ -104,18 +106,38 @@ function writeStep(kind: i32, step: usize, slot: usize, record: usize): void {
   }
 }
 
-/** Of a view: its plan, how many slots decide whether it is null, then these slots. */
+/** Of a view: its plan, how many conditions make it present and how many absent, then these conditions. */
 const VIEW_PLAN: usize = 0;
-const VIEW_SLOTS: usize = 4;
-const VIEW_FIRST: usize = 8;
+const VIEW_PRESENT: usize = 4;
+const VIEW_ABSENT: usize = 8;
+const VIEW_CONDITIONS: usize = 12;
+/** Of a condition: a slot, which must have a value, and the span of the JSON that it must be, unless that is empty. */
+const CONDITION_BYTES: usize = 12;
 
 function writeView(details: usize, record: usize): void {
-  const slots = load<u32>(details, VIEW_SLOTS);
-  let isPresent = slots === 0;
-  for (let index: u32 = 0; index < slots && !isPresent; index += 1)
-    isPresent = spanStart(record + <usize>load<u32>(details + ((<usize>index) << 2), VIEW_FIRST)) !== 0;
+  const present = load<u32>(details, VIEW_PRESENT);
+  const first = details + VIEW_CONDITIONS;
+  const behind = first + <usize>present * CONDITION_BYTES;
+  const isPresent =
+    (present === 0 || holdsAny(first, present, record)) &&
+    !holdsAny(behind, load<u32>(details, VIEW_ABSENT), record);
   if (isPresent) writeRecord(load<u32>(details, VIEW_PLAN), record);
   else emitNull();
+}
+
+function holdsAny(first: usize, count: u32, record: usize): bool {
+  const end = first + <usize>count * CONDITION_BYTES;
+  for (let condition = first; condition < end; condition += CONDITION_BYTES) {
+    const slot = record + <usize>load<u32>(condition);
+    const start = spanStart(slot);
+    if (start === 0) continue;
+    const wanted = condition + 4;
+    if (spanStart(wanted) === 0) return true;
+    const length = spanLength(slot);
+    if (hasBackslash(start, start + length)) stopItem(ODD);
+    if (length === spanLength(wanted) && isSame(start, spanStart(wanted), length)) return true;
+  }
+  return false;
 }
 
 function writeRecords(plan: usize, first: usize): void {

@@ -53,6 +53,11 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
   readonly subject: Subject;
   /** The required properties that identify an item on whichever page it is. Four at most. */
   readonly identity: readonly (keyof RecordValue<Table> & string)[];
+  /**
+   * For a list in which different items have equal `identity`, such as those of one transaction, and follow each other: what
+   * tells most of them apart. Equal ones are counted. Each may be null. Default: `identity` is of one item.
+   */
+  readonly content?: readonly (keyof RecordValue<Table> & string)[];
   /** The order that upstream promises. */
   readonly order: ListOrder<keyof RecordValue<Table> & string>;
   /** Another name of a member of an item, by its own name, which some deployments send instead. */

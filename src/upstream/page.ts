@@ -30,6 +30,12 @@ export type PageItems<Value> = {
   identity(index: number): string;
   /** The index of the first item of this identity; -1 without one. */
   indexOf(identity: string): number;
+  /** These items behind pages that end so. Items that have identities of their own are the same behind any pages. */
+  continuing(lead: Lead | null): PageItems<Value>;
+  /** How the pages before this one end, as far as the item's identity depends on it: null for most items. */
+  leadAt(index: number): Lead | null;
+  /** How the pages up to this one end; null where no identity on the next one depends on it. */
+  readonly tail: Lead | null;
   readonly order: ListOrder['kind'];
   /** The number that the list descends by, such as milliseconds since 1970. Null in a list without an order. */
   rank(index: number): number | null;
@@ -45,6 +51,13 @@ export type PageItems<Value> = {
    */
   retain(): void;
   release(): void;
+};
+
+/** How pages end in a list that has equal items: with a part of a group, such as the items of one transaction. */
+export type Lead = {
+  readonly group: string;
+  /** The number of equal items of the group, by what identifies each. */
+  readonly counts: ReadonlyMap<string, number>;
 };
 
 /** Writes the items of a page as JSON, by plans. */

@@ -1,5 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Lead } from '../../upstream/page.ts';
 import { clientError } from '../errors.ts';
 import { digestOf, type Neighbours } from './neighbours.ts';
 
@@ -16,6 +17,8 @@ export type CursorPosition = {
   readonly neighbours: Neighbours | null;
   /** Digests of the last offsets that led to the page: they detect that upstream's pages go in circles. */
   readonly recentOffsets: readonly string[];
+  /** How the pages before the item's end, if its identity depends on it: see `PageItems`. */
+  readonly lead: Lead | null;
 };
 
 /** Writes and reads the cursors of one list under one set of filters. They are invalid on any other list. */
@@ -66,8 +69,9 @@ export const createCursors = (secret: string): CursorsOf => {
         .digest('base64url')
         .slice(0, SIGNATURE_CHARACTERS);
     return {
-      write({ offset, index, identity, rank, neighbours, recentOffsets }) {
-        const content = JSON.stringify([offset, index, identity, rank, packed(neighbours), recentOffsets]);
+      write({ offset, index, identity, rank, neighbours, recentOffsets, lead }) {
+        const position = [offset, index, identity, rank, packed(neighbours), recentOffsets];
+        const content = JSON.stringify(lead === null ? position : [...position, packedLead(lead)]);
         return sign(content) + Buffer.from(content).toString('base64url');
       },
       read(cursor) {
@@ -84,9 +88,10 @@ export const createCursors = (secret: string): CursorsOf => {
             'INVALID_CURSOR',
             'Expected a cursor of this connection under these filters, got something else.',
           );
-        const [offset, index, identity, rank, around, recentOffsets] = JSON.parse(content);
+        const [offset, index, identity, rank, around, recentOffsets, behind] = JSON.parse(content);
         const neighbours = rank === null || around !== null ? unpacked(around) : null;
-        return { offset, index, identity, rank, neighbours, recentOffsets };
+        const lead = behind === undefined ? null : unpackedLead(behind);
+        return { offset, index, identity, rank, neighbours, recentOffsets, lead };
       },
     };
   };
@@ -113,6 +118,19 @@ const unpacked = (around: Packed | Earlier): Neighbours => {
   const after = around?.identity === undefined ? [] : [digestOf(around.identity)];
   return { before: [], after, returned: [], nextOffset: around?.offset ?? null };
 };
+
+type PackedLead = readonly [group: string, counts: readonly (readonly [digest: string, count: number])[]];
+
+/** Each identity is that of its group with a digest. */
+const packedLead = ({ group, counts }: Lead): PackedLead => [
+  group,
+  [...counts].map(([identity, count]) => [identity.slice(group.length + 1), count]),
+];
+
+const unpackedLead = ([group, counts]: PackedLead): Lead => ({
+  group,
+  counts: new Map(counts.map(([digest, count]) => [`${group}:${digest}`, count])),
+});
 
 const isPacked = (around: Packed | Earlier): around is Packed => Array.isArray(around);
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UpstreamError } from '../../upstream/client/errors.ts';
 import type { PageRef, ReadPage } from '../../upstream/list-loader.ts';
-import type { Page, PageItems } from '../../upstream/page.ts';
+import type { Lead, Page, PageItems } from '../../upstream/page.ts';
 import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import { clientError } from '../errors.ts';
 import type { CursorPosition } from './cursor.ts';
@@ -29,14 +29,15 @@ export const locateAfter = async <Value>(
 ): Promise<WalkStart | null> => {
   const at: PageRef = { offset: after.offset, follows: null, freshness: 'tail' };
   const since = Date.now();
-  const page = await read(at);
+  const { lead } = after;
+  const page = pageBehind(await read(at), lead);
   // A cached page may be older than the item: only a fresh page shows that the item has moved or is deleted.
   const fresh: PageRef = page.fetchedAt < since ? { ...at, freshness: 'bypass' } : at;
   const { recentOffsets } = after;
-  const visit: VisitedPage<Value> = { page, at, recentOffsets };
+  const visit: VisitedPage<Value> = { page, at, recentOffsets, lead };
   if (isSurrounded(after)) return await locateByNeighbours(read, after, visit, fresh);
   if (!isRanked(after)) throw cursorExpired();
-  return startAfter(visit, after) ?? (await searchByRank(read, after, { at: fresh, recentOffsets }));
+  return startAfter(visit, after) ?? (await searchByRank(read, after, { at: fresh, recentOffsets, lead }));
 };
 
 /** Searches a list by time, newest first, or by another number, down to the first item behind the cursor's. */
@@ -53,7 +54,7 @@ const searchByRank = async <Value>(
     if (found) return found;
     const behind = indexByRank(items, (rank) => isBehind(items, rank, after.rank));
     const startsTooLate = behind === 0 && pages === 1 && visit.at.offset !== null;
-    if (startsTooLate) return searchByRank(read, after, { at: NEWEST, recentOffsets: [] });
+    if (startsTooLate) return searchByRank(read, after, { at: NEWEST, recentOffsets: [], lead: null });
     if (behind >= 0) return startAt(visit, behind);
     if (pages === MAX_PAGES) throw tooManyEmptyPages();
   }
@@ -88,16 +89,17 @@ const locateByNeighbours = async <Value>(
   remembered: VisitedPage<Value>,
   fresh: PageRef,
 ): Promise<WalkStart | null> => {
-  const { index, identity, neighbours, recentOffsets } = after;
+  const { index, identity, neighbours, recentOffsets, lead } = after;
   if (isUnchanged(remembered.page.items, index, identity, neighbours))
     return startAt(remembered, index + 1, neighbours.returned);
   const returned = [...neighbours.returned, ...neighbours.before, digestOf(identity)];
   const known = candidateOn(remembered, after);
-  const found = isAgreed(known) ? known : await searchByNeighbours(read, after, { at: fresh, recentOffsets });
+  const start: PageStart = { at: fresh, recentOffsets, lead };
+  const found = isAgreed(known) ? known : await searchByNeighbours(read, after, start);
   if (found) return startAt(found.visit, found.place.index, returned);
   if (!isRanked(after)) throw cursorExpired();
-  const start = await searchByRank(read, after, { at: fresh, recentOffsets });
-  return start && { ...start, returned };
+  const place = await searchByRank(read, after, start);
+  return place && { ...place, returned };
 };
 
 /**
@@ -120,7 +122,7 @@ const searchByNeighbours = async <Value>(
   const isHead = start.at.offset === null;
   const { before, after: behind, nextOffset } = after.neighbours;
   const isOnly = before.length === 0 && behind.length === 0 && nextOffset === null;
-  const head: PageStart = { at: { ...NEWEST, freshness: 'bypass' }, recentOffsets: [] };
+  const head: PageStart = { at: { ...NEWEST, freshness: 'bypass' }, recentOffsets: [], lead: null };
   for await (const visit of firstPages(walkPages(read, isHead ? start : head), MAX_PAGES)) {
     if (!isHead && visit.at.offset === start.at.offset) return null;
     const candidate = candidateOn(visit, after);
@@ -140,13 +142,15 @@ const NEARBY_PAGES = 2;
 const behindPage = async <Value>(
   read: ReadPage<Value>,
   { neighbours: { nextOffset } }: Surrounded,
-  { at, recentOffsets }: PageStart,
+  { at, recentOffsets, lead }: PageStart,
 ): Promise<Candidate<Value> | null> => {
   if (nextOffset === null) return null;
   const next: PageRef = { offset: nextOffset, follows: null, freshness: 'bypass' };
   const [before, page] = await Promise.all([read(at), read(next)]);
   const follows = page.items.length > 0 && before.items.indexOf(page.items.identity(0)) >= 0;
-  return follows ? { visit: { page, at: next, recentOffsets }, place: { index: 0, agreement: 0 } } : null;
+  return follows
+    ? { visit: { page, at: next, recentOffsets, lead }, place: { index: 0, agreement: 0 } }
+    : null;
 };
 
 /** Whether two of the remembered items agree on a place. One alone may have moved there. */
@@ -174,10 +178,10 @@ async function* firstPages<Value>(
 }
 
 const startAt = (
-  { at, recentOffsets }: PageStart,
+  { at, recentOffsets, lead }: PageStart,
   index: number,
   returned: readonly string[] = [],
-): WalkStart => ({ at, recentOffsets, index, returned });
+): WalkStart => ({ at, recentOffsets, lead, index, returned });
 
 const cursorExpired = () =>
   clientError(
@@ -191,6 +195,8 @@ type PageStart = {
   readonly at: PageRef;
   /** Digests of the last offsets that led to the page, oldest first. */
   readonly recentOffsets: readonly string[];
+  /** How the pages before it end, as far as it is known. */
+  readonly lead: Lead | null;
 };
 
 /** Where a walk over items starts: a page, and the index on it of the first item. */
@@ -218,22 +224,26 @@ export async function* walkPages<Value>(
   start: PageStart,
 ): AsyncGenerator<VisitedPage<Value>, void, undefined> {
   const visited = new Set<string>(start.recentOffsets);
-  let { at, recentOffsets } = start;
+  let { at, recentOffsets, lead } = start;
   for (;;) {
     if (at.offset !== null) {
       const step = digest(at.offset);
       if (visited.has(step)) throw offsetLoop();
       visited.add(step);
     }
-    const page = await read(at);
-    yield { page, at, recentOffsets };
+    const page = pageBehind(await read(at), lead);
+    yield { page, at, recentOffsets, lead };
     if (page.nextOffset === null) return;
     if (at.offset !== null) recentOffsets = [...recentOffsets, digest(at.offset)].slice(-MAX_RECENT_OFFSETS);
     const { items, nextOffset } = page;
     const follows = items.length > 0 ? items.identity(items.length - 1) : null;
     at = { offset: nextOffset, follows, freshness: 'tail' };
+    lead = items.tail;
   }
 }
+
+const pageBehind = <Value>(page: Page<Value>, lead: Lead | null): Page<Value> =>
+  lead === null ? page : { ...page, items: page.items.continuing(lead) };
 
 /** Returns the index of the first item whose rank matches; -1 without one. */
 export const indexByRank = <Value>(

@@ -172,5 +172,6 @@ export const positionOf = <Value>({ visit, index }: Entry<Value>): CursorPositio
     rank,
     neighbours: staysInPlace ? null : neighboursOf(visit.page, index, returned),
     recentOffsets,
+    lead: items.leadAt(index),
   };
 };

@@ -16,6 +16,7 @@ export type WalkResult<Value> = {
 const HEAD: WalkStart = {
   at: { offset: null, follows: null, freshness: 'head' },
   recentOffsets: [],
+  lead: null,
   index: 0,
   returned: [],
 };

@@ -14,7 +14,7 @@ import {
 import type { IndexedList } from '../../upstream/kernel/compile-list.ts';
 import type { DerivedEntry } from '../../upstream/parse/derived.ts';
 import type { FieldKind } from '../../upstream/parse/fields.ts';
-import type { RecordTable, TableField, View } from '../../upstream/parse/record.ts';
+import { partsOf, type RecordTable, type TableField, type View } from '../../upstream/parse/record.ts';
 import type { BuilderTypes } from '../builder.ts';
 import { derivedOf, viewedBy } from './derived-field.ts';
 
@@ -37,8 +37,7 @@ export const assertPlannable = (
     const derived = derivedOf(field);
     if (derived) return writtenByEntry(at, derived.entry, scope);
     const view = viewedBy(field);
-    if (view)
-      return { view: viewScope(at, view, scope), isList: false, isNullable: view.presentIf !== undefined };
+    if (view) return { view: viewScope(at, view, scope), isList: false, isNullable: isEverNull(view) };
     const property = exposedProperty(field);
     if (property === undefined)
       throw unwritable(at, 'a property (expose), a derivedField or a viewField', 'a resolver of its own');
@@ -96,8 +95,9 @@ const scopeOf = ({ name, fields }: RecordTable, subject: string): Scope => {
 };
 
 /** What a view does not have is null. */
-const viewScope = (at: string, { properties, presentIf = [] }: View, scope: Scope): Scope => {
-  const unknown = [...Object.values(properties), ...presentIf].find(
+const viewScope = (at: string, { properties, presentIf = [], absentIf = [] }: View, scope: Scope): Scope => {
+  const conditions = [...presentIf, ...absentIf].map((condition) => partsOf(condition).property);
+  const unknown = [...Object.values(properties), ...conditions].find(
     (property) => scope.find(property) === null,
   );
   if (unknown !== undefined) throw unwritable(at, `properties of ${scope.name}`, unknown);
@@ -110,6 +110,9 @@ const viewScope = (at: string, { properties, presentIf = [] }: View, scope: Scop
     },
   };
 };
+
+const isEverNull = ({ presentIf, absentIf }: View): boolean =>
+  presentIf !== undefined || absentIf !== undefined;
 
 const ABSENT: Written = { isList: false, isNullable: true };
 

@@ -24,6 +24,8 @@ export type CompiledList = {
   readonly table: CompiledTable;
   /** The slots of the properties that identify an item. */
   readonly identitySlots: readonly number[];
+  /** Those that tell items of equal identity apart; null for a list without such. */
+  readonly contentSlots: readonly number[] | null;
 };
 
 /** The members of a page beside its items, in the kernel's order. */
@@ -64,7 +66,8 @@ export const compileList = (
   );
   for (const [index, name] of [list.itemsField, ...ENVELOPE_MEMBERS].entries())
     setName(image, at + HEAD_BYTES + index * FIELD_BYTES, name);
-  return { address: at, image: image.finish(), table, identitySlots };
+  const contentSlots = list.content?.map((property) => slotOf(table, property)) ?? null;
+  return { address: at, image: image.finish(), table, identitySlots, contentSlots };
 };
 
 /** Compiles each table once, wherever its records are. */
@@ -219,6 +222,8 @@ export type IndexedList = {
   readonly subject: string;
   /** The required properties that identify an item: their values, with colons between. Four at most. */
   readonly identity: readonly string[];
+  /** What tells items of equal identity apart: a digest of the values follows the identity. The kernel does not see it. */
+  readonly content?: readonly string[];
   /** A list that is ordered by time has no other time in its table. */
   readonly order: ListOrder;
 };

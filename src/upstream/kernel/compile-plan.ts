@@ -1,5 +1,13 @@
 import type { DerivedEntry } from '../parse/derived.ts';
-import type { EdgeField, ListPlan, Plan, PlanField, TableField, View } from '../parse/record.ts';
+import {
+  type EdgeField,
+  type ListPlan,
+  type Plan,
+  type PlanField,
+  partsOf,
+  type TableField,
+  type View,
+} from '../parse/record.ts';
 import {
   type CompiledField,
   type CompiledList,
@@ -148,15 +156,19 @@ class PlanCompiler {
     };
   }
 
-  #viewStep({ properties, presentIf = [] }: View, plan: Plan, scope: Scope): Step {
+  #viewStep({ properties, presentIf = [], absentIf = [] }: View, plan: Plan, scope: Scope): Step {
     const own = new Map(Object.entries(properties));
     const address = this.compileRecord(plan, (property) => {
       const of = own.get(property);
       return of === undefined ? null : scope(of);
     });
-    const slots = presentIf.map((property) => slotIn(scope, property));
-    const details = this.#image.allocate(8 + slots.length * 4);
-    this.#image.set(details, address, slots.length, ...slots);
+    const conditions = [...presentIf, ...absentIf].flatMap((condition) => {
+      const { property, is } = partsOf(condition);
+      const text = is === null ? NO_TEXT : this.#image.text(JSON.stringify(is));
+      return [slotIn(scope, property), text.address, text.length];
+    });
+    const details = this.#image.allocate(12 + conditions.length * 4);
+    this.#image.set(details, address, presentIf.length, absentIf.length, ...conditions);
     return { kind: 'view', details };
   }
 

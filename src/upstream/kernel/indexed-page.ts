@@ -1,6 +1,6 @@
 import type { BufferPool } from '../../lib/buffers.ts';
-import type { IndexedList } from './compile-list.ts';
-import { ENVELOPE_MEMBERS } from './compile-list.ts';
+import { contentDigest } from '../parse/derived.ts';
+import { type CompiledList, ENVELOPE_MEMBERS, type IndexedList } from './compile-list.ts';
 
 /** What the kernel found on a page. Addresses are those of its memory. */
 export type PageImage = {
@@ -42,11 +42,11 @@ export class IndexedPage {
   #view: DataView;
   readonly #pool: BufferPool;
   #users = 0;
-  readonly #identitySlots: readonly number[];
+  readonly #slots: Pick<CompiledList, 'identitySlots' | 'contentSlots'>;
 
   constructor(
     list: IndexedList,
-    identitySlots: readonly number[],
+    slots: Pick<CompiledList, 'identitySlots' | 'contentSlots'>,
     image: PageImage,
     length: number,
     hasRepeats: boolean,
@@ -57,7 +57,7 @@ export class IndexedPage {
     this.hasRepeats = hasRepeats;
     this.#image = image;
     this.#pool = pool;
-    this.#identitySlots = identitySlots;
+    this.#slots = slots;
     const { buffer } = image;
     this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
   }
@@ -112,15 +112,24 @@ export class IndexedPage {
   /** The identity of an item that is not odd. */
   identity(index: number): string {
     const record = this.#word(this.#row(index) + ROW_RECORD) - this.image.address;
+    const { identitySlots, contentSlots } = this.#slots;
     let identity = '';
-    for (const slot of this.#identitySlots) {
-      const start = this.#word(record + slot);
-      const end = start + this.#word(record + slot + 4);
-      const isString = this.image.buffer[start - this.image.address] === QUOTE;
-      const part = isString ? this.#text(start + 1, end - 1) : this.#text(start, end);
-      identity += identity === '' && slot === this.#identitySlots[0] ? part : `:${part}`;
+    for (const slot of identitySlots) {
+      const part = this.#value(record + slot);
+      identity += identity === '' && slot === identitySlots[0] ? part : `:${part}`;
     }
-    return identity;
+    if (contentSlots === null) return identity;
+    return `${identity}:${contentDigest(contentSlots.map((slot) => this.#value(record + slot)))}`;
+  }
+
+  /** The text of the string or number in a slot; '' for null. */
+  #value(slot: number): string {
+    const start = this.#word(slot);
+    if (start === 0) return '';
+    const end = start + this.#word(slot + 4);
+    if (this.image.buffer[start - this.image.address] !== QUOTE) return this.#text(start, end);
+    const text = this.#text(start + 1, end - 1);
+    return text.includes('\\') ? JSON.parse(`"${text}"`) : text;
   }
 
   /** The index of the first item that is not odd and has this identity, whose hash the kernel made; -1 for none. */

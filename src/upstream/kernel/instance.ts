@@ -94,7 +94,7 @@ export class KernelInstance {
     if (length === null) return null;
     const hasRepeats = this.#word(RESULT + 4) !== 0;
     const image = this.#keep(length);
-    const page = new IndexedPage(list, compiled.identitySlots, image, length, hasRepeats, this.#pool);
+    const page = new IndexedPage(list, compiled, image, length, hasRepeats, this.#pool);
     this.#loaded = { page, from: 0, to: length };
     return page;
   }

@@ -1,4 +1,5 @@
 import { BufferPool } from '../../lib/buffers.ts';
+import { DIGEST_CHARACTERS } from '../parse/derived.ts';
 import type { ListPlan } from '../parse/record.ts';
 import type { IndexedList } from './compile-list.ts';
 import { type CompiledList, compileList } from './compile-list.ts';
@@ -107,7 +108,9 @@ export const createPageKernel = (): PageKernel => {
       return instance.write(plan, page, from, to, values);
     },
     indexOf(page, identity) {
-      return identity.length > MAX_IDENTITY ? -1 : page.indexOf(identity, shared.hashOf(identity));
+      if (identity.length > MAX_IDENTITY + 1 + DIGEST_CHARACTERS) return -1;
+      const hashed = page.list.content === undefined ? identity : identity.slice(0, -1 - DIGEST_CHARACTERS);
+      return page.indexOf(identity, shared.hashOf(hashed));
     },
   };
 };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { FieldKind } from './fields.ts';
 
 /** A field that upstream does not send, stated once for both writers: what the kernel makes it of, and the same as a function. */
@@ -60,6 +61,30 @@ export const globalIdOr = (
     return Buffer.from(text).toString('base64');
   },
 });
+
+/**
+ * As `globalId`, of a record that may equal another one of its list: with what `content` says of it, and the number of equal
+ * records before it in its list, which its reader gives it as the property `ordinal`.
+ */
+export const contentId = (
+  typeName: string,
+  parts: readonly string[],
+  content: readonly string[],
+): Derived<string> => ({
+  entry: { kind: 'value', properties: [...parts, ...content], as: 'string', isNullable: false },
+  derive(record) {
+    let text = typeName;
+    for (const part of parts) text += `:${propertyOf(record, part) ?? ''}`;
+    const digest = contentDigest(content.map((property) => propertyOf(record, property)));
+    return Buffer.from(`${text}:${digest}:${propertyOf(record, 'ordinal') ?? 0}`).toString('base64');
+  },
+});
+
+export const DIGEST_CHARACTERS = 16;
+
+/** Identifies what a record says in some of its properties. */
+export const contentDigest = (values: readonly unknown[]): string =>
+  hash('sha256', values.map((value) => value ?? '').join('\n'), 'base64url').slice(0, DIGEST_CHARACTERS);
 
 /** Whether a property is null. */
 export const isNullOf = (property: string): Derived<boolean> => ({

@@ -7,6 +7,7 @@ import type { IndexedPage } from '../kernel/indexed-page.ts';
 import type { WriteValues, Written } from '../kernel/instance.ts';
 import type { PageKernel } from '../kernel/page-kernel.ts';
 import type { ItemsWriter, PageItems } from '../page.ts';
+import { contentDigest } from './derived.ts';
 import { MalformedFieldError, malformed } from './fields.ts';
 import { type ListOrder, rankOf } from './list-order.ts';
 import type { ListPlan } from './record.ts';
@@ -56,6 +57,7 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
   readonly #subject: string;
   readonly #readOne: ReadOne<Value>;
   readonly #odd: ReadonlyMap<number, OddItem>;
+  readonly tail = null;
   #hasRepeats: boolean | null;
 
   private constructor(
@@ -98,6 +100,14 @@ export class IndexedItems<Value> implements PageItems<Value>, ItemsWriter {
 
   get length(): number {
     return this.#page.length;
+  }
+
+  continuing(): this {
+    return this;
+  }
+
+  leadAt(): null {
+    return null;
   }
 
   get hasRepeats(): boolean {
@@ -171,6 +181,7 @@ const MEMORY_PER_BODY_BYTE = 3;
 /** The items of a page whose values have all been read. */
 export class ParsedItems<Value> implements PageItems<Value> {
   readonly writer = null;
+  readonly tail = null;
   readonly order: ListOrder['kind'];
   readonly #items: readonly ParsedItem<Value>[];
   #hasRepeats: boolean | null = null;
@@ -182,6 +193,14 @@ export class ParsedItems<Value> implements PageItems<Value> {
 
   get length(): number {
     return this.#items.length;
+  }
+
+  continuing(): this {
+    return this;
+  }
+
+  leadAt(): null {
+    return null;
   }
 
   get hasRepeats(): boolean {
@@ -228,6 +247,8 @@ export type ItemReader<Value> = {
   readonly read: (raw: RawObject, subject: string) => Value;
   /** The properties that identify an item in its list, on whichever page it is. */
   readonly identity: readonly (keyof Value)[];
+  /** Of items that `identity` does not tell apart: see `ListDefinition`. */
+  readonly content?: readonly (keyof Value)[];
   readonly order: ListOrder<keyof Value>;
 };
 
@@ -242,7 +263,12 @@ export const readItem = <Value>(
   try {
     if (!isObject(item)) throw malformed('entry', 'an object', item);
     const value = reader.read(item, subject);
-    return { identity: short(identityOf(value, reader.identity)), rank: rankOf(reader.order, value), value };
+    const identity = short(identityOf(value, reader.identity));
+    const rank = rankOf(reader.order, value);
+    const { content } = reader;
+    if (content === undefined) return { identity, rank, value };
+    const digested = contentDigest(content.map((property) => value[property]));
+    return { identity: `${identity}:${digested}`, rank, value };
   } catch (error) {
     if (!(error instanceof MalformedFieldError)) throw error;
     // A malformed item has no identity and perhaps no rank, so its bytes identify it, and it gets its neighbour's rank.

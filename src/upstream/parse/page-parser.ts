@@ -7,7 +7,7 @@ import { UpstreamError } from '../client/errors.ts';
 import type { IndexedList } from '../kernel/compile-list.ts';
 import type { IndexedPage } from '../kernel/indexed-page.ts';
 import type { PageKernel } from '../kernel/page-kernel.ts';
-import type { Page, PartialErrors } from '../page.ts';
+import type { Page, PageItems, PartialErrors } from '../page.ts';
 import { MalformedFieldError, malformed, optional, readTime } from './fields.ts';
 import {
   IndexedItems,
@@ -17,6 +17,7 @@ import {
   ParsedItems,
   readItem,
 } from './items.ts';
+import { RepeatedItems } from './repeated-items.ts';
 
 /** What a page was requested for. */
 type Requested = {
@@ -64,7 +65,7 @@ export const createPageParser = <Value>(
     const { page, kernel } = body;
     const envelope = orInvalidResponse(readEnvelope, (await parseEnvelope(page.envelope())) as RawObject);
     const items = await IndexedItems.of(page, kernel, reader, requested.subject);
-    return { ...envelope, fetchedAt: requested.fetchedAt, items };
+    return { ...envelope, fetchedAt: requested.fetchedAt, items: counted(items, reader) };
   },
 });
 
@@ -117,12 +118,13 @@ export const parsePage = async <Value>(
     return listed;
   }, json);
   const envelope = orInvalidResponse(readEnvelope, json as RawObject);
-  return {
-    ...envelope,
-    fetchedAt,
-    items: new ParsedItems(await readItems(items, reader, subject), reader.order.kind),
-  };
+  const read = new ParsedItems(await readItems(items, reader, subject), reader.order.kind);
+  return { ...envelope, fetchedAt, items: counted(read, reader) };
 };
+
+/** Equal items are counted where a list has such. */
+const counted = <Value>(items: PageItems<Value>, { content }: ItemReader<Value>): PageItems<Value> =>
+  content === undefined ? items : new RepeatedItems(items);
 
 /** Reads a body. Throws UpstreamError `invalidResponse` if it is malformed. */
 const orInvalidResponse = <Body, Value>(read: (body: Body) => Value, body: Body): Value => {

@@ -164,17 +164,36 @@ export type PlanField =
 export type View = {
   /** The record's property for each of the object's. The object's others are null. */
   readonly properties: { readonly [property: string]: string };
-  /** The object is null where all of these properties of the record are. Default: it is never null. */
-  readonly presentIf?: readonly string[];
+  /** The object is null unless one of these holds for the record. Default: it is never null. */
+  readonly presentIf?: readonly Condition[];
+  /** The object is null where one of these holds. */
+  readonly absentIf?: readonly Condition[];
 };
+
+/** That a property of a record is not null, or that it is exactly this text. */
+export type Condition<Property extends string = string> =
+  | Property
+  | { readonly property: Property; readonly is: string };
+
+/** The property that a condition is about, and the text that it must be; null for any value. */
+export const partsOf = (condition: Condition): { readonly property: string; readonly is: string | null } =>
+  typeof condition === 'string' ? { property: condition, is: null } : condition;
+
+const holdsFor =
+  (values: Readonly<Record<string, unknown>>) =>
+  (condition: Condition): boolean => {
+    const { property, is } = partsOf(condition);
+    return is === null ? (values[property] ?? null) !== null : values[property] === is;
+  };
 
 /** Returns the object of a view; null where it has none. */
 export const viewOf = (
-  { properties, presentIf }: View,
+  { properties, presentIf, absentIf = [] }: View,
   record: object,
 ): Readonly<Record<string, unknown>> | null => {
   const values = record as Readonly<Record<string, unknown>>;
-  if (presentIf?.every((property) => values[property] === null)) return null;
+  const holds = holdsFor(values);
+  if (presentIf?.some(holds) === false || absentIf.some(holds)) return null;
   return Object.fromEntries(
     Object.entries(properties).map(([property, of]) => [property, values[of] ?? null]),
   );

@@ -262,6 +262,7 @@ const edgeOf = <Value>(cursors: ListCursors, identity: string, node: Value): Ite
       rank: null,
       neighbours: UNKNOWN,
       recentOffsets: [],
+      lead: null,
     });
   },
 });

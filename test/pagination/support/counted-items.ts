@@ -20,6 +20,16 @@ export class CountedItems implements PageItems<string> {
     return new Set(this.#names).size < this.length;
   }
 
+  readonly tail = null;
+
+  continuing(): this {
+    return this;
+  }
+
+  leadAt(): null {
+    return null;
+  }
+
   retain(): void {}
 
   release(): void {}
