@@ -3,18 +3,22 @@ import { builder } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
 import { clientError } from '../graph/errors.ts';
 import type { GlobalId } from '../graph/global-id.ts';
+import { derivedField } from '../graph/plan/derived-field.ts';
 import { ofPages } from '../graph/plan/planned-schema.ts';
 import { parseAddress } from '../graph/scalars.ts';
+import { globalId } from '../upstream/parse/derived.ts';
 
 const MAX_WALLETS = 100;
 
 /** A wallet is an address. Other features add the connections of what it holds and did. */
 export const Wallet = builder.objectRef<{ readonly address: string }>('Wallet');
 
+const ID = derivedField(globalId('Wallet', 'address'));
+
 builder.node(Wallet, {
   description: 'An EVM address. A wallet causes no upstream request by itself: its connections do.',
   extensions: withScope('wallets'),
-  id: { resolve: ({ address }) => address },
+  id: { extensions: ID.extensions, resolve: ({ address }) => address },
   loadOne: (address) => ({ address: parseAddress(address) }),
   fields: (t) => ({
     address: t.expose('address', { type: 'Address', description: 'The address, in lower case.' }),

@@ -157,7 +157,8 @@ test('the formats of other deployments are read: strings for numbers, amounts, n
   const [event] = await shown({
     activities: [
       {
-        type: 'swap',
+        type: 'receive',
+        asset_type: 'Native',
         chain_id: 10,
         token_symbol: 'ONE',
         token_metadata: { decimals: '18', price_usd: '0.5', logo: 'ipfs://bafy/one.png' },
@@ -199,14 +200,20 @@ test('a token has the identity that it has everywhere, or is null', async () => 
       { chain_id: 1, asset_type: 'native', ...known },
       { chain_id: 1, asset_type: 'ERC20', ...known },
       { asset_type: 'erc20', token_address: addressOf(7), ...known, from_token_symbol: 'T' },
-      { chain_id: 1, from_token_address: 'native', to_token_address: '', to_token_value: 1 },
+      {
+        chain_id: 1,
+        from_token_address: 'native',
+        from_token_value: 2,
+        to_token_address: '',
+        to_token_value: 1,
+      },
     ],
   });
   expect(events).toMatchObject([
     { token: { id: idOf(1, addressOf(7)), isNative: false, poolSizeUsd: '9999.5', lowLiquidity: true } },
     { token: { id: btoa('Token:1:native'), address: null, isNative: true, symbol: 'T' } },
     { token: null },
-    { token: null, swap: null },
+    { token: null, swap: { from: { token: null, value: null }, to: null } },
     {
       token: null,
       swap: {
@@ -221,7 +228,8 @@ test('a malformed or absent value is null, and affects no other field', async ()
   const events = await shown({
     activities: [
       {
-        type: 'swap',
+        type: 'receive',
+        asset_type: 'native',
         chain_id: 10,
         value: '7',
         spender: 'nobody',

@@ -13,7 +13,7 @@ export type Operation<Data, Variables> = {
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** What happened, seen from the subscribed address. */
+/** What happened, seen from the address whose activity it is. */
 export type ActivityType =
   /** It allowed another address to spend. */
   | 'APPROVE'

@@ -1,5 +1,6 @@
 import { isObject, type RawObject } from '../../lib/json/exact-json.ts';
-import { ACTIVITY_TYPES, ASSET_TYPES } from '../../upstream/parse/fields.ts';
+import { ACTIVITY_CONTENT, type Activity } from '../../lookups/activity-rest.ts';
+import { contentDigest } from '../../upstream/parse/derived.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
 import {
   addressOf,
@@ -10,7 +11,8 @@ import {
   isoTimeOf,
   oneOf,
   readAsset,
-  readSwap,
+  readBought,
+  readSold,
   readToken,
   smallIntegerOf,
   textOf,
@@ -28,7 +30,7 @@ type TransactionEvent = {
 };
 
 /** Integers are decimal strings, times are ISO 8601 in UTC, hex is in lower case. A field that the item lacks is null. */
-export type ActivityEvent = { readonly kind: 'activity' } & ReturnType<typeof activityFields>;
+export type ActivityEvent = { readonly kind: 'activity' } & Activity;
 
 /** Formatted like ActivityEvent. The body has no chain, block or time. */
 export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType<typeof balanceChangeFields>;
@@ -36,15 +38,17 @@ export type BalanceChangeEvent = { readonly kind: 'balanceChange' } & ReturnType
 type DeliveryEvent = TransactionEvent | ActivityEvent | BalanceChangeEvent;
 
 /** The delivery's fields that apply to all its events. */
-type Frame = { readonly chainId: number | null; readonly subscribedAddress: string | null };
+type Frame = EventFrame & {
+  /** How many activities of the delivery before this item are equal to it. */
+  readonly ordinalOf: (raw: RawObject) => number;
+};
 
-const activityFields = (raw: RawObject, { chainId: delivered, subscribedAddress }: Frame) => {
-  const chainId = smallIntegerOf(raw.chain_id) ?? delivered;
+const activityFields = (raw: RawObject, { chainId, subscribedAddress }: EventFrame) => {
+  const [token, sold, bought] = [readToken(raw), readSold(raw), readBought(raw)];
+  const contract = isObject(raw.contract_metadata) ? raw.contract_metadata : {};
   return {
-    type: oneOf(ACTIVITY_TYPES, raw.type),
-    /** Upstream's text, even for an unknown type. */
     typeName: textOf(raw.type),
-    chainId,
+    chainId: smallIntegerOf(raw.chain_id) ?? chainId,
     blockNumber: integerOf(raw.block_number),
     blockTime: isoTimeOf(raw.block_time),
     transactionHash: hexOf(raw.tx_hash),
@@ -52,8 +56,8 @@ const activityFields = (raw: RawObject, { chainId: delivered, subscribedAddress 
     transactionTo: addressOf(raw.tx_to),
     /** In wei. */
     transactionValue: integerOf(raw.tx_value),
-    assetType: oneOf(ASSET_TYPES, raw.asset_type),
-    tokenAddress: addressOf(raw.token_address),
+    assetTypeName: textOf(raw.asset_type)?.toLowerCase() ?? null,
+    tokenAddress: token.address,
     tokenId: integerOf(raw.id),
     from: addressOf(raw.from),
     to: addressOf(raw.to),
@@ -68,8 +72,29 @@ const activityFields = (raw: RawObject, { chainId: delivered, subscribedAddress 
     data: hexOf(raw.data),
     /** The decoded call, as upstream wrote it. */
     function: raw.function ?? null,
-    token: readToken(raw, chainId),
-    swap: readSwap(raw, chainId),
+    contractName: textOf(contract.name),
+    tokenSymbol: token.symbol,
+    tokenName: token.name,
+    tokenDecimals: token.decimals,
+    tokenLogo: token.logo,
+    tokenPriceUsd: token.priceUsd,
+    tokenPoolSizeUsd: token.poolSizeUsd,
+    soldAddress: sold.address,
+    soldSymbol: sold.symbol,
+    soldName: sold.name,
+    soldDecimals: sold.decimals,
+    soldLogo: sold.logo,
+    soldPriceUsd: sold.priceUsd,
+    soldPoolSizeUsd: sold.poolSizeUsd,
+    soldValue: sold.value,
+    boughtAddress: bought.address,
+    boughtSymbol: bought.symbol,
+    boughtName: bought.name,
+    boughtDecimals: bought.decimals,
+    boughtLogo: bought.logo,
+    boughtPriceUsd: bought.priceUsd,
+    boughtPoolSizeUsd: bought.poolSizeUsd,
+    boughtValue: bought.value,
   };
 };
 
@@ -109,7 +134,37 @@ const readTransactionEvent = (raw: RawObject, { chainId }: Frame): TransactionEv
 const readActivity = (raw: RawObject, frame: Frame): ActivityEvent => ({
   kind: 'activity',
   ...activityFields(raw, frame),
+  get ordinal() {
+    return frame.ordinalOf(raw);
+  },
 });
+
+/**
+ * Returns the function that says how many activities of a body before an item are equal to it. It reads them all when it is
+ * first called.
+ */
+const countEqual = (items: readonly Item[], frame: EventFrame): ((raw: RawObject) => number) => {
+  let ordinals: Map<RawObject, number> | null = null;
+  const count = (): Map<RawObject, number> => {
+    const counts = new Map<string, number>();
+    const all = new Map<RawObject, number>();
+    for (const { kind, raw } of items) {
+      if (kind.type !== 'activities') continue;
+      const activity = activityFields(raw, frame);
+      const identity = contentDigest(IDENTIFYING.map((property) => activity[property]));
+      const ordinal = counts.get(identity) ?? 0;
+      counts.set(identity, ordinal + 1);
+      all.set(raw, ordinal);
+    }
+    return all;
+  };
+  return (raw) => {
+    ordinals ??= count();
+    return ordinals.get(raw) ?? 0;
+  };
+};
+
+const IDENTIFYING = ['chainId', 'transactionHash', ...ACTIVITY_CONTENT] as const;
 
 /** Reads an item of a body's `balance_changes`. */
 const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
@@ -123,7 +178,7 @@ export type EventFrame = Pick<StoredDelivery, 'chainId' | 'subscribedAddress'>;
 type Kind = {
   readonly type: DeliveryType;
   readonly key: string;
-  readonly read: (raw: RawObject, frame: EventFrame) => DeliveryEvent;
+  readonly read: (raw: RawObject, frame: Frame) => DeliveryEvent;
   /** The fields with an address by which a client may look the event up. */
   readonly addressFields: readonly string[];
   /** Whether each item has the subscribed address. */
@@ -220,14 +275,17 @@ export const eventsIn = (
   body: unknown,
   frame: EventFrame,
   address: string | null = null,
-): readonly ReadEvent[] =>
-  itemsOf(body)
+): readonly ReadEvent[] => {
+  const items = itemsOf(body);
+  const whole: Frame = { ...frame, ordinalOf: countEqual(items, frame) };
+  return items
     .filter((item) => address === null || concernedBy(item, frame.subscribedAddress).includes(address))
     .map(
       ({ kind, raw }) =>
         () =>
-          kind.read(raw, frame),
+          kind.read(raw, whole),
     );
+};
 
 /**
  * The addresses that an item concerns, in lower case: the subscribed address, senders and receivers, counterparties, spenders,

@@ -104,18 +104,6 @@ type TokenFields = {
   readonly poolSizeUsd: string | null;
 };
 
-/** A token, which its chain and its address identify. */
-type Token = TokenFields & { readonly chainId: number };
-
-/** A token that was sold or bought in a swap. */
-export type SwapSide = {
-  readonly token: Token | null;
-  /** In the token's smallest unit. */
-  readonly value: string | null;
-};
-
-export type Swap = { readonly from: SwapSide | null; readonly to: SwapSide | null };
-
 /** The names of a token's fields in an item. A name made for each look-up would cost more than the look-up. */
 const namesWith = (prefix: string) => ({
   address: `${prefix}address`,
@@ -145,38 +133,27 @@ const ASSET: Names = {
 
 /**
  * Reads the token from `token_address` and `token_metadata`. A field that the metadata lacks is read from the item instead,
- * as `token_symbol` and so on. Null when the item has no field of the token, and when its chain or address is unknown.
+ * as `token_symbol` and so on.
  */
-export const readToken = (raw: RawObject, chainId: number | null): Token | null => {
-  const token = tokenUnlessEmpty(raw, TOKEN, chainId);
-  // Without an address it is the native asset, unless the item says that it is a contract's.
-  return token?.address === null && textOf(raw.asset_type)?.toLowerCase().startsWith('erc') ? null : token;
-};
+export const readToken = (raw: RawObject): TokenFields => tokenOf(raw, TOKEN);
 
 /** Reads the token of a balance change's `asset`, whose fields have no prefix. */
 export const readAsset = (asset: RawObject): TokenFields => tokenOf(asset, ASSET);
 
-/** Reads both sides of a swap; null when the item has neither. */
-export const readSwap = (raw: RawObject, chainId: number | null): Swap | null => {
-  const [from, to] = [readSide(raw, FROM_TOKEN, chainId), readSide(raw, TO_TOKEN, chainId)];
-  return from === null && to === null ? null : { from, to };
-};
+/** What a swap sold. */
+export const readSold = (raw: RawObject): SideFields => readSide(raw, FROM_TOKEN);
+
+/** What a swap bought. */
+export const readBought = (raw: RawObject): SideFields => readSide(raw, TO_TOKEN);
+
+/** A token that was sold or bought, and how much of it, in its smallest unit. */
+type SideFields = TokenFields & { readonly value: string | null };
 
 /** Upstream does not document the name of the amount: both known names are read. */
-const readSide = (raw: RawObject, names: Names, chainId: number | null): SwapSide | null => {
-  const side = {
-    token: tokenUnlessEmpty(raw, names, chainId),
-    value: integerOf(raw[names.value]) ?? integerOf(raw[names.amount]),
-  };
-  return isEmpty(side) ? null : side;
-};
-
-const tokenUnlessEmpty = (item: RawObject, names: Names, chainId: number | null): Token | null => {
-  if (chainId === null) return null;
-  const token = tokenOf(item, names);
-  const isNative = item[names.address] === 'native' || item[names.address] === '';
-  return isEmpty(token) && !isNative ? null : { chainId, ...token };
-};
+const readSide = (raw: RawObject, names: Names): SideFields => ({
+  ...tokenOf(raw, names),
+  value: integerOf(raw[names.value]) ?? integerOf(raw[names.amount]),
+});
 
 const tokenOf = (item: RawObject, names: Names): TokenFields => {
   const metadata = item[names.metadata];
@@ -191,5 +168,3 @@ const tokenOf = (item: RawObject, names: Names): TokenFields => {
     poolSizeUsd: decimalOf(details.pool_size) ?? decimalOf(item[names.poolSizeUsd]),
   };
 };
-
-const isEmpty = (fields: object): boolean => Object.values(fields).every((value) => value === null);

@@ -2,6 +2,7 @@ import { withScope } from '../../graph/authorization.ts';
 import { builder } from '../../graph/builder.ts';
 import { withCost } from '../../graph/cost/field-cost.ts';
 import { badUserInput, clientError } from '../../graph/errors.ts';
+import { Activity } from '../../lookups/activity.ts';
 import { readDeliveredTransaction, Transaction } from '../../lookups/transactions.ts';
 import { WebhookType } from '../../webhooks/schema/enums.ts';
 import type { ActivityEvent, BalanceChangeEvent, ReadEvent } from '../events/events.ts';
@@ -14,7 +15,6 @@ import {
   SearchLimitExceededError,
 } from '../log/errors.ts';
 import type { DeliveryType, StoredDelivery } from '../log/log.ts';
-import { Activity } from './activity.ts';
 import { BalanceChange } from './balance.ts';
 
 const RESELECTION = 'Each further selection counts as reading the body again.';
@@ -112,7 +112,7 @@ const TYPES = { transaction: TransactionEvent, activity: Activity, balanceChange
 const DeliveryEvent = builder.unionType('DeliveryEvent', {
   description: 'An event of a delivery.',
   types: [TransactionEvent, Activity, BalanceChange],
-  resolveType: ({ kind }) => TYPES[kind],
+  resolveType: ({ kind = 'activity' }) => TYPES[kind],
 });
 
 /** Reads an event; undefined for a transaction that can't be parsed, which the list leaves out. */

@@ -12,25 +12,29 @@ export const WebhookType = builder.enumType('WebhookType', {
   } satisfies Values<enums.WebhookType>,
 });
 
+export const ACTIVITY_TYPE_VALUES = {
+  APPROVE: { description: 'It allowed another address to spend.' },
+  MINT: { description: 'It received a newly created token.' },
+  BURN: { description: 'It destroyed a token.' },
+  RECEIVE: { description: 'It received an asset.' },
+  SEND: { description: 'It sent an asset.' },
+  SWAP: { description: 'It traded one asset for another.' },
+  CALL: { description: 'It called a contract.' },
+} as const satisfies Values<enums.ActivityType>;
+
 export const ActivityType = builder.enumType('ActivityType', {
-  description: 'What happened, seen from the subscribed address.',
-  values: {
-    APPROVE: { description: 'It allowed another address to spend.' },
-    MINT: { description: 'It received a newly created token.' },
-    BURN: { description: 'It destroyed a token.' },
-    RECEIVE: { description: 'It received an asset.' },
-    SEND: { description: 'It sent an asset.' },
-    SWAP: { description: 'It traded one asset for another.' },
-    CALL: { description: 'It called a contract.' },
-  } satisfies Values<enums.ActivityType>,
+  description: 'What happened, seen from the address whose activity it is.',
+  values: ACTIVITY_TYPE_VALUES,
 });
+
+export const ASSET_TYPE_VALUES = {
+  NATIVE: { description: "The chain's own currency." },
+  ERC20: { description: 'A fungible token.' },
+  ERC721: { description: 'A unique token.' },
+  ERC1155: { description: 'A token of a contract with many kinds of tokens, each in an amount.' },
+} as const satisfies Values<enums.AssetType>;
 
 export const AssetType = builder.enumType('AssetType', {
   description: 'The kind of an asset.',
-  values: {
-    NATIVE: { description: "The chain's own currency." },
-    ERC20: { description: 'A fungible token.' },
-    ERC721: { description: 'A unique token.' },
-    ERC1155: { description: 'A token of a contract with many kinds of tokens, each in an amount.' },
-  } satisfies Values<enums.AssetType>,
+  values: ASSET_TYPE_VALUES,
 });

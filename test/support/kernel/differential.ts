@@ -92,7 +92,8 @@ const compareItems = (page: IndexedPage, { items }: Page<object>, text: string, 
     }
     if (value instanceof MalformedFieldError) fail('malformed', 'an item', value.message, text);
     const identity = page.identity(index);
-    assertEqual('identity', identity, items.identity(index), text);
+    // The reader of the page counts equal items.
+    assertEqual('identity', identity, items.identity(index).split('~')[0], text);
     // The plain reader reads the numbers that a list descends by.
     if (items.order !== 'descendingBy') assertEqual('rank', page.time(index), items.rank(index), text);
     if (identities.has(identity)) assertEqual('repeats', page.hasRepeats, true, text);

@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { exposedProperty } from '../../../src/graph/plan/assert-plannable.ts';
-import { derivedOf } from '../../../src/graph/plan/derived-field.ts';
+import { derivedOf, viewedBy } from '../../../src/graph/plan/derived-field.ts';
 import { createProjection } from '../../../src/graph/plan/list-writer.ts';
 import { plannedFields } from '../../../src/graph/plan/planned-types.ts';
 import { createChains } from '../../../src/lookups/chains.ts';
@@ -12,6 +12,7 @@ import type {
   Plan,
   PlanField,
   RecordTable,
+  TableField,
 } from '../../../src/upstream/parse/record.ts';
 import type { Random } from './random.ts';
 
@@ -48,23 +49,48 @@ const recordPlan = (
   more: readonly string[] = [],
 ): Plan => {
   const fields: PlanField[] = [{ kind: 'typename', key: '__typename' }];
-  for (const [property, field] of Object.entries(table.fields)) {
+  const own = Object.entries(table.fields).flatMap(([property, field]): [string, TableField][] =>
+    'inline' in field ? Object.entries(field.inline) : [[property, field]],
+  );
+  for (const [property, field] of own) {
     const inner = 'record' in field ? field.record : 'records' in field ? field.records : null;
     const plan = inner && recordPlan(typeIn(type, property), inner, random, every);
     fields.push({ kind: 'property', key: `p_${property}`, property, plan });
     if (random.once(6)) fields.push({ kind: 'property', key: `again_${property}`, property, plan });
   }
   for (const property of more) fields.push({ kind: 'property', key: property, property, plan: null });
-  for (const each of Object.values(type?.getFields() ?? {})) {
-    const derived = derivedOf(each);
-    if (derived) fields.push({ kind: 'derived', key: `d_${each.name}`, field: derived });
-  }
+  fields.push(...madeFields(type));
   const chosen = every ? fields : fields.filter(() => random.once(2));
   return {
     typeName: type?.name ?? `A_${table.name}`,
     fields: random.once(3) ? chosen.toSorted(() => random.below(3) - 1) : chosen,
   };
 };
+
+/** The fields of an item that are made of it, and that the kernel writes. */
+const madeFields = (type: GraphQLObjectType | null): PlanField[] =>
+  Object.values(type?.getFields() ?? {}).flatMap((field): PlanField[] => {
+    const derived = derivedOf(field);
+    if (derived)
+      return derived.entry.kind === 'value'
+        ? []
+        : [{ kind: 'derived', key: `d_${field.name}`, field: derived }];
+    const view = viewedBy(field);
+    const named = getNamedType(field.type);
+    if (!view || !isObjectType(named)) return [];
+    const exposed = Object.values(named.getFields()).flatMap((each): PlanField[] => {
+      const property = exposedProperty(each);
+      return property === undefined ? [] : [{ kind: 'property', key: each.name, property, plan: null }];
+    });
+    return [
+      {
+        kind: 'view',
+        key: `v_${field.name}`,
+        view,
+        plan: { typeName: named.name, fields: [...exposed, ...madeFields(named)] },
+      },
+    ];
+  });
 
 const itemPlan = (list: IndexedList, random: Random, every: boolean): Plan =>
   recordPlan(itemTypeOf(list), list.table, random, every, [list.subject]);

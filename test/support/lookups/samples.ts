@@ -28,6 +28,70 @@ const decoded = (name: string) => ({
   ],
 });
 
+const tokenMetadata = (number: number): Fields => ({
+  symbol: `T${number}`,
+  decimals: 18,
+  name: `Token “${number}”`,
+  logo: `https://example.com/token/logo/1/${addressOf(number)}`,
+});
+
+/** An activity of each type in turn, with every field that upstream may send of it. */
+const activityItem = (number: number, block_time: string): Fields => {
+  const base = { chain_id: 1, block_number: 21_000_000 + number, block_time, tx_hash: hashOf(number) };
+  const priced = { ...tokenMetadata(number), price_usd: number * 1.1, pool_size: 9_000.5 + number * 400 };
+  const token = { asset_type: 'erc20', token_address: addressOf(number), token_metadata: priced };
+  switch (number % 6) {
+    case 0:
+      return {
+        ...base,
+        type: 'send',
+        ...token,
+        to: addressOf(7),
+        value: '5',
+        value_usd: 0.14017463965013963,
+      };
+    case 1:
+      return {
+        ...base,
+        type: 'receive',
+        asset_type: 'native',
+        from: addressOf(8),
+        value: '1000',
+        value_usd: 3,
+      };
+    case 2:
+      return {
+        ...base,
+        type: 'swap',
+        to: addressOf(9),
+        from_token_address: 'native',
+        from_token_value: '12',
+        from_token_metadata: tokenMetadata(number),
+        to_token_address: addressOf(number),
+        to_token_value: String(number),
+        to_token_metadata: tokenMetadata(number),
+      };
+    case 3:
+      return { ...base, type: 'approve', ...token, spender: addressOf(9), value: String(2n ** 256n - 1n) };
+    case 4:
+      return {
+        ...base,
+        type: 'call',
+        to: addressOf(9),
+        value: '0',
+        function: { signature: '0xa9059cbb', name: 'transfer', inputs: decoded('transfer').inputs },
+        contract_metadata: { name: 'Vault' },
+        tx_from: addressOf(1),
+        tx_to: addressOf(9),
+        tx_value: '0',
+        call_type: 'outgoing',
+        data: '0xA9059CBB',
+      };
+    default:
+      return { ...base, type: 'mint', ...token, asset_type: 'erc721', id: String(number), value: '1' };
+  }
+};
+
 /** By the names of the lookups. */
 const SAMPLES: Readonly<Record<string, Sample>> = {
   transactions: {
@@ -46,6 +110,10 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
         ...(index % 2 === 0 && { decoded: decoded('Transfer') }),
       })),
     }),
+  },
+  activity: {
+    key: ['transactionHash', 'tx_hash'],
+    item: (number, atOnce = 1) => activityItem(number, timeAt(Math.floor(number / atOnce))),
   },
   collectibles: {
     key: ['tokenId', 'token_id'],

@@ -1,0 +1,355 @@
+import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
+import { withCost } from '../graph/cost/field-cost.ts';
+import { badUserInput } from '../graph/errors.ts';
+import { derivedField, viewField } from '../graph/plan/derived-field.ts';
+import { contentId, wordOf } from '../upstream/parse/derived.ts';
+import {
+  ACTIVITY_TYPE_VALUES,
+  ActivityType,
+  ASSET_TYPE_VALUES,
+  AssetType,
+} from '../webhooks/schema/enums.ts';
+import { ACTIVITY_CONTENT, type Activity as ActivityShape, activityLookup } from './activity-rest.ts';
+import { chainArguments } from './chains-schema.ts';
+import { listField } from './list-field.ts';
+import { Token, type TokenRecord } from './token.ts';
+import { Wallet } from './wallet.ts';
+
+/** An activity, from a lookup or from a delivery. */
+export const Activity = builder.objectRef<ActivityShape>('Activity');
+
+/** Both sides of a swap: properties of the activity. */
+type SwapShape = Pick<
+  ActivityShape,
+  'chainId' | Extract<keyof ActivityShape, `sold${string}` | `bought${string}`>
+>;
+const Swap = builder.objectRef<SwapShape>('Swap');
+
+type SideShape = Omit<Partial<TokenRecord>, 'chainId'> & {
+  readonly chainId: number | null;
+  readonly value: string | null;
+};
+const SwapSide = builder.objectRef<SideShape>('SwapSide');
+
+const SOLD = [
+  'soldAddress',
+  'soldSymbol',
+  'soldName',
+  'soldDecimals',
+  'soldLogo',
+  'soldPriceUsd',
+  'soldPoolSizeUsd',
+  'soldValue',
+] as const;
+const BOUGHT = [
+  'boughtAddress',
+  'boughtSymbol',
+  'boughtName',
+  'boughtDecimals',
+  'boughtLogo',
+  'boughtPriceUsd',
+  'boughtPoolSizeUsd',
+  'boughtValue',
+] as const;
+
+const ofSubscriber = {
+  ...viewField<ActivityShape, typeof Wallet.$inferType>({ address: 'subscribedAddress' }),
+  resolve: ({ subscribedAddress }: ActivityShape) =>
+    subscribedAddress === null ? null : { address: subscribedAddress },
+};
+
+/** A token is of a chain, which a delivery may not name. */
+const onItsChain = <
+  Source extends { readonly chainId: number | null },
+  Field extends { resolve(record: Source): never },
+>(
+  field: Field & { resolve(record: Source): never },
+) => ({
+  ...field,
+  resolve: (record: Source) => (record.chainId === null ? null : field.resolve(record)),
+});
+
+Activity.implement({
+  description: 'An action of a wallet, or one that affected it, from a lookup or from a delivery.',
+  fields: (t) => ({
+    id: t.id({
+      description:
+        "A key for client caches: unique for a wallet, a chain, a transaction, what the activity says and the number of equal ones of the transaction before it. `node` can't refetch it.",
+      ...derivedField(
+        contentId('Activity', ['subscribedAddress', 'chainId', 'transactionHash'], ACTIVITY_CONTENT),
+      ),
+    }),
+    wallet: t.field({
+      type: Wallet,
+      nullable: true,
+      description:
+        'The wallet whose activity it is. Always known in a lookup. Null in a delivery whose `subscribedAddress` is null.',
+      ...ofSubscriber,
+    }),
+    type: t.field({
+      type: ActivityType,
+      nullable: true,
+      description:
+        'The type of the activity. Null when this gateway does not know it: `typeName` has it. A filter by `types` finds known ones only.',
+      ...derivedField(wordOf('typeName', ACTIVITY_TYPE_VALUES)),
+    }),
+    typeName: t.exposeString('typeName', {
+      nullable: true,
+      description: `The type as the service wrote it. ${NULL_WHEN_OMITTED}`,
+    }),
+    chainId: t.expose('chainId', {
+      type: 'ChainId',
+      nullable: true,
+      description: 'The id of the chain. Always known in a lookup. Null when a delivery omits it.',
+    }),
+    blockNumber: t.expose('blockNumber', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The number of the block. ${NULL_WHEN_OMITTED}`,
+    }),
+    blockTime: t.expose('blockTime', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time of the block. Always known in a lookup. Null when a delivery omits it.',
+    }),
+    transactionHash: t.expose('transactionHash', {
+      type: 'Hex',
+      nullable: true,
+      description: 'The hash of the transaction. Always known in a lookup. Null when a delivery omits it.',
+    }),
+    transactionFrom: t.expose('transactionFrom', {
+      type: 'Address',
+      nullable: true,
+      description: `The transaction's sender. ${NULL_WHEN_OMITTED}`,
+    }),
+    transactionTo: t.expose('transactionTo', {
+      type: 'Address',
+      nullable: true,
+      description: `The transaction's recipient. ${NULL_WHEN_OMITTED}`,
+    }),
+    transactionValue: t.expose('transactionValue', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The amount of the native asset that the transaction sends, in wei. ${NULL_WHEN_OMITTED}`,
+    }),
+    assetType: t.field({
+      type: AssetType,
+      nullable: true,
+      description:
+        'The kind of the asset. Null when there is no asset, and when this gateway does not know its kind.',
+      ...derivedField(wordOf('assetTypeName', ASSET_TYPE_VALUES)),
+    }),
+    tokenAddress: t.expose('tokenAddress', {
+      type: 'Address',
+      nullable: true,
+      description: 'The token contract. Null for the native asset, in a swap, and when the service omits it.',
+    }),
+    tokenId: t.expose('tokenId', {
+      type: 'BigInt',
+      nullable: true,
+      description: 'The token id. Null unless the asset is an ERC-721 or ERC-1155 token.',
+    }),
+    from: t.expose('from', {
+      type: 'Address',
+      nullable: true,
+      description: 'The sender of the asset. Null when it is the wallet itself, which the service omits.',
+    }),
+    to: t.expose('to', {
+      type: 'Address',
+      nullable: true,
+      description: 'The recipient of the asset. Null when it is the wallet itself, which the service omits.',
+    }),
+    value: t.expose('value', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The amount in the asset's smallest unit. ${NULL_WHEN_OMITTED}`,
+    }),
+    valueUsd: t.expose('valueUsd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'The value in US dollars. Null when the price is unknown.',
+    }),
+    subscribedAddress: t.expose('subscribedAddress', {
+      type: 'Address',
+      nullable: true,
+      description:
+        "The address whose activity it is: in a lookup that of the wallet. A delivery omits it: it is known when this address has been the webhook's only one since before the event; otherwise null.",
+    }),
+    spender: t.expose('spender', {
+      type: 'Address',
+      nullable: true,
+      description: 'The address that may spend the token. Null when the activity is not an approval.',
+    }),
+    callType: t.exposeString('callType', {
+      nullable: true,
+      description:
+        'The kind of call, as the service wrote it. Null when the activity is not a call, and in a lookup, where the service omits it.',
+    }),
+    data: t.expose('data', {
+      type: 'Hex',
+      nullable: true,
+      description:
+        'The call data. Null when the activity is not a call, and when the service omits it, as in a lookup.',
+    }),
+    function: t.expose('function', {
+      type: 'JSON',
+      nullable: true,
+      description:
+        'The called function and its parameters, as the service wrote them. An integer beyond 2^53 is a string. Null when the call was not decoded.',
+      extensions: withCost({ bytes: 100 }),
+    }),
+    contractName: t.exposeString('contractName', {
+      nullable: true,
+      description: 'The name of the called contract. Null when the service does not know it.',
+    }),
+    token: t.field({
+      type: Token,
+      nullable: true,
+      description:
+        'The asset that moved or was approved, as the activity says it: it causes no request. Null in a swap and in a call, when the service names no asset, and when a delivery omits the chain.',
+      ...onItsChain(
+        viewField<ActivityShape, TokenRecord>(
+          {
+            chainId: 'chainId',
+            address: 'tokenAddress',
+            symbol: 'tokenSymbol',
+            name: 'tokenName',
+            decimals: 'tokenDecimals',
+            logo: 'tokenLogo',
+            priceUsd: 'tokenPriceUsd',
+            poolSizeUsd: 'tokenPoolSizeUsd',
+          },
+          ['tokenAddress', { property: 'assetTypeName', is: 'native' }],
+          [
+            { property: 'typeName', is: 'swap' },
+            { property: 'typeName', is: 'call' },
+          ],
+        ),
+      ),
+    }),
+    swap: t.field({
+      type: Swap,
+      nullable: true,
+      description: 'Both sides of the swap. Null when the activity is not a swap.',
+      ...viewField<ActivityShape, SwapShape>(
+        {
+          chainId: 'chainId',
+          ...Object.fromEntries([...SOLD, ...BOUGHT].map((property) => [property, property])),
+        },
+        [...SOLD, ...BOUGHT],
+      ),
+    }),
+  }),
+});
+
+Swap.implement({
+  description: 'A trade of one token for another, seen from the trader.',
+  fields: (t) => ({
+    from: t.field({
+      type: SwapSide,
+      nullable: true,
+      description: `The token that was sold. ${NULL_WHEN_OMITTED}`,
+      ...viewField<SwapShape, SideShape>(
+        {
+          chainId: 'chainId',
+          address: 'soldAddress',
+          symbol: 'soldSymbol',
+          name: 'soldName',
+          decimals: 'soldDecimals',
+          logo: 'soldLogo',
+          priceUsd: 'soldPriceUsd',
+          poolSizeUsd: 'soldPoolSizeUsd',
+          value: 'soldValue',
+        },
+        SOLD,
+      ),
+    }),
+    to: t.field({
+      type: SwapSide,
+      nullable: true,
+      description: `The token that was bought. ${NULL_WHEN_OMITTED}`,
+      ...viewField<SwapShape, SideShape>(
+        {
+          chainId: 'chainId',
+          address: 'boughtAddress',
+          symbol: 'boughtSymbol',
+          name: 'boughtName',
+          decimals: 'boughtDecimals',
+          logo: 'boughtLogo',
+          priceUsd: 'boughtPriceUsd',
+          poolSizeUsd: 'boughtPoolSizeUsd',
+          value: 'boughtValue',
+        },
+        BOUGHT,
+      ),
+    }),
+  }),
+});
+
+SwapSide.implement({
+  description: 'One side of a swap.',
+  fields: (t) => ({
+    token: t.field({
+      type: Token,
+      nullable: true,
+      description:
+        'The token, as the activity says it: it causes no request. One without an address is the native asset. Null when a delivery omits the chain.',
+      ...onItsChain(
+        viewField<SideShape, TokenRecord>(
+          {
+            chainId: 'chainId',
+            address: 'address',
+            symbol: 'symbol',
+            name: 'name',
+            decimals: 'decimals',
+            logo: 'logo',
+            priceUsd: 'priceUsd',
+            poolSizeUsd: 'poolSizeUsd',
+          },
+          ['address', 'symbol', 'name', 'decimals', 'logo', 'value'],
+        ),
+      ),
+    }),
+    value: t.expose('value', {
+      type: 'BigInt',
+      nullable: true,
+      description: `The amount in the token's smallest unit. ${NULL_WHEN_OMITTED}`,
+    }),
+  }),
+});
+
+const MAX_TOKENS = 100;
+
+const filterArguments = builder.args((t) => ({
+  types: t.field({
+    type: [ActivityType],
+    description: 'Only activities of one of these types. An empty list is no filter.',
+  }),
+  assetTypes: t.field({
+    type: [AssetType],
+    description:
+      'Only activities with an asset of one of these kinds: it leaves out calls, which have none. An empty list is no filter.',
+  }),
+  tokens: t.field({
+    type: ['Address'],
+    description: `Only activities with one of these token contracts, at most ${MAX_TOKENS}: it leaves out swaps, calls and the native asset. An empty list is no filter.`,
+  }),
+}));
+
+/** Returns upstream's parameter for a set of words. It has one order, so that equal filters share cached pages. */
+const setOf = (words: readonly string[] | null | undefined): string | null =>
+  [...new Set(words)].toSorted().join(',').toLowerCase() || null;
+
+export const activity = listField(Wallet, activityLookup, {
+  item: Activity,
+  items: "a wallet's activities",
+  description:
+    'What the wallet did and what happened to it, newest first: transfers, swaps, approvals, mints and calls, several for one transaction. It costs 3 compute units for each 100 activities, whatever the chains. Each set of filters is a list of its own: a client that shows two of them should filter one list itself. Native transfers within calls are not among them. Null, with an error, when the lookup fails.',
+  args: { ...chainArguments, ...filterArguments },
+  list({ address }, chains, { types, assetTypes, tokens }) {
+    if (tokens && tokens.length > MAX_TOKENS)
+      throw badUserInput(`Expected at most ${MAX_TOKENS} tokens, got ${tokens.length}.`);
+    return { address, chains, types: setOf(types), assetTypes: setOf(assetTypes), tokens: setOf(tokens) };
+  },
+  advice: `Each ${activityLookup.pageSizes.older} activities cost 3 compute units, and each set of filters is a list of its own: ask for fewer by first, and filter one list.`,
+});
