@@ -59,7 +59,7 @@ const EDITS: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
   'docs/caching-and-cost.md': [
     ['later one | 1 per chain |', 'later one | 1 per chain |\n| badges | 250, then 2,500 | 1 per chain |'],
   ],
-  'docs/errors-and-limits.md': [['| `first` of collectibles |', '| `first` of collectibles, badges |']],
+  'docs/errors-and-limits.md': [['| `first` of collectibles', '| `first` of collectibles, badges']],
   'docs/sandbox.md': [
     [
       '/collectibles/{address}` | 1 for each chain |\n',
