@@ -38,6 +38,8 @@ export type AppOptions = {
   readonly now?: Clock | undefined;
   /** Default: `fast`. */
   readonly readPath?: ReadPath | undefined;
+  /** Whether the service's list of chains replaces the built-in one. Default: true. */
+  readonly readsChains?: boolean | undefined;
   /** For tests, which can't wait for the defaults. */
   readonly times?: Times | undefined;
   /** Opens the delivery log where none is in Redis. Default: `openSqliteLog`. */
@@ -48,21 +50,24 @@ export type AppOptions = {
 export const startApp = async (
   config: Config,
   log: Log,
-  { now = monotonicClock, readPath = 'fast', times = {}, openLog }: AppOptions = {},
+  { now = monotonicClock, readPath = 'fast', readsChains = true, times = {}, openLog }: AppOptions = {},
 ): Promise<App> => {
   const opened = new AsyncDisposableStack();
   try {
-    return await start({ config, log, now, readPath, times, openLog, opened });
+    return await start({ config, log, now, readPath, readsChains, times, openLog, opened });
   } catch (error) {
     await opened.disposeAsync();
     throw error;
   }
 };
 
-type Parts = Pick<Startup, 'config' | 'log' | 'now' | 'readPath' | 'times' | 'openLog' | 'opened'>;
+type Parts = Pick<
+  Startup,
+  'config' | 'log' | 'now' | 'readPath' | 'readsChains' | 'times' | 'openLog' | 'opened'
+>;
 
 /** What of upstream fails by itself: each lookup, and the management of webhooks. */
-const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'webhooks'];
+const RESOURCES = [...[...lookups, ...itemLookups].map(({ name }) => name), 'webhooks', 'chains'];
 
 const start = async (parts: Parts): Promise<App> => {
   const { config, log, opened } = parts;

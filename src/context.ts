@@ -11,6 +11,7 @@ import { createDeadline } from './lib/deadlines.ts';
 import { createKeyedQueue, type KeyedQueue } from './lib/tasks.ts';
 import type { Trace } from './lib/trace.ts';
 import { textOfSet } from './lib/values.ts';
+import type { ChainSource } from './lookups/chain-source.ts';
 import type { Chains } from './lookups/chains.ts';
 import type { Scope } from './scopes.ts';
 import type { Credential } from './upstream/client/request.ts';
@@ -41,7 +42,7 @@ export type ContextParts = {
   };
   readonly settings: {
     readonly answers: Answers;
-    readonly chains: Chains;
+    readonly chains: ChainSource;
     readonly cursorsOf: CursorsOf;
     /** The deadline of an operation's upstream requests, all together, in milliseconds. */
     readonly operationMs: number;
@@ -122,7 +123,7 @@ export class Context {
 
   constructor(parts: SharedParts, caller: Caller, trace: Trace, clientSignal: AbortSignal | null) {
     const { tenant, cachePartition, billingKey, scopes, expiresAt } = caller;
-    this.chains = parts.settings.chains;
+    this.chains = parts.settings.chains.current();
     this.trace = trace;
     this.billingKey = billingKey;
     this.scopes = scopes;

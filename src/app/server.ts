@@ -7,7 +7,6 @@ import { createSharedAnswers } from '../graph/answer/shared-answers.ts';
 import { createEstimate } from '../graph/cost/estimate.ts';
 import { createCursors } from '../graph/pagination/cursor.ts';
 import { messageOf } from '../lib/values.ts';
-import { createChains } from '../lookups/chains.ts';
 import { plannedSchema, schema } from '../schema.ts';
 import { cachePartitionOf } from '../server/auth/authenticate.ts';
 import { createVerifyKeyFailOpen } from '../server/auth/verify-key.ts';
@@ -87,7 +86,7 @@ export const startServer = async (
     deliveries: { ...deliveries, log: invalidating.invalidateBeforeReading(deliveries.log) },
     settings: {
       answers,
-      chains: createChains(config.extraChains),
+      chains: upstream.chains,
       cursorsOf: createCursors(deliveries.identity),
       operationMs: config.upstream.timeoutMs * TIMEOUTS_AN_OPERATION,
       maxComputeUnits: config.cost.maxComputeUnits,

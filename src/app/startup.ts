@@ -69,6 +69,8 @@ export type Startup = {
   /** Measures freshness, deadlines, cooldowns, rates and stalls. */
   readonly now: Clock;
   readonly readPath: ReadPath;
+  /** Whether the service's list of chains is read. */
+  readonly readsChains: boolean;
   readonly times: Times;
   /** Opens the delivery log where none is in Redis. */
   readonly openLog: typeof openSqliteLog | undefined;

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ContextParts } from '../context.ts';
+import { type ChainSource, createChainSource, readChainsOf } from '../lookups/chain-source.ts';
 import { lookups } from '../lookups/registry.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { Invalidations } from '../shared/invalidations.ts';
@@ -25,6 +26,7 @@ export type Upstream = ContextParts['upstream'] & {
   readonly sharedLimits: SharedLimits | null;
   /** Of the pages that other gateways see; null where this gateway is alone. */
   readonly sharedInvalidations: Invalidations | null;
+  readonly chains: ChainSource;
 };
 
 /**
@@ -36,7 +38,7 @@ export const startUpstream = async (
   cacheBudget: CacheBudget,
   deliveries: Deliveries,
 ): Promise<Upstream> => {
-  const { config, now, readPath, telemetry, opened } = startup;
+  const { config, now, readPath, readsChains, telemetry, opened } = startup;
   const { identity: secret } = deliveries;
   const sandbox = config.upstream.url === null ? await embedSandbox(startup) : null;
   const url = config.upstream.url ?? sandbox?.url;
@@ -86,6 +88,13 @@ export const startUpstream = async (
     }),
     delivered,
     watched: delivered && watchedLists(delivered, watchedMs),
+    chains: createChainSource({
+      extra: config.extraChains,
+      read: readsChains
+        ? readChainsOf(client, () => createBackgroundScope(NO_KEY, LISTS_TIMEOUT_MS, now))
+        : null,
+      now,
+    }),
     now,
   };
 };
@@ -107,7 +116,10 @@ const embedSandbox = async ({ config, log, opened }: Startup): Promise<Sandbox> 
   return sandbox;
 };
 
-/** Longer than any attempt at one of upstream's lists of webhooks takes. */
+/** Of requests that are sent without a key. */
+const NO_KEY = { key: 'no key is sent', owner: 'gateway' } as const;
+
+/** Longer than any attempt at one of upstream's lists of webhooks or chains takes. */
 const LISTS_TIMEOUT_MS = 30_000;
 
 /** Learns for which wallets each change of a list is delivered here, of the lists that deliveries can tell of. */

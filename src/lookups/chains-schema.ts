@@ -1,6 +1,21 @@
 import { builder } from '../graph/builder.ts';
+import { withCost } from '../graph/cost/field-cost.ts';
 import { badUserInput } from '../graph/errors.ts';
+import type { ChainLookup } from '../upstream/parse/fields.ts';
 import type { Chain as ChainShape } from './known-chains.ts';
+
+const Lookup = builder.enumType('Lookup', {
+  description: 'What the service may offer for a chain.',
+  values: {
+    BALANCES: { description: '`Wallet.balances`, `Wallet.balance` and `Wallet.portfolio`.' },
+    ACTIVITY: { description: '`Wallet.activity`.' },
+    TRANSACTIONS: { description: '`Wallet.transactions`.' },
+    COLLECTIBLES: { description: '`Wallet.collectibles`.' },
+    TOKEN_INFO: { description: '`Token.market`.' },
+    TOKEN_HOLDERS: { description: '`Token.holders`.' },
+    DEFI_POSITIONS: { description: '`Wallet.defiPositions`.' },
+  } satisfies { readonly [Name in ChainLookup]: object },
+});
 
 export const Chain = builder.objectRef<ChainShape>('Chain').implement({
   description: 'A chain that this gateway knows.',
@@ -16,17 +31,35 @@ export const Chain = builder.objectRef<ChainShape>('Chain').implement({
       description:
         'The tags of the chain, for the arguments `chainTags`. A tag selects all chains that have it.',
     }),
+    supports: t.field({
+      type: [Lookup],
+      nullable: true,
+      description:
+        "The lookups that the service offers for the chain. It costs nothing. Null when the service's list of chains can't be read, or does not say it.",
+      resolve: ({ supports = null }) => supports,
+    }),
   }),
 });
 
-builder.queryField('chains', (t) =>
-  t.field({
+/** More than all lists have. */
+const MAX_LISTED_CHAINS = 250;
+
+builder.queryFields((t) => ({
+  chains: t.field({
     type: [Chain],
     description:
-      'The chains that this gateway knows, in the order of their ids: the values that `chainIds` and `chainTags` accept. The setting EXTRA_CHAINS adds chains. The field causes no upstream request, so the service may not support all of them.',
+      "The chains that this gateway knows, in the order of their ids: the values that `chainIds` and `chainTags` accept. They are the service's own list while it can be read, otherwise a built-in one; the setting EXTRA_CHAINS adds chains. The field costs nothing.",
+    extensions: withCost({ most: MAX_LISTED_CHAINS }),
     resolve: (_root, _args, { chains }) => chains.all,
   }),
-);
+  chain: t.field({
+    type: Chain,
+    nullable: true,
+    description: 'The chain with this id. It costs nothing. Null for a chain that `chains` does not list.',
+    args: { chainId: t.arg({ type: 'ChainId', required: true, description: 'The id of the chain.' }) },
+    resolve: (_root, { chainId }, { chains }) => chains.find(chainId),
+  }),
+}));
 
 const MAX_CHAINS = 100;
 

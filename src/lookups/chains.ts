@@ -1,5 +1,6 @@
 import { badUserInput } from '../graph/errors.ts';
-import { type Chain, KNOWN_CHAINS } from './known-chains.ts';
+import type { ChainLookup } from '../upstream/parse/fields.ts';
+import type { Chain } from './known-chains.ts';
 
 /** The chains that this gateway knows, looked up by name and checked by id and tag. */
 export type Chains = {
@@ -16,14 +17,17 @@ export type Chains = {
     chainIds: readonly number[] | null | undefined,
     chainTags?: readonly string[] | null | undefined,
   ): void;
+  /** Throws BAD_USER_INPUT for a chain that the service does not offer a lookup for, before it is billed. */
+  assertSupported(lookup: ChainLookup, chainIds: readonly number[] | null | undefined): void;
 };
 
 /** The number of unknown ids that one error lists. */
 const MAX_LISTED = 5;
 
-/** Adds `extra` to the known chains. An extra chain replaces the known one with the same id. */
-export const createChains = (extra: readonly Chain[]): Chains => {
-  const byId = new Map([...KNOWN_CHAINS, ...extra].map((chain) => [chain.chainId, chain]));
+/** Adds `extra` to the listed chains. An extra chain replaces the name and tags of the listed one with the same id. */
+export const createChains = (listed: readonly Chain[], extra: readonly Chain[]): Chains => {
+  const byId = new Map(listed.map((chain) => [chain.chainId, chain]));
+  for (const chain of extra) byId.set(chain.chainId, { ...byId.get(chain.chainId), ...chain });
   const all = [...byId.values()].sort((one, other) => one.chainId - other.chainId);
   const byName = new Map(all.map((chain) => [chain.name, chain]));
   const idsByName = new Map(all.map(({ name, chainId }) => [name, chainId]));
@@ -63,6 +67,16 @@ export const createChains = (extra: readonly Chain[]): Chains => {
       if (tag !== undefined)
         throw badUserInput(
           `Expected chainTags among ${tags.join(', ')}, got ${JSON.stringify(tag)}${suggestTag(tag)}`,
+        );
+    },
+    assertSupported(lookup, chainIds) {
+      const unsupported = [...new Set(chainIds)].flatMap((id) => {
+        const chain = byId.get(id);
+        return chain?.supports && !chain.supports.includes(lookup) ? `${id} (${chain.name})` : [];
+      });
+      if (unsupported.length > 0)
+        throw badUserInput(
+          `Expected chains that the service supports for ${lookup}, as the query { chains { chainId supports } } lists them, got ${unsupported.slice(0, MAX_LISTED).join(', ')}.`,
         );
     },
   };

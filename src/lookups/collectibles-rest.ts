@@ -71,6 +71,7 @@ export const collectiblesLookup = listLookup({
   maxItems: 5000,
   // They change rarely, and their request costs a compute unit for each chain.
   timesHead: 15,
+  supportedAs: 'COLLECTIBLES',
   itemsField: 'entries',
   table: COLLECTIBLE,
   subject: 'owner',

@@ -27,6 +27,7 @@ export const holdersLookup = listLookup({
   maxItems: 5000,
   // A page costs two compute units, and says little about a moment.
   timesHead: 60,
+  supportedAs: 'TOKEN_HOLDERS',
   itemsField: 'holders',
   table: HOLDER,
   subject: 'token',

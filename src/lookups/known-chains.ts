@@ -1,9 +1,13 @@
+import type { ChainLookup } from '../upstream/parse/fields.ts';
+
 /** A chain with upstream's name for it. */
 export type Chain = {
   readonly chainId: number;
   readonly name: string;
   /** Groups of chains: a tag as a filter selects all chains that have it. */
   readonly tags: readonly string[];
+  /** What the service offers for it; null or absent where it has not said so. */
+  readonly supports?: readonly ChainLookup[] | null;
 };
 
 const tagged = (

@@ -52,7 +52,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   }: Options<Parent, List, Item, Args>,
 ): ListLookup<List, Item> => {
   type Values = PageArgs & ChainArgs & InputShapeFromFields<Args>;
-  const { name, maxItems } = lookup;
+  const { name, maxItems, supportedAs } = lookup;
   const paging = pageArguments(maxItems, name);
   const connection = lookupConnectionType({ name: item.name, list: items }, item, lookup);
   const details = Object.entries(lookup.details).map(
@@ -65,7 +65,9 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     const list = listOf(source, chains, args);
     const size = paging.sizeOf({ first });
     if (list === null) return null;
-    if (chainOf) context.chains.assertKnown([chainOf(source)]);
+    const named = chainOf ? [chainOf(source)] : chainIds;
+    if (chainOf) context.chains.assertKnown(named);
+    if (supportedAs) context.chains.assertSupported(supportedAs, named);
     const selected = details.filter(([, fields]) => selectsBelow(info, fields)).map(([detail]) => detail);
     const readPage = lookup.read(context.lookups, list, detailsOf(selected));
     let isEmpty = false;

@@ -37,6 +37,7 @@ export const marketLookup = itemLookup({
   price: 2,
   // Prices move, but an answer costs two compute units, and all clients share it.
   timesHead: 15,
+  supportedAs: 'TOKEN_INFO',
   read(body) {
     if (!isObject(body)) throw malformed('body', 'an object', body);
     const [market] = readList(body.tokens, 'tokens');

@@ -72,6 +72,7 @@ builder.objectField(Token, 'market', (t) =>
     }),
     resolve: ({ chainId, address = null }, _args, context) => {
       context.chains.assertKnown([chainId]);
+      context.chains.assertSupported('TOKEN_INFO', [chainId]);
       const key = {
         address: textOf({ chainId, address }),
         chains: String(chainId),

@@ -83,6 +83,7 @@ export const transactionsLookup = listLookup({
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
   watchedBy: 'TRANSACTIONS',
+  supportedAs: 'TRANSACTIONS',
   itemsField: 'transactions',
   table: TRANSACTION,
   subject: 'address',

@@ -1,14 +1,14 @@
 import type { AnyList, PageRef } from './list-loader.ts';
 import { type ListDefinition, lookupOf, type OperationLookups } from './list-lookup.ts';
 import type { Details } from './page.ts';
-import { MalformedFieldError } from './parse/fields.ts';
+import { type ChainLookup, MalformedFieldError } from './parse/fields.ts';
 import { createItemParser } from './parse/page-parser.ts';
 import type { RecordTable } from './parse/record.ts';
 
 /** What one lookup of the service is whose answer is one thing, such as what is known of a token. */
 type ItemDefinition<Key extends AnyList, Value> = Pick<
   ListDefinition<Key, RecordTable, string>,
-  'name' | 'path' | 'timesHead'
+  'name' | 'path' | 'timesHead' | 'supportedAs'
 > & {
   /** All parameters of the request. One that is undefined is not sent. */
   readonly query: (key: Key, details: ReadonlySet<string>) => Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,12 @@ type ItemDefinition<Key extends AnyList, Value> = Pick<
 };
 
 /** What is known of such a lookup without its types. */
-export type AnyItemLookup = { readonly name: string; readonly timesHead?: number; readonly price: number };
+export type AnyItemLookup = {
+  readonly name: string;
+  readonly timesHead?: number;
+  readonly supportedAs?: ChainLookup;
+  readonly price: number;
+};
 
 /** One lookup whose answer is one thing. Answers are kept and shared as the pages of lists are. */
 export type ItemLookup<Key extends AnyList, Value> = AnyItemLookup & {

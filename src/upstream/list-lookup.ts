@@ -16,6 +16,7 @@ import {
   type WatchedLists,
 } from './list-loader.ts';
 import { type Details, namesIn } from './page.ts';
+import type { ChainLookup } from './parse/fields.ts';
 import type { ListOrder } from './parse/list-order.ts';
 import { createPageParser, type PageParser } from './parse/page-parser.ts';
 import { type ListedRecord, type RecordTable, type RecordValue, readListed } from './parse/record.ts';
@@ -45,6 +46,8 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
   readonly timesHead?: number;
   /** The type of webhook whose deliveries tell each change of the list. Default: none, and pages expire by age alone. */
   readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
+  /** What the service calls it where it lists which chains it supports. Default: it supports all. */
+  readonly supportedAs?: ChainLookup;
   /** The member of a page that has the items. */
   readonly itemsField: string;
   /** How one item is read. */
@@ -80,6 +83,7 @@ export type AnyLookup = IndexedList & {
   readonly maxItems: number;
   readonly timesHead?: number;
   readonly watchedBy?: string;
+  readonly supportedAs?: ChainLookup;
   readonly parser: PageParser<object>;
   /** Compute units of the requests for a list's first items when upstream fills its pages. */
   priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number;

@@ -16,6 +16,9 @@ import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.
 const NEEDED: Record<string, string> = {
   'Query.wallet': 'wallets',
   'Query.wallets': 'wallets',
+  'Query.token': 'wallets',
+  'Query.tokens': 'wallets',
+  'Query.searchTokens': 'wallets',
   'Query.webhook': 'webhooks',
   'Query.webhooks': 'webhooks',
   'Query.deliveries': 'deliveries',
@@ -36,7 +39,7 @@ const NEEDED: Record<string, string> = {
 };
 
 /** They hold nothing of anybody's, and ask nothing of the service: any token will do. */
-const NO_SCOPE = ['Query.chains'];
+const NO_SCOPE = ['Query.chains', 'Query.chain'];
 
 const SCOPES = ALL.split(' ');
 const fields = rootFields(schema).filter(({ coordinate }) => !NO_SCOPE.includes(coordinate));
@@ -71,6 +74,7 @@ test('every type that can be refetched says which scope that needs', () => {
     .filter((type) => type.getInterfaces().some((each) => each === node));
   expect(Object.fromEntries(types.map((type) => [type.name, scopeOfType(type)]))).toEqual({
     Wallet: 'wallets',
+    Token: 'wallets',
     Webhook: 'webhooks',
     WebhookDelivery: 'deliveries',
   });

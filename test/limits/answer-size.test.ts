@@ -1,6 +1,7 @@
 import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createEstimate } from '../../src/graph/cost/estimate.ts';
+import { costOf } from '../../src/graph/cost/field-cost.ts';
 import { schema } from '../../src/schema.ts';
 import { ALL_SCOPES } from '../../src/scopes.ts';
 import { createChainPricing } from '../../src/upstream/client/request.ts';
@@ -20,16 +21,18 @@ import { startFakeWallets } from '../support/upstream/wallets.ts';
 const MB = 1024 * 1024;
 const WALLET = addressOf(0xa);
 
-/** A selection of all fields of a type, each once. */
-const allOf = (type: GraphQLNamedType): string => {
+/** A selection of all fields of a type that need no request of their own, each once. */
+const allOf = (type: GraphQLNamedType, above: readonly GraphQLNamedType[] = []): string => {
   if (isAbstractType(type))
     return schema
       .getPossibleTypes(type)
-      .map((each) => `... on ${each.name} { ${allOf(each)} }`)
+      .map((each) => `... on ${each.name} { ${allOf(each, above)} }`)
       .join(' ');
   if (!isObjectType(type)) return '';
-  const fields = Object.values(type.getFields()).map((field) => {
-    const below = allOf(getNamedType(field.type));
+  const fields = Object.values(type.getFields()).flatMap((field) => {
+    const named = getNamedType(field.type);
+    if (costOf(field).lookup !== undefined || above.includes(named)) return [];
+    const below = allOf(named, [...above, type]);
     return below === '' ? field.name : `${field.name} { ${below} }`;
   });
   return ['__typename', ...fields].join(' ');

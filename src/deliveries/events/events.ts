@@ -307,7 +307,7 @@ const concernedBy = ({ kind, raw }: Item, subscribedAddress: string | null): str
 };
 
 /** More than any block has; a body of 5 MB could have a million. */
-const MAX_EVENTS = 10_000;
+export const MAX_EVENTS = 10_000;
 
 /** The first 10,000 items. Only the body's keys decide its shape: the type in a header may be wrong. */
 const itemsOf = (body: unknown): Item[] => {

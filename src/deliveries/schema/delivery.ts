@@ -5,7 +5,7 @@ import { badUserInput, clientError } from '../../graph/errors.ts';
 import { Activity } from '../../lookups/activity.ts';
 import { readDeliveredTransaction, Transaction } from '../../lookups/transactions.ts';
 import { WebhookType } from '../../webhooks/schema/enums.ts';
-import type { ActivityEvent, BalanceChangeEvent, ReadEvent } from '../events/events.ts';
+import { type ActivityEvent, type BalanceChangeEvent, MAX_EVENTS, type ReadEvent } from '../events/events.ts';
 import {
   BudgetExceededError,
   CursorExpiredError,
@@ -73,7 +73,7 @@ builder.node(WebhookDelivery, {
             'Only the events that concern this address, by the rule of filter.address. Default: all events. An activity whose subscribedAddress is null concerns only the addresses that it names.',
         }),
       },
-      extensions: withCost({ items: 2 }),
+      extensions: withCost({ items: 2, most: MAX_EVENTS }),
       resolve: async (delivery, { address }, { deliveries, answer }) =>
         answer.list(await mapErrorsAsync(deliveries.events(delivery, address ?? null)), shapeOf) as never,
     }),

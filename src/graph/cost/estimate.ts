@@ -121,6 +121,7 @@ type Declared = {
   readonly lookup: BilledLookup | undefined;
   readonly returns: readonly GlobalId[] | null;
   readonly count: number | null;
+  readonly most: number | null;
   readonly items: number;
   readonly bytes: number | null;
   /** Names this use of the field: equal names are equal lists. */
@@ -203,11 +204,11 @@ class Estimator {
     if (isLater) this.#laterParts += place.times;
     const type = getNamedType(field.type);
     const declared = evaluateCost(field, node, this.#info, (cost, args): Declared => {
-      const { items = DEFAULT_ITEMS, bytes = null } = cost;
+      const { items = DEFAULT_ITEMS, most = null, bytes = null } = cost;
       const lookup = cost.lookup?.(args, this.#prices);
       const [returns, count] = [cost.returns?.(args) ?? null, cost.count?.(args) ?? null];
       const name = this.#billable.has(type) ? `${field.name}${JSON.stringify(args)}` : field.name;
-      return { lookup, returns, count, items, bytes, name };
+      return { lookup, returns, count, most, items, bytes, name };
     });
     if (declared === null) return NULL;
     if (declared.lookup)
@@ -278,11 +279,11 @@ class Estimator {
   #billedObjects(
     type: GraphQLObjectType,
     { billed }: Place,
-    { returns, count, name }: Declared,
+    { returns, count, most, name }: Declared,
   ): readonly BilledObject[] {
     if (!this.#billable.has(type)) return [];
     if (returns === null)
-      return billed.map(({ key, times }) => ({ key: `${key}.${name}`, times: times * (count ?? 1) }));
+      return billed.map(({ key, times }) => ({ key: `${key}.${name}`, times: times * (most ?? count ?? 1) }));
     const keys = returns.flatMap(({ typename, id }) => (typename === type.name ? `${typename}:${id}` : []));
     return [...new Set(keys)].map((key) => ({ key, times: 1 }));
   }

@@ -36,6 +36,8 @@ export type FieldCost<Args> = {
   readonly returns?: (args: Args) => readonly GlobalId[];
   /** The most objects that the field returns, where their ids are not known yet. Default: 1. */
   readonly count?: (args: Args) => number;
+  /** The most objects of a list whose length no argument limits, for what they cost. Default: `count`. */
+  readonly most?: number;
   /** The usual number of items of a list whose length no argument limits. Default: DEFAULT_ITEMS. */
   readonly items?: number;
   /** The usual size of the value as JSON, in bytes. Default: `defaultBytes` of its type. */

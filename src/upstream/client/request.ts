@@ -14,6 +14,8 @@ export type UpstreamRequest = {
   readonly query?: URLSearchParams;
   /** Sent as JSON: an undefined property is omitted, null is sent as null. */
   readonly body?: object;
+  /** Whether it is sent without the key. Default: false. */
+  readonly withoutKey?: boolean;
   /** Whether only the status counts, and any body is treated as empty. Default: false. */
   readonly ignoresBody?: boolean;
   /** Compute units by the contract. They are billed to the operation if upstream does not state what it billed. */

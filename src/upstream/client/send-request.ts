@@ -52,7 +52,7 @@ export const sendRequest = async <Body>(
         method: request.method,
         headers: {
           accept: 'application/json',
-          [keyHeader]: credential.key,
+          ...(!request.withoutKey && { [keyHeader]: credential.key }),
           ...(request.body && { 'content-type': 'application/json' }),
           ...(trace.traceparent !== null && { traceparent: trace.traceparent }),
         },

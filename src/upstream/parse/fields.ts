@@ -181,12 +181,25 @@ const shown = (value: unknown): string => {
   return Array.isArray(value) ? `a list of ${value.length}` : 'a large object';
 };
 
-/** The closed sets of words in upstream's webhooks and deliveries, as GraphQL spells them: the wire has them in lower case. */
+/** The closed sets of words that upstream uses, as GraphQL spells them: the wire has them in lower case. */
 
 export const WEBHOOK_TYPES = ['TRANSACTIONS', 'ACTIVITIES', 'BALANCES'] as const;
 export const TRANSACTION_SIDES = ['SENDER', 'RECEIVER'] as const;
 export const ACTIVITY_TYPES = ['APPROVE', 'MINT', 'BURN', 'RECEIVE', 'SEND', 'SWAP', 'CALL'] as const;
 export const ASSET_TYPES = ['NATIVE', 'ERC20', 'ERC721', 'ERC1155'] as const;
+
+/** What the service may offer for a chain, by the names in its list of chains. */
+export const CHAIN_LOOKUPS = [
+  'BALANCES',
+  'ACTIVITY',
+  'TRANSACTIONS',
+  'COLLECTIBLES',
+  'TOKEN_INFO',
+  'TOKEN_HOLDERS',
+  'DEFI_POSITIONS',
+] as const;
+
+export type ChainLookup = (typeof CHAIN_LOOKUPS)[number];
 
 /** What a webhook delivers; it can not be changed. */
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];

@@ -6,6 +6,7 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isRequiredArgument,
   type OperationTypeNode,
 } from 'graphql';
 import { addressOf } from '../upstream/builders.ts';
@@ -27,6 +28,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   UUID,
   URL: 'https://example.test/',
   ID: globalId('Webhook', UUID),
+  ChainId: '1',
   WebhookType: 'ACTIVITIES',
   String: 'text',
 };
@@ -36,7 +38,7 @@ export const rootFields = (schema: GraphQLSchema): readonly RootField[] =>
   (['query', 'mutation', 'subscription'] as OperationTypeNode[]).flatMap((operation) => {
     const type = schema.getRootType(operation);
     return Object.values(type?.getFields() ?? {}).map((field) => {
-      const required = field.args.filter((arg) => isNonNullType(arg.type));
+      const required = field.args.filter(isRequiredArgument);
       const given = required.map((arg) => `${arg.name}: ${sample(arg.type)}`).join(', ');
       const selection = isCompositeType(getNamedType(field.type)) ? ' { __typename }' : '';
       return {
@@ -50,7 +52,8 @@ const sample = (type: GraphQLInputType): string => {
   if (isNonNullType(type)) return sample(type.ofType);
   if (isListType(type)) return `[${sample(type.ofType)}]`;
   if (isInputObjectType(type)) {
-    const fields = Object.values(type.getFields()).filter((field) => isNonNullType(field.type));
+    const all = Object.values(type.getFields());
+    const fields = type.isOneOf ? all.slice(-1) : all.filter((field) => isNonNullType(field.type));
     return `{ ${fields.map((field) => `${field.name}: ${sample(field.type)}`).join(', ')} }`;
   }
   const value = SAMPLES[type.name];

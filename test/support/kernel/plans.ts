@@ -4,6 +4,7 @@ import { derivedOf, viewedBy } from '../../../src/graph/plan/derived-field.ts';
 import { createProjection } from '../../../src/graph/plan/list-writer.ts';
 import { plannedFields } from '../../../src/graph/plan/planned-types.ts';
 import { createChains } from '../../../src/lookups/chains.ts';
+import { KNOWN_CHAINS } from '../../../src/lookups/known-chains.ts';
 import { schema } from '../../../src/schema.ts';
 import type { IndexedList } from '../../../src/upstream/kernel/compile-list.ts';
 import type {
@@ -19,6 +20,7 @@ import type { Random } from './random.ts';
 /** Random plans of a table, and what the object writer makes of them. */
 
 const chains = createChains(
+  KNOWN_CHAINS,
   ['é', 'a"b'].map((name, index) => ({ name, chainId: 7_000_000 + index, tags: [] })),
 );
 

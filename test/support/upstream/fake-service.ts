@@ -47,6 +47,8 @@ export type Script = {
   [lookup: string]: Answer | undefined;
   transactions?: Answer;
   collectibles?: Answer;
+  /** The list of chains. */
+  chains?: Answer;
   /** Everything else: webhook management, images. */
   other?: Answer;
 };
@@ -74,7 +76,8 @@ export const startFakeService = async (script: Script = {}) => {
     response.once('close', () => {
       seen.abandoned = !response.writableEnded;
     });
-    requests.push(seen);
+    // Each gateway reads the list of chains when it starts: it is seen only by tests that script it.
+    if (seen.path !== CHAINS || script.chains !== undefined) requests.push(seen);
     await send(response, await answerFor(script, seen.path)(seen));
   };
 
@@ -114,7 +117,10 @@ export const startFakeService = async (script: Script = {}) => {
 
 export type FakeService = Awaited<ReturnType<typeof startFakeService>>;
 
+const CHAINS = '/v1/evm/supported-chains';
+
 const answerFor = (script: Script, path: string): Answer => {
+  if (path === CHAINS) return script.chains ?? unscripted;
   return script[lookupAt(path)?.name ?? 'other'] ?? unscripted;
 };
 

@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../support/clients/subscribe.ts';
+import { codesOf, type Gateway, nowhere, startGateway } from '../support/gateway/start.ts';
+import { addressOf } from '../support/upstream/builders.ts';
+import type { Reply } from '../support/upstream/fake-service.ts';
+import { type FakeWallets, startFakeWallets } from '../support/upstream/wallets.ts';
+
+/** The service's own list of chains replaces the built-in one while it can be read. */
+
+const HOUR_MS = 3_600_000;
+
+const ALL = ['balances', 'transactions', 'activity', 'token_info', 'token_holders', 'collectibles'];
+
+const listed = (chainId: number, name: string, { without = [] as string[], tags = ['mainnet'] } = {}) => ({
+  name,
+  chain_id: chainId,
+  tags,
+  ...Object.fromEntries(ALL.map((lookup) => [lookup, { supported: !without.includes(lookup) }])),
+});
+
+const NEW = listed(4_242_424_242, 'brand_new', {
+  without: ['token_holders', 'collectibles'],
+  tags: ['fresh'],
+});
+const CHAINS = [listed(1, 'ethereum', { tags: ['default', 'mainnet'] }), NEW];
+
+let reply: Reply;
+let fake: FakeWallets;
+let clock = 0;
+const started: Gateway[] = [];
+beforeEach(async () => {
+  reply = { json: { chains: CHAINS }, headers: { 'x-compute-units-cost': '0' } };
+  fake = await startFakeWallets();
+  fake.script.chains = () => reply;
+  clock = 0;
+});
+afterEach(async () => {
+  for (const gateway of started.splice(0)) await gateway[Symbol.asyncDispose]();
+  await fake[Symbol.asyncDispose]();
+});
+
+const start = async (env = {}): Promise<Gateway> => {
+  const now = () => performance.now() + clock;
+  const gateway = await startGateway({ UPSTREAM_URL: fake.url, ...env }, { readsChains: true, now });
+  started.push(gateway);
+  return gateway;
+};
+
+type Chain = { chainId: number; name: string; supports: string[] | null };
+
+const chainsOf = async (gateway: Gateway) =>
+  (await gateway.data<{ chains: Chain[] }>('{ chains { chainId name supports } }')).chains;
+
+const namesOf = async (gateway: Gateway) => (await chainsOf(gateway)).map(({ name }) => name);
+
+const reads = () => fake.requests.filter(({ path }) => path === '/v1/evm/supported-chains');
+
+const untilListed = (gateway: Gateway, names = ['ethereum', 'brand_new']) =>
+  vi.waitFor(async () => expect(await namesOf(gateway)).toEqual(names), 60_000);
+
+test('a chain that the service adds works without a setting, and one that it drops is refused', async () => {
+  const gateway = await start();
+  await untilListed(gateway);
+  const { chain, wallet } = await gateway.data<{ chain: object; wallet: object }>(`{
+    chain(chainId: ${NEW.chain_id}) { name tags supports nativeToken { id chain chainInfo { name } } }
+    wallet(address: "${addressOf(1)}") { transactions(chainIds: [${NEW.chain_id}], chainTags: ["fresh"]) { nodes { hash } } }
+  }`);
+  expect(chain).toEqual({
+    name: 'brand_new',
+    tags: ['fresh'],
+    supports: ['BALANCES', 'ACTIVITY', 'TRANSACTIONS', 'TOKEN_INFO'],
+    nativeToken: {
+      id: btoa(`Token:${NEW.chain_id}:native`),
+      chain: 'brand_new',
+      chainInfo: { name: 'brand_new' },
+    },
+  });
+  expect(wallet).toEqual({ transactions: { nodes: [] } });
+  const dropped = await gateway.query(
+    `{ chain(chainId: 10) { name } wallet(address: "${addressOf(1)}") { transactions(chainIds: [10]) { nodes { hash } } } }`,
+  );
+  expect([dropped.data, codesOf(dropped)]).toEqual([
+    { chain: null, wallet: { transactions: null } },
+    ['BAD_USER_INPUT'],
+  ]);
+});
+
+test('the list is read once, without the key, and billed to nobody', async () => {
+  const gateway = await start();
+  await untilListed(gateway);
+  const { extensions } = await gateway.query('{ chains { name } }');
+  expect(extensions.upstream).toEqual({ requests: 0, computeUnits: 0, cached: 0 });
+  expect(reads()).toHaveLength(1);
+  expect(JSON.stringify(reads()[0]?.headers)).not.toContain('held-by-the-gateway');
+});
+
+test('a chain that a lookup does not support is refused by name, before it is billed', async () => {
+  const gateway = await start();
+  await untilListed(gateway);
+  const answer = await gateway.query(`{
+    wallet(address: "${addressOf(1)}") { collectibles(chainIds: [1, ${NEW.chain_id}]) { nodes { name } } }
+    token(token: { contract: { chainId: ${NEW.chain_id}, address: "${addressOf(2)}" } }) { holders { nodes { balance } } }
+  }`);
+  expect(answer.data).toEqual({ wallet: { collectibles: null }, token: { holders: null } });
+  expect(codesOf(answer)).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT']);
+  expect(answer.errors?.map(({ message }) => message).toSorted()).toEqual([
+    expect.stringMatching(/COLLECTIBLES.*4242424242 \(brand_new\)/),
+    expect.stringMatching(/TOKEN_HOLDERS.*4242424242 \(brand_new\)/),
+  ]);
+  expect(fake.requests.filter((request) => !reads().includes(request))).toEqual([]);
+});
+
+test('it is fresh for an hour and stands in for a failed one for a day, after which the built-in one does', async () => {
+  const gateway = await start();
+  await untilListed(gateway);
+  clock = HOUR_MS - 60_000;
+  await namesOf(gateway);
+  expect(reads()).toHaveLength(1);
+  reply = { json: { chains: [...CHAINS, listed(77, 'later')] } };
+  clock = HOUR_MS + 60_000;
+  await untilListed(gateway, ['ethereum', 'later', 'brand_new']);
+  expect(reads()).toHaveLength(2);
+  reply = { status: 500, text: 'Internal server error' };
+  clock += 23 * HOUR_MS;
+  expect(await namesOf(gateway)).toContain('later');
+  clock += HOUR_MS;
+  expect(await namesOf(gateway)).not.toContain('later');
+  expect(await namesOf(gateway)).toContain('base');
+  // It is tried again, though not for each operation.
+  reply = { json: { chains: CHAINS } };
+  clock += 60_000;
+  await untilListed(gateway);
+});
+
+test('EXTRA_CHAINS still names chains and adds others', async () => {
+  const gateway = await start({ EXTRA_CHAINS: `${NEW.chain_id}:renamed,5:mine` });
+  await untilListed(gateway, ['ethereum', 'mine', 'renamed']);
+  const chains = await chainsOf(gateway);
+  expect(chains.map(({ supports }) => supports?.length ?? null)).toEqual([6, null, 4]);
+});
+
+test('what is no chain is left out', async () => {
+  reply = { json: { chains: [7, null, { name: 'nameless id' }, { chain_id: 3 }, ...CHAINS] } };
+  await untilListed(await start());
+});
+
+test('the other documented shape says nothing of support, so every lookup is tried', async () => {
+  reply = {
+    json: {
+      chains: [
+        { name: 'ethereum', id: 1, tags: ['default'] },
+        { name: 'brand_new', id: 99 },
+      ],
+    },
+  };
+  const gateway = await start();
+  await untilListed(gateway);
+  expect((await chainsOf(gateway)).map(({ supports }) => supports)).toEqual([null, null]);
+});
+
+describe('the built-in list serves where the service has none', () => {
+  test.each<[what: string, Reply]>([
+    ['404', { status: 404, text: 'Not found' }],
+    ['an empty list', { json: { chains: [] } }],
+    ['no JSON', { text: '<html>' }],
+  ])('%s', async (_what, answer) => {
+    reply = answer;
+    const gateway = await start();
+    await eventually(() => reads().length > 0);
+    const chains = await chainsOf(gateway);
+    expect(chains.length).toBeGreaterThan(20);
+    expect(chains.every(({ supports }) => supports === null)).toBe(true);
+  });
+
+  test('a service that is not there', async () => {
+    expect(await namesOf(await start({ UPSTREAM_URL: nowhere }))).toContain('ethereum');
+  });
+});
+
+test("the sandbox's own list is the gateway's", async () => {
+  await using gateway = await startGateway({}, { readsChains: true });
+  await vi.waitFor(async () => expect((await chainsOf(gateway))[0]?.supports).not.toBeNull(), 60_000);
+  const chains = await chainsOf(gateway);
+  expect(chains.find(({ chainId }) => chainId === 1)?.supports).toHaveLength(7);
+});
