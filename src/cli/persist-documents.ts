@@ -6,17 +6,16 @@ import {
   concatAST,
   type DefinitionNode,
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   getOperationAST,
   Kind,
-  type OperationDefinitionNode,
   parse,
   print,
   Source,
   separateOperations,
 } from 'graphql';
 import { z } from 'zod';
+import { isFragment, isOperation } from '../graph/document-limits.ts';
 import { schema } from '../schema.ts';
 import { sha256, TrustedDocumentsError, validationErrorsOf } from '../server/graphql/trusted-documents.ts';
 
@@ -54,12 +53,6 @@ const filesIn = async (path: string): Promise<string[]> => {
     .sort()
     .map((entry) => join(path, entry));
 };
-
-const isFragment = (node: DefinitionNode): node is FragmentDefinitionNode =>
-  node.kind === Kind.FRAGMENT_DEFINITION;
-
-const isOperation = (node: DefinitionNode): node is OperationDefinitionNode =>
-  node.kind === Kind.OPERATION_DEFINITION;
 
 const sourcesOf = (definitions: readonly DefinitionNode[]): string =>
   [...new Set(definitions.map(({ loc }) => loc?.source.name))].join(', ');

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { AcceptedTokens } from '../server/auth/tokens.ts';
 import type { Environment, Read } from './environment.ts';
 import { secretsOf } from './environment.ts';
 
@@ -7,15 +8,7 @@ import { secretsOf } from './environment.ts';
 export type AuthConfig =
   | { readonly mode: 'open' }
   | { readonly mode: 'key' }
-  | {
-      readonly mode: 'jwt';
-      /** The keys that verify tokens: a shared secret, two while it is replaced, or a JWKS at a URL. */
-      readonly keys: { readonly secrets: readonly string[] } | { readonly jwksUrl: string };
-      /** The required `iss`; null accepts any. */
-      readonly issuer: string | null;
-      /** The audience that `aud` must name; null accepts any. */
-      readonly audience: string | null;
-    };
+  | ({ readonly mode: 'jwt' } & AcceptedTokens);
 
 type Facts = {
   readonly host: string;

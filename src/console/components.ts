@@ -7,6 +7,9 @@ import { formatCount, shorten, shortHex } from './format.ts';
 import { nameOf } from './settings.ts';
 import { hrefOf } from './state.ts';
 
+/** A template as elements: text stays text, so that no value of the service becomes markup. */
+export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+
 const [WIDTH, HEIGHT, GAP] = [600, 80, 1];
 
 /** One bar for each value, the newest on the right. */
@@ -221,6 +224,3 @@ export const useNow = (): number => {
   }, []);
   return now;
 };
-
-/** A template as elements: text stays text, so that no value of the service becomes markup. */
-export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;

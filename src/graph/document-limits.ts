@@ -217,10 +217,10 @@ const sizeOf = (document: DocumentNode): OperationSize => {
   return document.definitions.filter(isOperation).map(ofOperation).reduce(largest, NOTHING);
 };
 
-const isFragment = (node: DefinitionNode): node is FragmentDefinitionNode =>
+export const isFragment = (node: DefinitionNode): node is FragmentDefinitionNode =>
   node.kind === Kind.FRAGMENT_DEFINITION;
 
-const isOperation = (node: DefinitionNode): node is OperationDefinitionNode =>
+export const isOperation = (node: DefinitionNode): node is OperationDefinitionNode =>
   node.kind === Kind.OPERATION_DEFINITION;
 
 const ofField = ({ alias }: FieldNode, below: OperationSize): OperationSize => ({

@@ -278,7 +278,7 @@ export class RedisTime {
   }
 }
 
-/** Null where there is none, or it is malformed. */
+/** Returns null if there is no jump, or a malformed one. */
 const jumpIn = (kept: Buffer | null): Jump | null => {
   const [expected, wall, evenMs] = String(kept ?? '')
     .split(' ')

@@ -39,7 +39,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Opens the log in `dataDir`, and begins to trim it. Rejects with LogOpenError when the directory can't be made or written,
- * or another process uses it. Rejects also when the file is damaged or not a delivery log; it leaves the file unchanged.
+ * another process uses it, or the file is damaged or is no delivery log. The file is then left unchanged.
  */
 export const openSqliteLog = async (options: SqliteLogOptions): Promise<DeliveryLog> => {
   const { dataDir, startThread: start = startThread } = options;

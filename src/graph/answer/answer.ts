@@ -90,7 +90,7 @@ export class Answer implements SlicedWork {
     return this.#limitError;
   }
 
-  /** Aborts when the answer exceeds a limit, or its client disconnects: what the operation waits for is needed no more. */
+  /** Aborts when the answer exceeds a limit or its client disconnects: nobody needs what the operation is waiting for. */
   get stopSignal(): AbortSignal {
     if (this.#stopping === null) {
       const stopping = new AbortController();
@@ -109,7 +109,7 @@ export class Answer implements SlicedWork {
     return this.#memory.isHeld;
   }
 
-  /** Whether the data is serialised before it is sent: where it is heavy, or has lists that are written already. */
+  /** Whether the data is serialised before it is sent: it is heavy, or contains lists that are already written. */
   get needsSerializing(): boolean {
     return this.isHeavy || this.hasWrittenLists;
   }
@@ -173,8 +173,8 @@ export class Answer implements SlicedWork {
   }
 
   /**
-   * Returns what `read` makes of each item, for the executor; an item that it makes undefined is left out. The items of a
-   * long list are read in slices.
+   * Maps the items by `read` for the executor, and leaves out those for which `read` returns undefined. Long lists are
+   * read in slices.
    */
   list<Item, Output>(
     items: readonly Item[],
@@ -184,7 +184,7 @@ export class Answer implements SlicedWork {
     return items.map(read).filter((output) => output !== undefined);
   }
 
-  /** Returns the items as a list in slices, for the executor: each item may take long to complete. */
+  /** Returns the items as a list in slices, for the executor. Completing each item may take long. */
   sliced<Item>(items: readonly Item[]): SlicedList<Item> {
     return new SlicedList(this, items, same);
   }
@@ -215,7 +215,7 @@ export class Answer implements SlicedWork {
     return new StreamedList(this, batches, read);
   }
 
-  /** Returns the memory of this many bytes that were sent, while the rest of the answer is still to come. */
+  /** Releases the memory of this many bytes, which were sent, while the rest of the answer is still being made. */
   sent(bytes: number): void {
     this.#memory.shrink(bytes);
   }
@@ -242,7 +242,7 @@ export class Answer implements SlicedWork {
   }
 
   /**
-   * Adds finished JSON of this many bytes. Returns null if it may be sent at once. Otherwise resolves when it may, or when
+   * Adds this many bytes of finished JSON. Returns null if they may be sent now; otherwise resolves when they may, or when
    * the answer is stopped.
    */
   addMade(bytes: number): Promise<void> | null {
@@ -277,7 +277,7 @@ export class Answer implements SlicedWork {
 
 const same = <Item>(item: Item): Item => item;
 
-/** The memory that an answer holds while it is made: none while it is light. */
+/** The memory that an answer holds while it is made. A light answer holds none. */
 class AnswerMemory {
   readonly #budget: MemoryBudget;
   #reservation: Reservation | null = null;

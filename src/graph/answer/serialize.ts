@@ -6,11 +6,11 @@ import { clientGone } from '../../upstream/client/errors.ts';
 import { upstreamError } from '../errors.ts';
 import type { Answer } from './answer.ts';
 
-/** The data of an answer, serialised as JSON: of a heavy answer, and of one with lists that are written already. */
+/** The data of an answer that was serialised early, because the answer is heavy or has lists that are already written. */
 export class SerializedData {
   readonly chunks: readonly Buffer[];
   readonly bytes: number;
-  /** The memory of large chunks. A transport that releases it once the answer is sent has it used again. */
+  /** The memory of large chunks. It is reused once the transport has sent the answer and released it. */
   readonly lease: BufferLease | null;
 
   constructor(chunks: readonly Buffer[], lease: BufferLease | null) {
@@ -24,7 +24,7 @@ export class SerializedData {
     return this.bytes + (this.lease?.unusedBytes ?? 0);
   }
 
-  /** Returns the same data, to be kept: what lies in no buffer of the lease gets memory of its own. */
+  /** Returns the same data, to be kept. It copies every chunk that is not in a leased buffer. */
   toKeep(): SerializedData {
     return new SerializedData(this.chunks.map(ownBytes), this.lease);
   }
@@ -68,7 +68,7 @@ const serializeLater = async (
   }
 };
 
-/** As `serializeAnswer`, of data that an equal operation has serialised. A heavy answer waits for its memory as others do. */
+/** Like `serializeAnswer`, for data that an equal operation has serialised. A heavy answer waits for memory as well. */
 export const resendAnswer = (data: SerializedData, answer: Answer): MaybePromise<ExecutionResult> => {
   const resend = (): ExecutionResult => {
     const result = answer.isStopped
@@ -86,10 +86,10 @@ const stoppedResult = ({ limitError }: Answer): ExecutionResult => ({
   errors: [limitError ?? upstreamError(clientGone())],
 });
 
-/** A chunk of this size has memory of its own, which returns to the operating system. The memory of smaller ones does not. */
+/** Chunks from this size on have memory of their own, which goes back to the operating system. */
 const CHUNK_CHARACTERS = 512 * 1024;
 
-/** Serialises data, or a part of an answer. Resolves with null where the answer is stopped before its end. */
+/** Serialises data, or a part of an answer. Resolves with null if the answer is stopped before that is done. */
 export const serializeData = async (data: object, answer: Answer): Promise<SerializedData | null> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -123,11 +123,11 @@ export const serializeData = async (data: object, answer: Answer): Promise<Seria
   return new SerializedData(chunks, answer.lease);
 };
 
-/** Returns the JSON of a result whose data is serialised already: the bytes of what JSON.stringify returns. */
+/** Returns the JSON of a result whose data is already serialised, byte for byte as JSON.stringify would. */
 export const assembleJson = (result: object, data: SerializedData): Buffer =>
   Buffer.concat(jsonParts(result, data));
 
-/** As `assembleJson`, without copying the data: the parts of the JSON in their order. */
+/** Like `assembleJson`, but returns the parts of the JSON in order, without copying the data. */
 export const jsonParts = (result: object, data: SerializedData): Buffer[] => {
   const parts: Buffer[] = [];
   let text = '';
@@ -146,8 +146,8 @@ export const jsonParts = (result: object, data: SerializedData): Buffer[] => {
 };
 
 /**
- * Returns errors in the order in which their fields come in the data. The executor has them in the order in which fields
- * fail, which the timing of upstream decides. Errors of one place stay in the order given.
+ * Sorts errors by the position of their fields in the data. The executor reports them in the order in which fields fail,
+ * which depends on upstream's timing. Errors of the same field keep their order.
  */
 export const inOrderOfData = (errors: readonly GraphQLError[], data: unknown): readonly GraphQLError[] => {
   if (errors.length < 2) return errors;

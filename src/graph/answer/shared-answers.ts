@@ -11,8 +11,8 @@ import type { LoggedRead, ReadLog } from '../../upstream/read-log.ts';
 import { SerializedData } from './serialize.ts';
 
 /**
- * The data of operations that read nothing but pages. An equal operation of a caller with the same rights gets the same
- * bytes while each of these pages is the one that it would be served, and fresh.
+ * The data of operations that read only pages. An equal operation of a caller with the same rights gets the same bytes, as
+ * long as each of these pages is fresh and is the one that it would be served.
  */
 export type SharedAnswers = {
   /**
@@ -21,9 +21,9 @@ export type SharedAnswers = {
    */
   keyOf(args: Args): string | null;
   /**
-   * Returns the data that is kept under a key, and counts its pages on the operation. Resolves with the data of an equal
-   * operation that is being executed. Returns null where there is neither: the caller then calls `make` at once. With
-   * data, the caller is one of its users.
+   * Returns the data that is kept under a key, and counts its pages on the operation; or resolves with the data of an equal
+   * operation that is being executed. Returns null if there is neither: the caller must then call `make` at once. A caller
+   * that gets data is one of its users.
    */
   find(key: string, context: Context, clientSignal: AbortSignal | null): MaybePromise<SerializedData | null>;
   /**
@@ -154,7 +154,7 @@ export const createSharedAnswers = (budget: CacheBudget, observer: SharedAnswerO
 /**
  * Single-flight of answers: an operation that arrives while an equal one is executed follows it. The follower makes the
  * same reads for itself. So its cost, its deadline and its failures are its own, and an invalidation in between has the
- * effect that it has on any operation. It takes over the rest where it has got the very same pages.
+ * effect that it has on any operation. It takes over the answer if it got the very same pages.
  */
 export class AnswersInFlight {
   /** The newest one of each key. */
@@ -165,7 +165,7 @@ export class AnswersInFlight {
     return this.#flights.get(key);
   }
 
-  /** Adds the answer of an operation that is about to be executed. `reads` has the reads that it makes. */
+  /** Adds the answer of an operation that is about to be executed. `reads` logs what it reads. */
   begin(key: string, reads: ReadLog<OperationLookups>): AnswerInFlight {
     const flight = new AnswerInFlight(reads, () => {
       if (this.#flights.get(key) === flight) this.#flights.delete(key);
@@ -206,9 +206,9 @@ class AnswerInFlight {
   }
 
   /**
-   * Resolves with the data once it is made. Resolves with null where the follower has to be executed itself: as soon as
-   * one of its reads differs or fails, the answer ends without data, or the follower's client leaves. Its execution gets
-   * the pages that it has read here.
+   * Resolves with the data once it is made. Resolves with null if the follower must be executed itself: as soon as one of
+   * its reads differs or fails, the answer ends without data, or the follower's client leaves. Its execution then starts
+   * with the pages that it has read here.
    */
   async follow(follower: Context, clientSignal: AbortSignal | null): Promise<SerializedData | null> {
     const stopped = Promise.withResolvers<null>();
@@ -241,7 +241,7 @@ class Following {
     this.#onStop();
   };
 
-  /** Resolves with whether all reads of a log got the same pages, when the log has ended or one of them has not. */
+  /** Resolves with true once the log has ended and all its reads got the same pages; with false as soon as one differs. */
   async repeat(log: ReadLog<OperationLookups>): Promise<boolean> {
     for (let place = 0; ; place += 1) {
       const event = await log.at(place);

@@ -102,7 +102,7 @@ const weighObjects =
     return value.some(isPromise) ? value : slice(value, answer);
   };
 
-/** The items of a list that grows are weighed as they come. */
+/** The items of a growing list are weighed as they arrive. */
 const weighStreamed = (
   list: StreamedList<unknown>,
   answer: Answer,
@@ -116,7 +116,7 @@ const weighStreamed = (
 
 const isPromise = (item: unknown): boolean => item instanceof Promise;
 
-/** Handles the rejections of a list that the executor does not get: an unhandled one would end the process. */
+/** Handles the rejections of a list that never reaches the executor: an unhandled rejection would end the process. */
 const ignoreFailures = (items: SlicedList<unknown> | readonly unknown[]): void => {
   if (items instanceof SlicedList) return;
   for (const item of items) if (item instanceof Promise) item.catch(() => {});

@@ -31,7 +31,7 @@ type CostliestField = {
   /** Its path in the answer, with dots. */
   readonly path: string;
   readonly computeUnits: number;
-  /** How it costs less; undefined where the field declares no advice. */
+  /** How to make it cheaper; undefined if the field gives no advice. */
   readonly advice: string | undefined;
 };
 
@@ -57,7 +57,7 @@ export type AnswerEstimate = {
   readonly laterParts: number;
   /** The number of objects with fields of a deferred fragment beside those of another part. */
   readonly dividedObjects: number;
-  /** What each item of a list adds to both numbers, where no argument limits its length. Null where no item adds any. */
+  /** What each item of a list without a limited length adds to both numbers; null if no item adds anything. */
   readonly partsPerItem: PartsPerItem | null;
 };
 
@@ -98,7 +98,7 @@ const NOTHING: OperationEstimate = {
 /** The cost of one list of one object, and the field that reads it. */
 type LineItem = BilledLookup & { readonly path: string };
 
-/** The object with this key; or `times` objects whose ids are not known yet, as for the items of a list. */
+/** The object with this key, or `times` objects whose ids are not known yet, such as the items of a list. */
 type BilledObject = { readonly key: string; readonly times: number };
 
 /** The place of an object in the answer. */
@@ -110,7 +110,7 @@ type Place = {
   readonly items: number | null;
   /** What other parts select of the object, where a deferred fragment selects it. */
   readonly others: readonly SelectionSetNode[];
-  /** The objects whose lookups are billed. An object that is named twice is there once. */
+  /** The objects whose lookups are billed, each once even if it is named twice. */
   readonly billed: readonly BilledObject[];
 };
 
@@ -133,7 +133,7 @@ const NAME_BYTES = 4;
 const BRACES = 2;
 const COMMA = 1;
 const NULL = 4;
-/** The size of what is around the data of a part, beside its path and label. */
+/** The size of the envelope of a part, without its data, path and label. */
 const PART_BYTES = 60;
 
 const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>

@@ -16,12 +16,17 @@ import { SCOPES, type Scope } from '../../scopes.ts';
 import { keysUnavailable, tokenExpired, tokenRejected } from './auth-errors.ts';
 import { hmacKeys, jwksKeys, KeysUnavailableError, type TokenKeys } from './jwks.ts';
 
-export type TokenOptions = {
+/** Which tokens are accepted. */
+export type AcceptedTokens = {
+  /** The keys that verify tokens: a shared secret, two while it is replaced, or a JWKS at a URL. */
   readonly keys: { readonly secrets: readonly string[] } | { readonly jwksUrl: string };
   /** The required `iss`; null accepts any. */
   readonly issuer: string | null;
   /** The audience that `aud` must name; null accepts any. */
   readonly audience: string | null;
+};
+
+export type TokenOptions = AcceptedTokens & {
   /** Whether a delivery URL can carry the tenant. */
   readonly isTenant: (text: string) => boolean;
   readonly log: Log;

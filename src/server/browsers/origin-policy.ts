@@ -53,8 +53,8 @@ export const createBrowserPolicy = (options: Options): BrowserPolicy => {
     !onLoopback || host === null || isLoopbackHost(host) || host === publicUrl?.host;
 
   /**
-   * Whether a page is the gateway's own, by the name in Host: also when PUBLIC_URL doesn't say that name. The scheme
-   * counts as well, as far as the gateway knows it. A page of PUBLIC_URL's host must have its scheme. Elsewhere a proxy
+   * Whether a page is the gateway's own, by the name in Host, even if PUBLIC_URL has another name. The scheme counts too,
+   * as far as the gateway knows it. A page of PUBLIC_URL's host must have its scheme. Elsewhere a proxy
    * may terminate TLS, and X-Forwarded-Proto is not trusted, so both schemes are accepted: there the browser's
    * Sec-Fetch-Site shows a page of the other scheme.
    */

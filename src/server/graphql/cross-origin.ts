@@ -45,7 +45,7 @@ export const useCors = (
   { rejectionOf }: Pick<BrowserPolicy, 'rejectionOf'>,
 ): ServerPlugin => ({
   onRequest({ request, endResponse, fetchAPI }) {
-    // Safari waits for a body unless the length says that there is none.
+    // Without a length of 0, Safari waits for a body.
     if (request.method === 'OPTIONS')
       endResponse(new fetchAPI.Response(null, { status: 204, headers: { 'content-length': '0' } }));
   },

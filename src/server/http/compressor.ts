@@ -59,9 +59,9 @@ type ByPreference = {
 };
 
 /**
- * Returns the coding that a client prefers by its Accept-Encoding; null for an answer as it is. A client that refuses that
- * as well gets it nevertheless (RFC 9110, 12.5.3): a refusal would hide what a mutation has done. So does a client that
- * sends too long a list.
+ * Returns the coding that a client prefers by its Accept-Encoding; null for an uncompressed answer. A client that refuses
+ * that too still gets it (RFC 9110, 12.5.3), because a refusal would hide what a mutation has done. So does a client whose
+ * list is too long.
  */
 const preferredCoding = rememberLast((acceptEncoding): ContentCoding | null => {
   if (acceptEncoding.length > MAX_CHARACTERS) return null;

@@ -34,8 +34,8 @@ const setTrace = (response: NamedResponse, trace: Trace): void => {
 export const requestIdOf = (response: NamedResponse): string => response[TRACE]?.requestId ?? randomUUID();
 
 /**
- * The trace of what came with the header `traceparent`. By default its request id is a new one: many operations of a
- * WebSocket share one request.
+ * Continues the trace in the header `traceparent`, or begins one. The request id is new by default, since many operations
+ * of a WebSocket share one request.
  */
 export const createTrace = (
   traceparent?: string | readonly string[],

@@ -24,10 +24,10 @@ export type ReadinessPart = (typeof READINESS_PARTS)[number];
 /** Why the gateway is not ready, or degraded. */
 type Reason = { readonly part: ReadinessPart; readonly message: string };
 
-/** Something that a gateway has to be able to do. */
+/** Something that a gateway must be able to do. */
 type ReadinessCheck = {
   readonly part: ReadinessPart;
-  /** Rejects when it fails. The message is shown to whoever asks: no secret may be in it. */
+  /** Rejects when it fails. Anyone who asks sees the message, so it must contain no secret. */
   readonly run: () => Promise<unknown>;
 };
 

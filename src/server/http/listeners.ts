@@ -12,8 +12,8 @@ const LISTENERS = 16;
 /** The sockets by which an HTTP server listens. */
 export type Listeners = {
   /**
-   * Resolves to the bound address. Rejects when it can't be bound: also when another process listens there, which
-   * SO_REUSEPORT alone would allow. Where the system has no SO_REUSEPORT, the server listens by one socket.
+   * Resolves to the bound address. Rejects when it can't be bound, and when another process listens there,
+   * which SO_REUSEPORT alone would allow. Where the system has no SO_REUSEPORT, the server listens by one socket.
    */
   listen(host: string, port: number): Promise<AddressInfo>;
   /** Stops accepting. Resolves when all connections have ended. */

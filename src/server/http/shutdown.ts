@@ -131,7 +131,7 @@ const newestOf = (requests: ReadonlyMap<ServerResponse, IncomingMessage> | undef
  */
 export const CLOSE_TIMEOUT_MS = 10_000;
 
-/** Destroys a connection whose peer was sent the reason why it closes, unless it closes by itself within `timeoutMs`. */
+/** Destroys a connection, whose peer was sent the reason, unless the peer closes it within `timeoutMs`. */
 export const destroyUnlessClosed = (
   connection: Pick<EventEmitter, 'once'>,
   destroy: () => void,

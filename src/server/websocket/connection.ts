@@ -98,8 +98,8 @@ export type SocketObserver = {
   /** Called when an upgrade is rejected, with its HTTP status. */
   refused?(status: number): void;
   /**
-   * A socket's client asks for an operation, with the trace that it has sent. Returns the trace of what it causes. `ended`
-   * follows when it is answered or has begun to send events, or else the client's signal aborts.
+   * A client asks for an operation over its WebSocket. Takes the trace that it sent, and returns the trace of what the
+   * operation causes. `ended` follows once it is answered or sends events; otherwise `clientSignal` aborts.
    */
   received?(trace: Trace, clientSignal: AbortSignal): Trace | undefined;
   ended?(trace: Trace): void;

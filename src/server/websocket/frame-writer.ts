@@ -6,9 +6,9 @@ import { totalLength } from '../../lib/buffers.ts';
 const MAX_BATCH_BYTES = 16_384;
 
 /**
- * Writes messages that share their payload with other sockets, and queues writers while the peer has data to read
- * (backpressure). It writes to the stream below `ws`, which would copy each payload into a frame of its own. Without
- * compression `ws` keeps nothing between two writes, so both may write to the stream.
+ * Writes messages whose payload is shared with other sockets, and queues writers while the peer has data to read
+ * (backpressure). It writes to the stream below `ws`, because `ws` would copy each payload into a frame. Both may write to
+ * the stream: without compression, `ws` keeps no state between two writes.
  */
 export class FrameWriter {
   readonly #webSocket: WebSocket;

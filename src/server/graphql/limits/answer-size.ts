@@ -11,7 +11,7 @@ import type { ExecuteFn, OperationPlugin } from '../operation-plugin.ts';
 /** The most deferred fragments and streamed lists of one answer. Each that has not come takes some memory. */
 const MAX_LATER_PARTS = 1000;
 
-/** In the format v0.2 graphql makes each by itself, and beyond 16,000 holds up the thread for seconds. */
+/** In the format v0.2, graphql makes each of them separately. Beyond 16,000 that blocks the thread for seconds. */
 const MAX_DIVIDED_OBJECTS = 10_000;
 
 /** An operation with more lookups begins in a time slice of its own, as it takes long. */
