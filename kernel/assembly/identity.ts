@@ -28,6 +28,10 @@ export function hasRepeats(): bool {
   return Identities.repeats;
 }
 
+/** What stands for a field that is null. */
+const nothing = memory.data<u8>([0x6e, 0x75, 0x6c, 0x6c]);
+const NOTHING_LENGTH: usize = 4;
+
 /** Returns the hash of the identity that the slots make; 0 where it is left to the plain reader. `slots` ends with 0. */
 export function identityHash(record: usize, slots: usize): u64 {
   let length: usize = 0;
@@ -35,8 +39,10 @@ export function identityHash(record: usize, slots: usize): u64 {
     const slot = record + <usize>load<u32>(entry);
     let start = spanStart(slot);
     let bytes = spanLength(slot);
-    if (start === 0) return 0;
-    if (byteAt(start) === QUOTE) {
+    if (start === 0) {
+      start = nothing;
+      bytes = NOTHING_LENGTH;
+    } else if (byteAt(start) === QUOTE) {
       start += 1;
       bytes -= 2;
     }

@@ -6,6 +6,8 @@ export class Numeric {
   static plain: bool = false;
   /** It has neither a fraction nor an exponent. */
   static integer: bool = false;
+  /** As a decimal it is its own text: it has no exponent, no zeros that say nothing, and is no negative zero. */
+  static decimal: bool = false;
 }
 
 /** Different numbers with at most this many digits have different floats. */
@@ -21,19 +23,22 @@ export function numberEnd(start: usize): usize {
   let digits = p - whole;
   Numeric.integer = true;
   let plain = true;
+  let decimal = true;
   if (byteAt(p) === POINT) {
     const fraction = p + 1;
     p = digitsEnd(fraction);
     digits += p - fraction;
     Numeric.integer = false;
-    plain = byteAt(p - 1) !== ZERO && !(byteAt(whole) === ZERO && isTiny(fraction));
-  } else if (whole !== start && byteAt(whole) === ZERO) plain = false;
+    decimal = byteAt(p - 1) !== ZERO;
+    plain = decimal && !(byteAt(whole) === ZERO && isTiny(fraction));
+  } else if (whole !== start && byteAt(whole) === ZERO) plain = decimal = false;
   if ((byteAt(p) | 0x20) === 0x65) {
     p += byteAt(p + 1) === PLUS || byteAt(p + 1) === MINUS ? 2 : 1;
     p = digitsEnd(p);
     Numeric.integer = false;
-    plain = false;
+    plain = decimal = false;
   }
+  Numeric.decimal = decimal;
   Numeric.plain = plain && digits <= SAFE_DIGITS;
   return p;
 }

@@ -1,8 +1,8 @@
-import { byteAt, isDigit, isNull, literalEnd, MINUS, POINT, QUOTE } from './bytes';
+import { byteAt, isDigit, isNull, literalEnd, MINUS, PLUS, POINT, QUOTE, ZERO } from './bytes';
 import { appendExact, DECIMAL, EXACT, FLOAT } from './exact';
-import { appendQuoted, Heap, push, reserve } from './heap';
+import { append, appendQuoted, Heap, push, reserve } from './heap';
 import { appendJson, isUnchanged } from './json';
-import { Numeric, numberEnd } from './number';
+import { digitsEnd, Numeric, numberEnd } from './number';
 import { setAppended, setSpan } from './slot';
 import { readString } from './string';
 
@@ -36,12 +36,48 @@ const MAX_INT_LENGTH: usize = 9;
 function readNumberAs(p: usize, slot: usize, style: u32): usize {
   const end = numberEnd(p);
   const from = Heap.top;
-  if (!Numeric.plain) {
-    if (!appendExact(p, end, style)) return 0;
-    setAppended(slot, from);
-  } else if (style === DECIMAL) setAppended(slot, appendQuoted(p, end));
-  else setSpan(slot, p, end);
+  if (style === DECIMAL && Numeric.decimal) setAppended(slot, appendQuoted(p, end));
+  else if (Numeric.plain) setSpan(slot, p, end);
+  else if (style === DECIMAL && appendScientific(p, end)) setAppended(slot, from);
+  else if (appendExact(p, end, style)) setAppended(slot, from);
+  else return 0;
   return end;
+}
+
+/**
+ * Appends a number such as 2.5e-7 or 1e+21 as a string without an exponent. Returns false for forms that JavaScript does not
+ * write, and for an exponent of three digits: the host writes those.
+ */
+function appendScientific(start: usize, end: usize): bool {
+  const first = byteAt(start) === MINUS ? start + 1 : start;
+  const fraction = first + 2;
+  const hasFraction = byteAt(first + 1) === POINT;
+  const mantissaEnd = hasFraction ? digitsEnd(fraction) : first + 1;
+  const sign = byteAt(mantissaEnd + 1);
+  const exponent = mantissaEnd + 2;
+  if (byteAt(first) === ZERO || (hasFraction && byteAt(mantissaEnd - 1) === ZERO)) return false;
+  if ((sign !== MINUS && sign !== PLUS) || end - exponent > 2) return false;
+  let places: usize = 0;
+  for (let p = exponent; p < end; p += 1) places = places * 10 + byteAt(p) - ZERO;
+  const decimals = hasFraction ? mantissaEnd - fraction : 0;
+  if (places === 0 || (sign === PLUS && places < decimals)) return false;
+  reserve(end - start + places);
+  push(QUOTE);
+  if (first > start) push(MINUS);
+  if (sign === MINUS) {
+    push(ZERO);
+    push(POINT);
+    pushZeros(places - 1);
+  }
+  push(byteAt(first));
+  if (hasFraction) append(fraction, mantissaEnd);
+  if (sign === PLUS) pushZeros(places - decimals);
+  push(QUOTE);
+  return true;
+}
+
+function pushZeros(count: usize): void {
+  for (let left = count; left > 0; left -= 1) push(ZERO);
 }
 
 /** A number as a string, or a string that is a decimal number without an exponent. */

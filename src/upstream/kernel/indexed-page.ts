@@ -115,17 +115,17 @@ export class IndexedPage {
     const { identitySlots, contentSlots } = this.#slots;
     let identity = '';
     for (const slot of identitySlots) {
-      const part = this.#value(record + slot);
-      identity += identity === '' && slot === identitySlots[0] ? part : `:${part}`;
+      const part = this.#value(record + slot, 'null');
+      identity += slot === identitySlots[0] ? part : `:${part}`;
     }
     if (contentSlots === null) return identity;
-    return `${identity}:${contentDigest(contentSlots.map((slot) => this.#value(record + slot)))}`;
+    return `${identity}:${contentDigest(contentSlots.map((slot) => this.#value(record + slot, '')))}`;
   }
 
-  /** The text of the string or number in a slot; '' for null. */
-  #value(slot: number): string {
+  /** The text of the string or number in a slot; `absent` for null. */
+  #value(slot: number, absent: string): string {
     const start = this.#word(slot);
-    if (start === 0) return '';
+    if (start === 0) return absent;
     const end = start + this.#word(slot + 4);
     if (this.image.buffer[start - this.image.address] !== QUOTE) return this.#text(start, end);
     const text = this.#text(start + 1, end - 1);
