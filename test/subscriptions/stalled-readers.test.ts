@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Pool } from 'undici';
 import { expect, test } from 'vitest';
+import { UNSENT_TIMES } from '../../src/server/http/unsent-limit.ts';
 import { deliveriesOf } from '../support/clients/deliver.ts';
 import { openRawSocket, subscribeMessage } from '../support/clients/raw-socket.ts';
 import { eventually } from '../support/clients/subscribe.ts';
@@ -74,11 +75,15 @@ const byEventStream = async (url: string, after: string, clients: AsyncDisposabl
 /** The number of 20 KB deliveries in 6 MB. */
 const BIG = 300;
 
-/** The number of 100 KB deliveries in 150 MB. They arrive within the minute that a reader may stall. */
+/** The number of 100 KB deliveries in 150 MB. */
 const MANY = 1500;
 
+const slowClock = 'performance.now = ((now) => () => now() / 100)(performance.now.bind(performance))';
+/** A reader may stall for a minute by the clock of its gateway. On a busy machine a test takes longer. */
+const UNHURRIED = `--import=data:text/javascript,${encodeURIComponent(slowClock)}`;
+
 /** With little room for garbage, the process grows by what it keeps. */
-const SMALL = { NODE_OPTIONS: '--max-old-space-size=80 --max-semi-space-size=4' };
+const SMALL = { NODE_OPTIONS: `--max-old-space-size=80 --max-semi-space-size=4 ${UNHURRIED}` };
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
@@ -114,7 +119,7 @@ test('subscribers by WebSocket and event stream that stall while 150 MB arrive c
 const STALLED = 60;
 
 test('many stalled subscribers cost only what their sockets buffer', async () => {
-  await using gateway = await startGatewayProcess();
+  await using gateway = await startGatewayProcess({ NODE_OPTIONS: UNHURRIED });
   await using clients = new AsyncDisposableStack();
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   const reading = await bySocket(gateway.url, head, clients);
@@ -138,7 +143,8 @@ test('many stalled subscribers cost only what their sockets buffer', async () =>
 });
 
 test('subscriptions on one slow socket take turns: none waits until another has sent all its events', async () => {
-  await using gateway = await startGateway({ UPSTREAM_URL: nowhere });
+  const times = { unsent: { ...UNSENT_TIMES, stallMs: 3_600_000 } };
+  await using gateway = await startGateway({ UPSTREAM_URL: nowhere }, { times });
   const { deliveryUrl, head } = await deliveriesOf(gateway.url);
   await using clients = new AsyncDisposableStack();
   // Its frames stay in the feed's cache, so that the others need no read of the log.
