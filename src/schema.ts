@@ -4,6 +4,7 @@ import './lookups/chains-schema.ts';
 import './lookups/wallet.ts';
 import './lookups/token.ts';
 import './lookups/registry.ts';
+import './lookups/portfolio.ts';
 import './webhooks/schema/webhook.ts';
 import './webhooks/schema/payloads.ts';
 import './webhooks/schema/mutations.ts';

@@ -75,7 +75,7 @@ const RULES: readonly Rule[] = [
   ),
   never(`(${FEATURES})`, FEATURES, {
     pathNot: [
-      '^src/lookups/(transactions|activity(-rest)?|wallet|token|chains-schema)\\.ts$',
+      '^src/lookups/(transactions|activity(-rest)?|wallet|token|balance|chains-schema)\\.ts$',
       '^src/webhooks/schema/(webhook|enums)\\.ts$',
       '^src/$1',
     ],

@@ -4,7 +4,7 @@ import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { Context } from '../context.ts';
 import { forbidden, scopeOfType } from './authorization.ts';
 import { builder } from './builder.ts';
-import { withCost } from './cost/field-cost.ts';
+import { type BilledLookup, withCost } from './cost/field-cost.ts';
 import { badUserInput, clientError } from './errors.ts';
 import { decodeGlobalId, type GlobalId } from './global-id.ts';
 
@@ -23,7 +23,10 @@ builder.queryFields((t) => ({
       'The object with this id. Null when it no longer exists. Fails with BAD_USER_INPUT for an id that is not one of a Node.',
     authScopes,
     args: { id: t.arg.id({ required: true, description: 'The global id of the object.' }) },
-    extensions: withCost<{ id: string }>({ returns: ({ id }) => [decodeGlobalId(id)] }),
+    extensions: withCost<{ id: string }>({
+      returns: ({ id }) => [decodeGlobalId(id)],
+      lookup: ({ id }) => costOfNodes([decodeGlobalId(id)]),
+    }),
     resolve: (_root, { id }, context, info) => loadNode(id, context, info),
   }),
   nodes: t.field({
@@ -39,6 +42,7 @@ builder.queryFields((t) => ({
     },
     extensions: withCost<{ ids: readonly string[] }>({
       returns: ({ ids }) => (ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
+      lookup: ({ ids }) => costOfNodes(ids.length > MAX_NODES ? [] : ids.flatMap(readableId)),
     }),
     resolve: (_root, { ids }, context, info) => {
       if (ids.length > MAX_NODES)
@@ -49,6 +53,26 @@ builder.queryFields((t) => ({
     },
   }),
 }));
+
+/** Compute units that loading one node of a type may cost, by the type's name. Types that cost nothing are missing. */
+const billedTypes = new Map<string, number>();
+
+/** Declares that loading a node of the type may cost this many compute units. */
+export const billNodes = (typename: string, computeUnits: number): void =>
+  void billedTypes.set(typename, computeUnits);
+
+const costOfNodes = (ids: readonly GlobalId[]): BilledLookup => {
+  const billed = new Map(
+    ids.flatMap(({ typename, id }) => {
+      const computeUnits = billedTypes.get(typename);
+      return computeUnits === undefined ? [] : [[`${typename}:${id}`, computeUnits]];
+    }),
+  );
+  return {
+    list: [...billed.keys()],
+    computeUnits: [...billed.values()].reduce((sum, computeUnits) => sum + computeUnits, 0),
+  };
+};
 
 const loadNode = async (id: string, context: Context, info: GraphQLResolveInfo): Promise<object | null> => {
   const globalId = decodeGlobalId(id);

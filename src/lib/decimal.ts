@@ -1,7 +1,7 @@
 import { BigNumber } from 'bignumber.js';
 
 /** Exact decimal numbers: sums and products keep all digits, a quotient is rounded to 18 decimal places. */
-const Decimal = BigNumber.clone({ DECIMAL_PLACES: 18, EXPONENTIAL_AT: 1e9 });
+export const Decimal = BigNumber.clone({ DECIMAL_PLACES: 18, EXPONENTIAL_AT: 1e9 });
 
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 /** With at most the exponents of a float. */
@@ -14,4 +14,14 @@ const SCIENTIFIC = /^-?\d+(?:\.\d+)?[eE][+-]?[0-3]?\d{1,2}$/;
 export const plainDecimal = (text: string): string | null => {
   if (PLAIN.test(text)) return text;
   return SCIENTIFIC.test(text) ? new Decimal(text).toFixed() : null;
+};
+
+/**
+ * Returns by how much of `then` a number has changed: `now / then - 1`, rounded to 18 decimal places. Null where one of them
+ * is null, or `then` is zero.
+ */
+export const changeRatio = (now: string | null, then: string | null): string | null => {
+  if (now === null || then === null) return null;
+  const before = new Decimal(then);
+  return before.isZero() ? null : new Decimal(now).minus(before).div(before).toFixed();
 };

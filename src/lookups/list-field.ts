@@ -6,10 +6,12 @@ import { withCost } from '../graph/cost/field-cost.ts';
 import { streamsLists } from '../graph/incremental.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
+import { mappedPages } from '../graph/pagination/mapped-items.ts';
+import { MAX_FILTERED_PAGES } from '../graph/pagination/walk.ts';
 import { selectsBelow } from '../graph/selection.ts';
 import type { AnyList } from '../upstream/list-loader.ts';
-import type { ListLookup } from '../upstream/list-lookup.ts';
-import { detailsOf } from '../upstream/page.ts';
+import type { AnyLookup, ListLookup } from '../upstream/list-lookup.ts';
+import { type Details, detailsOf, NO_DETAILS, unionOf } from '../upstream/page.ts';
 import { type ChainArgs, chainsParameter } from './chains-schema.ts';
 
 type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
@@ -24,13 +26,32 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
    * Returns the list of a parent; null for a parent that has none. `chains` is what the arguments for chains select; null for
    * upstream's default.
    */
-  readonly list: (parent: Parent, chains: string | null, args: InputShapeFromFields<Args>) => List | null;
+  readonly list: (
+    parent: Parent,
+    chains: string | null,
+    args: InputShapeFromFields<Args>,
+    context: Context,
+  ) => List | null;
+  /** What the arguments do beside the list that they select. Default: nothing. Throws BAD_USER_INPUT. */
+  readonly reading?: (args: InputShapeFromFields<Args>) => ListReading<Item>;
   /** The chain that the list is on, where the parent says it. */
   readonly chainOf?: (parent: Parent) => number;
   /** Whether an empty list means that there is none: then the connection is null. Default: false. */
   readonly isNullIfEmpty?: boolean;
   /** A sentence for a client whose operation is too expensive: how the list costs less. */
   readonly advice: string;
+};
+
+/** How a list is read and shown. */
+type ListReading<Item> = {
+  /** The arguments that name another list upstream. */
+  readonly filters: unknown;
+  /** Details that no field asks for by being selected. */
+  readonly details: Details;
+  /** Leaves items out: all pages are shared with those who don't. `key` names the filter in cursors. */
+  readonly filter: { readonly key: string; readonly passes: (item: Item) => boolean } | null;
+  /** Makes the items anew where one of the fields is selected. */
+  readonly map: { readonly fields: ReadonlySet<string>; readonly item: (item: Item) => Item } | null;
 };
 
 /**
@@ -46,6 +67,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     description,
     args: own,
     list: listOf,
+    reading: readingOf,
     chainOf,
     isNullIfEmpty = false,
     advice,
@@ -55,21 +77,20 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   const { name, maxItems, supportedAs } = lookup;
   const paging = pageArguments(maxItems, name);
   const connection = lookupConnectionType({ name: item.name, list: items }, item, lookup);
-  const details = Object.entries(lookup.details).map(
-    ([detail, fields]) => [detail, new Set(fields)] as const,
-  );
   const resolve = async (source: Parent, args: Values, context: Context, info: GraphQLResolveInfo) => {
     const { first, after, chainIds, chainTags } = args;
     const chains = chainsParameter(chainIds, chainTags);
     context.chains.assertKnown(chainIds, chainTags);
-    const list = listOf(source, chains, args);
+    const { details = NO_DETAILS, map = null, filter = null } = readingOf?.(args) ?? {};
+    const list = listOf(source, chains, args, context);
     const size = paging.sizeOf({ first });
     if (list === null) return null;
     const named = chainOf ? [chainOf(source)] : chainIds;
     if (chainOf) context.chains.assertKnown(named);
     if (supportedAs) context.chains.assertSupported(supportedAs, named);
-    const selected = details.filter(([, fields]) => selectsBelow(info, fields)).map(([detail]) => detail);
-    const readPage = lookup.read(context.lookups, list, detailsOf(selected));
+    const wanted = unionOf([selectedDetails(lookup, info), details]);
+    const read = lookup.read(context.lookups, list, wanted);
+    const readPage = map && selectsBelow(info, map.fields) ? mappedPages(read, map.item) : read;
     let isEmpty = false;
     const connection = await connect({
       read: async (at) => {
@@ -77,10 +98,11 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
         isEmpty ||= at.offset === null && page.items.length === 0 && page.nextOffset === null;
         return page;
       },
-      cursors: context.cursorsOf([name, ...Object.values(list)]),
+      cursors: context.cursorsOf([name, ...Object.values(list), ...(filter ? [filter.key] : [])]),
       first: size,
       after,
       streams: streamsLists(info),
+      passes: filter?.passes ?? null,
     });
     return isNullIfEmpty && isEmpty ? null : connection;
   };
@@ -95,8 +117,12 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
         count: paging.sizeOf,
         lookup({ first, chainIds, chainTags, ...filters }, pricing) {
           const chains = chainsParameter(chainIds, chainTags);
-          const computeUnits = lookup.priceOf(paging.sizeOf({ first }), chains, pricing);
-          return { list: [chains, filters], computeUnits, advice };
+          const reading = readingOf?.(filters as never) ?? null;
+          const size = paging.sizeOf({ first });
+          const most = reading?.filter && size > 0 ? lookup.pageSizes.older * MAX_FILTERED_PAGES : size;
+          const computeUnits = lookup.priceOf(most, chains, pricing);
+          const { details = NO_DETAILS, filters: named = filters } = reading ?? {};
+          return { list: [chains, named], details, computeUnits, advice };
         },
       }),
       // Pothos can't infer the values of arguments from a type parameter.
@@ -105,3 +131,11 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   );
   return lookup;
 };
+
+/** Returns the details of a lookup that the operation selects anywhere below the field. */
+export const selectedDetails = ({ details }: AnyLookup, info: GraphQLResolveInfo): Details =>
+  detailsOf(
+    Object.entries(details)
+      .filter(([, fields]) => selectsBelow(info, new Set(fields)))
+      .map(([detail]) => detail),
+  );

@@ -13,7 +13,7 @@ const MAX_TOKENS = 100;
 export const NATIVE = 'native';
 
 /** What identifies a token. */
-type TokenKey = {
+export type TokenKey = {
   readonly chainId: number;
   /** In lower case; null for the chain's own currency. */
   readonly address: string | null;
@@ -55,7 +55,7 @@ builder.node(Token, {
     extensions: ID.extensions,
     resolve: (token) => textOf(token),
   },
-  loadOne: (id) => keyOf(id),
+  loadOne: (id) => tokenKeyIn(id),
   fields: (t) => ({
     chain: t.exposeString('chain', {
       nullable: true,
@@ -136,7 +136,7 @@ const ContractInput = builder.inputType('ContractInput', {
 });
 
 /** Names a token. */
-const TokenInput = builder.inputType('TokenInput', {
+export const TokenInput = builder.inputType('TokenInput', {
   description: 'Names a token, by exactly one of its fields.',
   isOneOf: true,
   fields: (t) => ({
@@ -146,16 +146,16 @@ const TokenInput = builder.inputType('TokenInput', {
   }),
 });
 
-type TokenInputValue = typeof TokenInput.$inferInput;
+export type TokenInputValue = typeof TokenInput.$inferInput;
 
 /** Returns the token that an argument names. Throws BAD_USER_INPUT. */
-const tokenKeyOf = ({ id, contract, nativeOf }: TokenInputValue): TokenKey => {
+export const tokenKeyOf = ({ id, contract, nativeOf }: TokenInputValue): TokenKey => {
   if (contract) return { chainId: contract.chainId, address: contract.address };
   if (typeof nativeOf === 'number') return { chainId: nativeOf, address: null };
   const globalId = decodeGlobalId(id ?? '');
   if (globalId.typename !== 'Token')
     throw badUserInput(`Expected the id of a Token, got one of type ${globalId.typename}.`);
-  return keyOf(globalId.id);
+  return tokenKeyIn(globalId.id);
 };
 
 /** What identifies a token, as a part of its global id and in keys of lists. */
@@ -163,7 +163,7 @@ export const textOf = ({ chainId, address }: Pick<TokenRecord, 'chainId' | 'addr
   `${chainId}:${address ?? NATIVE}`;
 
 /** Parses what `textOf` returns. Throws BAD_USER_INPUT. */
-const keyOf = (text: string): TokenKey => {
+export const tokenKeyIn = (text: string): TokenKey => {
   const [, chainId = '', address = ''] = /^(\d{1,16}):(native|0x[0-9a-f]{40})$/.exec(text) ?? [];
   const key = { chainId: Number(chainId), address: address === NATIVE ? null : address };
   if (textOf(key) !== text) throw badUserInput('Expected the id of a Token, got something else.');

@@ -4,7 +4,7 @@ import type { RedisReply } from '../redis/client.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import type { SharedPage, SharedPages, SharedResult } from '../upstream/cache/shared-fetch.ts';
 import { clientGone } from '../upstream/client/errors.ts';
-import type { PageRequest } from '../upstream/page.ts';
+import { type PageRequest, unionWithin } from '../upstream/page.ts';
 import type { Invalidations } from './invalidations.ts';
 import { detailsMsOf, FIND, FIND_STALE, followsOf, HeldLease, StoredPages } from './lease.ts';
 import { decodeBody, type Names, type PageNames } from './names.ts';
@@ -108,7 +108,10 @@ class RedisPages implements SharedPages {
     if (kind === 'lease') {
       const [, generation, details] = reply;
       const isOutdated = () => invalidations.isPending(request.cachePartition, request.address);
-      const held = { generation: String(generation), details: String(details) };
+      const held = {
+        generation: String(generation),
+        details: unionWithin(request.details, [String(details)]),
+      };
       const parts = {
         run: this.#run,
         stored: this.#stored,

@@ -15,6 +15,7 @@ import {
   type Page,
   type PageItems,
   type PageRequest,
+  requestsFor,
   unionOf,
 } from './page.ts';
 import type { PageParser } from './parse/page-parser.ts';
@@ -117,6 +118,8 @@ export type ListResource<List extends AnyList, Value> = {
 
 export type ListLoader<List, Value> = {
   read(list: List, details: Details): ReadPage<Value>;
+  /** Whether a read of the newest page would cause no request: it is fresh in this gateway's memory, or on its way. */
+  isAtHand(list: List, details: Details): boolean;
   /** Makes a read of another operation. If this operation makes it as well, it gets the same promise, once. */
   repeat(read: ListRead<List>): Promise<Page<Value>>;
 };
@@ -208,11 +211,13 @@ export const createListLoader = <List extends AnyList, Value>(
     async (keys) => {
       const [first, ...others] = keys;
       if (first && others.length === 0) return [{ page: pageOf(first) }];
-      const groups = Map.groupBy(keys, ({ request }) => pageKey(request));
-      const pages = new Map([...groups].map(([key, group]) => [key, { page: pageOf(merge(group)) }]));
-      return keys.map(
-        ({ request }) => pages.get(pageKey(request)) ?? new Error('A page was requested but not grouped.'),
-      );
+      const pages = new Map<ListRead<List>, { page: Promise<Page<Value>> }>();
+      for (const ofPage of Map.groupBy(keys, ({ request }) => pageKey(request)).values())
+        for (const reads of requestsFor(ofPage, ({ request }) => request.details)) {
+          const page = { page: pageOf(merge(reads)) };
+          for (const read of reads) pages.set(read, page);
+        }
+      return keys.map((key) => pages.get(key) ?? new Error('A page was requested but not grouped.'));
     },
     { cacheKeyFn: ({ request }) => requestKey(request) },
   );
@@ -225,19 +230,22 @@ export const createListLoader = <List extends AnyList, Value>(
     bypass: { maxAgeMs: 0, staleIfErrorMs: 0 },
   };
 
+  const requestOf = (list: List, listName: string, details: Details, at: PageRef): PageRequest => {
+    const { offset, follows, freshness: kind } = at;
+    const { address } = list;
+    const isWatched = kind === 'head' && watched !== null && watchedBy !== null;
+    const watchedMs = isWatched ? watchedAgeOf(watched, watchedBy, list) : never;
+    const page = { offset, follows, limit: pageSize(offset), details, watchedMs, ...lifetimes[kind] };
+    return { cachePartition, address, list: listName, ...page };
+  };
+
   return {
     read: (list, details) => {
-      const { address } = list;
       const listName = nameOf(list);
-      const whileWatched = watched && watchedBy !== null ? watchedAgeOf(watched, watchedBy, list) : never;
-      return async ({ offset, follows, freshness: kind }) => {
-        const limit = pageSize(offset);
-        const watchedMs = kind === 'head' ? whileWatched : never;
-        const page = { offset, follows, limit, details, watchedMs, ...lifetimes[kind] };
-        const request = { cachePartition, address, list: listName, ...page };
-        return (await loader.load({ list, request })).page;
-      };
+      return async (at) =>
+        (await loader.load({ list, request: requestOf(list, listName, details, at) })).page;
     },
+    isAtHand: (list, details) => store.isAtHand(requestOf(list, nameOf(list), details, NEWEST)),
     repeat(read) {
       const page = start(read);
       repeated.set(requestKey(read.request), page);
@@ -294,6 +302,8 @@ class StoredRead<Value> implements PageRead {
 }
 
 const never = (): number => 0;
+
+const NEWEST: PageRef = { offset: null, follows: null, freshness: 'head' };
 
 /** A request may outlive its operation: a function that is made here holds nothing of the operation. */
 const watchedAgeOf =

@@ -44,6 +44,8 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
    * is CACHE_TOKENS_MS. Default: CACHE_HEAD_MS itself, without a variable.
    */
   readonly timesHead?: number;
+  /** The lookup as long as whose newest page this one's is fresh. Default: this one. */
+  readonly freshAs?: string;
   /** The type of webhook whose deliveries tell each change of the list. Default: none, and pages expire by age alone. */
   readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
   /** What the service calls it where it lists which chains it supports. Default: it supports all. */
@@ -72,7 +74,7 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
 /** What requests the pages of a lookup. */
 type RequestDefinition<List extends AnyList> = Pick<
   ListDefinition<List, RecordTable, string>,
-  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'watchedBy' | 'bodyOfAbsent'
+  'name' | 'path' | 'query' | 'price' | 'pageSizes' | 'freshAs' | 'watchedBy' | 'bodyOfAbsent'
 >;
 
 /** What is known of a lookup without its types. */
@@ -94,6 +96,8 @@ export type ListLookup<List extends AnyList, Value> = AnyLookup & {
   readonly parser: PageParser<Value>;
   /** Reads the pages of a list. Reads of one operation that differ only in limit or details become one request. */
   read(operation: OperationLookups, list: List, details: Details): ReadPage<Value>;
+  /** Whether a read of the newest page would cause no request: it is fresh in this gateway's memory, or on its way. */
+  isAtHand(operation: OperationLookups, list: List, details: Details): boolean;
 };
 
 /** What the lookups of one gateway share. */
@@ -153,7 +157,16 @@ export const lookupOf = <List extends AnyList, Value, Definition extends Request
   definition: Definition & RequestDefinition<List>,
   parser: PageParser<Value>,
 ) => {
-  const { name, path, query, pageSizes, price, watchedBy = null, bodyOfAbsent = null } = definition;
+  const {
+    name,
+    path,
+    query,
+    pageSizes,
+    price,
+    freshAs = name,
+    watchedBy = null,
+    bodyOfAbsent = null,
+  } = definition;
   const stores = new WeakMap<LookupParts, PageCache<Value>>();
   const loaders = new WeakMap<OperationLookups, ListLoader<List, Value>>();
 
@@ -180,7 +193,7 @@ export const lookupOf = <List extends AnyList, Value, Definition extends Request
         scope,
         cachePartition,
         store: storeOf(gateway),
-        freshness: gateway.freshnessOf(name),
+        freshness: gateway.freshnessOf(freshAs),
         watchedBy: gateway.watched === null ? null : watchedBy,
         onRead: (started, page, toStored) =>
           reads.add(page, (other) => loaderOf(other).repeat(started), toStored),
@@ -223,5 +236,7 @@ export const lookupOf = <List extends AnyList, Value, Definition extends Request
     },
     read: (operation: OperationLookups, list: List, details: Details) =>
       loaderOf(operation).read(list, details),
+    isAtHand: (operation: OperationLookups, list: List, details: Details) =>
+      loaderOf(operation).isAtHand(list, details),
   };
 };

@@ -91,6 +91,49 @@ export const unionOf = (all: readonly Details[]): Details => {
   return others.length === 0 ? first : detailsOf([first, ...others].flatMap(namesIn));
 };
 
+/** Upstream tells the prices of at most three earlier hours in one request. */
+export const MAX_HOURS = 3;
+
+/** The detail that is the prices of so many hours ago. */
+export const hourDetail = (hours: number): string => `${hours}h`;
+
+const HOUR = /^(\d+)h$/;
+
+/** The hours among the details, greatest last. */
+export const hoursIn = (details: Details): readonly number[] =>
+  namesIn(details)
+    .flatMap((name) => HOUR.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((one, other) => one - other);
+
+/** Whether one request can ask for all of the details. */
+const fitsRequest = (details: Details): boolean => hoursIn(details).length <= MAX_HOURS;
+
+/** What is `wanted`, and as much of the `others` as the same request can ask for: their hours only if all have room. */
+export const unionWithin = (wanted: Details, others: readonly Details[]): Details => {
+  const all = unionOf([wanted, ...others]);
+  if (fitsRequest(all)) return all;
+  const withoutHours = namesIn(all).filter((name) => !HOUR.test(name));
+  return detailsOf([...namesIn(wanted), ...withoutHours]);
+};
+
+/** Divides what reads of one page ask for into requests: as few as the first that has room for each gives. */
+export const requestsFor = <Read>(
+  reads: readonly Read[],
+  detailsIn: (read: Read) => Details,
+): readonly (readonly [Read, ...Read[]])[] => {
+  const requests: { details: Details; reads: [Read, ...Read[]] }[] = [];
+  for (const read of reads) {
+    const details = detailsIn(read);
+    const found = requests.find((request) => fitsRequest(unionOf([request.details, details])));
+    if (found) {
+      found.details = unionOf([found.details, details]);
+      found.reads.push(read);
+    } else requests.push({ details, reads: [read] });
+  }
+  return requests.map((request) => request.reads);
+};
+
 /** Whether a page with details `had` has all that are `wanted`. The Redis scripts compare them alike. */
 export const hasDetails = (had: Details, wanted: Details): boolean =>
   wanted === NO_DETAILS || had === wanted || namesIn(wanted).every((name) => namesIn(had).includes(name));

@@ -98,10 +98,12 @@ const activityFields = (raw: RawObject, { chainId, subscribedAddress }: EventFra
   };
 };
 
-const balanceChangeFields = (raw: RawObject) => {
+const balanceChangeFields = (raw: RawObject, { chainId }: Frame) => {
   const asset = isObject(raw.asset) ? raw.asset : {};
   const token = readAsset(asset);
   return {
+    /** The delivery's: the item has no such field. */
+    chainId,
     subscribedAddress: addressOf(raw.subscribed_address),
     counterparty: addressOf(raw.counterparty_address),
     transactionHash: hexOf(raw.transaction_hash),
@@ -167,9 +169,9 @@ const countEqual = (items: readonly Item[], frame: EventFrame): ((raw: RawObject
 const IDENTIFYING = ['chainId', 'transactionHash', ...ACTIVITY_CONTENT] as const;
 
 /** Reads an item of a body's `balance_changes`. */
-const readBalanceChange = (raw: RawObject): BalanceChangeEvent => ({
+const readBalanceChange = (raw: RawObject, frame: Frame): BalanceChangeEvent => ({
   kind: 'balanceChange',
-  ...balanceChangeFields(raw),
+  ...balanceChangeFields(raw, frame),
 });
 
 /** The fields of a stored delivery that apply to all events of its body. */

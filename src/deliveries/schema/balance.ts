@@ -1,4 +1,6 @@
+import type { Context } from '../../context.ts';
 import { builder, NULL_WHEN_OMITTED } from '../../graph/builder.ts';
+import { Balance } from '../../lookups/balance.ts';
 import type { BalanceChangeEvent } from '../events/events.ts';
 
 const BalanceDirection = builder.enumType('BalanceDirection', {
@@ -98,5 +100,40 @@ export const BalanceChange = builder.objectRef<BalanceChangeEvent>('BalanceChang
       nullable: true,
       description: `The value of the pool from which the price comes, in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
+    balance: t.field({
+      type: Balance,
+      nullable: true,
+      description:
+        'The balance after the change, under the id that `Wallet.balances` gives it: a client with a store of objects by id shows it without a request. Null when the address, the token, the chain or the amount is unknown.',
+      resolve: (event, _args, { chains }) => balanceAfter(event, chains),
+    }),
   }),
 });
+
+/** What a lookup would say of the balance now, as far as the event tells it. */
+const balanceAfter = (
+  event: BalanceChangeEvent,
+  chains: Context['chains'],
+): typeof Balance.$inferType | null => {
+  const { subscribedAddress, chainId, tokenAddress, amountAfter } = event;
+  if (subscribedAddress === null || chainId === null || tokenAddress === null || amountAfter === null)
+    return null;
+  return {
+    owner: subscribedAddress,
+    chain: chains.find(chainId)?.name ?? null,
+    chainId,
+    address: tokenAddress,
+    amount: amountAfter,
+    symbol: event.tokenSymbol,
+    name: event.tokenName,
+    decimals: event.tokenDecimals,
+    priceUsd: event.priceUsd,
+    valueUsd: event.valueUsdAfter,
+    poolSizeUsd: event.poolSizeUsd,
+    statedLowLiquidity: event.lowLiquidity,
+    logo: event.tokenLogo,
+    url: null,
+    priceHistory: null,
+    pool: null,
+  };
+};

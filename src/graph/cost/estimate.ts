@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import type { Scope } from '../../scopes.ts';
 import type { ChainPricing } from '../../upstream/client/request.ts';
+import { type Details, NO_DETAILS, requestsFor } from '../../upstream/page.ts';
 import type { GlobalId } from '../global-id.ts';
 import { isStreamed, labelBytes } from '../selection.ts';
 import { type BilledLookup, billableTypes, DEFAULT_ITEMS, defaultBytes, evaluateCost } from './field-cost.ts';
@@ -96,7 +97,7 @@ const NOTHING: OperationEstimate = {
 };
 
 /** The cost of one list of one object, and the field that reads it. */
-type LineItem = BilledLookup & { readonly path: string };
+type LineItem = BilledLookup & { readonly path: string; readonly allDetails: readonly Details[] };
 
 /** The object with this key, or `times` objects whose ids are not known yet, such as the items of a list. */
 type BilledObject = { readonly key: string; readonly times: number };
@@ -165,7 +166,7 @@ class Estimator {
   result(bytes: number): OperationEstimate {
     const { field, bytes: heaviestBytes } = this.#heaviest;
     return {
-      ...totalOf([...this.#lineItems.values()]),
+      ...totalOf([...this.#lineItems.values()].map(withRequests)),
       bytes,
       heaviest: { field, bytes: heaviestBytes },
       lookups: this.#lookups,
@@ -212,7 +213,11 @@ class Estimator {
     });
     if (declared === null) return NULL;
     if (declared.lookup)
-      this.#charge(`${field.name}${JSON.stringify(declared.lookup.list)}`, declared.lookup, place);
+      this.#charge(
+        `${declared.lookup.field ?? field.name}${JSON.stringify(declared.lookup.list)}`,
+        declared.lookup,
+        place,
+      );
     const sets = setsOf(nodes);
     const bytes = isListType(getNullableType(field.type))
       ? BRACES +
@@ -293,9 +298,13 @@ class Estimator {
     this.#lookups += times;
     for (const object of billed) {
       const line = `${object.key}.${list}`;
+      const known = this.#lineItems.get(line);
       const computeUnits = lookup.computeUnits * object.times;
-      if (computeUnits > (this.#lineItems.get(line)?.computeUnits ?? 0))
-        this.#lineItems.set(line, { ...lookup, path, computeUnits });
+      const { details = NO_DETAILS } = lookup;
+      const allDetails = [...(known?.allDetails ?? []), ...(details === NO_DETAILS ? [] : [details])];
+      if (computeUnits > (known?.computeUnits ?? 0))
+        this.#lineItems.set(line, { ...lookup, path, computeUnits, allDetails });
+      else if (known) this.#lineItems.set(line, { ...known, allDetails });
     }
   }
 
@@ -309,6 +318,12 @@ class Estimator {
     if (isHeavier) this.#heaviest = { field: path, bytes, declaresCount };
   }
 }
+
+/** An item with the cost of all requests that the list takes: those that can't ask for all details at once are several. */
+const withRequests = (item: LineItem): LineItem => ({
+  ...item,
+  computeUnits: item.computeUnits * Math.max(1, requestsFor(item.allDetails, (details) => details).length),
+});
 
 const totalOf = (items: readonly LineItem[]): Cost => {
   const fields = [...Map.groupBy(items, ({ path }) => path)].map(([path, ofField]) => ({

@@ -12,6 +12,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { ChainPricing } from '../../upstream/client/request.ts';
+import type { Details } from '../../upstream/page.ts';
 import { scopeOfField } from '../authorization.ts';
 import type { GlobalId } from '../global-id.ts';
 import type { OperationInfo } from './operation-info.ts';
@@ -20,6 +21,10 @@ import type { OperationInfo } from './operation-info.ts';
 export type BilledLookup = {
   /** Names the list that the field reads, and from where. Lookups of one object with equal names count once. */
   readonly list: readonly unknown[];
+  /** The field that the list is of, where several fields read it. Default: this field. */
+  readonly field?: string;
+  /** What the lookups of one list must merge to share a request: see `requestsFor`. Default: nothing. */
+  readonly details?: Details;
   readonly computeUnits: number;
   /** A sentence for a rejected client: how the lookup costs less. */
   readonly advice?: string;

@@ -9,7 +9,7 @@ import type { ListCursors } from './cursor.ts';
 import type { AnswerList, ListConnection, PageInfo } from './list-connection.ts';
 import { GrowingWalk, StreamedConnection } from './list-connection.ts';
 import { type Entry, entriesOf, positionOf } from './merge-pages.ts';
-import { type WalkResult, walk } from './walk.ts';
+import { type Passes, type WalkResult, walk } from './walk.ts';
 
 /** An edge of a connection over upstream pages. */
 export type ItemEdge<Value> = { readonly node: Value; readonly cursor: string };
@@ -126,6 +126,8 @@ export type ConnectionRequest<Value> = {
   readonly after: string | null | undefined;
   /** Whether the executor takes items as pages arrive. Default: it gets them all at once. */
   readonly streams?: boolean;
+  /** Leaves items out. Default: none. */
+  readonly passes?: Passes<Value> | null;
 };
 
 /**
@@ -133,11 +135,11 @@ export type ConnectionRequest<Value> = {
  * the UpstreamError of a request that fails. For a list that streams, it waits only for the first page.
  */
 export const connect = async <Value>(request: ConnectionRequest<Value>): Promise<ListConnection> => {
-  const { read, cursors, first, after, streams = false } = request;
+  const { read, cursors, first, after, streams = false, passes = null } = request;
   const position = after == null ? null : cursors.read(after);
   const connectionOf = (items: WalkResult<Value>) => new ItemConnection(cursors, items, position !== null);
-  if (!streams) return connectionOf(await walk(read, first, position));
-  const growing = await GrowingWalk.begin(read, first, position);
+  if (!streams) return connectionOf(await walk(read, first, position, passes));
+  const growing = await GrowingWalk.begin(read, first, position, passes);
   return new StreamedConnection(growing, connectionOf(growing.items));
 };
 
@@ -155,7 +157,8 @@ const rejectionOf = (error: GraphQLError): Promise<never> => {
   return rejection;
 };
 
-const malformedItem = ({ message, field }: MalformedFieldError): GraphQLError =>
+/** The client's error of an item that can't be parsed. */
+export const malformedItem = ({ message, field }: MalformedFieldError): GraphQLError =>
   clientError('UPSTREAM_INVALID_RESPONSE', `The service sent an item that can't be parsed. ${message}.`, {
     field,
   });

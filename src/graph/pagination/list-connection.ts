@@ -4,7 +4,7 @@ import type { PartialErrors } from '../../upstream/page.ts';
 import type { Answer } from '../answer/answer.ts';
 import type { CursorPosition } from './cursor.ts';
 import { type Entry, entriesOf, type PageSlice } from './merge-pages.ts';
-import { slicesOf, WalkedItems } from './walk.ts';
+import { type Passes, slicesOf, WalkedItems } from './walk.ts';
 
 /** The items of a list for the executor: a list, a list in slices, or one that grows. */
 export type AnswerList = AsyncIterable<unknown> | readonly unknown[];
@@ -36,8 +36,8 @@ export class GrowingWalk<Value> {
   /** The page that is being read. After a failure it stays rejected. */
   #page: Promise<void> | null = null;
 
-  constructor(first: number, slices: AsyncIterable<PageSlice<Value>> | null) {
-    this.items = new WalkedItems(first);
+  constructor(first: number, slices: AsyncIterable<PageSlice<Value>> | null, isFiltered = false) {
+    this.items = new WalkedItems(first, isFiltered);
     this.#slices = (slices ?? none())[Symbol.asyncIterator]();
     this.#hasEnded = slices === null;
   }
@@ -47,8 +47,9 @@ export class GrowingWalk<Value> {
     read: ReadPage<Value>,
     first: number,
     after: CursorPosition | null,
+    passes: Passes<Value> | null = null,
   ): Promise<GrowingWalk<Value>> {
-    const growing = new GrowingWalk(first, await slicesOf(read, first, after));
+    const growing = new GrowingWalk(first, await slicesOf(read, first, after, passes), passes !== null);
     if (!growing.#hasEnded) await growing.#readPage();
     return growing;
   }

@@ -1,5 +1,7 @@
+import { createTimeSlices } from '../../lib/fair-slices.ts';
 import type { ReadPage } from '../../upstream/list-loader.ts';
 import type { Page } from '../../upstream/page.ts';
+import { MalformedFieldError } from '../../upstream/parse/fields.ts';
 import type { CursorPosition } from './cursor.ts';
 import { locateAfter, MAX_PAGES, tooManyEmptyPages, type WalkStart } from './locate.ts';
 import { lengthOf, mergePages, type PageSlice, type Run } from './merge-pages.ts';
@@ -26,7 +28,7 @@ const HEAD: WalkStart = {
  *
  * Pages shift while new items arrive at the head. So a cursor finds its item again by identity, wherever it is now, and
  * repeated items are skipped. However upstream cuts its pages, walking by one returns the same items as walking by many,
- * each once.
+ * each once. `passes` leaves items out: the walk goes on until it has enough of the others.
  *
  * Rejects with UpstreamError `invalidResponse` when upstream's offsets go in circles, or lead to no items.
  */
@@ -34,10 +36,50 @@ export const walk = async <Value>(
   read: ReadPage<Value>,
   first: number,
   after: CursorPosition | null,
+  passes: Passes<Value> | null = null,
 ): Promise<WalkResult<Value>> => {
-  const items = new WalkedItems<Value>(first);
-  for await (const slice of (await slicesOf(read, first, after)) ?? []) if (items.add(slice)) break;
+  const items = new WalkedItems<Value>(first, passes !== null);
+  for await (const slice of (await slicesOf(read, first, after, passes)) ?? []) if (items.add(slice)) break;
   return items;
+};
+
+/** Whether an item is in a list that the gateway filters. One that can't be parsed is, since its error must be seen. */
+export type Passes<Value> = (value: Value) => boolean;
+
+/** The most pages that a walk over a filtered list reads once it has an item: each costs as much as the first. */
+export const MAX_FILTERED_PAGES = 5;
+
+/** A page is filtered in slices of this length, so that other work runs meanwhile. */
+const SLICE_MS = 5;
+
+async function* filtered<Value>(
+  slices: AsyncIterable<PageSlice<Value>>,
+  passes: Passes<Value>,
+): AsyncGenerator<PageSlice<Value>, void, undefined> {
+  for await (const { page, runs } of slices) {
+    const kept: Run<Value>[] = [];
+    for (const run of runs) kept.push(...(await passing(run, passes)));
+    yield { page, runs: kept };
+  }
+}
+
+/** Returns the items of the run that pass, as runs. */
+const passing = async <Value>(
+  { visit, from, to }: Run<Value>,
+  passes: Passes<Value>,
+): Promise<Run<Value>[]> => {
+  const slices = createTimeSlices(SLICE_MS);
+  const kept: Run<Value>[] = [];
+  let start = from;
+  for (let index = from; index < to; index += 1) {
+    if (slices.isOver()) await slices.next();
+    const value = visit.page.items.value(index);
+    if (value instanceof MalformedFieldError || passes(value)) continue;
+    if (start < index) kept.push({ visit, from: start, to: index });
+    start = index + 1;
+  }
+  if (start < to) kept.push({ visit, from: start, to });
+  return kept;
 };
 
 /** Returns the pages of a walk with the items that each adds; null for a walk that finds nothing. See `walk`. */
@@ -45,10 +87,12 @@ export const slicesOf = async <Value>(
   read: ReadPage<Value>,
   first: number,
   after: CursorPosition | null,
+  passes: Passes<Value> | null = null,
 ): Promise<AsyncIterable<PageSlice<Value>> | null> => {
   if (first === 0) return null;
   const start = after === null ? HEAD : await locateAfter(read, after);
-  return start && mergePages(read, start);
+  const slices = start && mergePages(read, start);
+  return slices && passes ? filtered(slices, passes) : slices;
 };
 
 /** The items that a walk has found so far. */
@@ -56,10 +100,12 @@ export class WalkedItems<Value> implements WalkResult<Value> {
   readonly runs: Run<Value>[] = [];
   readonly pages: Page<Value>[] = [];
   hasNextPage = false;
+  readonly #isFiltered: boolean;
   #remaining: number;
 
-  constructor(first: number) {
+  constructor(first: number, isFiltered = false) {
     this.#remaining = first;
+    this.#isFiltered = isFiltered;
   }
 
   /** Adds the items of the next page that are still wanted. Returns whether the walk has ended. */
@@ -70,7 +116,8 @@ export class WalkedItems<Value> implements WalkResult<Value> {
     this.hasNextPage = length > this.#remaining || page.nextOffset !== null;
     this.#remaining = Math.max(0, this.#remaining - length);
     if (this.#remaining === 0 || page.nextOffset === null) return true;
-    if (this.pages.length < MAX_PAGES) return false;
+    const hasItems = this.runs.length > 0;
+    if (this.pages.length < (this.#isFiltered && hasItems ? MAX_FILTERED_PAGES : MAX_PAGES)) return false;
     if (this.runs.length === 0) throw tooManyEmptyPages();
     return true;
   }

@@ -220,7 +220,7 @@ const writtenByEntry = (at: string, entry: DerivedEntry, scope: Scope): Written 
     case 'lowLiquidity':
       return { scalars: SCALARS.boolean, isList: false, isNullable: true };
     case 'value':
-      return { scalars: SCALARS[entry.as], isList: false, isNullable: entry.isNullable };
+      return { scalars: SCALARS[entry.as], isList: entry.isList ?? false, isNullable: entry.isNullable };
   }
 };
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Details, hasDetails, NO_DETAILS, unionOf } from '../page.ts';
+import { type Details, hasDetails, NO_DETAILS, unionWithin } from '../page.ts';
 
 /** What a page was requested with, and whether it is still valid. Times are milliseconds of a monotonic clock. */
 export type EntryMeta = {
@@ -50,7 +50,10 @@ export const createMeta = (
   const earlier = replaced.filter((meta) => meta !== undefined);
   const kept = earlier.filter((meta) => meta.keepDetailsUntil > now);
   const keepDetailsUntil = Math.max(detailsUntil(request, now), ...kept.map((meta) => meta.keepDetailsUntil));
-  const details = unionOf([request.details, ...kept.map((meta) => meta.details)]);
+  const details = unionWithin(
+    request.details,
+    kept.map((meta) => meta.details),
+  );
   return { follows, limit, details, startedAt: now, keepDetailsUntil, invalidated: false, retryNotBefore: 0 };
 };
 

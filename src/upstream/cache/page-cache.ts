@@ -41,6 +41,8 @@ export type PageCache<Value> = {
     scope: Pick<RequestScope, 'usage' | 'deadline' | 'trace'>,
     fetch: Fetch<Value>,
   ): Promise<Page<Value>>;
+  /** Whether `get` would serve a fresh page now, or one that is being fetched. */
+  isAtHand(request: PageRequest): boolean;
   /** Whether `get` would serve this very page now, as a fresh one. */
   isFresh(request: PageRequest, page: Page<Value>): boolean;
   /**
@@ -164,6 +166,11 @@ export const createPageCache = <Value>(
   };
 
   return {
+    isAtHand(request) {
+      const key = keyOf(request);
+      const entry = findEntry(key, request);
+      return (entry !== null && isFreshFor(entry.meta, request)) || flightFor(key, request) !== null;
+    },
     isFresh(request, page) {
       const entry = findEntry(keyOf(request), request);
       return entry?.value.page === page && isFreshFor(entry.meta, request);

@@ -38,6 +38,8 @@ export type DerivedEntry =
       /** The kind of value that it makes. */
       readonly as: FieldKind;
       readonly isNullable: boolean;
+      /** Whether it makes a list of such values. Default: one value. */
+      readonly isList?: boolean;
     }
   | { readonly kind: 'null' };
 

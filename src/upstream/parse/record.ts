@@ -109,13 +109,15 @@ type ScalarValue<Field extends ScalarField> =
   | KindValue<Field['kind']>
   | (Field['required'] extends true ? never : null);
 
-type KindValue<Kind extends FieldKind> = Kind extends 'number' | 'int' | 'chainId'
-  ? number
-  : Kind extends 'boolean'
-    ? boolean
-    : Kind extends 'json' | 'texts'
-      ? unknown
-      : string;
+type KindValue<Kind extends FieldKind> = Kind extends 'addressOrEmpty' | 'addressOrNative'
+  ? string | null
+  : Kind extends 'number' | 'int' | 'chainId'
+    ? number
+    : Kind extends 'boolean'
+      ? boolean
+      : Kind extends 'json' | 'texts'
+        ? unknown
+        : string;
 
 /** The value of a record of a list, which also says what the list is of. */
 export type ListedRecord<Table extends RecordTable, Subject extends string> = RecordValue<Table> & {

@@ -1,6 +1,15 @@
 import { lookups } from '../../../src/lookups/registry.ts';
 import type { AnyLookup } from '../../../src/upstream/list-lookup.ts';
-import { addressOf, collectible, type Fields, hashOf, timeAt, transaction } from '../upstream/builders.ts';
+import {
+  addressOf,
+  balance,
+  collectible,
+  type Fields,
+  hashOf,
+  nativeBalance,
+  timeAt,
+  transaction,
+} from '../upstream/builders.ts';
 
 /** What tests know of a list beside its definition: how upstream sends it. */
 type Sample = {
@@ -149,6 +158,27 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
       share: number / 1e6,
       first_acquired: timeAt(number),
       has_initiated_transfer: number % 2 === 0,
+    }),
+  },
+  balances: {
+    key: ['amount', 'amount'],
+    item: (number) => ({
+      ...(number % 7 === 0
+        ? nativeBalance({ chain: `chain_${number}`, chain_id: number })
+        : balance({ address: addressOf(number), low_liquidity: number % 2 === 0 })),
+      amount: String(number),
+      token_metadata: { logo: `https://example.com/${number}.png`, ...(number % 3 === 0 && { url: null }) },
+      historical_prices: [24, 1]
+        .slice(0, number % 3)
+        .map((offset_hours) => ({ offset_hours, price_usd: 2.5 })),
+      ...(number % 4 === 0 && {
+        pool: {
+          pool_type: 'uniswap_v3',
+          address: addressOf(number + 1),
+          chain_id: 1,
+          tokens: [addressOf(number), addressOf(3)],
+        },
+      }),
     }),
   },
 };

@@ -56,6 +56,33 @@ export const collectible = (fields: Partial<RestCollectible> = {}): RestCollecti
   ...fields,
 });
 
+export const balance = (fields: Fields = {}): Fields => ({
+  chain: 'ethereum',
+  chain_id: 1,
+  address: addressOf(0x70ce),
+  amount: '573000000',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  price_usd: 1.5,
+  value_usd: 859.5,
+  pool_size: 48_210_330.5,
+  ...fields,
+});
+
+/** The chain's own currency: it has neither a name nor a pool. */
+export const nativeBalance = (fields: Fields = {}): Fields => ({
+  chain: 'ethereum',
+  chain_id: 1,
+  address: 'native',
+  amount: '1500000000000000000',
+  symbol: 'ETH',
+  decimals: 18,
+  price_usd: 3000,
+  value_usd: 4500,
+  ...fields,
+});
+
 /** `count` transactions, newest first. Several share a block (and so a time), as a busy wallet's do. */
 export const history = (count: number, transactionsPerBlock = 1) =>
   Array.from({ length: count }, (_, place) => numbered(count - place, transactionsPerBlock));
@@ -80,6 +107,14 @@ export const collection = (count: number) =>
 export const transactionsEnvelope = (transactions: readonly unknown[], fields: Fields = {}): Fields => ({
   transactions,
   wallet_address: addressOf(1),
+  request_time: timeAt(100),
+  response_time: timeAt(101),
+  ...fields,
+});
+
+export const balancesEnvelope = (balances: readonly unknown[], fields: Fields = {}): Fields => ({
+  wallet_address: addressOf(1),
+  balances,
   request_time: timeAt(100),
   response_time: timeAt(101),
   ...fields,

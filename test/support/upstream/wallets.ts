@@ -21,6 +21,7 @@ export const startFakeWallets = async () => {
     scriptsOf,
     transactions: scriptsOf({ name: 'transactions' }),
     collectibles: scriptsOf({ name: 'collectibles' }),
+    balances: scriptsOf({ name: 'balances' }),
     requestsFor: (address: string) => service.requests.filter((request) => request.address === address),
   });
 };
