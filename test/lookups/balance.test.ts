@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { deliver } from '../support/clients/deliver.ts';
 import { type Gateway, startGateway } from '../support/gateway/start.ts';
 import {
   addressOf,
@@ -201,4 +202,26 @@ test('each chain of each wallet counts once in the estimate, and each node', asy
     code: 'OPERATION_TOO_COMPLEX',
     estimatedComputeUnits: 2,
   });
+});
+
+test('a delivered balance has the id of a listed one, and is null where the address, token, chain or amount is unknown', async () => {
+  await using over = await start();
+  const { deliveryUrl } = await over.gateway.data<{ deliveryUrl: string }>('{ deliveryUrl }');
+  const whole = { subscribed_address: over.address, amount_after: '9', asset: { token_address: HELD[0] } };
+  const odd = [
+    { ...whole, subscribed_address: undefined },
+    { ...whole, asset: {} },
+    { ...whole, amount_after: undefined },
+  ];
+  expect(await deliver(deliveryUrl, { chainId: 1, body: { balance_changes: [whole, ...odd] } })).toBe(200);
+  expect(await deliver(deliveryUrl, { body: { balance_changes: [whole] } })).toBe(200);
+  const document =
+    '{ deliveries { nodes { events { ... on BalanceChange { balance { id chain amount } } } } } }';
+  const { deliveries } = await over.gateway.data<{ deliveries: { nodes: { events: Fields[] }[] } }>(document);
+  const id = Buffer.from(`Balance:${over.address}:1:${HELD[0]}`).toString('base64');
+  expect(deliveries.nodes.flatMap(({ events }) => events).map((event) => event.balance)).toEqual([
+    { id, chain: 'ethereum', amount: '9' },
+    ...[null, null, null],
+    null,
+  ]);
 });
