@@ -21,7 +21,6 @@ export const createCache = () =>
     typePolicies: {
       Wallet: {
         fields: {
-          activity: pagesOf(['chainIds', 'chainTags', 'types', 'assetTypes', 'tokens']),
           transactions: pagesOf(['chainIds', 'chainTags']),
           collectibles: pagesOf(['chainIds', 'chainTags', 'includeSpam']),
         },
