@@ -106,6 +106,7 @@ export const activityLookup: ListLookup<ActivityList, Activity> = listLookup({
   pageSizes: { newest: 100, older: 100 },
   maxItems: 1000,
   watchedBy: 'ACTIVITIES',
+  supportedAs: 'ACTIVITY',
   itemsField: 'activity',
   table: ACTIVITY,
   subject: 'subscribedAddress',

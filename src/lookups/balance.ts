@@ -189,6 +189,7 @@ builder.objectField(Wallet, 'balance', (t) =>
       const key = tokenKeyOf(token);
       context.chains.assertKnown([key.chainId]);
       context.chains.assertSupported('BALANCES', [key.chainId]);
+      context.chains.assertSupported('BALANCES', [key.chainId]);
       const details = unionOf([selectedDetails(balancesLookup, info), detailsOfHours(priceHoursAgo)]);
       return readBalance(context, { wallet: address, token: key }, details).then(
         withHours(priceHoursAgo ?? null),

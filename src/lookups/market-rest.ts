@@ -1,7 +1,14 @@
 import { isObject } from '../lib/json/exact-json.ts';
 import { itemLookup } from '../upstream/item-lookup.ts';
+import { detailsOf, hoursIn } from '../upstream/page.ts';
 import { malformed, readList } from '../upstream/parse/fields.ts';
-import { nullable, type RecordTable, type RecordValue, readRecord } from '../upstream/parse/record.ts';
+import {
+  nullable,
+  type RecordTable,
+  type RecordValue,
+  readRecord,
+  required,
+} from '../upstream/parse/record.ts';
 
 const MARKET = {
   name: 'market',
@@ -15,6 +22,17 @@ const MARKET = {
     totalSupply: nullable('total_supply', 'integer'),
     fullyDilutedValueUsd: nullable('fully_diluted_value', 'decimal'),
     marketCapUsd: nullable('market_cap', 'decimal'),
+    priceHistory: {
+      from: 'historical_prices',
+      records: {
+        name: 'historicalPrice',
+        fields: {
+          hoursAgo: required('offset_hours', 'int'),
+          priceUsd: nullable('price_usd', 'decimal'),
+        },
+      },
+      mode: 'lenient',
+    },
   },
 } as const satisfies RecordTable;
 
@@ -33,7 +51,7 @@ const readMarket = readRecord(MARKET);
 export const marketLookup = itemLookup({
   name: 'market',
   path: ({ token }: MarketOf) => ['v1', 'evm', 'token-info', token],
-  query: () => ({}),
+  query: (_market, details) => ({ historical_prices: hoursIn(detailsOf(details)).join() || undefined }),
   price: 2,
   // Prices move, but an answer costs two compute units, and all clients share it.
   timesHead: 15,

@@ -1,10 +1,47 @@
+import { getNamedType } from 'graphql';
 import { builder, NULL_WHEN_OMITTED } from '../graph/builder.ts';
 import { withCost } from '../graph/cost/field-cost.ts';
-import { NO_DETAILS } from '../upstream/page.ts';
+import { argumentsBelow } from '../graph/cost/operation-info.ts';
+import { badUserInput } from '../graph/errors.ts';
+import { detailsOf, hourDetail, MAX_HOURS } from '../upstream/page.ts';
+import { HistoricalPrice } from './historical-price.ts';
 import { marketLookup, type TokenMarket as TokenMarketShape } from './market-rest.ts';
 import { NATIVE, Token, textOf } from './token.ts';
 
-const TokenMarket = builder.objectRef<TokenMarketShape>('TokenMarket').implement({
+/** The most hours of one `priceHistory`. */
+const MAX_MARKET_HOURS = 12;
+
+type HistoryArgs = { readonly hoursAgo: readonly number[] };
+
+/** Throws BAD_USER_INPUT. */
+const checkedHours = ({ hoursAgo }: HistoryArgs): readonly number[] => {
+  if (hoursAgo.length > MAX_MARKET_HOURS)
+    throw badUserInput(`Expected hoursAgo of at most ${MAX_MARKET_HOURS} hours, got ${hoursAgo.length}.`);
+  const wrong = hoursAgo.find((hours) => hours < 1);
+  if (wrong !== undefined) throw badUserInput(`Expected hoursAgo of whole hours from 1 on, got ${wrong}.`);
+  return hoursAgo;
+};
+
+/** Divides the hours of all uses of `priceHistory` into those of one request each; one of none without hours. */
+const requestsOf = (uses: readonly Readonly<Record<string, unknown>>[]): readonly (readonly number[])[] => {
+  const hours = uses.flatMap((args) => {
+    const { hoursAgo } = args as HistoryArgs;
+    // One with too many or wrong hours fails by itself.
+    return hoursAgo.length > MAX_MARKET_HOURS || hoursAgo.some((each) => each < 1) ? [] : hoursAgo;
+  });
+  const sorted = [...new Set(hours)].toSorted((one, other) => one - other);
+  const requests = [sorted.slice(0, MAX_HOURS)];
+  for (let at = MAX_HOURS; at < sorted.length; at += MAX_HOURS)
+    requests.push(sorted.slice(at, at + MAX_HOURS));
+  return requests;
+};
+
+/** What one request has told, and the prices of earlier hours by those, each from the request that has asked for it. */
+type MarketWithHistory = TokenMarketShape & {
+  readonly answers: ReadonlyMap<number, Promise<TokenMarketShape | null>>;
+};
+
+const TokenMarket = builder.objectRef<MarketWithHistory>('TokenMarket').implement({
   description: 'What the service says about a token now.',
   fields: (t) => ({
     symbol: t.exposeString('symbol', {
@@ -52,6 +89,26 @@ const TokenMarket = builder.objectRef<TokenMarketShape>('TokenMarket').implement
       nullable: true,
       description: `The market capitalization in US dollars. ${NULL_WHEN_OMITTED}`,
     }),
+    priceHistory: t.field({
+      type: [HistoricalPrice],
+      description: `The prices of earlier hours, in the order of the argument. Every three hours of all uses in an operation cost ${marketLookup.price} compute units; the first three come with the market.`,
+      args: {
+        hoursAgo: t.arg({
+          type: ['Int'],
+          required: true,
+          description: `How many hours ago: at most ${MAX_MARKET_HOURS} whole hours, each at least 1.`,
+        }),
+      },
+      extensions: withCost<HistoryArgs>({ count: (args) => checkedHours(args).length }),
+      resolve: ({ answers }, args) =>
+        Promise.all(
+          checkedHours(args).map(async (hoursAgo) => {
+            const answer = (await answers.get(hoursAgo)) ?? null;
+            const then = answer?.priceHistory.find((price) => price.hoursAgo === hoursAgo);
+            return { hoursAgo, priceUsd: then?.priceUsd ?? null, priceNowUsd: answer?.priceUsd ?? null };
+          }),
+        ),
+    }),
   }),
 });
 
@@ -60,17 +117,20 @@ builder.objectField(Token, 'market', (t) =>
     type: TokenMarket,
     nullable: true,
     description:
-      'What the service says about the token now. It costs 2 compute units for each token, and all clients share it for half a minute. Null, without an error, when the service does not know the token; null, with an error, when the lookup fails or does not support the chain.',
+      'What the service says about the token now. It costs 2 compute units for each token, with up to three hours of `priceHistory`, and all clients share it for half a minute. Null, without an error, when the service does not know the token; null, with an error, when the lookup fails or does not support the chain.',
     authScopes: { wallets: true },
     extensions: withCost({
-      lookup: () => ({
-        list: [],
-        computeUnits: marketLookup.price,
-        advice:
-          'The market of a token costs 2 compute units: where an item has priceUsd, as a balance does, that costs nothing.',
-      }),
+      lookup(_args, _pricing, below) {
+        const requests = requestsOf(below('priceHistory'));
+        return {
+          list: requests,
+          computeUnits: marketLookup.price * requests.length,
+          advice:
+            'The market of a token costs 2 compute units: where an item has priceUsd, as a balance does, that costs nothing.',
+        };
+      },
     }),
-    resolve: ({ chainId, address = null }, _args, context) => {
+    resolve: async ({ chainId, address = null }, _args, context, info) => {
       context.chains.assertKnown([chainId]);
       context.chains.assertSupported('TOKEN_INFO', [chainId]);
       const key = {
@@ -78,7 +138,27 @@ builder.objectField(Token, 'market', (t) =>
         chains: String(chainId),
         token: address ?? NATIVE,
       };
-      return marketLookup.read(context.lookups, key, NO_DETAILS);
+      const { schema, fieldNodes, variableValues } = info;
+      const operation = {
+        schema,
+        variableValues,
+        fragments: new Map(
+          Object.entries(info.fragments).flatMap(([name, fragment]) =>
+            fragment ? [[name, fragment] as const] : [],
+          ),
+        ),
+      };
+      const uses = argumentsBelow(operation, getNamedType(info.returnType), fieldNodes, 'priceHistory');
+      const answers = requestsOf(uses).map((hours) => {
+        const answer = marketLookup.read(context.lookups, key, detailsOf(hours.map(hourDetail)));
+        // Only the prices of these hours fail with it.
+        answer.catch(() => {});
+        return { hours, answer };
+      });
+      const market = await answers[0]?.answer;
+      if (!market) return null;
+      const byHour = answers.flatMap(({ hours, answer }) => hours.map((each) => [each, answer] as const));
+      return { ...market, answers: new Map(byHour) };
     },
   }),
 );

@@ -5,16 +5,27 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { activity as activityList } from '../../src/lookups/activity.ts';
+import { balances } from '../../src/lookups/balances.ts';
 import { needBrowser, openPage } from '../support/clients/browser.ts';
 import { startDashboard } from '../support/clients/built-dashboard.ts';
-import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { activity, balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { folderOf } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { spawnGateway } from '../support/gateway/spawn.ts';
 import { startGateway } from '../support/gateway/start.ts';
+import { sampleOf } from '../support/lookups/samples.ts';
 import { blocksOf, readPage, root } from '../support/pages.ts';
-import { collectible, freshAddress, hashOf, history, transaction } from '../support/upstream/builders.ts';
-import { servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
+import {
+  balance,
+  collectible,
+  freshAddress,
+  hashOf,
+  history,
+  nativeBalance,
+  transaction,
+} from '../support/upstream/builders.ts';
+import { serving, servingCollectibles, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** examples/dashboard, installed and built as its README says, in a real browser beside the shipped gateway. */
@@ -67,8 +78,8 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
     await page.getByText('The only picture').waitFor();
     await more.click();
     await expect.poll(() => hashesIn(page, 'table')).toEqual(hashes.slice(0, 40));
-    // Each list has cost one unit, and the second page of the transactions none.
-    await page.locator('[data-compute-units="2"]').waitFor();
+    // The first page of each of the four lists has cost one unit here, and the second page of the transactions none.
+    await page.locator('[data-compute-units="4"]').waitFor();
 
     await page.locator('[data-connected="true"]').waitFor();
     await deliverAll(1, 3);
@@ -110,6 +121,42 @@ test('the dashboard pages a wallet, follows events over a kill of the gateway an
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
+});
+
+test('the dashboard shows what a wallet is worth and what happened, and a balance that a delivery has changed, without a request', async (context) => {
+  needBrowser(context);
+  await using fake = await startFakeWallets();
+  const address = freshAddress();
+  const held = balance({ amount: '573000000' });
+  fake.scriptsOf(balances).set(address, serving(balances, [held, nativeBalance()]));
+  const items = Array.from({ length: 30 }, (_, place) => sampleOf(activityList).item(30 - place));
+  fake.scriptsOf(activityList).set(address, serving(activityList, items));
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url, ALLOWED_ORIGINS: dashboard.url });
+  await dashboard.build(gateway.url);
+
+  await using opened = await openPage(`${dashboard.url}/?address=${address}`);
+  const { page } = opened;
+  const feed = page.getByRole('region', { name: 'Activity' });
+  const portfolio = page.getByRole('region', { name: 'Portfolio' });
+  const amounts = () =>
+    portfolio
+      .locator('[data-amount]')
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-amount')));
+  await portfolio.getByText('$5,359.50').waitFor();
+  expect(await amounts()).toEqual(['1500000000000000000', '573000000']);
+  await feed.getByRole('button', { name: 'Load more' }).click();
+  await feed.getByText('That is all.').waitFor();
+  expect(await feed.locator('[data-hash]').count()).toBe(30);
+
+  await page.locator('[data-connected="true"]').waitFor();
+  const before = fake.requests.length;
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  const body = balanceChange(address, String(held.address), '823000000');
+  expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
+  await portfolio.getByText('823 USDC').waitFor();
+  expect(await amounts()).toEqual(['1500000000000000000', '823000000']);
+  expect(fake.requests.length).toBe(before);
+  expect(opened.faults).toEqual([]);
 });
 
 test("the dashboard runs on a gateway with trusted documents, persisted by Relay's compiler as docs/frontends/relay.md says", async (context) => {

@@ -4,24 +4,29 @@ import { promisify } from 'node:util';
 import type { ApolloClient } from '@apollo/client';
 import type { Client } from '@urql/core';
 import { expect, test } from 'vitest';
+import { openActivity } from '../../examples/frontends/apollo/activity.ts';
 import { createApollo } from '../../examples/frontends/apollo/client.ts';
 import * as apolloEvents from '../../examples/frontends/apollo/events.ts';
+import { openPortfolio } from '../../examples/frontends/apollo/portfolio.ts';
 import * as apolloTransactions from '../../examples/frontends/apollo/transactions.ts';
 import { createTrustedApollo } from '../../examples/frontends/apollo/trusted.ts';
 import { createUrql } from '../../examples/frontends/urql/client.ts';
 import * as urqlEvents from '../../examples/frontends/urql/events.ts';
 import * as urqlTransactions from '../../examples/frontends/urql/transactions.ts';
 import { trustedDocuments } from '../../examples/frontends/urql/trusted.ts';
-import { activity, deliver, deliveriesOf } from '../support/clients/deliver.ts';
+import { activity as activityList } from '../../src/lookups/activity.ts';
+import { balances } from '../../src/lookups/balances.ts';
+import { activity, balanceChange, deliver, deliveriesOf } from '../support/clients/deliver.ts';
 import { sleep } from '../support/clients/queries.ts';
 import { eventually } from '../support/clients/subscribe.ts';
 import { folderOf } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { codesOf, nowhere, startGateway } from '../support/gateway/start.ts';
+import { sampleOf } from '../support/lookups/samples.ts';
 import { root } from '../support/pages.ts';
-import { freshAddress, history, transaction } from '../support/upstream/builders.ts';
+import { balance, freshAddress, history, nativeBalance, transaction } from '../support/upstream/builders.ts';
 import { inTurn } from '../support/upstream/fake-service.ts';
-import { servingTransactions } from '../support/upstream/paging.ts';
+import { serving, servingTransactions } from '../support/upstream/paging.ts';
 import { startFakeWallets } from '../support/upstream/wallets.ts';
 
 /** The modules that docs/frontends/apollo.md and docs/frontends/urql.md show, each over a gateway of its own. */
@@ -125,6 +130,46 @@ test.each(FRONTENDS)(
     expect(codes).toEqual(['UNREACHABLE']);
   },
 );
+
+test("Apollo Client pages a wallet's activity to its end", async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const items = Array.from({ length: 130 }, (_, place) => sampleOf(activityList).item(130 - place));
+  fake.scriptsOf(activityList).set(address, serving(activityList, items));
+  const shown = { hashes: null as readonly string[] | null, codes: [] as readonly string[] };
+  const list = openActivity(createApollo(gateway.url), address, (edges, codes) => {
+    shown.hashes = edges.flatMap((edge) => edge?.node?.transactionHash ?? []);
+    shown.codes = codes;
+  });
+  await eventually(() => shown.hashes !== null);
+  while (list.hasMore()) await list.loadMore();
+  expect(shown).toEqual({ hashes: items.map((item) => item.tx_hash), codes: [] });
+});
+
+test('Apollo Client shows a portfolio, and a balance that a delivery has changed, without a request', async () => {
+  await using fake = await startFakeWallets();
+  await using gateway = await startGateway({ UPSTREAM_URL: fake.url });
+  const address = freshAddress();
+  const held = balance({ amount: '573000000' });
+  fake.scriptsOf(balances).set(address, serving(balances, [held, nativeBalance()]));
+  const shown = { amounts: [] as readonly (readonly string[])[], codes: [] as readonly string[] };
+  const close = await openPortfolio(createApollo(gateway.url), address, (portfolio, codes) => {
+    const amounts = portfolio?.top.map(({ amount, valueUsd }) => [amount, valueUsd ?? '']) ?? [];
+    Object.assign(shown, { amounts, codes });
+  });
+  const native = ['1500000000000000000', '4500'];
+  expect(shown).toEqual({ amounts: [native, ['573000000', '859.5']], codes: [] });
+
+  const { deliveryUrl } = await deliveriesOf(gateway.url);
+  const before = fake.requests.length;
+  const body = balanceChange(address, String(held.address), '823000000');
+  expect(await deliver(deliveryUrl, { type: 'balances', chainId: 1, body })).toBe(200);
+  await eventually(() => shown.amounts[1]?.[0] === '823000000');
+  expect(shown).toEqual({ amounts: [native, ['823000000', '1234.5']], codes: [] });
+  expect(fake.requests.length).toBe(before);
+  close();
+});
 
 test('Apollo Client sends an operation once more after retryAfterMs', async () => {
   await using fake = await startFakeWallets();

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { startGateway } from '../support/gateway/start.ts';
-import { commandsOf, readPage, readPages, root } from '../support/pages.ts';
+import { blocksOf, commandsOf, readPage, readPages, root } from '../support/pages.ts';
 
 const pages = await readPages();
 const run = promisify(execFile);
@@ -30,6 +30,14 @@ const requestOf = async (command: string): Promise<readonly [path: string, init:
   }
   expect(url.startsWith(`${PORT}/`), command).toBe(true);
   return [url.slice(PORT.length), { method: 'POST', headers, body }];
+};
+
+type FirstScreen = {
+  readonly wallet: {
+    readonly portfolio: { readonly top: readonly object[] };
+    readonly activity: { readonly nodes: readonly object[] };
+    readonly collectibles: { readonly nodes: readonly object[] };
+  };
 };
 
 const curlsOf = async (path: string): Promise<readonly string[]> =>
@@ -86,6 +94,23 @@ test("README.md's query answers as it shows", async () => {
   const [shownNode] = expected.data.wallet.transactions.nodes;
   expect(Object.keys(node)).toEqual(Object.keys(shownNode));
   expect(node.hash).toMatch(/^0x[0-9a-f]{64}$/);
+});
+
+test("README.md's first screen costs what it says, and nothing when it is asked again", async () => {
+  const readme = await readPage('README.md');
+  const [query = ''] = blocksOf(readme, 'graphql');
+  const [, address] = /address: \\"(0x[0-9a-f]{40})/.exec(readme.text) ?? [];
+  const shown = [...readme.text.matchAll(/`(\{ "requests": [^`]*\})`/g)].map(([, cost = '']) =>
+    JSON.parse(cost),
+  );
+  await using gateway = await startGateway();
+  for (const cost of shown.slice(0, 2)) {
+    const { data, errors, extensions } = await gateway.query<FirstScreen>(query, { address });
+    expect(errors).toBeUndefined();
+    expect(extensions.upstream).toEqual(cost);
+    const { portfolio, activity, collectibles } = data?.wallet ?? {};
+    expect([portfolio?.top.length, activity?.nodes.length, collectibles?.nodes.length]).toEqual([10, 20, 20]);
+  }
 });
 
 test("README.md's event stream goes on after the last id", async () => {

@@ -118,6 +118,87 @@ describe('a failure nulls the market alone', () => {
   });
 });
 
+describe('the prices of earlier hours', () => {
+  const PRICES = new Map(
+    [1, 2, 3, 6, 12, 24, 48, 72, 96, 120, 144, 168, 720].map((hours) => [hours, 100 - hours / 10]),
+  );
+  const hoursIn = (query: URLSearchParams) =>
+    (query.get('historical_prices') ?? '').split(',').filter(Boolean).map(Number);
+
+  beforeEach(() => {
+    fake.script.other = ({ query }) => ({
+      headers: BILLED,
+      json: {
+        tokens: [
+          {
+            price_usd: 99,
+            historical_prices: hoursIn(query)
+              .filter((hours) => hours !== 720)
+              .map((hours) => ({ offset_hours: hours, price_usd: hours === 168 ? 0 : PRICES.get(hours) })),
+          },
+        ],
+      },
+    });
+  });
+
+  const asked = () => fake.requests.map(({ query }) => query.get('historical_prices'));
+
+  test('come with the market, in the order of the argument, with the exact change since', async () => {
+    const { data, errors, extensions } = await gateway.query(
+      `{ token: ${usdc()} { market { priceUsd priceHistory(hoursAgo: [24, 1, 720, 24]) { hoursAgo priceUsd changeRatio } } } }`,
+    );
+    const day = { hoursAgo: 24, priceUsd: '97.6', changeRatio: '0.014344262295081967' };
+    expect([data, errors]).toEqual([
+      {
+        token: {
+          market: {
+            priceUsd: '99',
+            priceHistory: [
+              day,
+              { hoursAgo: 1, priceUsd: '99.9', changeRatio: '-0.009009009009009009' },
+              { hoursAgo: 720, priceUsd: null, changeRatio: null },
+              day,
+            ],
+          },
+        },
+      },
+      undefined,
+    ]);
+    expect(asked()).toEqual(['1,24,720']);
+    expect(extensions.upstream).toMatchObject({ requests: 1, computeUnits: 2 });
+  });
+
+  test('of all uses in an operation become one request for every three', async () => {
+    const prices = (hours: string) => `priceHistory(hoursAgo: [${hours}]) { hoursAgo changeRatio }`;
+    const { data, extensions } = await gateway.query<Record<string, { market: object }>>(
+      `{
+        a: ${usdc()} { market { x: ${prices('1, 168')} ...F } }
+        b: ${usdc()} { market { ...F } }
+      }
+      fragment F on TokenMarket { ${prices('24')} }`,
+    );
+    expect(data?.a?.market).toMatchObject({ x: [{ hoursAgo: 1 }, { hoursAgo: 168, changeRatio: null }] });
+    expect(data?.b?.market).toMatchObject({ priceHistory: [{ hoursAgo: 24 }] });
+    expect(asked()).toEqual(['1,24,168']);
+    expect(extensions.upstream.computeUnits).toBe(2);
+  });
+
+  test('are at most twelve, for eight compute units, as estimated before', async () => {
+    const twelve = [...PRICES.keys()].slice(0, 12);
+    const query = (hours: readonly number[]) =>
+      `{ token: ${usdc()} { market { priceHistory(hoursAgo: [${hours}]) { priceUsd } } } }`;
+    await using cheap = await startGateway({ UPSTREAM_URL: fake.url, MAX_COMPUTE_UNITS: '7' });
+    const refused = await cheap.query(query(twelve));
+    expect(refused.errors).toMatchObject([{ extensions: { estimatedComputeUnits: 8 } }]);
+    expect(fake.requests).toEqual([]);
+    const { errors, extensions } = await gateway.query(query(twelve));
+    expect([errors, extensions.upstream.computeUnits]).toEqual([undefined, 8]);
+    expect(asked().toSorted()).toEqual(['1,2,3', '120,144,168', '48,72,96', '6,12,24']);
+    for (const hours of [[...PRICES.keys()], [0], [1, -1]])
+      expect(codesOf(await gateway.query(query(hours)))).toEqual(['BAD_USER_INPUT']);
+  });
+});
+
 test('while the service fails, what it said last is served', async () => {
   await using impatient = await startGateway({ UPSTREAM_URL: fake.url, CACHE_MARKET_MS: '0' });
   const query = `{ token: ${usdc()} { market { symbol } } }`;

@@ -1,12 +1,17 @@
 import { type SubmitEvent, useState } from 'react';
 import { useCost } from './gateway/cost.ts';
+import { Activity } from './views/activity.tsx';
 import { Collectibles } from './views/collectibles.tsx';
 import { Events } from './views/events.tsx';
+import { Portfolio } from './views/portfolio.tsx';
 import { Section } from './views/section.tsx';
 import { Transactions } from './views/transactions.tsx';
 
 /** A wallet with data in the gateway's sandbox. */
 const SAMPLE = '0xc7928e7865fb684cc7629937d4064aa69989eab4';
+
+/** Each chain is a compute unit more for the portfolio and for the collectibles. */
+const CHAINS = [1, 8453];
 
 /** What the answers on this page have cost so far. */
 const Cost = () => {
@@ -47,12 +52,18 @@ export const App = () => {
         <Cost />
       </header>
       <main>
+        <Section title="Portfolio" key={`portfolio of ${address}`}>
+          {(attempt) => <Portfolio address={address} chainIds={CHAINS} attempt={attempt} />}
+        </Section>
+        <Section title="Activity" key={`activity of ${address}`}>
+          {(attempt) => <Activity address={address} chainIds={CHAINS} attempt={attempt} />}
+        </Section>
         <Section title="Transactions" key={`transactions of ${address}`}>
-          {(attempt) => <Transactions address={address} attempt={attempt} />}
+          {(attempt) => <Transactions address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>
         <Section title="Live events">{() => <Events />}</Section>
         <Section title="Collectibles" key={`collectibles of ${address}`}>
-          {(attempt) => <Collectibles address={address} attempt={attempt} />}
+          {(attempt) => <Collectibles address={address} chainIds={CHAINS} attempt={attempt} />}
         </Section>
       </main>
     </>

@@ -14,16 +14,22 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
+    "\n  query ApolloActivity($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      activity(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.ApolloActivityDocument,
     "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": typeof types.ApolloHeadDocument,
     "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": typeof types.ApolloDeliveriesDocument,
+    "\n  query ApolloPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n": typeof types.ApolloPortfolioDocument,
+    "\n  subscription ApolloBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n": typeof types.ApolloBalanceChangesDocument,
     "\n  query ApolloTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.ApolloTransactionsDocument,
     "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": typeof types.UrqlHeadDocument,
     "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": typeof types.UrqlDeliveriesDocument,
     "\n  query UrqlTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": typeof types.UrqlTransactionsDocument,
 };
 const documents: Documents = {
+    "\n  query ApolloActivity($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      activity(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.ApolloActivityDocument,
     "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": types.ApolloHeadDocument,
     "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": types.ApolloDeliveriesDocument,
+    "\n  query ApolloPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n": types.ApolloPortfolioDocument,
+    "\n  subscription ApolloBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n": types.ApolloBalanceChangesDocument,
     "\n  query ApolloTransactions($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      transactions(first: 20, after: $after) {\n        edges { cursor node { id hash value } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n": types.ApolloTransactionsDocument,
     "\n  query UrqlHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n": types.UrqlHeadDocument,
     "\n  subscription UrqlDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n": types.UrqlDeliveriesDocument,
@@ -47,11 +53,23 @@ export function graphql(source: string): unknown;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n  query ApolloActivity($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      activity(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"): (typeof documents)["\n  query ApolloActivity($address: Address!, $after: String) {\n    wallet(address: $address) {\n      id\n      activity(first: 20, after: $after, chainIds: [1, 8453]) {\n        edges { cursor node { id typeName blockTime transactionHash value token { id symbol decimals } } }\n        pageInfo { hasNextPage endCursor }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n"): (typeof documents)["\n  query ApolloHead {\n    deliveries(last: 20) { head nodes { id type payload } }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"): (typeof documents)["\n  subscription ApolloDeliveries($after: String!) {\n    deliveries(after: $after) { cursor node { id type payload } }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query ApolloPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n"): (typeof documents)["\n  query ApolloPortfolio($address: Address!) {\n    deliveries(last: 0) { head }\n    wallet(address: $address) {\n      id\n      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {\n        totalUsd\n        isComplete\n        change { changeUsd changeRatio }\n        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  subscription ApolloBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n"): (typeof documents)["\n  subscription ApolloBalanceChanges($address: Address!, $after: String!) {\n    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {\n      cursor\n      node { events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

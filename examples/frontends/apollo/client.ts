@@ -21,6 +21,7 @@ export const createCache = () =>
     typePolicies: {
       Wallet: {
         fields: {
+          activity: pagesOf(['chainIds', 'chainTags', 'types', 'assetTypes', 'tokens']),
           transactions: pagesOf(['chainIds', 'chainTags']),
           collectibles: pagesOf(['chainIds', 'chainTags', 'includeSpam']),
         },

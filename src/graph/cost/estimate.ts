@@ -19,6 +19,7 @@ import type { GlobalId } from '../global-id.ts';
 import { isStreamed, labelBytes } from '../selection.ts';
 import { type BilledLookup, billableTypes, DEFAULT_ITEMS, defaultBytes, evaluateCost } from './field-cost.ts';
 import {
+  argumentsBelow,
   collectFields,
   collectParts,
   type Operation,
@@ -206,7 +207,9 @@ class Estimator {
     const type = getNamedType(field.type);
     const declared = evaluateCost(field, node, this.#info, (cost, args): Declared => {
       const { items = DEFAULT_ITEMS, most = null, bytes = null } = cost;
-      const lookup = cost.lookup?.(args, this.#prices);
+      const lookup = cost.lookup?.(args, this.#prices, (name) =>
+        argumentsBelow(this.#info, type, nodes, name),
+      );
       const [returns, count] = [cost.returns?.(args) ?? null, cost.count?.(args) ?? null];
       const name = this.#billable.has(type) ? `${field.name}${JSON.stringify(args)}` : field.name;
       return { lookup, returns, count, most, items, bytes, name };

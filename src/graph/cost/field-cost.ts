@@ -30,13 +30,20 @@ export type BilledLookup = {
   readonly advice?: string;
 };
 
+/** Returns the arguments of each use of a field directly below the one whose cost is asked for. */
+type ArgumentsBelow = (field: string) => readonly Readonly<Record<string, unknown>>[];
+
 /**
  * What a field declares of its cost in `extensions.cost`, before it is resolved. A function that throws a GraphQLError
  * says that the resolver will fail as well, before it sends a request.
  */
 export type FieldCost<Args> = {
   /** Default: the field causes no upstream request that is billed. */
-  readonly lookup?: (args: Args, pricing: Pick<ChainPricing, 'priceOf'>) => BilledLookup;
+  readonly lookup?: (
+    args: Args,
+    pricing: Pick<ChainPricing, 'priceOf'>,
+    below: ArgumentsBelow,
+  ) => BilledLookup;
   /** The objects that the field returns: an operation that names one twice pays once. */
   readonly returns?: (args: Args) => readonly GlobalId[];
   /** The most objects that the field returns, where their ids are not known yet. Default: 1. */

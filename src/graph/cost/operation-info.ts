@@ -3,12 +3,15 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getArgumentValues,
   getOperationAST,
   getVariableValues,
   type InlineFragmentNode,
   isAbstractType,
+  isObjectType,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
@@ -72,6 +75,21 @@ export const collectFields = (
   const collector = new FieldCollector(info, type, null);
   selectionSets.forEach(collector.collect);
   return collector.fields;
+};
+
+/** Returns the arguments of each use of a field of `type` that is selected directly below these uses of its parent. */
+export const argumentsBelow = (
+  info: Selecting,
+  type: GraphQLNamedType,
+  nodes: readonly FieldNode[],
+  name: string,
+): readonly Readonly<Record<string, unknown>>[] => {
+  const field = isObjectType(type) ? type.getFields()[name] : undefined;
+  if (!isObjectType(type) || field === undefined) return [];
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  return [...collectFields(info, type, sets).values()].flatMap(([node]) =>
+    node?.name.value === name ? [getArgumentValues(field, node, info.variableValues)] : [],
+  );
 };
 
 /** The fields of an object that come together, and the bytes of the label with which they come. */

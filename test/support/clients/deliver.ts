@@ -64,3 +64,29 @@ export const deliveriesOf = async (gatewayUrl: string, credentials: Record<strin
   );
   return { deliveryUrl: data.deliveryUrl, head: data.deliveries.head };
 };
+
+/** A body of type balances: a token of which a wallet now holds this amount. The values are examples. */
+export const balanceChange = (address: string, token: string, amount: string) => ({
+  balance_changes: [
+    {
+      amount_before: '0',
+      amount_after: amount,
+      amount_delta: amount,
+      asset: {
+        token_address: token,
+        symbol: 'USDC',
+        name: 'USD Coin',
+        decimals: 6,
+        pool_size_usd: 48_210_330.5,
+      },
+      counterparty_address: '0x00000000000000000000000000000000000000bb',
+      subscribed_address: address,
+      direction: 'in',
+      price_usd: 1.5,
+      transaction_hash: `0x${'b'.repeat(64)}`,
+      value_before_usd: 0,
+      value_after_usd: 1234.5,
+      value_delta_usd: 1234.5,
+    },
+  ],
+});

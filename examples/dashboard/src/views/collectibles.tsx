@@ -7,7 +7,7 @@ import type { collectiblesQuery } from './__generated__/collectiblesQuery.graphq
 import { LoadMore } from './load-more.tsx';
 
 const QUERY = graphql`
-  query collectiblesQuery($address: Address!) {
+  query collectiblesQuery($address: Address!, $chainIds: [ChainId!]!) {
     wallet(address: $address) {
       ...collectibles_wallet
     }
@@ -18,7 +18,7 @@ const FRAGMENT = graphql`
   fragment collectibles_wallet on Wallet
   @refetchable(queryName: "collectiblesPageQuery")
   @argumentDefinitions(count: { type: "Int", defaultValue: 24 }, cursor: { type: "String" }) {
-    collectibles(first: $count, after: $cursor) @connection(key: "collectibles_collectibles") {
+    collectibles(first: $count, after: $cursor, chainIds: $chainIds) @connection(key: "collectibles_collectibles") {
       edges {
         node {
           id
@@ -64,10 +64,14 @@ const Grid = ({ wallet }: { readonly wallet: collectibles_wallet$key }) => {
   );
 };
 
-type Props = { readonly address: string; readonly attempt: number };
+type Props = {
+  readonly address: string;
+  readonly chainIds: readonly number[];
+  readonly attempt: number;
+};
 
 /** A wallet's collectibles as pictures, a page at a time. */
-export const Collectibles = ({ address, attempt }: Props) => {
-  const { wallet } = useLazyLoadQuery<collectiblesQuery>(QUERY, { address }, { fetchKey: attempt });
+export const Collectibles = ({ address, chainIds, attempt }: Props) => {
+  const { wallet } = useLazyLoadQuery<collectiblesQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
   return <Grid wallet={wallet} />;
 };

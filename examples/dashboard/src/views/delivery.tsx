@@ -1,6 +1,7 @@
 import { graphql, readInlineData } from 'react-relay';
-import { formatTime, formatUnits, shorten } from '../format.ts';
+import { formatAmount, formatTime, shorten } from '../format.ts';
 import type { delivery$data, delivery$key } from './__generated__/delivery.graphql.ts';
+import { describeActivity } from './activity.tsx';
 
 // Inline data is a copy: it outlives the records in Relay's store, which keeps no past event.
 const FRAGMENT = graphql`
@@ -18,19 +19,19 @@ const FRAGMENT = graphql`
         }
       }
       ... on Activity {
-        typeName
-        transactionHash
-        value
-        token {
-          symbol
-          decimals
-        }
+        ...activity_item @alias(as: "item")
       }
       ... on BalanceChange {
         transactionHash
         amountDelta
         tokenSymbol
         tokenDecimals
+        # The balance after the change, with the id that it has in the portfolio: Relay's store takes it from here.
+        balance {
+          id
+          amount
+          valueUsd
+        }
       }
     }
   }
@@ -42,28 +43,19 @@ export const readDelivery = (delivery: delivery$key): DeliveryData => readInline
 
 type Event = DeliveryData['events'][number];
 
-const amount = (
-  value: string | null | undefined,
-  decimals: number | null | undefined,
-  symbol: string | null | undefined,
-) => (value ? `${formatUnits(value, decimals ?? 0)} ${symbol ?? ''}` : '');
-
 const describe = (event: Event): { readonly hash: string | null | undefined; readonly text: string } => {
   switch (event.__typename) {
     case 'TransactionEvent': {
       const { hash, direction, value } = event.transaction;
-      return { hash, text: `${direction === 'SENDER' ? 'sent' : 'received'} ${amount(value, 18, '')}` };
+      const text = `${direction === 'SENDER' ? 'sent' : 'received'} ${formatAmount(value, { decimals: 18 })}`;
+      return { hash, text };
     }
-    case 'Activity': {
-      const { transactionHash, typeName, value, token } = event;
-      return {
-        hash: transactionHash,
-        text: `${typeName ?? 'activity'} ${amount(value, token?.decimals, token?.symbol)}`,
-      };
-    }
+    case 'Activity':
+      return event.item ? describeActivity(event.item) : { hash: null, text: 'activity' };
     case 'BalanceChange': {
       const { transactionHash, amountDelta, tokenDecimals, tokenSymbol } = event;
-      return { hash: transactionHash, text: `balance ${amount(amountDelta, tokenDecimals, tokenSymbol)}` };
+      const change = formatAmount(amountDelta, { decimals: tokenDecimals, symbol: tokenSymbol });
+      return { hash: transactionHash, text: `balance ${change}` };
     }
     default:
       return { hash: null, text: 'an event of a new kind' };

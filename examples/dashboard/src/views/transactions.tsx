@@ -6,7 +6,7 @@ import type { transactionsQuery } from './__generated__/transactionsQuery.graphq
 import { LoadMore } from './load-more.tsx';
 
 const QUERY = graphql`
-  query transactionsQuery($address: Address!) {
+  query transactionsQuery($address: Address!, $chainIds: [ChainId!]!) {
     wallet(address: $address) {
       ...transactions_wallet
     }
@@ -17,7 +17,7 @@ const FRAGMENT = graphql`
   fragment transactions_wallet on Wallet
   @refetchable(queryName: "transactionsPageQuery")
   @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "String" }) {
-    transactions(first: $count, after: $cursor) @connection(key: "transactions_transactions") {
+    transactions(first: $count, after: $cursor, chainIds: $chainIds) @connection(key: "transactions_transactions") {
       edges {
         node {
           id
@@ -71,10 +71,14 @@ const List = ({ wallet }: { readonly wallet: transactions_wallet$key }) => {
   );
 };
 
-type Props = { readonly address: string; readonly attempt: number };
+type Props = {
+  readonly address: string;
+  readonly chainIds: readonly number[];
+  readonly attempt: number;
+};
 
 /** A wallet's transactions, newest first, a page at a time. */
-export const Transactions = ({ address, attempt }: Props) => {
-  const { wallet } = useLazyLoadQuery<transactionsQuery>(QUERY, { address }, { fetchKey: attempt });
+export const Transactions = ({ address, chainIds, attempt }: Props) => {
+  const { wallet } = useLazyLoadQuery<transactionsQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
   return <List wallet={wallet} />;
 };

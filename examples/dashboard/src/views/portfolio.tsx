@@ -1,0 +1,68 @@
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import { formatRatio, formatUnits, formatUsd } from '../format.ts';
+import type { portfolioQuery } from './__generated__/portfolioQuery.graphql.ts';
+
+const QUERY = graphql`
+  query portfolioQuery($address: Address!, $chainIds: [ChainId!]!) {
+    wallet(address: $address) {
+      portfolio(chainIds: $chainIds, priceHoursAgo: [24]) {
+        totalUsd
+        isComplete
+        change {
+          changeRatio
+        }
+        excluded {
+          balances
+        }
+        unpricedBalances
+        top(first: 10) {
+          id
+          chain
+          amount
+          valueUsd
+          token {
+            symbol
+            decimals
+          }
+        }
+      }
+    }
+  }
+`;
+
+type Props = {
+  readonly address: string;
+  readonly chainIds: readonly number[];
+  readonly attempt: number;
+};
+
+/** What a wallet is worth, and its largest balances. A delivery changes a balance in Relay's store, and so here. */
+export const Portfolio = ({ address, chainIds, attempt }: Props) => {
+  const { wallet } = useLazyLoadQuery<portfolioQuery>(QUERY, { address, chainIds }, { fetchKey: attempt });
+  if (!wallet.portfolio) return null;
+  const { totalUsd, isComplete, change, excluded, unpricedBalances, top } = wallet.portfolio;
+  const left = excluded.balances + unpricedBalances;
+  const [day] = change ?? [];
+  return (
+    <>
+      <p>
+        <b>
+          {isComplete ? '' : 'at least '}
+          {formatUsd(totalUsd)}
+        </b>{' '}
+        {day?.changeRatio && <>{formatRatio(day.changeRatio)} in a day</>}{' '}
+        <span className="quiet">{left > 0 && `without ${left} balances of doubtful or unknown price`}</span>
+      </p>
+      <ul className="rows">
+        {top.map(({ id, chain, amount, valueUsd, token: { symbol, decimals } }) => (
+          <li key={id} data-amount={amount}>
+            <span>
+              {formatUnits(amount, decimals ?? 0)} {symbol} <span className="quiet">{chain}</span>
+            </span>
+            <span className="number">{valueUsd && formatUsd(valueUsd)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};

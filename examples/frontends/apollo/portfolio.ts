@@ -1,0 +1,62 @@
+import type { ApolloClient } from '@apollo/client';
+import { graphql } from '../__generated__/gql.ts';
+import type { ApolloPortfolioQuery } from '../__generated__/graphql.ts';
+import { codesOf } from './codes.ts';
+
+const PORTFOLIO = graphql(`
+  query ApolloPortfolio($address: Address!) {
+    deliveries(last: 0) { head }
+    wallet(address: $address) {
+      id
+      portfolio(chainIds: [1, 8453], priceHoursAgo: [24]) {
+        totalUsd
+        isComplete
+        change { changeUsd changeRatio }
+        top(first: 20) { id amount valueUsd token { id symbol decimals logo } }
+      }
+    }
+  }
+`);
+
+const BALANCE_CHANGES = graphql(`
+  subscription ApolloBalanceChanges($address: Address!, $after: String!) {
+    deliveries(after: $after, filter: { types: [BALANCES], address: $address }) {
+      cursor
+      node { events(address: $address) { ... on BalanceChange { balance { id amount valueUsd } } } }
+    }
+  }
+`);
+
+type Portfolio = ApolloPortfolioQuery['wallet']['portfolio'];
+
+/** Shows a portfolio, and its balances as they change: a delivery has them, so nothing is requested. */
+export const openPortfolio = async (
+  client: ApolloClient,
+  address: string,
+  show: (portfolio: Portfolio, codes: readonly string[]) => void,
+) => {
+  const options = { query: PORTFOLIO, variables: { address } };
+  const { data, error } = await client.query({
+    ...options,
+    fetchPolicy: 'network-only',
+    errorPolicy: 'all',
+  });
+  const portfolio = () => client.readQuery(options)?.wallet.portfolio ?? data?.wallet.portfolio ?? null;
+  show(portfolio(), codesOf(error));
+  if (!data?.deliveries) return () => {};
+
+  const after = data.deliveries.head;
+  const shown = client
+    .watchQuery({ ...options, fetchPolicy: 'cache-only' })
+    .subscribe(() => show(portfolio(), []));
+  // The balance's id is that of the portfolio's, so Apollo's cache updates it. Without the delivery's id it keeps no past event.
+  const changes = client
+    .subscribe({ query: BALANCE_CHANGES, variables: { address, after } })
+    .subscribe(({ error: reason }) => {
+      if (reason) show(portfolio(), codesOf(reason));
+    });
+  return () => {
+    shown.unsubscribe();
+    changes.unsubscribe();
+  };
+};

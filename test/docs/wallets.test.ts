@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway/start.ts';
+import { blocksOf, readPage } from '../support/pages.ts';
+
+const page = await readPage('docs/wallets.md');
+
+/** The sandbox's wallet that the page names for `$address`. */
+const [, address] = /`(0x[0-9a-f]{40})`/.exec(page.text) ?? [];
+
+/** Each begins with its cost. Subscriptions cost nothing. */
+const queries = blocksOf(page, 'graphql').flatMap((query) => {
+  const [, computeUnits, name = ''] = /^# (\d+) CU\nquery (\w+)/.exec(query) ?? [];
+  return computeUnits === undefined ? [] : [{ name, query, computeUnits: Number(computeUnits) }];
+});
+
+test('docs/wallets.md says what each of its queries costs', () => {
+  const documents = blocksOf(page, 'graphql').filter((document) => !document.startsWith('subscription'));
+  expect(queries.length).toBe(documents.length);
+  expect(queries.length).toBeGreaterThan(6);
+});
+
+// Nothing is fresh, so none is cheaper because another came before it.
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  gateway = await startGateway({ CACHE_HEAD_MS: '0', CACHE_TAIL_MS: '0' });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+test.each(queries)(
+  '$name of docs/wallets.md costs what it says over the sandbox',
+  async ({ query, computeUnits }) => {
+    const { data, errors, extensions } = await gateway.query(query, { address });
+    expect(errors).toBeUndefined();
+    expect(JSON.stringify(Object.values(data ?? {}))).not.toMatch(/^\[null/);
+    expect(extensions).toMatchObject({ upstream: { computeUnits } });
+  },
+);
