@@ -70,10 +70,12 @@ export const measureLookups = async (args: readonly string[]): Promise<void> => 
   const helper = made.use(startHelper(new URL('load/load.ts', import.meta.url), cores.load));
   const pids = cores.loadHasUpstream ? [helper.pid, upstream.child.pid ?? 0] : [helper.pid];
   const { subjects, starts } = await startSubjects(options.peers, rounds, upstream.url, cores.server, made);
-  const [w1] = WORKLOADS;
-  if (w1 === undefined) throw new TypeError('Expected a workload, got none.');
-  await assertAgreement(subjects, w1);
-  print(`All servers answer W1 with the same data. ${rounds} rounds of ${seconds} s, medians.`);
+  const compared = WORKLOADS.filter(
+    (workload, index) => workload.compared !== null && (index === 0 || options.workloads.includes(workload)),
+  );
+  for (const workload of compared) await assertAgreement(subjects, workload);
+  const names = compared.map(({ name }) => name).join(', ');
+  print(`All servers answer ${names} with the same data. ${rounds} rounds of ${seconds} s, medians.`);
 
   const workloads: WorkloadReport[] = [];
   for (const workload of options.workloads) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Answer, openConnection } from '../../scripts/bench/load/http-connection.ts';
 import { AFTER, createRequestSequence, walletAt } from '../../scripts/bench/load/requests.ts';
 import { faultOf } from '../../scripts/bench/lookups/answers.ts';
-import { itemsOf } from '../../scripts/bench/lookups/items.ts';
+import { itemsOf, type ListName } from '../../scripts/bench/lookups/items.ts';
 import { workloadTable } from '../../scripts/bench/lookups/tables.ts';
 import { WORKLOADS } from '../../scripts/bench/lookups/workloads.ts';
 
@@ -123,14 +123,16 @@ test('each request asks of another wallet, and a session of one, from where it h
 });
 
 test('the bodies have the sizes that the bench is about, and are the same in each run', () => {
-  const of = (list: 'transactions' | 'collectibles', count: number, kind = {}) =>
-    itemsOf(list, { wallet: 1, count, decode: false, isLarge: false, ...kind });
+  const of = (list: ListName, count: number, kind = {}) =>
+    itemsOf(list, { wallet: 1, count, isDetailed: false, isLarge: false, ...kind });
   const bytesOf = (items: readonly string[]) => Buffer.byteLength(items.join(','));
   expect(bytesOf(of('transactions', 100)) / 1000).toBeCloseTo(155, -1);
   expect(bytesOf(of('collectibles', 250)) / 1000).toBeCloseTo(230, -1);
+  expect(bytesOf(of('balances', 1000, { isDetailed: true })) / 1000).toBeCloseTo(395, -1);
+  expect(bytesOf(of('activity', 100)) / 1000).toBeCloseTo(60, -1);
   expect(bytesOf(of('transactions', 100, { isLarge: true })) / 1_000_000).toBeCloseTo(5, 0);
   expect(of('transactions', 3)).toEqual(of('transactions', 5).slice(0, 3));
-  const [decoded] = of('transactions', 1, { decode: true });
+  const [decoded] = of('transactions', 1, { isDetailed: true });
   const { decoded: call, ...plain } = JSON.parse(decoded ?? '');
   expect(call.name).toBe('transfer');
   expect(plain.hash).toBe(JSON.parse(of('transactions', 1)[0] ?? '').hash);

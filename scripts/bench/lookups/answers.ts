@@ -24,36 +24,33 @@ export const faultOf = (text: string, { items }: Workload): string | null => {
 
 const WALLET = `0x${'a'.repeat(39)}1`;
 
-/** Fields that the gateway does not convert: all servers must agree on them. */
-const FIELDS = ['hash', 'blockNumber', 'blockTime', 'chain', 'from', 'to', 'data'];
-
-/** The transactions of one wallet, as a server answers W1: of each its fields, and the topics of its logs. */
-const rowsOf = async ({ server, isRaw }: Subject, w1: Workload) => {
-  const [template] = isRaw ? rawTemplatesOf(w1, 'peer') : templatesOf(w1);
+/** The items of one wallet, as a server answers the workload: of each the values that are compared. */
+const rowsOf = async ({ server, isRaw }: Subject, workload: Workload) => {
+  const [template] = isRaw ? rawTemplatesOf(workload, 'peer') : templatesOf(workload);
   const named = (text = '') => text.replaceAll(walletAt(0), WALLET);
   const response = await fetch(`http://127.0.0.1:${server.port}${named(template?.path)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: named(template?.body),
   });
-  const list = valueAt(await response.json(), isRaw ? ['transactions'] : ['data', ...(w1.items?.path ?? [])]);
-  if (!Array.isArray(list) || list.length === 0) throw new Error('Expected transactions, got none.');
-  const nameOf = (field: string) =>
-    isRaw ? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : field;
-  return list.map((item) => ({
-    fields: FIELDS.map((field) => valueAt(item, [nameOf(field)])),
-    topics: [valueAt(item, ['logs', 0, 'topics']), valueAt(item, ['logs', 1, 'topics'])],
-  }));
+  const { entries = '', paths = {} } = workload.compared ?? {};
+  const list = valueAt(await response.json(), isRaw ? [entries] : ['data', ...(workload.items?.path ?? [])]);
+  if (!Array.isArray(list) || list.length === 0)
+    throw new Error(`Expected items in the answer to ${workload.name}, got none.`);
+  const read = Object.entries(paths).map((names) => names[isRaw ? 1 : 0].split('.'));
+  return list.map((item) => read.map((path) => valueAt(item, path) ?? null));
 };
 
-/** Throws unless all of them answer W1 with the same transactions. */
-export const assertAgreement = async (subjects: readonly Subject[], w1: Workload): Promise<void> => {
+/** Throws unless all of them answer the workload with the same items. */
+export const assertAgreement = async (subjects: readonly Subject[], workload: Workload): Promise<void> => {
   const answers = subjects.map(async (subject) => ({
     title: subject.title,
-    rows: await rowsOf(subject, w1),
+    rows: await rowsOf(subject, workload),
   }));
   const [first, ...others] = await Promise.all(answers);
   for (const { title, rows } of others)
     if (!isDeepStrictEqual(rows, first?.rows))
-      throw new Error(`Expected ${title} to answer with the data of ${first?.title}, got other data.`);
+      throw new Error(
+        `Expected ${title} to answer ${workload.name} with the data of ${first?.title}, got other data.`,
+      );
 };

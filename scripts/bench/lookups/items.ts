@@ -1,55 +1,25 @@
+import { CHAINS, createRandom, type Random, timeAt } from './random.ts';
+import { activityAt, balanceAt } from './token-items.ts';
+
 /**
  * The items of a wallet's lists, as the service writes them: hex quantities, names beyond ASCII, and in one description of
  * 25 an escape. A hundred transactions take about 155 KB, 250 collectibles about 230 KB.
  */
 
-/** Numbers that look random and are the same in each run, by mulberry32. */
-export const createRandom = (seed: number) => {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (mixed ^ (mixed >>> 14)) >>> 0;
-  };
-  return {
-    /** An integer from 0 up to, and without, `below`. */
-    integer: (below: number): number => next() % below,
-    /** 0x and this many hex digits. */
-    hex(digits: number): string {
-      let text = '';
-      while (text.length < digits) text += next().toString(16).padStart(8, '0');
-      return `0x${text.slice(0, digits)}`;
-    },
-    /** One of a list that is not empty. */
-    one: <Value>(values: readonly Value[]): Value => values[next() % values.length] as Value,
-  };
-};
-
-type Random = ReturnType<typeof createRandom>;
-
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const CHAINS = [
-  ['ethereum', 1],
-  ['base', 8453],
-  ['arbitrum', 42_161],
-  ['optimism', 10],
-] as const;
-const NEWEST_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 /** Of the call data of a large transaction, which is 50 KB with it. */
 const LARGE_WORDS = 760;
 
 /** Which items a wallet has. */
 type Kind = {
-  readonly decode: boolean;
+  /** Whether they have what the service adds on request: decoded calls, logos. */
+  readonly isDetailed: boolean;
   /** Whether a hundred transactions have 5 MB. */
   readonly isLarge: boolean;
 };
 
 const quantity = (random: Random, below: number): string => `0x${random.integer(below).toString(16)}`;
-
-const timeAt = (place: number): string => new Date(NEWEST_MS - place * 12_000).toISOString();
 
 const decodedOf = (name: string, inputs: readonly (readonly [string, string, string])[]) => ({
   name,
@@ -72,10 +42,10 @@ const logOf = (random: Random, from: string, to: string, decode: boolean) => {
   };
 };
 
-const transactionAt = (random: Random, place: number, { decode, isLarge }: Kind) => {
+const transactionAt = (random: Random, place: number, { isDetailed, isLarge }: Kind) => {
   const [chain] = random.one(CHAINS);
   const [from, to] = [random.hex(40), random.hex(40)];
-  const logs = [random.hex(40), random.hex(40)].map((other) => logOf(random, from, other, decode));
+  const logs = [random.hex(40), random.hex(40)].map((other) => logOf(random, from, other, isDetailed));
   return {
     address: '0x00000000000000000000000000000000000000aa',
     block_hash: random.hex(64),
@@ -91,7 +61,7 @@ const transactionAt = (random: Random, place: number, { decode, isLarge }: Kind)
     nonce: quantity(random, 5000),
     transaction_type: '0x2',
     value: `0x${random.integer(2 ** 31).toString(16)}00000000`,
-    ...(decode && {
+    ...(isDetailed && {
       decoded: decodedOf('transfer', [
         ['to', 'address', to],
         ['amount', 'uint256', String(random.integer(2 ** 31))],
@@ -130,15 +100,27 @@ const collectibleAt = (random: Random, place: number) => {
   };
 };
 
+/** How an item of a list is made, and what keeps the random numbers of the lists apart. */
+const LISTS = {
+  transactions: { seed: 0, itemAt: transactionAt },
+  collectibles: { seed: 7, itemAt: collectibleAt },
+  balances: {
+    seed: 13,
+    itemAt: (random: Random, place: number, { isDetailed }: Kind) => balanceAt(random, place, isDetailed),
+  },
+  activity: { seed: 29, itemAt: activityAt },
+} as const;
+
+export type ListName = keyof typeof LISTS;
+
 /** The first `count` items of one of several wallets, as JSON. */
 export const itemsOf = (
-  list: 'transactions' | 'collectibles',
+  list: ListName,
   { wallet, count, ...kind }: Kind & { readonly wallet: number; readonly count: number },
 ): readonly string[] => {
-  // Decoding adds to an item, and changes nothing else of it.
-  return Array.from({ length: count }, (_, place) => {
-    const random = createRandom(wallet * 1_000_003 + place * 101 + (list === 'transactions' ? 0 : 7));
-    const item = list === 'transactions' ? transactionAt(random, place, kind) : collectibleAt(random, place);
-    return JSON.stringify(item);
-  });
+  const { seed, itemAt } = LISTS[list];
+  // What is added on request changes nothing else of an item.
+  return Array.from({ length: count }, (_, place) =>
+    JSON.stringify(itemAt(createRandom(wallet * 1_000_003 + place * 101 + seed), place, kind)),
+  );
 };

@@ -1,14 +1,44 @@
-// A static upstream in a process of its own: the two lookups of the contract, of bodies that are made once and kept as
-// bytes. Each wallet has 300 transactions and 750 collectibles. What an answer holds depends on two digits of the address
+// A static upstream in a process of its own: the lists of a wallet, of bodies that are made once and kept as bytes. Each
+// wallet has 300 transactions and activities, 750 collectibles and 1,000 balances. What an answer holds depends on two digits of the address
 // alone, so that each request may ask of another wallet and nothing has to be made for it.
 import { createServer, type Socket } from 'node:net';
 import { announce } from '../../harness/processes.ts';
-import { itemsOf } from './items.ts';
+import { itemsOf, type ListName } from './items.ts';
 
-const LISTS = {
-  transactions: { entries: 'transactions', owner: 'wallet_address', count: 300, limit: 100, most: 100 },
-  collectibles: { entries: 'entries', owner: 'address', count: 750, limit: 250, most: 2500 },
-} as const;
+type List = {
+  readonly entries: string;
+  /** The members beside the items. */
+  readonly envelope: string;
+  readonly count: number;
+  readonly limit: number;
+  readonly most: number;
+  /** Whether the query asks for what the service adds to items on request. */
+  readonly details?: (query: URLSearchParams) => boolean;
+};
+
+const TIMES = '"request_time":"2026-01-02T03:04:06.000Z","response_time":"2026-01-02T03:04:06.100Z"';
+const of = (owner: string): string => `,"${owner}":"0x00000000000000000000000000000000000000aa",${TIMES}`;
+
+const LISTS: { readonly [Name in ListName]: List } = {
+  transactions: {
+    entries: 'transactions',
+    envelope: of('wallet_address'),
+    count: 300,
+    limit: 100,
+    most: 100,
+    details: (query) => query.get('decode') === 'true',
+  },
+  collectibles: { entries: 'entries', envelope: of('address'), count: 750, limit: 250, most: 2500 },
+  balances: {
+    entries: 'balances',
+    envelope: of('wallet_address'),
+    count: 1000,
+    limit: 1000,
+    most: 1000,
+    details: (query) => query.get('metadata')?.split(',').includes('logo') ?? false,
+  },
+  activity: { entries: 'activity', envelope: '', count: 300, limit: 20, most: 100 },
+};
 
 /** How many wallets differ; the others repeat them. */
 const WALLETS = 4;
@@ -19,7 +49,7 @@ const items = new Map<string, readonly string[]>();
 const answers = new Map<string, Buffer>();
 
 /** The list's name, the first digit of the address, the last one, and the query. */
-const ROUTE = /^GET \/v1\/evm\/(transactions|collectibles)\/0x([0-9a-f])[0-9a-f]{38}([0-9a-f])(?:\?(\S*))? /;
+const ROUTE = /^GET \/v1\/evm\/([a-z]+)\/0x([0-9a-f])[0-9a-f]{38}([0-9a-f])(?:\?(\S*))? /;
 /** The first digit of large wallets. */
 const LARGE = 'b';
 
@@ -31,23 +61,24 @@ const kept = <Value>(map: Map<string, Value>, key: string, make: () => Value): V
 
 type Wallet = { readonly wallet: number; readonly isLarge: boolean };
 
-const bodyOf = (list: keyof typeof LISTS, { wallet, isLarge }: Wallet, query: URLSearchParams): string => {
-  const { entries, owner, count, limit, most } = LISTS[list];
-  const decode = list === 'transactions' && query.get('decode') === 'true';
-  const all = kept(items, `${list} ${wallet} ${isLarge} ${decode}`, () =>
-    itemsOf(list, { wallet, isLarge, decode, count }),
+const bodyOf = (list: ListName, { wallet, isLarge }: Wallet, query: URLSearchParams): string => {
+  const { entries, envelope, count, limit, most, details } = LISTS[list];
+  const isDetailed = details?.(query) ?? false;
+  const all = kept(items, `${list} ${wallet} ${isLarge} ${isDetailed}`, () =>
+    itemsOf(list, { wallet, isLarge, isDetailed, count }),
   );
   const start = Number(query.get('offset') ?? 0);
   const end = start + Math.min(most, Number(query.get('limit') ?? limit));
   const page = all.slice(start, end).join(',');
   const next = end < all.length ? `,"next_offset":"${end}"` : '';
-  const time = '"request_time":"2026-01-02T03:04:06.000Z","response_time":"2026-01-02T03:04:06.100Z"';
-  return `{"${entries}":[${page}],"${owner}":"0x00000000000000000000000000000000000000aa",${time}${next}}`;
+  return `{"${entries}":[${page}]${envelope}${next}}`;
 };
 
+const isList = (name: string): name is ListName => Object.hasOwn(LISTS, name);
+
 const answerOf = (head: string): Buffer | null => {
-  const [, list, first, digit = '', query = ''] = ROUTE.exec(head) ?? [];
-  if (list !== 'transactions' && list !== 'collectibles') return null;
+  const [, list = '', first, digit = '', query = ''] = ROUTE.exec(head) ?? [];
+  if (!isList(list)) return null;
   const wallet = Number.parseInt(digit, 16) % WALLETS;
   const isLarge = first === LARGE;
   return kept(answers, `${list} ${wallet} ${isLarge} ${query}`, () => {

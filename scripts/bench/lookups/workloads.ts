@@ -1,5 +1,5 @@
 import { AFTER, LARGE_WALLET, type Template, walletAt } from '../load/requests.ts';
-import { createRandom } from './items.ts';
+import { createRandom } from './random.ts';
 
 /** The operations of the bench. Every server has the types and fields that they select. */
 
@@ -36,6 +36,24 @@ const TEN_WALLETS = `query ($addresses: [Address!]!) {
 }`;
 
 const ALL_COLLECTIBLES = ofWallet(`collectibles(first: 250) { nodes { ${COLLECTIBLE} } ${PAGE_INFO} }`);
+
+const ALL_BALANCES = ofWallet(
+  `balances(first: 1000) {
+    nodes { chainId amount valueUsd priceUsd token { address symbol name decimals logo } }
+    ${PAGE_INFO}
+  }`,
+);
+
+const TOKEN = 'token { address symbol name decimals logo }';
+const ACTIVITIES = ofWallet(
+  `activity(first: 100) {
+    nodes {
+      type chainId blockNumber blockTime transactionHash from to value valueUsd ${TOKEN}
+      swap { from { value ${TOKEN} } to { value ${TOKEN} } }
+    }
+    ${PAGE_INFO}
+  }`,
+);
 
 const HASHES = ofWallet('transactions(first: 100) { nodes { hash } }');
 
@@ -75,6 +93,11 @@ export type Workload = {
   readonly raw: { readonly peer: string; readonly gateway?: string };
   /** Items that a right answer has, by the path of their list. Null for an answer without lists. */
   readonly items: { readonly path: readonly (string | number)[]; readonly count: number } | null;
+  /**
+   * What all servers must agree on, fields that the gateway does not convert: by its path in an item of an answer, its path
+   * in an item of upstream's page, whose list is `entries`.
+   */
+  readonly compared: { readonly entries: string; readonly paths: Readonly<Record<string, string>> } | null;
   /** Requests of one session: all but the first continue where the one before them ended. */
   readonly pages: number;
   readonly connections: number;
@@ -111,6 +134,7 @@ const workload = (
   documents: [document].flat(),
   variables: { address: walletAt(0) },
   items: { path: ['wallet', 'transactions', 'nodes'], count: 100 },
+  compared: null,
   pages: 1,
   connections: CONNECTIONS,
   rate: null,
@@ -133,7 +157,24 @@ const largePages = workload('large', 'pages of 5 MB', HASHES, {
 
 /** In this order: what comes last finds processes that have seen all the rest. */
 export const WORKLOADS: readonly Workload[] = [
-  workload('W1', '100 transactions, all fields, 2 logs each', ALL_TRANSACTIONS, { ...page, hot: true }),
+  workload('W1', '100 transactions, all fields, 2 logs each', ALL_TRANSACTIONS, {
+    ...page,
+    compared: {
+      entries: 'transactions',
+      paths: {
+        hash: 'hash',
+        blockNumber: 'block_number',
+        blockTime: 'block_time',
+        chain: 'chain',
+        from: 'from',
+        to: 'to',
+        data: 'data',
+        'logs.0.topics': 'logs.0.topics',
+        'logs.1.topics': 'logs.1.topics',
+      },
+    },
+    hot: true,
+  }),
   workload('W2', '20 transactions, 5 fields', FEW_TRANSACTIONS, { ...few, hot: true }),
   workload('W3', '10 wallets, each 10 transactions and 10 collectibles', TEN_WALLETS, {
     variables: { addresses: TEN.map(walletAt) },
@@ -143,6 +184,37 @@ export const WORKLOADS: readonly Workload[] = [
   workload('W4', '250 collectibles with attributes', ALL_COLLECTIBLES, {
     raw: { peer: collectiblesPath(250) },
     items: { path: ['wallet', 'collectibles', 'nodes'], count: 250 },
+    hot: true,
+  }),
+  workload('balances', '1,000 balances with their tokens and logos', ALL_BALANCES, {
+    raw: { peer: `/v1/evm/balances/${walletAt(0)}?limit=1000&metadata=logo` },
+    items: { path: ['wallet', 'balances', 'nodes'], count: 1000 },
+    compared: {
+      entries: 'balances',
+      paths: {
+        chainId: 'chain_id',
+        amount: 'amount',
+        'token.name': 'name',
+        'token.decimals': 'decimals',
+        'token.logo': 'token_metadata.logo',
+      },
+    },
+    hot: true,
+  }),
+  workload('activity', '100 activities with their tokens and swaps', ACTIVITIES, {
+    raw: { peer: `/v1/evm/activity/${walletAt(0)}?limit=100` },
+    items: { path: ['wallet', 'activity', 'nodes'], count: 100 },
+    compared: {
+      entries: 'activity',
+      paths: {
+        transactionHash: 'tx_hash',
+        to: 'to',
+        value: 'value',
+        'token.logo': 'token_metadata.logo',
+        'swap.from.value': 'from_token_value',
+        'swap.to.token.name': 'to_token_metadata.name',
+      },
+    },
     hot: true,
   }),
   workload('W5', '{ __typename }', TYPENAME, { variables: {}, raw: { peer: '/' }, items: null }),

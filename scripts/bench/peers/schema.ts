@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
-import { collectiblesOf, type PageArguments, transactionsOf } from './service.ts';
+import { activityOf, balancesOf, collectiblesOf, type PageArguments, transactionsOf } from './service.ts';
 
 /** The lookups as the peers have them. Values are strings where the gateway has scalars of its own: the cheapest that there is. */
 export const typeDefs = `
@@ -10,6 +10,8 @@ export const typeDefs = `
     address: String!
     transactions(first: Int!, after: String): TransactionConnection
     collectibles(first: Int!, after: String): CollectibleConnection
+    balances(first: Int!, after: String): BalanceConnection
+    activity(first: Int!, after: String): ActivityConnection
   }
   type PageInfo { hasNextPage: Boolean! endCursor: String }
   type TransactionConnection { edges: [TransactionEdge]! nodes: [Transaction]! pageInfo: PageInfo! }
@@ -31,6 +33,18 @@ export const typeDefs = `
   }
   type Metadata { uri: String attributes: [Attribute!]! }
   type Attribute { key: String value: String }
+  type Token { address: String symbol: String name: String decimals: Int logo: String }
+  type BalanceConnection { edges: [BalanceEdge]! nodes: [Balance]! pageInfo: PageInfo! }
+  type BalanceEdge { cursor: String! node: Balance }
+  type Balance { chain: String chainId: Int! amount: String! valueUsd: String priceUsd: String token: Token! }
+  type ActivityConnection { edges: [ActivityEdge]! nodes: [Activity]! pageInfo: PageInfo! }
+  type ActivityEdge { cursor: String! node: Activity }
+  type Activity {
+    type: String chainId: Int blockNumber: String blockTime: String transactionHash: String from: String to: String
+    value: String valueUsd: String token: Token swap: Swap
+  }
+  type Swap { from: SwapSide to: SwapSide }
+  type SwapSide { value: String token: Token }
 `;
 
 type Wallet = { readonly address: string };
@@ -56,5 +70,12 @@ export const resolvers = {
       { fieldNodes }: GraphQLResolveInfo,
     ) => transactionsOf(address, args, selects(fieldNodes, 'decoded')),
     collectibles: ({ address }: Wallet, args: PageArguments) => collectiblesOf(address, args),
+    balances: (
+      { address }: Wallet,
+      args: PageArguments,
+      _context: unknown,
+      { fieldNodes }: GraphQLResolveInfo,
+    ) => balancesOf(address, args, selects(fieldNodes, 'logo')),
+    activity: ({ address }: Wallet, args: PageArguments) => activityOf(address, args),
   },
 };

@@ -45,6 +45,50 @@ const collectibleOf = (item: Item) => ({
   lastAcquired: item.last_acquired,
 });
 
+/** The metadata of a token, where an item has any. */
+const tokenOf = (address: unknown, metadata: unknown) => {
+  const { symbol, name, decimals, logo } = (metadata ?? {}) as Item;
+  return { address: address === 'native' ? null : address, symbol, name, decimals, logo };
+};
+
+const balanceOf = (item: Item) => ({
+  chain: item.chain,
+  chainId: item.chain_id,
+  amount: item.amount,
+  valueUsd: item.value_usd,
+  priceUsd: item.price_usd,
+  token: {
+    address: item.address === 'native' ? null : item.address,
+    symbol: item.symbol,
+    name: item.name,
+    decimals: item.decimals,
+    logo: (item.token_metadata as Item | undefined)?.logo,
+  },
+});
+
+const activityItemOf = (item: Item) => ({
+  type: String(item.type).toUpperCase(),
+  chainId: item.chain_id,
+  blockNumber: item.block_number,
+  blockTime: item.block_time,
+  transactionHash: item.tx_hash,
+  from: item.from,
+  to: item.to,
+  value: item.value,
+  valueUsd: item.value_usd,
+  token: item.token_address === undefined ? null : tokenOf(item.token_address, item.token_metadata),
+  swap:
+    item.type === 'swap'
+      ? {
+          from: {
+            value: item.from_token_value,
+            token: tokenOf(item.from_token_address, item.from_token_metadata),
+          },
+          to: { value: item.to_token_value, token: tokenOf(item.to_token_address, item.to_token_metadata) },
+        }
+      : null,
+});
+
 /** A page of upstream's as a connection. Its cursors name places of that page. */
 class Connection<Node> {
   readonly nodes: readonly Node[];
@@ -82,6 +126,8 @@ const pageOf = async (path: string, { first, after }: PageArguments, parameters 
   return (await answer.body.json()) as {
     readonly transactions?: readonly Item[];
     readonly entries?: readonly Item[];
+    readonly balances?: readonly Item[];
+    readonly activity?: readonly Item[];
     readonly next_offset?: string;
   };
 };
@@ -94,4 +140,14 @@ export const transactionsOf = async (address: string, args: PageArguments, decod
 export const collectiblesOf = async (address: string, args: PageArguments) => {
   const page = await pageOf(`/v1/evm/collectibles/${address}`, args);
   return new Connection((page.entries ?? []).map(collectibleOf), args.after ?? '', page.next_offset);
+};
+
+export const balancesOf = async (address: string, args: PageArguments, hasLogos: boolean) => {
+  const page = await pageOf(`/v1/evm/balances/${address}`, args, hasLogos ? '&metadata=logo' : '');
+  return new Connection((page.balances ?? []).map(balanceOf), args.after ?? '', page.next_offset);
+};
+
+export const activityOf = async (address: string, args: PageArguments) => {
+  const page = await pageOf(`/v1/evm/activity/${address}`, args);
+  return new Connection((page.activity ?? []).map(activityItemOf), args.after ?? '', page.next_offset);
 };
