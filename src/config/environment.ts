@@ -85,7 +85,13 @@ export type Variable = FixedVariable | LookupVariable;
 export const LOOKUP_VARIABLES = [...lookups, ...itemLookups].flatMap(({ name, timesHead }) =>
   timesHead === undefined
     ? []
-    : [{ lookup: name, timesHead, variable: `CACHE_${name.toUpperCase()}_MS` as const }],
+    : [
+        {
+          lookup: name,
+          timesHead,
+          variable: `CACHE_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}_MS` as const,
+        },
+      ],
 );
 
 /** The environment variables that the gateway reads. docs/configuration.md has the table. */

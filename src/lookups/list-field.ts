@@ -6,6 +6,7 @@ import { withCost } from '../graph/cost/field-cost.ts';
 import { streamsLists } from '../graph/incremental.ts';
 import { connect } from '../graph/pagination/connection.ts';
 import { lookupConnectionType, type PageArgs, pageArguments } from '../graph/pagination/connection-type.ts';
+import type { ListConnection } from '../graph/pagination/list-connection.ts';
 import { mappedPages } from '../graph/pagination/mapped-items.ts';
 import { MAX_FILTERED_PAGES } from '../graph/pagination/walk.ts';
 import { selectsBelow } from '../graph/selection.ts';
@@ -38,6 +39,8 @@ type Options<Parent, List extends AnyList, Item, Args extends InputFieldMap> = {
   readonly chainOf?: (parent: Parent) => number;
   /** Whether an empty list means that there is none: then the connection is null. Default: false. */
   readonly isNullIfEmpty?: boolean;
+  /** Adds fields to the connection. */
+  readonly extend?: (connection: ObjectRef<BuilderTypes, ListConnection>) => void;
   /** A sentence for a client whose operation is too expensive: how the list costs less. */
   readonly advice: string;
 };
@@ -70,6 +73,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
     reading: readingOf,
     chainOf,
     isNullIfEmpty = false,
+    extend,
     advice,
   }: Options<Parent, List, Item, Args>,
 ): ListLookup<List, Item> => {
@@ -77,6 +81,7 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
   const { name, maxItems, supportedAs } = lookup;
   const paging = pageArguments(maxItems, name);
   const connection = lookupConnectionType({ name: item.name, list: items }, item, lookup);
+  extend?.(connection);
   const resolve = async (source: Parent, args: Values, context: Context, info: GraphQLResolveInfo) => {
     const { first, after, chainIds, chainTags } = args;
     const chains = chainsParameter(chainIds, chainTags);
@@ -96,7 +101,8 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
       read: async (at) => {
         const page = await readPage(at);
         isEmpty ||= at.offset === null && page.items.length === 0 && page.nextOffset === null;
-        return page;
+        // What a page says of all its items is not true of some.
+        return filter === null ? page : { ...page, more: null };
       },
       cursors: context.cursorsOf([name, ...Object.values(list), ...(filter ? [filter.key] : [])]),
       first: size,
@@ -119,7 +125,10 @@ export const listField = <Parent, List extends AnyList, Item extends object, Arg
           const chains = chainsParameter(chainIds, chainTags);
           const reading = readingOf?.(filters as never) ?? null;
           const size = paging.sizeOf({ first });
-          const most = reading?.filter && size > 0 ? lookup.pageSizes.older * MAX_FILTERED_PAGES : size;
+          const most =
+            reading?.filter && size > 0 && !lookup.isWhole
+              ? lookup.pageSizes.older * MAX_FILTERED_PAGES
+              : size;
           const computeUnits = lookup.priceOf(most, chains, pricing);
           const { details = NO_DETAILS, filters: named = filters } = reading ?? {};
           return { list: [chains, named], details, computeUnits, advice };

@@ -4,6 +4,7 @@ import { activity } from './activity.ts';
 import { balance } from './balance.ts';
 import { balances } from './balances.ts';
 import { collectibles } from './collectibles.ts';
+import { defiPositions } from './defi.ts';
 import { holders } from './holders.ts';
 import { market } from './market.ts';
 import { search } from './search.ts';
@@ -13,7 +14,14 @@ import { transactions } from './transactions.ts';
  * All lists of the service. What concerns all of them is made of this: their page caches and metrics, how long they are
  * fresh, the variables for it, and the tests that hold for each list.
  */
-export const lookups: readonly AnyLookup[] = [transactions, collectibles, balances, holders, activity];
+export const lookups: readonly AnyLookup[] = [
+  transactions,
+  collectibles,
+  balances,
+  holders,
+  activity,
+  defiPositions,
+];
 
 /** All lookups whose answer is one thing: they have no pages. Metrics, variables and caches are made of these as well. */
 export const itemLookups: readonly AnyItemLookup[] = [market, search, balance];

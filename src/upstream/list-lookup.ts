@@ -50,10 +50,19 @@ export type ListDefinition<List extends AnyList, Table extends RecordTable, Subj
   readonly watchedBy?: 'TRANSACTIONS' | 'ACTIVITIES' | 'BALANCES';
   /** What the service calls it where it lists which chains it supports. Default: it supports all. */
   readonly supportedAs?: ChainLookup;
+  /** Whether one answer holds all items, so that a filter never asks for more pages. Default: false. */
+  readonly isWhole?: boolean;
   /** The member of a page that has the items. */
   readonly itemsField: string;
   /** How one item is read. */
   readonly table: Table;
+  /**
+   * Reads an item that no table describes: the table then says what this returns, and pages are read from parsed JSON. Throws
+   * MalformedFieldError. Default: the table is how an item is read.
+   */
+  readonly read?: (raw: RawObject, subject: string) => ListedRecord<Table, Subject>;
+  /** With `read`: the member of a page that says more than its items, such as their sum. It becomes `Page.more`. */
+  readonly moreField?: string;
   /** The property of an item that is what its list is of: the address of the wallet. The table does not have it. */
   readonly subject: Subject;
   /** The required properties that identify an item on whichever page it is. Four at most. */
@@ -86,6 +95,7 @@ export type AnyLookup = IndexedList & {
   readonly timesHead?: number;
   readonly watchedBy?: string;
   readonly supportedAs?: ChainLookup;
+  readonly isWhole?: boolean;
   readonly parser: PageParser<object>;
   /** Compute units of the requests for a list's first items when upstream fills its pages. */
   priceOf(items: number, chains: string | null, pricing: Pick<ChainPricing, 'priceOf'>): number;
@@ -135,9 +145,14 @@ export const listLookup = <
   definition: ListDefinition<List, Table, Subject>,
 ): ListLookup<List, ListedRecord<Table, Subject>> => {
   type Value = ListedRecord<Table, Subject>;
-  const { table, subject, otherNames = {} } = definition;
-  const read = withOtherNames(otherNames, readListed(table, subject));
-  return lookupOf(definition, createPageParser<Value>(definition, { ...definition, read }));
+  const { table, subject, otherNames = {}, read: own } = definition;
+  const read = own ?? withOtherNames(otherNames, readListed(table, subject));
+  const parser = createPageParser<Value>(definition, { ...definition, read });
+  if (own === undefined) return lookupOf(definition, parser);
+  return lookupOf(definition, {
+    ...parser,
+    parseBody: (body, limit) => parser.parseBody(body, limit, null),
+  });
 };
 
 const withOtherNames = <Value>(

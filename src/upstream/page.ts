@@ -17,6 +17,8 @@ export type Page<Value> = {
   readonly partialErrors: PartialErrors | null;
   /** When this gateway sent the request, in milliseconds since 1970. */
   readonly fetchedAt: number;
+  /** What the page says beside its items in some lists, as it came: see `ListDefinition`. */
+  readonly more?: unknown;
 };
 
 export type PartialErrors = { readonly errors?: unknown; readonly warnings?: unknown };

@@ -27,7 +27,10 @@ const corrupt = (body: Buffer, random: Random): Buffer => {
   return bytes;
 };
 
-test.each(lookups)(
+/** Lists whose items a table describes: the kernel reads no others. */
+const indexed = lookups.filter(({ isWhole }) => !isWhole);
+
+test.each(indexed)(
   'refuses whatever JSON.parse refuses, and reads the rest of corrupted pages of $name as the plain reader does',
   async (list) => {
     const counts = newCounts();

@@ -49,7 +49,7 @@ export const sampleOf`;
 const EDITS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'src/lookups/registry.ts': [
     ['import { collectibles }', "import { badges } from './badges.ts';\nimport { collectibles }"],
-    ['[transactions, collectibles', '[transactions, collectibles, badges'],
+    ['  collectibles,\n', '  collectibles,\n  badges,\n'],
   ],
   'src/sandbox/lookups/registry.ts': [
     ['import { collectibles }', "import { badges } from './badges.ts';\nimport { collectibles }"],

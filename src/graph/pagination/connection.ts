@@ -114,6 +114,10 @@ export class ItemConnection<Value> implements ListConnection, PlannedList {
     return mergePartialErrors(this.result.pages.flatMap(({ partialErrors }) => partialErrors ?? []));
   }
 
+  get more(): unknown {
+    return this.result.pages[0]?.more ?? null;
+  }
+
   private oldestPage(): WalkResult<Value>['pages'][number] | undefined {
     return this.result.pages.toSorted((one, other) => requestedAt(one) - requestedAt(other))[0];
   }

@@ -17,6 +17,8 @@ export type ListConnection = {
   readonly requestTime: MaybePromise<string | null>;
   readonly responseTime: MaybePromise<string | null>;
   readonly partialErrors: MaybePromise<PartialErrors | null>;
+  /** What the list says beside its items: see `Page`. */
+  readonly more: MaybePromise<unknown>;
 };
 
 /** Each cursor is made only when it is selected. */
@@ -93,6 +95,7 @@ type ConnectionSoFar<Value> = {
   readonly requestTime: string | null;
   readonly responseTime: string | null;
   readonly partialErrors: PartialErrors | null;
+  readonly more: unknown;
 };
 
 /**
@@ -130,6 +133,10 @@ export class StreamedConnection<Value> implements ListConnection {
 
   get partialErrors(): Promise<PartialErrors | null> {
     return this.#whole().then(({ partialErrors }) => partialErrors);
+  }
+
+  get more(): Promise<unknown> {
+    return this.#whole().then(({ more }) => more);
   }
 
   async #whole(): Promise<ConnectionSoFar<Value>> {

@@ -220,6 +220,7 @@ const writtenByEntry = (at: string, entry: DerivedEntry, scope: Scope): Written 
     case 'lowLiquidity':
       return { scalars: SCALARS.boolean, isList: false, isNullable: true };
     case 'value':
+      if (entry.words) return { words: entry.words, isList: false, isNullable: false };
       return { scalars: SCALARS[entry.as], isList: entry.isList ?? false, isNullable: entry.isNullable };
   }
 };

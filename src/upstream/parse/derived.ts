@@ -40,6 +40,8 @@ export type DerivedEntry =
       readonly isNullable: boolean;
       /** Whether it makes a list of such values. Default: one value. */
       readonly isList?: boolean;
+      /** The values of the enum that it is, in place of a scalar. */
+      readonly words?: readonly string[];
     }
   | { readonly kind: 'null' };
 
@@ -148,6 +150,31 @@ export const wordOf = <Word extends string>(
     },
   };
 };
+
+/** The one of `words` that the property is, which its reader has made so. */
+export const oneWordOf = <Word extends string>(property: string, words: Words<Word>): Derived<Word> => {
+  const isWord = isOneOf(words);
+  return {
+    entry: {
+      kind: 'value',
+      properties: [property],
+      as: 'string',
+      isNullable: false,
+      words: Object.keys(words),
+    },
+    derive(record) {
+      const word = propertyOf(record, property);
+      if (!isWord(word)) throw new TypeError(`Expected one of ${Object.keys(words).join()}, got ${word}.`);
+      return word;
+    },
+  };
+};
+
+/** Any JSON that is never null, such as an item as it came. */
+export const jsonOf = (property: string): Derived => ({
+  entry: { kind: 'value', properties: [property], as: 'json', isNullable: false },
+  derive: (record) => propertyOf(record, property),
+});
 
 /** The one of `words` that the property is. Null in a list: only records from elsewhere have it, such as those of deliveries. */
 export const unlistedWord = <Word extends string>(

@@ -249,6 +249,8 @@ export type ItemReader<Value> = {
   readonly identity: readonly (keyof Value)[];
   /** Of items that `identity` does not tell apart: see `ListDefinition`. */
   readonly content?: readonly (keyof Value)[];
+  /** The member of a page that says more than its items. */
+  readonly moreField?: string;
   readonly order: ListOrder<keyof Value>;
 };
 

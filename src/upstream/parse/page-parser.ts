@@ -119,7 +119,9 @@ export const parsePage = async <Value>(
   }, json);
   const envelope = orInvalidResponse(readEnvelope, json as RawObject);
   const read = new ParsedItems(await readItems(items, reader, subject), reader.order.kind);
-  return { ...envelope, fetchedAt, items: counted(read, reader) };
+  const page = { ...envelope, fetchedAt, items: counted(read, reader) };
+  const { moreField } = reader;
+  return moreField === undefined ? page : { ...page, more: (json as RawObject)[moreField] };
 };
 
 /** Equal items are counted where a list has such. */

@@ -124,6 +124,25 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     key: ['transactionHash', 'tx_hash'],
     item: (number, atOnce = 1) => activityItem(number, timeAt(Math.floor(number / atOnce))),
   },
+  defiPositions: {
+    key: ['contract', 'vault_address'],
+    path: 'defi/positions',
+    item: (number) => ({
+      type: 'FluidVault',
+      chain: 'ethereum',
+      chain_id: 1,
+      logo: null,
+      value_usd: number * 1.1,
+      vault_address: addressOf(number),
+      nft_id: `0x${number.toString(16)}`,
+      vault_type: 'T1',
+      is_liquidated: false,
+      supply0: {
+        token: { address: addressOf(5), name: 'Five', symbol: 'FIVE', decimals: 18 },
+        quote: { balance: number / 3, price_usd: 2.5, value_usd: 8.852246853764e-6 },
+      },
+    }),
+  },
   collectibles: {
     key: ['tokenId', 'token_id'],
     item: (number) => ({
