@@ -32,6 +32,7 @@ const NAMES = [
   ['SpamExplanation', 'BadgeSpamExplanation'],
   // The sandbox's list of chains does not name badges.
   ["data.chains, 'badges'", "data.chains, 'collectibles'"],
+  ["supportedAs: 'BADGES'", "supportedAs: 'COLLECTIBLES'"],
 ] as const;
 
 const renamed = (text: string): string =>
