@@ -70,8 +70,9 @@ test('a scrape asks each feed once, and decodes no cursor of its readers', async
     expect(readExposition(body).get('gateway_readers_behind')?.series).toEqual(
       new Map([['gateway_readers_behind', 190]]),
     );
+    expect(asked).toBe(1);
+    // Readers decode cursors themselves, until they have read as much as they may hold.
+    expect(decoded.mock.calls.filter((args: readonly unknown[]) => args[1] === 'base64url')).toEqual([]);
   }, 120_000);
-  expect(asked).toBe(1);
-  expect(decoded.mock.calls.filter((args: readonly unknown[]) => args[1] === 'base64url')).toEqual([]);
   for (const reader of opened) reader.close();
 });
